@@ -2,7 +2,9 @@
 
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { componentLimit } from "./limits.ts";
 import type { Shim } from "../protocol/shim.ts";
+import { EFBIG } from "../system/errno.ts";
 import { systemError } from "../system/system-error.ts";
 
 /** A component's file as the shim found it. */
@@ -30,6 +32,7 @@ export const namedByFile: ComponentFileNames = {
 export async function readComponentFile(shim: Pick<Shim, "read">, path: string, maxBytes: number): Promise<Result<Uint8Array>> {
   const { errno, content } = await shim.read({ path, cap: maxBytes });
   if (errno === 0) return ok(content);
-  const why = `component ${path} could not be read: ${systemError(errno)} (at most ${maxBytes} bytes are read)`;
+  const limit = errno === EFBIG ? ` (${componentLimit(maxBytes)})` : "";
+  const why = `component ${path} could not be read: ${systemError(errno)}${limit}`;
   return failed(fault("COMPONENT_REFUSED", why));
 }

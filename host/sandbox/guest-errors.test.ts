@@ -25,6 +25,7 @@ export const plugin = {
   check() {}, gc() {}, status() {},
 };`;
 
+let throwsBytes: Uint8Array;
 const components = new Map<string, AdmittedComponent>();
 const runners = new Map<string, GuestRunner>();
 
@@ -36,6 +37,7 @@ beforeAll(async () => {
     ["silent", []],
   ] as const) {
     const bytes = await buildJavaScript(name, source, imported);
+    if (name === "throws") throwsBytes = bytes;
     const admitted = new Admission().admit(bytes, { granted: imported, limits: defaultLimits });
     if (!admitted.ok) throw new Error(admitted.fault.msg);
     components.set(name, admitted.value);
@@ -97,5 +99,21 @@ describe.each(["in-process", "process"])("JavaScript, %s", (runner) => {
     const { kind, msg } = await addIn(runner, "throws", "clock");
     expect(kind).toBe("DELEGATE_TRAPPED");
     expect(msg).toContain("called wasi:clocks/wall-clock");
+  });
+});
+
+function refusal(more: Partial<Limits>): string {
+  const result = new Admission().admit(throwsBytes, { granted: ["log"], limits: { ...defaultLimits, ...more } });
+  return result.ok ? "admitted" : result.fault.msg;
+}
+
+describe("a refusal names the key that changes the limit", () => {
+  it("of a component's size and of its core instances", () => {
+    expect(refusal({})).toBe("admitted");
+    expect(refusal({ componentBytes: 1024 })).toBe(
+      `component refused: ${throwsBytes.length} bytes (at most 1024: wasm.limits.componentMiB)`,
+    );
+    expect(refusal({ coreInstances: 2 })).toContain("more than 2 core instances: 3");
+    expect(refusal({ coreInstances: 2 })).toContain("wasm.limits.coreInstances");
   });
 });

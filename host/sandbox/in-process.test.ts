@@ -79,10 +79,13 @@ describe("limits", () => {
   it("E-9: are all on by default, and no limit can be switched off", () => {
     expect(limitsOf({})).toEqual(defaultLimits);
     for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e300]) {
-      const made = limitsOf({ timeMs: value, memoryMiB: value, inputBytes: value, outputBytes: value, logBytes: value });
+      const sizes = { componentMiB: value, coreInstances: value, inputBytes: value, outputBytes: value, logBytes: value };
+      const made = limitsOf({ timeMs: value, memoryMiB: value, ...sizes });
       for (const limit of Object.values(made)) expect(limit).toBeGreaterThan(0);
       expect(made.timeMs).toBeLessThanOrEqual(60_000);
       expect(made.memoryPages).toBeLessThanOrEqual(16_384);
+      expect(made.componentBytes).toBeLessThanOrEqual(31 * 1024 * 1024);
+      expect(made.coreInstances).toBeLessThanOrEqual(128);
       expect(made.outputBytes).toBeLessThanOrEqual(16 * 1024 * 1024);
     }
   });

@@ -15,6 +15,8 @@ export interface Limits {
   readonly tableEntries: number;
   /** Bytes of the component. */
   readonly componentBytes: number;
+  /** Instances of the component's core modules in one call. */
+  readonly coreInstances: number;
   /** Bytes that the guest receives in one call: the request and the answers to its imports. */
   readonly inputBytes: number;
   /** Bytes that the guest gives to the host in one call, including the arguments of imports. Bytes that are used twice count twice. */
@@ -35,6 +37,7 @@ export const defaultLimits: Limits = {
   memoryPages: 256,
   tableEntries: 10_000,
   componentBytes: 4 * mebibyte,
+  coreInstances: 12,
   inputBytes: mebibyte,
   outputBytes: mebibyte,
   logBytes: 64 * 1024,
@@ -42,11 +45,13 @@ export const defaultLimits: Limits = {
   importCalls: 10_000,
 };
 
-// The maximum of each setting.
-const maxLimits: Limits = {
+/** The maximum of each setting. */
+export const maxLimits: Limits = {
   ...defaultLimits,
   timeMs: 60_000,
   memoryPages: 16_384,
+  componentBytes: 31 * mebibyte,
+  coreInstances: 128,
   inputBytes: 16 * mebibyte,
   outputBytes: 16 * mebibyte,
   logBytes: 16 * mebibyte,
@@ -67,8 +72,26 @@ export function limitsOf(settings: LimitSettings): Limits {
       defaultLimits.memoryPages,
       maxLimits.memoryPages,
     ),
+    componentBytes: bounded(
+      settings.componentMiB === undefined ? undefined : settings.componentMiB * mebibyte,
+      defaultLimits.componentBytes,
+      maxLimits.componentBytes,
+    ),
+    coreInstances: bounded(settings.coreInstances, defaultLimits.coreInstances, maxLimits.coreInstances),
     inputBytes: bounded(settings.inputBytes, defaultLimits.inputBytes, maxLimits.inputBytes),
     outputBytes: bounded(settings.outputBytes, defaultLimits.outputBytes, maxLimits.outputBytes),
     logBytes: bounded(settings.logBytes, defaultLimits.logBytes, maxLimits.logBytes),
   };
 }
+
+/** The limit of a component's size, and the key that changes it. */
+export function componentLimit(componentBytes: number): string {
+  return `at most ${componentBytes}: wasm.limits.componentMiB`;
+}
+
+/** The limits of a component in a registry or on a disk; a node's own limits decide when a call needs the component. */
+export const artifactLimits: Limits = {
+  ...defaultLimits,
+  componentBytes: maxLimits.componentBytes,
+  coreInstances: maxLimits.coreInstances,
+};

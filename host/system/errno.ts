@@ -19,6 +19,7 @@ export const ENODEV = 19;
 export const ENOTDIR = 20;
 export const EISDIR = 21;
 export const EINVAL = 22;
+export const EFBIG = 27;
 export const ENAMETOOLONG = 36;
 export const ENOTEMPTY = 39;
 export const ELOOP = 40;

@@ -85,6 +85,8 @@ function readLimits(reader: ObjectReader | undefined): DelegateLimits {
   const limits: DelegateLimits = {
     timeMs: reader?.count("timeMs", 60_000),
     memoryMiB: reader?.count("memoryMiB", 1024),
+    componentMiB: reader?.count("componentMiB", 31),
+    coreInstances: reader?.count("coreInstances", 128),
     inputBytes: reader?.count("inputBytes", 16 * mebibyte),
     outputBytes: reader?.count("outputBytes", 16 * mebibyte),
     logBytes: reader?.count("logBytes", 16 * mebibyte),

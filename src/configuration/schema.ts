@@ -46,6 +46,20 @@ const limits = z.strictObject({
     .optional()
     .describe("Maximum computing time of a delegate in one call, in milliseconds; 2000 by default."),
   memoryMiB: z.int().min(1).max(1024).optional().describe("Maximum memory of a delegate, in mebibytes; 16 by default."),
+  componentMiB: z
+    .int()
+    .min(1)
+    .max(31)
+    .optional()
+    .describe("Maximum size of a component's file, in mebibytes; 4 by default. A larger component is refused."),
+  coreInstances: z
+    .int()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe(
+      "Maximum instances of core modules in one component; 12 by default. AssemblyScript and Rust have one, QuickJS has six.",
+    ),
   inputBytes: bytes.optional().describe("Maximum input of a delegate in one call, in bytes; 1 MiB by default."),
   outputBytes: bytes.optional().describe("Maximum output of a delegate in one call, in bytes; 1 MiB by default."),
   logBytes: bytes.optional().describe("Maximum log output of one call, in bytes; 64 KiB by default."),

@@ -95,6 +95,10 @@ export interface DelegateLimits {
   readonly timeMs?: number | undefined;
   /** Linear memory, in mebibytes. */
   readonly memoryMiB?: number | undefined;
+  /** Size of a component's file, in mebibytes. */
+  readonly componentMiB?: number | undefined;
+  /** Instances of a component's core modules. */
+  readonly coreInstances?: number | undefined;
   /** Size of the request, in bytes. */
   readonly inputBytes?: number | undefined;
   /** Size of the answer, in bytes; data that is referenced twice counts twice. */

@@ -9,6 +9,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { findPlugin } from "../../host/node/explain/find-plugin.ts";
 import { installTestDelegate, testDelegate } from "../delegates/built.ts";
 import { dist, missingBuild } from "../harness/plexus.ts";
+import { withSection } from "../hostile/components/sections.ts";
 
 const build = missingBuild({ components: ["ipam-host-local"] });
 if (build !== undefined) throw new Error(build);
@@ -102,6 +103,21 @@ describe("plexusctl explain", () => {
         },
       ],
     });
+  });
+
+  test("a component over wasm.limits.componentMiB would not load, as on a node", () => {
+    const path = join(bin, "puppet.wasm");
+    const { length } = readFileSync(path);
+    writeFileSync(path, withSection(readFileSync(path), "filler", Buffer.alloc(1024 * 1024)));
+    host({ wasm: { grants: { puppet: granted }, limits: { componentMiB: 1 } } });
+    const refused = explain();
+    expect(refused.status).toBe(1);
+    expect(refused.stdout).toMatch(
+      /Would not load \[COMPONENT_REFUSED\]: component refused: \d+ bytes \(at most 1048576: wasm.limits.componentMiB\)/,
+    );
+    expect(length).toBeLessThan(1024 * 1024);
+    host({ wasm: { grants: { puppet: granted }, limits: { componentMiB: 2 } } });
+    expect(explain().status).toBe(0);
   });
 
   test("E-7 a missing grant ends with status 1 and the JSON that grants it; with that JSON the status is 0", () => {

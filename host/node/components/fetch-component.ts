@@ -10,7 +10,7 @@ import { maxBundles } from "../../../src/oci/signatures-file.ts";
 import { checkWasmConfig } from "../../../src/oci/wasm-config.ts";
 import type { ArtifactStore, StoredManifest } from "../../cluster/registry/artifact-store.ts";
 import type { ArtifactStores } from "../../cluster/registry/open-store.ts";
-import { defaultLimits } from "../../sandbox/limits.ts";
+import { artifactLimits } from "../../sandbox/limits.ts";
 
 /** A component's manifest in a store. */
 export interface FoundArtifact {
@@ -35,7 +35,7 @@ export async function findArtifact(stores: ArtifactStores, reference: ArtifactRe
   const manifest = await store.value.manifest(wantedName(reference));
   if (!manifest.ok) return manifest;
   const read = readManifest(manifest.value.text);
-  const layer = read.ok ? componentLayer(read.value, defaultLimits.componentBytes) : read;
+  const layer = read.ok ? componentLayer(read.value, artifactLimits.componentBytes) : read;
   if (!read.ok) return read;
   if (!layer.ok) return layer;
   return ok({ store: store.value, manifest: manifest.value, read: read.value, layer: layer.value });

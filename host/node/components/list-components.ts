@@ -6,7 +6,7 @@ import { grantedCapabilities, grantsOf, type WasmConfiguration } from "../../../
 import type { LockedComponent } from "../../../src/oci/lock-file.ts";
 import { digestOf } from "../../cluster/registry/artifact-store.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
-import { limitsOf } from "../../sandbox/limits.ts";
+import { limitsOf, maxLimits } from "../../sandbox/limits.ts";
 import { ComponentDemands, demandOn } from "../../sandbox/provenance/component-demands.ts";
 import { checkSignature } from "../../sandbox/provenance/signature-check.ts";
 import { installedSignatures, readComponentBytes } from "./installed-component.ts";
@@ -63,7 +63,7 @@ async function describe(
   };
   let bytes: Uint8Array | undefined;
   try {
-    bytes = readComponentBytes(path, limits.componentBytes);
+    bytes = readComponentBytes(path, maxLimits.componentBytes);
   } catch (error) {
     return { ...none, digest: "", problem: error instanceof Error ? error.message : String(error) };
   }

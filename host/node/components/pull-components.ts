@@ -12,7 +12,7 @@ import { type SignedManifest, signaturesSuffix, signaturesText } from "../../../
 import { digestOf } from "../../cluster/registry/artifact-store.ts";
 import type { ArtifactStores } from "../../cluster/registry/open-store.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
-import { defaultLimits } from "../../sandbox/limits.ts";
+import { artifactLimits } from "../../sandbox/limits.ts";
 import { checkSignature } from "../../sandbox/provenance/signature-check.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { fetchBundles, fetchBytes, findArtifact } from "./fetch-component.ts";
@@ -46,7 +46,7 @@ type Ready =
   | { readonly locked: LockedComponent; readonly fetched: undefined; readonly warning?: string }
   | { readonly locked: LockedComponent; readonly fetched: { readonly bytes: Uint8Array; readonly signed: SignedManifest } };
 
-const maxBytes = defaultLimits.componentBytes;
+const maxBytes = artifactLimits.componentBytes;
 
 /** Installs the list. Faults of registries, layouts, signatures, admission and files; the message names the component. */
 export async function pullComponents(init: PullInit): Promise<Result<PullReport>> {
@@ -167,7 +167,7 @@ async function fetchVerified(
   // Only after its signature is a component's content looked at.
   const bytes = await fetchBytes(found.value);
   if (!bytes.ok) return bytes;
-  const examined = new Admission().examine(bytes.value, defaultLimits, layer.digest);
+  const examined = new Admission().examine(bytes.value, artifactLimits, layer.digest);
   return examined.ok ? ok({ bytes: bytes.value, signed, manifestDigest: manifest.digest }) : examined;
 }
 

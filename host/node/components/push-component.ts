@@ -9,7 +9,7 @@ import { wasmConfigText } from "../../../src/oci/wasm-config.ts";
 import { descriptorOf, digestOf } from "../../cluster/registry/artifact-store.ts";
 import type { ArtifactStores } from "../../cluster/registry/open-store.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
-import { defaultLimits } from "../../sandbox/limits.ts";
+import { artifactLimits } from "../../sandbox/limits.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { fetchBundles, fetchBytes, findArtifact } from "./fetch-component.ts";
 
@@ -38,7 +38,7 @@ export async function pushComponent(
     return failed(storeFault("reading", file, error));
   }
   const digest = digestOf(bytes);
-  const examined = new Admission().examine(bytes, defaultLimits, digest);
+  const examined = new Admission().examine(bytes, artifactLimits, digest);
   if (!examined.ok) return failed({ ...examined.fault, msg: `${file}: ${examined.fault.msg}` });
   const { declaration, imports } = examined.value;
   const { name, version, about, abi } = declaration;

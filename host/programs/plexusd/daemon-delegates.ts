@@ -11,7 +11,7 @@ import { ComponentNames } from "../../sandbox/component-names.ts";
 import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
 import { RefusingRunner } from "../../sandbox/refusing-runner.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
-import { defaultLimits, limitsOf } from "../../sandbox/limits.ts";
+import { artifactLimits, defaultLimits, limitsOf } from "../../sandbox/limits.ts";
 import type { Jail } from "../../sandbox/launcher/jail.ts";
 import type { SandboxIsolation } from "../../telemetry/sandbox-isolation.ts";
 import { type PoolCounts, ProcessPool } from "../../sandbox/process/pool.ts";
@@ -60,7 +60,7 @@ export class DaemonDelegates {
   constructor(init: DaemonDelegatesInit) {
     this.#init = init;
     this.#pool(defaultLimits.memoryPages);
-    this.#copies = init.copies === undefined ? undefined : new ComponentCopies(init.copies, defaultLimits.componentBytes);
+    this.#copies = init.copies === undefined ? undefined : new ComponentCopies(init.copies, artifactLimits.componentBytes);
   }
 
   /**

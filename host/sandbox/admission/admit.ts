@@ -3,7 +3,7 @@
 import { quote } from "../../../src/json/quote.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { Limits } from "../limits.ts";
+import { componentLimit, type Limits } from "../limits.ts";
 import { examineComponent, type ExaminedComponent } from "./examine.ts";
 
 /** A component that may run, and the capabilities that it may call. */
@@ -84,12 +84,13 @@ export class Admission implements ComponentAdmission {
    * (14 of 33 ms).
    */
   admit(bytes: Uint8Array, terms: AdmissionTerms, name?: string): Result<AdmittedComponent> {
-    const tooLong = lengthFault(bytes, terms.limits);
-    return tooLong ?? requireGrants(this.examine(bytes, terms.limits, name ?? digestOf(bytes)), terms.granted);
+    return requireGrants(this.examine(bytes, terms.limits, name ?? digestOf(bytes)), terms.granted);
   }
 
   /** Examines a component without its grants. `name` names its bytes. Faults as `admit`. */
   examine(bytes: Uint8Array, limits: Limits, name: string): Result<AdmittedComponent> {
+    const tooLong = lengthFault(bytes.length, limits);
+    if (tooLong !== undefined) return tooLong;
     const key = keyOf(name, limits);
     const known = this.results.get(key);
     if (known !== undefined) return known;
@@ -107,14 +108,14 @@ export class Admission implements ComponentAdmission {
 }
 
 /** The key of a component's result: its name, and the limits that its modules contain. */
-export function keyOf(name: string, { memoryPages, tableEntries }: Limits): string {
-  return `${name}/${memoryPages}/${tableEntries}`;
+export function keyOf(name: string, { memoryPages, tableEntries, coreInstances }: Limits): string {
+  return `${name}/${memoryPages}/${tableEntries}/${coreInstances}`;
 }
 
 /** The fault of a component that is too long; undefined for any other. */
-export function lengthFault(bytes: Uint8Array, { componentBytes }: Limits): Result<never> | undefined {
-  if (bytes.length <= componentBytes) return undefined;
-  return failed(fault("COMPONENT_REFUSED", `component refused: ${bytes.length} bytes (at most ${componentBytes})`));
+export function lengthFault(length: number, { componentBytes }: Pick<Limits, "componentBytes">): Result<never> | undefined {
+  if (length <= componentBytes) return undefined;
+  return failed(fault("COMPONENT_REFUSED", `component refused: ${length} bytes (${componentLimit(componentBytes)})`));
 }
 
 /** The result, or CAPABILITY_NOT_GRANTED if the component can call a capability that is not among `granted`. */

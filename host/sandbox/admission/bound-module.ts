@@ -20,7 +20,7 @@ const ids = { type: 1, import: 2, func: 3, table: 4, memory: 5, global: 6, expor
 const sectionOrder: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
 
 /** The limits that rewritten modules contain. */
-export type ModuleLimits = Pick<Limits, "memoryPages" | "tableEntries">;
+export type ModuleLimits = Pick<Limits, "memoryPages" | "tableEntries"> & Partial<Pick<Limits, "coreInstances">>;
 
 /** A rewritten core module. */
 export interface BoundModule {

@@ -15,6 +15,7 @@ export const maxWork = {
   definitionBytes: 1024 * 1024,
   /** Functions and types of imported instances. */
   importedItems: 20_000,
+  /** The default; wasm.limits.coreInstances replaces it. */
   coreInstances: 12,
   coreImports: 2_000,
   /**
@@ -49,11 +50,20 @@ export class WorkBudget {
     meteredPlaces: 0,
   };
 
+  private readonly max: Readonly<Record<Work, number>>;
+
+  /** `coreInstances`: the administrator's limit. */
+  constructor(coreInstances: number = maxWork.coreInstances) {
+    this.max = { ...maxWork, coreInstances };
+  }
+
   /** Counts `amount` of a kind of work, before it is done. Refuses work above the maximum; `at` is the byte offset of its cause. */
   spend(work: Work, amount: number, at: number): void {
     const total = this.spent[work] + amount;
-    if (total > maxWork[work])
-      refuse(`more than ${maxWork[work]} ${names[work]}: ${total}, counted in every instance of a nested component`, at);
+    if (total > this.max[work]) {
+      const key = work === "coreInstances" ? "; wasm.limits.coreInstances" : "";
+      refuse(`more than ${this.max[work]} ${names[work]}: ${total}, counted in every instance of a nested component${key}`, at);
+    }
     this.spent[work] = total;
   }
 }

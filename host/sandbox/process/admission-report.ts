@@ -11,6 +11,7 @@ import { abiVersions, capabilitiesOf } from "../abi/versions.ts";
 import { checkDeclaration } from "../admission/declaration.ts";
 import { catchRefusal, type ExaminedComponent } from "../admission/examine.ts";
 import { maxWork } from "../binary/work-budget.ts";
+import { maxLimits } from "../limits.ts";
 import { type LinkPlan } from "../linker/plan.ts";
 import type { Frame } from "./frames.ts";
 
@@ -64,7 +65,7 @@ function namesOf(value: unknown): readonly string[] {
 }
 
 function modulesOf(raw: Buffer, sizes: unknown): readonly Uint8Array[] {
-  if (!Array.isArray(sizes) || sizes.length > maxWork.coreInstances) throw new NonConforming("too many core modules");
+  if (!Array.isArray(sizes) || sizes.length > maxLimits.coreInstances) throw new NonConforming("too many core modules");
   let at = 0;
   const modules = sizes.map((size: unknown) => {
     if (typeof size !== "number" || !Number.isInteger(size) || size < 0 || size > raw.length - at)

@@ -78,8 +78,10 @@ export class GuestSessions {
     }
     this.admission = { session, key };
     this.process.limitFrames(maxReportBytes(limits.componentBytes));
-    const { memoryPages, tableEntries } = limits;
-    this.process.send(frameTypes.ADMIT, 0, { key, limits: { memoryPages, tableEntries } } satisfies AdmitMessage, [bytes]);
+    const { memoryPages, tableEntries, coreInstances } = limits;
+    this.process.send(frameTypes.ADMIT, 0, { key, limits: { memoryPages, tableEntries, coreInstances } } satisfies AdmitMessage, [
+      bytes,
+    ]);
     return session.outcome;
   }
 

@@ -8,7 +8,7 @@ import type { LinkPlan } from "../linker/plan.ts";
 /** ADMIT: examines the component whose bytes follow the JSON, and loads it under `key`. The answer is ADMITTED. */
 export interface AdmitMessage {
   readonly key: string;
-  readonly limits: Pick<Limits, "memoryPages" | "tableEntries">;
+  readonly limits: Pick<Limits, "memoryPages" | "tableEntries" | "coreInstances">;
 }
 
 /** ADMITTED: the examined component, whose core modules follow the JSON (`sizes` are their lengths in bytes), or the reason of its refusal. */

@@ -32,12 +32,13 @@ export class SandboxAdmission implements ComponentAdmission {
   }
 
   async admit(bytes: Uint8Array, terms: AdmissionTerms, name: string): Promise<Result<AdmittedComponent>> {
-    const tooLong = lengthFault(bytes, terms.limits);
-    return tooLong ?? requireGrants(await this.examine(bytes, terms.limits, name), terms.granted);
+    return requireGrants(await this.examine(bytes, terms.limits, name), terms.granted);
   }
 
   /** Examines a component without its grants, for a component that is not called yet. `name` names its bytes. Faults as `admit`. */
   async examine(bytes: Uint8Array, limits: Limits, name: string): Promise<Result<AdmittedComponent>> {
+    const tooLong = lengthFault(bytes.length, limits);
+    if (tooLong !== undefined) return tooLong;
     const key = keyOf(name, limits);
     const known = this.#results.get(key) ?? this.#running.get(key);
     if (known !== undefined) return known;

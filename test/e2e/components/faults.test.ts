@@ -204,7 +204,7 @@ describe.skipIf(missing("a faulty registry", dockerRegistry))("a faulty registry
     const large = manifest.replace(/("mediaType":"application\/wasm","digest":"[^"]+","size":)\d+/, "$14294967296");
     expect(large).not.toBe(manifest);
     proxy.script(({ path }) => (path.endsWith("/manifests/1") ? { kind: "answer", status: 200, body: large } : undefined));
-    expectRefused(await pull(), "[ARTIFACT_INVALID]", "4294967296 bytes (at most 4194304)");
+    expectRefused(await pull(), "[ARTIFACT_INVALID]", "4294967296 bytes (at most 32505856)");
   });
 
   test("redirects without an end", async () => {
