@@ -54,7 +54,7 @@ export class ConnectedShim {
   #isAgent = false;
   /** Whether the first message has arrived. */
   #begun = false;
-  /** Why the connection ended. Not an Error: making one costs some 50 us, and most connections end after their reply. */
+  /** The reason for the connection's end. It is not an Error: making one costs some 50 us, and most connections end after their reply. */
   #gone: Fault | undefined;
 
   /** `slackMs`: the time beyond an effect's own deadline after which a silent agent counts as gone. */

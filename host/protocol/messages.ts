@@ -21,7 +21,7 @@ export interface AgentGreeting {
   readonly environment: Environment;
 }
 
-/** How a plugin ended, or why it did not start. */
+/** A plugin's end, or the reason why it did not start. */
 export type Outcome =
   | { readonly kind: "exited"; readonly status: number }
   | { readonly kind: "signalled"; readonly signal: number }

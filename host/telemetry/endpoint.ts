@@ -43,7 +43,7 @@ const maxSilent = 32;
 /** Maximum requests in work, of a server and of one connection; further ones get status 503. */
 const maxRequests = 256;
 const maxPipelined = 4;
-/** How long a client may take to send its request and to read its answer, in ms. */
+/** Longest time until a client has sent its request, and until it has read its answer, in ms. */
 const patienceMs = 5000;
 /** Interval at which Node looks for clients that are too slow with their request, in ms. */
 const slowCheckMs = 500;

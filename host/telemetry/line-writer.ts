@@ -18,7 +18,7 @@ export interface LineWriterInit {
 const chunkBytes = 4096;
 /** Chunks that are written in one turn of the event loop. */
 const maxChunks = 64;
-/** How long a line waits for further lines, in ms. */
+/** Time for which a line waits for further lines, in ms. */
 const batchMs = 10;
 /** Pause until the next try if the descriptor was not writable, in ms. */
 const retryMs = 20;

@@ -18,7 +18,7 @@ export interface Failure {
   readonly code: number;
   readonly msg: string;
   readonly remedy: string;
-  /** How often this call failed in this way: a runtime repeats a failed call. */
+  /** Number of times that this call failed in this way: a runtime repeats a failed call. */
   readonly times: number;
 }
 

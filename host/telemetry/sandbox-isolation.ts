@@ -8,7 +8,7 @@ export interface SandboxIsolation {
   readonly level: "process" | "strict";
   /** The controls that hold in the last process that started; undefined: no process has started. */
   readonly controls: ReadonlySet<Control> | undefined;
-  /** Why the last start failed. Continues "a sandbox process …". */
+  /** The last start's failure. Continues "a sandbox process …". */
   readonly problem: string | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface ChainStep {
   readonly attachment: AttachmentId | undefined;
 }
 
-/** How a step ended. `stdout` is the plugin's output; only ADD and VERSION read it. */
+/** The outcome of a step. `stdout` is the plugin's output; only ADD and VERSION read it. */
 export type StepOutcome = { readonly ok: true; readonly stdout: string } | { readonly ok: false; readonly fault: Fault };
 
 /** A `Result` with the index of the failed step; undefined if the fault came before the first step. */

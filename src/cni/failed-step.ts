@@ -4,7 +4,7 @@
 import type { FaultKind } from "../fault/catalogue.ts";
 import type { Fault } from "../fault/fault.ts";
 
-/** How an attachment's ADD ended. */
+/** The end of an attachment's ADD. */
 export interface FailedStep {
   /** Position in the list's `plugins`: those before it succeeded, those after it never ran. */
   readonly step: number;

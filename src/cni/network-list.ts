@@ -42,7 +42,7 @@ export interface NetworkList {
   readonly loadOnlyInlinedPlugins: boolean;
   /** In chain order: the list's own plugins, then those of its subdirectory. */
   readonly plugins: readonly PluginConf[];
-  /** How many of `plugins` are in `text`. */
+  /** Number of the plugins that are in `text`. */
   readonly inlined: number;
   /** The list as written, without its subdirectory's plugins: libcni's cache keeps this text. */
   readonly text: string;

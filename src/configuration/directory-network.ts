@@ -9,7 +9,7 @@ import { parseDocument } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import { isPlexusName, plexusTypeIn } from "./refuse-self.ts";
 
-/** How a network of the directory is found. */
+/** Conditions for a network of the directory. */
 export interface NetworkWanted {
   /** The file name to take; undefined: the first file in the runtime's order. */
   readonly pinned: string | undefined;

@@ -72,7 +72,7 @@ export interface HostConfiguration {
   /** The attachments that CHECK examines (D-15). */
   readonly check: "all" | "default";
   readonly gc: GcConfiguration;
-  /** How many plugins a network and how many attachments a pod may have. */
+  /** Maxima of a network's plugins and a pod's attachments. */
   readonly bounds: Bounds;
   readonly wasm: WasmConfiguration;
   /** The policy for NetworkAttachmentDefinitions. */
@@ -99,7 +99,7 @@ export interface GcConfiguration {
   readonly dryRun: boolean;
 }
 
-/** How calls wait for the default network. */
+/** Settings of the wait for the default network. */
 export interface ReadinessConfiguration {
   /** The default network is ready while this file exists; undefined: it is always ready. */
   readonly file: string | undefined;
@@ -168,7 +168,7 @@ const maxCallMs = 3_600_000;
 /** Keys that locate the journal. With a wrong value a DEL would find no journal and succeed without doing anything. */
 const stateKeys = ["configuration", "name", "cniVersion", "cniDir", "runDir"];
 
-/** How strictly the configuration is read, and earlier messages. */
+/** Strictness of the reading, and earlier messages. */
 export interface ReadInit {
   /**
    * True for calls that remove or examine an existing attachment (DEL, CHECK). Problems then become warnings, unless they concern

@@ -24,7 +24,7 @@ export interface MultusFlags {
   readonly notes: readonly string[];
 }
 
-/** How a flag's value is written, and what becomes of it. */
+/** The form of a flag's value, and its counterpart in Plexus. */
 type Flag =
   | { readonly kind: "text" | "flag"; readonly member: string }
   | {

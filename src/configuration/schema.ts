@@ -259,7 +259,7 @@ const wasm = z
     require: requirement
       .optional()
       .describe(
-        "What every component of the node must be: signed by one of the keys, or of one of the digests. It also holds for the components that Plexus brings and for definitions' networks. A type's own digest or signedBy in grants takes its place, and require: false there exempts the type.",
+        "A demand on every component of the node: it must be signed by one of the keys, or have one of the digests. The demand also holds for the components that Plexus brings and for definitions' networks. A type's own digest or signedBy in grants takes its place, and require: false there exempts the type.",
       ),
     grants: z
       .record(z.string(), demandingGrants)
@@ -307,7 +307,7 @@ const definitions = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "What the definitions of other namespaces may use. Without a rule: components with the default grants, no native plugin.",
+      "The rule for the definitions of other namespaces. Without a rule: components with the default grants, no native plugin.",
     ),
 });
 
@@ -540,7 +540,7 @@ const common = {
     .optional()
     .describe("Bounds of an ADD, because authors of annotations and definitions would otherwise decide how long it takes."),
   wasm: wasm.optional().describe("Settings of sandboxed delegates."),
-  definitions: definitions.optional().describe("What NetworkAttachmentDefinitions may use."),
+  definitions: definitions.optional().describe("The policy for NetworkAttachmentDefinitions."),
   disableCheck: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),
   disableGC: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),
   args: z.unknown().optional().describe("Set by the runtime."),

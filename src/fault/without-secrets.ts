@@ -6,7 +6,7 @@ import { isSecretInProse, isSecretKey, secretHint } from "./secret-keys.ts";
 /** The replacement of a secret. */
 export const redacted = "[redacted]";
 
-/** How keys and values are written. `key` captures the key and ends where the value begins. */
+/** Notations of keys and values. `key` captures the key and ends where the value begins. */
 interface Shape {
   readonly key: RegExp;
   /** The value at its beginning (flag y). */

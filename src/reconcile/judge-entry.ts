@@ -30,10 +30,10 @@ export interface Circumstances {
   readonly bootedMs: number;
   readonly nowMs: number;
   readonly seen: Seen;
-  /** How long every look has found the namespace gone, in milliseconds of a monotonic clock; 0 at the first look. */
+  /** Time for which every look has found the namespace gone, in milliseconds of a monotonic clock; 0 at the first look. */
   readonly goneMs: number;
   /**
-   * How long every look has found the entry's file unchanged, in milliseconds of a monotonic clock: the time of day may have been
+   * Time for which every look has found the entry's file unchanged, in milliseconds of a monotonic clock: the time of day may have been
    * years ahead at the last write.
    */
   readonly quietMs: number;
@@ -42,7 +42,7 @@ export interface Circumstances {
   readonly graceMs: number;
 }
 
-/** Why an entry is stale. */
+/** Reasons why an entry is stale. */
 export type Staleness =
   /** The machine was restarted after the ADD. */
   | "earlier-boot"
@@ -51,7 +51,7 @@ export type Staleness =
   /** The runtime's DEL did not run to its end. */
   | "deleted";
 
-/** Why an entry is not provably stale. */
+/** Reasons why an entry is not provably stale. */
 export type Doubt =
   /** The boot id differs from the current one, but the entry was made after this boot began. */
   | "boot-unclear"

@@ -17,7 +17,7 @@ export interface Look {
 /** The known facts about one network namespace. */
 export interface Known {
   readonly sighted: boolean;
-  /** How long every look has found the namespace gone, in milliseconds. */
+  /** Time for which every look has found the namespace gone, in milliseconds. */
   readonly goneMs: number;
 }
 

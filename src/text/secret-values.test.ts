@@ -102,7 +102,7 @@ describe("the output of a step", () => {
     expect(redacting({ token: "x".repeat(100_000) })("refused")).toBe(hidden);
   });
 
-  test("of a configuration that is no JSON loses what looks like a secret", () => {
+  test("of a configuration that is no JSON loses values that look like secrets", () => {
     const redact = redactorOf({ stdin: "{", env: [] });
     expect(redact('{"pwd":"hunter2"}')).toBe('{"pwd":"[redacted]"}');
   });

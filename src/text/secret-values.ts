@@ -26,7 +26,7 @@ const maxSecrets = 64;
 const maxLength = 64 * 1024;
 /** Forms are found by so many characters at their beginning, because a large pattern is slow or refused. */
 const maxBeginning = 64;
-/** How many places at a text's beginning and end, where the text was shortened, are searched for the beginning of a secret. */
+/** Number of places at a shortened text's beginning and end that are searched for a part of a secret. */
 const maxCuts = 16;
 /** Deeper values are not searched. A configuration has at most 100 levels; JSON within its strings may have any number. */
 const maxDepth = 200;
@@ -215,7 +215,7 @@ function inLowerCase(text: string): string {
   return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** How many characters two texts have in common at their beginning. */
+/** The number of characters that two texts have in common at their beginning. */
 function commonLength(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length++;

@@ -40,7 +40,7 @@ describe.skipIf(missingForMixed("taking over the state of 0.1.0"))("the state th
 
   const config = (): object => stage.network([bridgeStep(), { type: "recorder" }], { del: { tries: 3, seconds: 3600 } });
 
-  test("is told of by plexusctl and the daemon's status: what is attached and what was given up", async () => {
+  test("is shown by plexusctl and the daemon's status: attached pods and abandoned attachments", async () => {
     const state = await new NodeStateReader(stage.plexus.state("cni"), stage.leases).read();
     expect(state.attachments.map(({ container, state: each }) => [container, each])).toEqual([
       ["kept", "attached"],
@@ -57,7 +57,7 @@ describe.skipIf(missingForMixed("taking over the state of 0.1.0"))("the state th
     expect(stage.left()).toMatchObject({ leases: ["pods/10.10.0.3"], state: [stuck] });
   });
 
-  test("what 0.1.0 gave up is tried again by a DEL of its container, and by GC", async () => {
+  test("a DEL of the container, and GC, try again to undo an attachment that 0.1.0 gave up", async () => {
     recorder.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 });
     const tried = await stage.call("DEL", { config: config(), containerId: "stuck", pod: "" });
     expect([tried.status, tried.stderr]).toEqual([0, expect.stringMatching(/still abandoned: .*left-behind\/1@stuck/)]);
@@ -72,7 +72,7 @@ describe.skipIf(missingForMixed("taking over the state of 0.1.0"))("the state th
     expect(stage.left().leases).toEqual(["pods/10.10.0.2"]);
   });
 
-  test("what is given up from now on is kept as `abandoned`, beside what 0.1.0 left", async () => {
+  test("an attachment that is given up now is kept in `abandoned`, beside the records of 0.1.0", async () => {
     recorder.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 });
     const once = stage.network([bridgeStep(), { type: "recorder" }], { del: { tries: 1, seconds: 3600 } });
     await stage.call("DEL", { config: once, containerId: "kept", pod: "" });

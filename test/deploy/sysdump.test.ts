@@ -106,7 +106,7 @@ users:
     return new Map(names.map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name), "utf8")]));
   }
 
-  test("writes what a report needs, and none of the secrets", () => {
+  test("writes the files that a report needs, and none of the secrets", () => {
     plant();
     const archive = join(directory, "dump.tar.gz");
     const result = sysdump("-o", archive);

@@ -72,7 +72,7 @@ describe.skipIf(missingForMixed("isolation"))("isolation", () => {
     },
   );
 
-  test("with --sandbox-uids same it is ready, and its status and metrics tell what is missing", async () => {
+  test("with --sandbox-uids same it is ready, and its status and metrics name the missing controls", async () => {
     await daemon({ through: withoutCapabilities, args: ["--sandbox-uids", "same"] });
     await expect.poll(async () => (await ask("/readyz")).status, { timeout: 20_000 }).toBe(200);
     const status = JSON.parse((await ask("/status")).body);

@@ -1,4 +1,4 @@
-// How WIT types look to the author of a guest in AssemblyScript.
+// The AssemblyScript types of WIT types, as the author of a guest sees them.
 //
 //   option<T>            T | null; Some<T> | null if T is not a reference or can itself be null
 //   result<_, E>         like option<E>: null means success

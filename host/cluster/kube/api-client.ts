@@ -35,7 +35,7 @@ export interface ApiAnswer {
 }
 
 /**
- * How long refused credentials or rights are tried: they may be about to be rotated, and a server that was just started refuses
+ * Time for which refused credentials or rights are tried again: they may be about to be rotated, and a server that was just started refuses
  * rights that it has not read yet.
  */
 const refusedRetryMs = 2_500;

@@ -19,7 +19,7 @@ export interface CollectionListInit {
   readonly pageSize?: number;
 }
 
-/** Why there is no list. `relist`: the known version cannot be continued. */
+/** The reason why there is no list. `relist`: the known version cannot be continued. */
 export type NotServed =
   | { readonly kind: "relist" }
   | { readonly kind: "failed"; readonly why: string; readonly waitMs?: number | undefined; readonly patient?: boolean };

@@ -15,13 +15,13 @@ const maxAnswerBytes = 4 * 1024 * 1024;
 const connectTimeoutMs = 5_000;
 
 /**
- * How long a reused connection may take to begin its answer, in milliseconds: the connection may be dead, which only a new one
+ * Longest time in milliseconds until a reused connection begins its answer: the connection may be dead, which only a new one
  * shows. Repeating the request is harmless: a patch sets the same value again, and an event's name is derived from its content.
  */
 const defaultStaleAfterMs = 5_000;
 
 /**
- * How many credentials' connections are kept: those of the current credentials, and those that requests in progress may still
+ * Number of credentials whose connections are kept: those of the current credentials, and those that requests in progress may still
  * use.
  */
 const maxPools = 2;

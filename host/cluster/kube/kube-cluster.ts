@@ -28,7 +28,7 @@ export interface KubeClusterInit extends Omit<ApiClientInit, "credentials"> {
 
 const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 
-/** How long a missing pod is looked for: the runtime knows it from the same API, but a mirror pod may appear later. */
+/** Time for which a missing pod is looked for, in ms: the runtime knows it from the same API, but a mirror pod may appear later. */
 const podRetryMs = 2_500;
 const maxPodPauseMs = 500;
 

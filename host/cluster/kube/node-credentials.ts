@@ -30,7 +30,7 @@ export interface NodeCredentialsInit {
 export interface NodeCredentialsState {
   /** End of the written token, in ms of Unix time; undefined if this daemon has written none. */
   readonly expiresMs: number | undefined;
-  /** Why the last attempt failed. */
+  /** The last attempt's failure. */
   readonly problem: string | undefined;
 }
 

@@ -47,7 +47,7 @@ export interface ReflectorState {
   readonly objects: number;
   readonly lists: number;
   readonly watches: number;
-  /** Why the reflector is not live; empty if it is live. */
+  /** The reason why the reflector is not live; empty if it is live. */
   readonly problem: string;
 }
 
@@ -97,7 +97,7 @@ export class Reflector<T> {
   /** When the watch opened, in milliseconds of a monotonic clock; undefined: no watch is open. */
   #openedAt: number | undefined;
   #heardAt = 0;
-  /** How long the last watch was open, in milliseconds. */
+  /** Duration of the last watch, in milliseconds. */
   #openMs = 0;
   #lists = 0;
   #watches = 0;

@@ -6,7 +6,7 @@ import { request as httpsRequest } from "node:https";
 import { headersOf, messageOf, type Outcome, outcomeOf, tlsOptions } from "./api-request.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** How a watch ended; "answer": the server refused it, or ended it after its lines (status 200, no body). */
+/** The end of a watch. "answer": the server refused it, or ended it after its lines (status 200, no body). */
 export type WatchEnd = Outcome;
 
 /** One watch. */

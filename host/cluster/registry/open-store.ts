@@ -13,7 +13,7 @@ import { layoutStore } from "./layout-store.ts";
 import { RegistrySession } from "./registry-session.ts";
 import { registryStore } from "./registry-store.ts";
 
-/** How registries are reached. */
+/** Access to registries: addresses, credentials, certificates. */
 export interface RegistryAccess {
   /** A file in the form of Docker's config.json; undefined: the usual places, and no credentials if none of them exists. */
   readonly credentialsFile: string | undefined;

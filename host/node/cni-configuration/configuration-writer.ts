@@ -60,7 +60,7 @@ export interface WrittenState {
   readonly standing: Standing;
   /** What the file says about Plexus' removal; undefined unless `retired`. */
   readonly retirement: Retirement | undefined;
-  /** Why the configuration is not written, or not in force. */
+  /** The problem that keeps the configuration from being written or in force. */
   readonly problem: Fault | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { ExplainedDemand } from "./explain-demand.ts";
 /** A capability that a component declares. */
 export interface ExplainedCapability {
   readonly name: string;
-  /** Why the delegate needs it, as its author declared. */
+  /** The author's reason for the capability. */
   readonly reason: string;
   /** Whether the component imports the capability: only then can its code call it. */
   readonly imported: boolean;
@@ -51,7 +51,7 @@ export interface ExplainedStep {
   readonly toGrant: object | null;
   /** Values in the step's configuration that the grant does not cover. Derived from keys of the reference plugins, so only a hint. */
   readonly uncovered: readonly string[];
-  /** Why the plugin would not load; null if it would. */
+  /** The problem that would keep the plugin from loading; null without one. */
   readonly problem: ExplainedProblem | null;
   /** The step's IPAM plugin, if it has one. */
   readonly steps: readonly ExplainedStep[];

@@ -28,7 +28,7 @@ async function check(config: Readonly<Record<string, unknown>>, ...items: readon
 
 const multus = { profile: "multus" } as const;
 
-test("what behaves as under Multus is not listed, and pods without networks are not counted", async () => {
+test("settings that behave as under Multus are not listed, and pods without networks are not counted", async () => {
   const all = [
     definition("shop", "storage", bridge),
     pod("shop", "a", { [networks]: "storage" }),

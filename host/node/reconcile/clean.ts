@@ -229,7 +229,7 @@ const gcDisabled: Handled = {
   note: "its network has disableGC, so only the runtime's DEL may remove it",
 };
 
-/** How many abandoned attachments this call's container, network and interface have. */
+/** The number of abandoned attachments of this call's container, network and interface. */
 function abandonedOf({ abandoned, call, configuration }: CallContext): number {
   const files = abandoned.list({ containerId: call.containerId, network: configuration.name, ifname: call.ifname });
   return files.ok ? files.value.length : 0;

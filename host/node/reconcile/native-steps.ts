@@ -29,7 +29,7 @@ export class NativeSteps {
     return native.length === 0;
   }
 
-  /** Why something waits; undefined if nothing does. */
+  /** The reason why steps wait; undefined if none waits. */
   get note(): string | undefined {
     return this.#types.size === 0
       ? undefined

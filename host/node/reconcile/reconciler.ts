@@ -13,7 +13,7 @@ import { StateRounds } from "./state-round.ts";
 
 /** The reconciler's settings. */
 export interface ReconcilerInit {
-  /** How long a network namespace must have been gone before its attachment is stale, in ms. */
+  /** Least time for which a network namespace must be gone before its attachment is stale, in ms. */
   readonly graceMs: number;
   /** True: rounds only report. */
   readonly dryRun: boolean;
@@ -96,7 +96,7 @@ export class Reconciler {
     return `${last.dryRun ? "dry run " : ""}at ${last.started}: ${found}${waits}${agent}${problems}`;
   }
 
-  /** How many findings wait for a call of the runtime, because the agent runs no native plugins. */
+  /** Number of findings that wait for a call of the runtime, because the agent runs no native plugins. */
   get waiting(): number {
     let count = 0;
     for (const state of this.#states.values()) count += state.waiting;

@@ -73,7 +73,7 @@ export class StateRounds {
   readonly #runDirectories = new Set<string>();
   /** Findings that the agent could not undo: a call of the runtime may. */
   readonly #waiting = new Map<string, { readonly kind: Finding["kind"]; readonly act: Act }>();
-  /** Why this round's agent may do nothing; undefined if it may. */
+  /** The reason why this round's agent may change nothing; undefined without one. */
   #agentProblem: string | undefined;
 
   /** `directory`: absolute, without a slash at its end. */
@@ -91,7 +91,7 @@ export class StateRounds {
     this.#runDirectories.add(path);
   }
 
-  /** How many findings wait for a call of the runtime. */
+  /** Number of findings that wait for a call of the runtime. */
   get waiting(): number {
     return this.#waiting.size;
   }

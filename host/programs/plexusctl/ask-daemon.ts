@@ -7,7 +7,7 @@ export interface Question {
   readonly socketPath: string;
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** How long the daemon may take to answer, in ms. */
+  /** Longest wait for the daemon's answer, in ms. */
   readonly patienceMs: number;
 }
 

@@ -19,7 +19,7 @@ export interface ReadStatus {
   readonly silent: string | undefined;
 }
 
-/** How long a daemon may take to answer. */
+/** Longest wait for a daemon's answer, in ms. */
 const patienceMs = 5000;
 
 /** Reads the status; never rejects. */

@@ -9,10 +9,10 @@ export interface QueueBounds {
   readonly waiting: number;
 }
 
-/** How a call that is not served left the queue: its caller is gone, the queue is full, or the daemon stops. */
+/** The reason why a call left the queue unserved: its caller is gone, the queue is full, or the daemon stops. */
 type Unserved = "left" | "refused" | "given-back";
 
-/** How a call left the queue. */
+/** The end of a call's wait in the queue. */
 export type Turn<T> = { readonly kind: "served"; readonly value: T } | { readonly kind: Unserved };
 
 /** The calls of one namespace. */

@@ -30,7 +30,7 @@ export interface CallServerInit extends QueueBounds {
   readonly socket: string;
   /** User ids that may call: root's and the daemon's own. */
   readonly uids: readonly number[];
-  /** How long a connection may take to send its request, in ms. */
+  /** Longest time until a connection has sent its request, in ms. */
   readonly requestMs: number;
 }
 
@@ -38,7 +38,7 @@ export interface CallServerInit extends QueueBounds {
 const maxAgents = 16;
 /** Maximum connections that have not sent a request. A shim sends its request within a millisecond. */
 const maxSilent = 64;
-/** How long a peer may take to read its reply, in ms. */
+/** Longest time until a peer has read its reply, in ms. */
 const replyMs = 10_000;
 /** Interval between checks that the socket's file still exists, in ms. */
 const watchMs = 2000;

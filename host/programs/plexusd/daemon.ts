@@ -146,7 +146,7 @@ export class Daemon {
     return listens.ok ? endpoint : listens;
   }
 
-  /** Why a sandbox process could put a socket of its own in the place of one of the daemon's. */
+  /** The reason why a sandbox process could replace one of the daemon's sockets; undefined without one. */
   #unsafeSocket(): string | undefined {
     const { uids } = this.#jail;
     const isSandbox = (id: number): boolean => uids !== "same" && id >= uids.first && id < uids.first + uids.count;

@@ -75,7 +75,7 @@ export class ProcessPool implements GuestRunner {
     return this.starter.controls;
   }
 
-  /** Why the last start failed; undefined: it succeeded. Continues "a sandbox process …". */
+  /** The last start's failure; undefined: it succeeded. Continues "a sandbox process …". */
   get startProblem(): string | undefined {
     return this.starter.startProblem;
   }

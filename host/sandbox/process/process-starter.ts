@@ -20,7 +20,7 @@ export class ProcessStarter {
   ended = 0;
   /** The controls of the jail of the last process that started; undefined: none has started yet. */
   controls: ReadonlySet<Control> | undefined;
-  /** Why the last start failed; undefined: it succeeded. Continues "a sandbox process …". */
+  /** The last start's failure; undefined: it succeeded. Continues "a sandbox process …". */
   startProblem: string | undefined;
 
   constructor(init: Partial<SandboxProcessInit>) {

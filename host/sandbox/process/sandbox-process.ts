@@ -9,7 +9,7 @@ import { type Jail, launcherArguments, maxThreads } from "../launcher/jail.ts";
 import { readLaunched } from "../launcher/launched.ts";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
-/** How a sandbox process is started. */
+/** Settings for the start of a sandbox process. */
 export interface SandboxProcessInit {
   /** Absolute path of Node. */
   readonly node: string;

@@ -136,7 +136,7 @@ describe.each(["one-shot engines", "a daemon"] as const)("demands on components,
         .toContain("every component must have the digest listed");
     });
 
-    test("explain says what a call would refuse", () => {
+    test("explain reports the refusals of a call", () => {
       const directory = stage.plexus.state("net.d");
       writeFileSync(
         join(directory, "10-plexus.conflist"),

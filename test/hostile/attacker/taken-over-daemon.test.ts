@@ -285,7 +285,7 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
   };
   const attackBounded = (script: (engine: EngineSide) => Promise<void>): Promise<ShimAnswer> => attack(script, bounded);
 
-  test("the example in the how-to page is a valid policy, and bounds what the page says", async () => {
+  test("the example in the how-to page is a valid policy, and sets the bounds of the page", async () => {
     const page = readFileSync(new URL("../../../docs/how-to/bound-the-daemon.md", import.meta.url), "utf8");
     const [, example = ""] = /policy\.json <<'EOF'\n(\{[^]*?\n\})\nEOF/.exec(page) ?? [];
     policy(example.replace("/opt/cni/bin", shop.cniPath));
