@@ -1,6 +1,6 @@
 // The released versions of the ABI for the guest kit: text, model, docs, capabilities.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { WitModel } from "../../../wit/model.ts";
 import { docsOf } from "../generator/docs.ts";
 import { generate, type Bindings } from "../generator/generate.ts";
@@ -29,6 +29,12 @@ export function readAbi(version: string): Abi | null {
   } catch {
     return null;
   }
+}
+
+/** The released versions. */
+export function releasedAbis(): string[] {
+  const entries = readdirSync(witFile("."), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
 }
 
 /** The capabilities of a version: the imported interfaces with functions. Null: unknown version. */

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { interfaceId } from "../generator/calls-file.ts";
-import { bindingsOf, capabilitiesOf, readAbi, world } from "./abi.ts";
+import { bindingsOf, capabilitiesOf, readAbi, releasedAbis, world } from "./abi.ts";
 import { compileApart } from "./compile-apart.ts";
 import { defaultCacheDir, digestOf, digestTree, fromCache, writeByRename } from "./content-cache.ts";
 import { declarationSection, parseDeclaration, type Declaration } from "./declaration.ts";
@@ -57,7 +57,7 @@ export async function readDeclaration(dir: string): Promise<{ readonly text: str
   const text = await readFile(join(dir, "delegate.json"), "utf8").catch((cause: unknown) => {
     throw new Error(`${dir} has no delegate.json: plexus-delegate new NAME makes a delegate`, { cause });
   });
-  return { text, declaration: parseDeclaration(text, capabilitiesOf) };
+  return { text, declaration: parseDeclaration(text, capabilitiesOf, releasedAbis()) };
 }
 
 async function finished(

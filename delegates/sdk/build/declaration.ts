@@ -30,10 +30,14 @@ const schema = z.strictObject({
 export type Declaration = z.infer<typeof schema>;
 
 /**
- * Parses a `delegate.json`. `capabilitiesOf` answers the capabilities of an ABI version, null for an unknown version. Throws an
+ * Parses a `delegate.json`. `capabilitiesOf` answers the capabilities of an ABI version, null for an unknown version; `releases` are the versions for the error about one. Throws an
  * Error that names every wrong field, and for an unknown capability (E-8) also the valid ones.
  */
-export function parseDeclaration(text: string, capabilitiesOf: (abi: string) => readonly string[] | null): Declaration {
+export function parseDeclaration(
+  text: string,
+  capabilitiesOf: (abi: string) => readonly string[] | null,
+  releases: readonly string[] = [],
+): Declaration {
   const document = parseDocument(text, { what: "delegate.json" });
   if (!document.ok) throw new Error(document.fault.msg);
   const parsed = schema.safeParse(document.value.parsed);
@@ -43,7 +47,10 @@ export function parseDeclaration(text: string, capabilitiesOf: (abi: string) => 
   }
   const declaration = parsed.data;
   const valid = capabilitiesOf(declaration.abi);
-  if (valid === null) throw new Error(`delegate.json: abi: cni:delegate@${declaration.abi} does not exist`);
+  if (valid === null) {
+    const known = releases.length === 0 ? "" : `; valid: ${releases.join(", ")}`;
+    throw new Error(`delegate.json: abi: cni:delegate@${declaration.abi} does not exist${known}`);
+  }
   const unknown = Object.keys(declaration.capabilities).filter((capability) => !valid.includes(capability));
   if (unknown.length > 0) {
     const list = unknown.map((capability) => `"${capability}"`).join(", ");

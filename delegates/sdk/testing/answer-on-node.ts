@@ -6,6 +6,7 @@ import { readResult } from "../../../src/cni/read-result.ts";
 import { runInSandbox } from "./run-in-sandbox.ts";
 import { answerOf } from "./run-vectors.ts";
 import { versionOf } from "./vector-call.ts";
+import { remedyOf } from "./verdict-remedy.ts";
 import type { Vector, VectorAnswer } from "./vector.ts";
 
 /** Rejects with an Error that names the vector if the delegate traps or exceeds a limit, or if a node would refuse its answer. */
@@ -14,7 +15,10 @@ export async function answerOnNode(vector: Vector, component: Uint8Array): Promi
   try {
     answer = await answerOf(vector, component, runInSandbox);
   } catch (error) {
-    throw new Error(`vector ${vector.name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    const verdict = error instanceof Error ? error.message : String(error);
+    const remedy = remedyOf(verdict);
+    const todo = remedy === undefined ? "" : `\n  Remedy: ${remedy}`;
+    throw new Error(`vector ${vector.name}: ${verdict}${todo}`, { cause: error });
   }
   const why = refusalOf(vector, answer);
   if (why !== undefined) throw new Error(`vector ${vector.name}: a node refuses this answer: ${why}`);

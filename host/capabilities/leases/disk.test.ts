@@ -115,6 +115,13 @@ describe("reserving", () => {
     expect(staged()).toEqual([]);
   });
 
+  test("An exact reservation moves the position of the next one, and a refused one does not", () => {
+    expect(run(leases(alice).reserve(pool, "10.1.0.3", alice))).toEqual({ ok: true });
+    expect(run(leases(bob).reserve(pool, "10.1.0.3", bob))).toEqual({ ok: false });
+    expect(next(bob)).toEqual({ ok: "10.1.0.4" });
+    expect(next(newOwner())).toEqual({ ok: "10.1.0.1" });
+  });
+
   test("A released address is the last to be reserved again", () => {
     expect(next(alice)).toEqual({ ok: "10.1.0.1" });
     expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });

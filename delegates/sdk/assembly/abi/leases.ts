@@ -48,7 +48,10 @@ export class Reservation {
   }
 }
 
-/** Reserves exactly this address, atomically. False: the address is taken (by any owner, the caller included). */
+/**
+ * Reserves exactly this address, atomically. False: the address is taken (by any owner, the caller included).
+ * True: the address is also the last one reserved in this set, after which the next `reserve-next` begins.
+ */
 export function reserve(pool: Pool, address: string, owner: types_AttachmentId): BoolOrFault {
   return _calls.leases_reserve(pool, address, owner);
 }
