@@ -9,7 +9,7 @@ import {
   mayUseFile,
   trustsEverybody,
 } from "./definition-policy.ts";
-import { readHostConfiguration } from "./host-configuration.ts";
+import { readHostConfiguration } from "./read-host-configuration.ts";
 import { defaultGrants, defaultWasm } from "./wasm-configuration.ts";
 
 const base = { name: "cluster", type: "plexus", delegates: [{ type: "bridge" }] };

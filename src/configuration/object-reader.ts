@@ -8,7 +8,7 @@ import { describeJson, isJsonObject } from "../json/document.ts";
 import { closest } from "./closest.ts";
 
 /** A suggestion is followed by the list of valid keys only up to this many keys. */
-const maxListed = 12;
+const maxListed = 16;
 
 /** Reads one object. Each reading method answers undefined for a missing or invalid key, and records a problem if it is invalid. */
 export class ObjectReader {

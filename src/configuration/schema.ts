@@ -307,7 +307,7 @@ const definitions = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "The rule for the definitions of other namespaces. Without a rule: components with the default grants, no native plugin.",
+      "Rules for the definitions of further namespaces. Without a rule: components with the default grants, no native plugin.",
     ),
 });
 

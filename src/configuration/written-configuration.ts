@@ -5,7 +5,7 @@ import { parseNetworkList } from "../cni/network-list.ts";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { editMembers, isJsonObject, type JsonObjectDocument, memberValue, parseDocument } from "../json/document.ts";
-import { readHostConfiguration } from "./host-configuration.ts";
+import { readHostConfiguration } from "./read-host-configuration.ts";
 import { readLayer } from "./layers.ts";
 
 /** The template that `plexusd --cni-config` names: Plexus' configuration without a default network. */

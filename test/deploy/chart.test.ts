@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readHostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { readHostConfiguration } from "../../src/configuration/read-host-configuration.ts";
 import { defaultUids } from "../../src/configuration/wasm-configuration.ts";
 import { chartSchemaPath, chartValuesSchema } from "../../scripts/chart-values.ts";
 import { definitionSource, derived, renderManifest } from "../../scripts/manifests.ts";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { runInJco } from "../testing/run-in-jco.ts";
 import { answerOf, comparable } from "../testing/run-vectors.ts";
 import { readVectors } from "../testing/vector.ts";
-import { readHostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import { capabilitiesOf, currentAbi } from "./abi.ts";
 import { buildDelegate } from "./build-delegate.ts";
 import { parseDeclaration } from "./declaration.ts";

@@ -2,7 +2,8 @@
 // reads the file again.
 
 import type { CniCall, Verb } from "../../../src/cni/environment.ts";
-import { type HostConfiguration, readHostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import { readLayer, withFile } from "../../../src/configuration/layers.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";

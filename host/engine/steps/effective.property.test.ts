@@ -8,7 +8,7 @@ import { testDelegate } from "../../../test/delegates/built.ts";
 import { binaryOf, sectionsOf, withSection } from "../../../test/hostile/components/sections.ts";
 import { buildWat } from "../../../test/hostile/components/wat.ts";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
-import { readHostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import { grantNames } from "../../../src/configuration/read-wasm.ts";
 import { defaultWasm, grantsOf } from "../../../src/configuration/wasm-configuration.ts";
 import { delegationFor } from "../../capabilities/delegation/scope.ts";

@@ -1,7 +1,7 @@
 // The sentences of `plexusctl status` about definitions and components.
 
 import { expect, test } from "vitest";
-import { readHostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import { ConfigurationTexts } from "./configuration-texts.ts";
 import { definitionPolicyText } from "./definition-policy-text.ts";

@@ -3,7 +3,9 @@
 
 import type { Guest } from "../abi/guest.ts";
 import { LogBudget, type LogLevel, type LogLimits, type WriteLog } from "./log-import.ts";
-import type { StreamName } from "./standard-streams.ts";
+
+/** A stream of a guest. */
+export type StreamName = "stdout" | "stderr";
 
 /** Maximum UTF-16 units of the last lines that an error's details contain. */
 export const maxLastLines = 4096;

@@ -2,10 +2,7 @@
 // stdout and stderr are the guest's log. They give a guest no power that `log` does not give. All other WASI functions trap.
 
 import type { Guest } from "../abi/guest.ts";
-import type { GuestOutput } from "./guest-output.ts";
-
-/** A stream of a guest. */
-export type StreamName = "stdout" | "stderr";
+import type { GuestOutput, StreamName } from "./guest-output.ts";
 
 /** The host's side of one function. `flat` are the core parameters, `memory` is the guest's memory; the answer is the core result, if any. */
 export interface StreamFunction {

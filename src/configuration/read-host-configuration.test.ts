@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readHostConfiguration } from "./host-configuration.ts";
+import { readHostConfiguration } from "./read-host-configuration.ts";
 import { knownKeys } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { hostConfigurationSchema } from "./schema.ts";
