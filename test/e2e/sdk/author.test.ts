@@ -48,6 +48,13 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
       expect(JSON.parse(readFileSync(join(root, name, "package.json"), "utf8"))).toMatchObject({ version });
   });
 
+  test("README.md begins with the commands that these tests run", () => {
+    const [, block = ""] =
+      /## Five minutes[\s\S]*?```sh\n([^`]*)```/.exec(readFileSync(join(root, "delegates/sdk/README.md"), "utf8")) ?? [];
+    const lines = block.split("\n").map((line) => line.replace(/ +#.*/, ""));
+    expect(lines).toEqual(["npm create plexus-delegate greeter", "cd greeter", "npm install", "npm test", ""]);
+  });
+
   test("a second packing gives the same bytes", async () => {
     const again = await makeSdkPackages({ root, outDir: join(directory, "again"), repository });
     for (const [index, archive] of [archives.sdk, archives.create].entries())
