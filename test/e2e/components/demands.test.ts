@@ -136,30 +136,44 @@ describe.each(["one-shot engines", "a daemon"] as const)("demands on components,
         .toContain("every component must have the digest listed");
     });
 
-    test("explain reports the refusals of a call", () => {
+    /** Runs plexusctl with this plugin as the node's configuration. */
+    function plexusctl(plugin: object, ...args: readonly string[]) {
       const directory = stage.plexus.state("net.d");
-      writeFileSync(
-        join(directory, "10-plexus.conflist"),
-        JSON.stringify({ cniVersion: "1.0.0", name: "cluster", plugins: [config({ signedBy: "release" })] }),
+      const list = { cniVersion: "1.0.0", name: "cluster", plugins: [plugin] };
+      writeFileSync(join(directory, "10-plexus.conflist"), JSON.stringify(list));
+      const places = ["--config", directory, "--cni-path", stage.plexus.cniPath];
+      return spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), ...args, ...places], { encoding: "utf8" });
+    }
+
+    test("explain and component ls report what wasm.require refuses", () => {
+      const plugin = config({}, { signedBy: ["release"], digests: [sha256("x")] });
+      const ls = ["component", "ls", "--lock", join(stage.plexus.directory, "components.lock.json"), "-o", "json"];
+      const refused = plexusctl(plugin, "explain");
+      expect(refused.status).toBe(1);
+      expect(refused.stdout.replaceAll(/\s+/g, " ")).toContain(
+        "Demanded by wasm.require: a signature by release, or the digest listed; NOT met.",
       );
-      const explain = (...args: readonly string[]) => {
-        const command = [
-          join(dist, "plexusctl.cjs"),
-          "explain",
-          "--config",
-          directory,
-          "--cni-path",
-          stage.plexus.cniPath,
-          ...args,
-        ];
-        return spawnSync(process.execPath, command, { encoding: "utf8" });
-      };
-      const refused = explain();
+      expect(refused.stdout).toContain("COMPONENT_REQUIREMENT_UNMET");
+      const listed = plexusctl(plugin, ...ls);
+      expect([listed.status, JSON.parse(listed.stdout)]).toMatchObject([
+        1,
+        [{ type: "loopback", problem: expect.stringContaining("wasm.require does not list") }],
+      ]);
+      writeFileSync(`${component}.signatures.json`, signatures(loopback));
+      const met = plexusctl(plugin, "explain", "-o", "json");
+      const demand = { digest: null, signedBy: null, anyOf: { signedBy: ["release"], digests: [sha256("x")] }, isMet: true };
+      expect(JSON.parse(met.stdout)).toMatchObject({ loads: true, networks: [{ steps: [{ demand, problem: null }] }] });
+      expect(plexusctl(plugin, ...ls).status).toBe(0);
+    });
+
+    test("explain reports the refusals of a call", () => {
+      const plugin = config({ signedBy: "release" });
+      const refused = plexusctl(plugin, "explain");
       expect(refused.status).toBe(1);
       expect(refused.stdout).toContain("Demanded: a signature by release; NOT met.");
       expect(refused.stdout).toContain("SIGNATURE_MISSING");
       writeFileSync(`${component}.signatures.json`, signatures(loopback));
-      const met = explain("-o", "json");
+      const met = plexusctl(plugin, "explain", "-o", "json");
       expect(met.status).toBe(0);
       expect(JSON.parse(met.stdout)).toMatchObject({
         loads: true,
