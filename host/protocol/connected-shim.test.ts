@@ -69,7 +69,8 @@ async function connected(purpose: ShimMessage, slackMs?: number): Promise<Connec
 describe("a shim at the daemon's socket", () => {
   test("is gone and loses its connection if it is an agent that does not answer", async () => {
     const shim = (await connected(agent, 1)).serving(noNestedCalls);
-    const waiting = [shim.exec(exec), shim.find({ type: "bridge", componentFirst: false })];
+    // `find` comes first: on a busy machine its time would otherwise begin after that of `exec` has ended.
+    const waiting = [shim.find({ type: "bridge", componentFirst: false }), shim.exec(exec)];
     for (const effect of waiting) await expect(effect).rejects.toThrow(/^shim: no answer to find within 1 ms$/);
     await once(shimEnd.resume(), "close");
     expect(() => shim.ensureConnected()).toThrow(ShimGone);
