@@ -46,6 +46,7 @@ export function readWasm(reader: ObjectReader): WasmConfiguration {
   });
   const wasm: WasmConfiguration = {
     ...defaultWasm,
+    enabled: reader.boolean("enabled") ?? defaultWasm.enabled,
     prefer: prefer ?? false,
     isolation: reader.oneOf("isolation", isolations) ?? defaultWasm.isolation,
     sandboxUids: readUids(reader) ?? defaultUids,

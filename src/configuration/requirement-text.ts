@@ -12,7 +12,8 @@ export function requirementText({ anyOf: { signedBy, digests } }: ComponentRequi
 }
 
 /** A clause about all components of a node. */
-export function nodeRequirementText({ require, demands, exempt }: WasmConfiguration): string {
+export function nodeRequirementText({ enabled, require, demands, exempt }: WasmConfiguration): string {
+  if (!enabled) return "no component may run (wasm.enabled is false)";
   const own = Object.keys(demands);
   const ownText = own.length === 0 ? "" : `their own demands: ${own.join(", ")}`;
   if (require === undefined)

@@ -219,6 +219,12 @@ const requirement = z
 
 const wasm = z
   .strictObject({
+    enabled: z
+      .boolean()
+      .optional()
+      .describe(
+        "false: the emergency switch. No component is examined or run; a step whose plugin is a component fails with code 11 (WASM_DISABLED), and its DEL is repeated until the switch is on again. Native plugins are not affected.",
+      ),
     prefer: z
       .union([z.boolean(), z.array(z.string())])
       .optional()

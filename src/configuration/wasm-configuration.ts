@@ -133,6 +133,8 @@ export const defaultUids: UidRange = { first: 2_000_000_000, count: 4_194_304 };
 
 /** The section `wasm` with every default filled in. */
 export interface WasmConfiguration {
+  /** False: no component is examined or run. A step whose plugin is a component fails with WASM_DISABLED. */
+  readonly enabled: boolean;
   /** True: a component takes precedence over a native binary in the same directory; a list: for these types. */
   readonly prefer: boolean | readonly string[];
   /**
@@ -183,6 +185,7 @@ export function grantsOf(
 
 /** The meaning of a configuration without `wasm`. */
 export const defaultWasm: WasmConfiguration = {
+  enabled: true,
   prefer: false,
   isolation: "process",
   sandboxUids: defaultUids,

@@ -385,6 +385,12 @@ const entries = {
     meaning: "A registry refused a request, or answered in a way that the OCI specification does not allow.",
     remedy: "Read the registry's message; a proxy in between may be the reason.",
   },
+  WASM_DISABLED: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The administrator has switched components off (wasm.enabled), and a step's plugin is a component.",
+    remedy: "Remove wasm.enabled: false from the host configuration, or install a native plugin of this type.",
+  },
   CAPABILITY_NOT_GRANTED: {
     cni: 7,
     actor: "administrator",

@@ -85,6 +85,7 @@ function stepOf(list: NetworkList, verb: "ADD" | "DEL", n: number): ChainStep {
 // A warm engine keeps the component's bytes and its admission in memory, but never an instance.
 const bytes = readFileSync(request.component);
 const wasm = {
+  enabled: true,
   prefer: false,
   isolation: "in-process",
   sandboxUids: "same",

@@ -5,6 +5,7 @@ import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import { closest } from "../../../src/configuration/closest.ts";
 import { refusedChange } from "../../../src/configuration/result-changes.ts";
 import { grantedCapabilities, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { wasmDisabled } from "../../../src/configuration/wasm-disabled.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
@@ -128,6 +129,7 @@ function versionFault(type: string, { cniVersions }: Declaration, cniVersion: st
 async function load(host: DelegateHost, delegate: GrantedDelegate, file: ComponentFile): Promise<Result<AdmittedComponent>> {
   const { type, grants } = delegate;
   const { wasm, admission, componentNames, demands, shim } = host;
+  if (!wasm.enabled) return failed(wasmDisabled(type, file.path));
   const limits = limitsOf(wasm.limits);
   const terms = { granted: grantedCapabilities(grants), limits };
   const demand = demandOn(wasm, type);

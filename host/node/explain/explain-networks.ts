@@ -5,6 +5,7 @@ import type { PluginConf } from "../../../src/cni/network-list.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
 import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 import { defaultWasm, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { wasmDisabled } from "../../../src/configuration/wasm-disabled.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
@@ -136,6 +137,7 @@ function explainType(
   const base = { ...none, ...found, digest: digestOf(bytes), problem };
   if (found.kind === "native" || selfReference !== undefined) return base;
   const limits = limitsOf(terms.wasm.limits);
+  if (!terms.wasm.enabled) return { ...base, limits, problem: problemOf(wasmDisabled(type, found.path)) };
   const component = terms.admission.examine(bytes, limits, base.digest);
   if (!component.ok) return { ...base, limits, problem: problemOf(component.fault) };
   return { ...base, limits, ...compareWithGrants(type, component.value, role === "step" ? config : {}, terms) };

@@ -34,6 +34,7 @@ const digests = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`);
 
 test.each([
   [{}, "any component may run"],
+  [{ enabled: false }, "no component may run (wasm.enabled is false)"],
   [{ keys: { a: pem }, grants: { x: { signedBy: "a" } } }, "any component may run, except types with their own demands: x"],
   [{ keys: { a: pem }, require: { signedBy: ["a"] } }, "every component must have a signature by a"],
   [
