@@ -14,8 +14,9 @@ export function readCommandLine(command: Command, args: readonly string[]): Comm
       positionals.push(...rest.splice(0));
     } else if (arg.startsWith("-") && arg !== "-") {
       const [written = "", inline] = splitOnce(arg);
-      const name = written.replace(/^--?/, "");
-      const option = command.options.find((each) => each.name === name);
+      const key = written.replace(/^--?/, "");
+      const option = command.options.find((each) => (written.startsWith("--") ? each.name : (each.short ?? each.name)) === key);
+      const name = option?.name ?? key;
       if (option === undefined) throw usageError(command, unknownOption(command, written, name));
       if (option.value === undefined) {
         if (inline !== undefined) throw usageError(command, `--${name} takes no value`);

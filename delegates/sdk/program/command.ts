@@ -3,6 +3,8 @@
 /** An option of a command, written `--name` or `--name=VALUE`. */
 export interface OptionSpec {
   readonly name: string;
+  /** One letter, written `-o`. */
+  readonly short?: string;
   /** Placeholder of the value in the help. Absent: the option is a flag. */
   readonly value?: string;
   readonly about: string;

@@ -23,8 +23,8 @@ NO_COLOR=1 switches colours off.
 
 /** A command's help. */
 export function commandHelp({ name, summary, usage, details, options }: Command): string {
-  const rows = options.map(({ name: option, value, about }): [string, string] => [
-    value === undefined ? `--${option}` : `--${option}=${value}`,
+  const rows = options.map(({ name: option, short, value, about }): [string, string] => [
+    `${short === undefined ? "" : `-${short}, `}--${option}${value === undefined ? "" : `=${value}`}`,
     about,
   ]);
   return [

@@ -162,15 +162,20 @@ export async function readVectors(directory: string): Promise<Vector[]> {
 
 async function readVector(directory: string, name: string): Promise<Vector> {
   const file = join(directory, `${name}.in.json`);
-  const document = documentOf(file, await readFile(file, "utf8"));
+  const read = vectorOf(file, await readFile(file, "utf8"), name);
   const outFile = join(directory, `${name}.out.json`);
   const out = await readFile(outFile, "utf8").catch(() => null);
   return {
-    name,
-    ...fieldsOf(file, question, document.parsed),
-    stdinText: memberText(document, "stdin") ?? "{}",
+    ...read,
     answer: out === null ? null : fieldsOf(outFile, answer, documentOf(outFile, out).parsed),
   };
+}
+
+/** The request of a vector from the text of its `.in.json`, without its answer. Throws an Error that names `file` and the field. */
+export function vectorOf(file: string, text: string, name: string): Vector {
+  const document = documentOf(file, text);
+  const fields = fieldsOf(file, question, document.parsed);
+  return { name, ...fields, stdinText: memberText(document, "stdin") ?? "{}", answer: null };
 }
 
 function documentOf(file: string, text: string): JsonObjectDocument {

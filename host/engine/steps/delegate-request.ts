@@ -8,6 +8,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { editMembers, memberValue, parseConfiguration } from "../../../src/json/document.ts";
 import { toSuccess } from "../../sandbox/abi/success-record.ts";
+import type { Declaration } from "../../sandbox/admission/declaration.ts";
 import type { AttachmentRequest, GcRequest, Network } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 
 /** A call of a delegate: the verb with its request. */
@@ -71,4 +72,15 @@ function attachmentRequest(step: ChainStep, network: Network, env: ReadonlyMap<s
 /** A delegate's fault, with the step's type in front of its message. */
 export function delegateFault(type: string, reason: Fault): Fault {
   return { ...reason, msg: `${type}: ${reason.msg}` };
+}
+
+/** The fault of a network in a CNI version that the delegate does not declare; undefined if it declares the version. */
+export function versionFault(
+  type: string,
+  { cniVersions }: Pick<Declaration, "cniVersions">,
+  cniVersion: string,
+): Fault | undefined {
+  if (cniVersions.includes(cniVersion)) return undefined;
+  const why = `${type}: the network's cniVersion is "${cniVersion}", but the delegate supports ${cniVersions.join(", ")}`;
+  return fault("VERSION_UNSUPPORTED", why);
 }

@@ -15,7 +15,6 @@ import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { Success } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 import { successText } from "../../sandbox/abi/success-record.ts";
 import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
-import type { Declaration } from "../../sandbox/admission/declaration.ts";
 import { type ComponentFile, readComponentFile } from "../../sandbox/component-file.ts";
 import { limitsOf } from "../../sandbox/limits.ts";
 import { demandOn } from "../../sandbox/provenance/component-demands.ts";
@@ -23,7 +22,7 @@ import { signaturesBeside } from "../../sandbox/provenance/read-signatures.ts";
 import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
 import { podNamespace } from "../call/pod-identity.ts";
 import type { DelegateRunner, GrantedDelegate } from "./call-resources.ts";
-import { type DelegateCall, delegateCall, delegateFault } from "./delegate-request.ts";
+import { type DelegateCall, delegateCall, delegateFault, versionFault } from "./delegate-request.ts";
 import { PendingImports } from "./pending-imports.ts";
 
 /** Makes the runner of one call's delegates. */
@@ -117,12 +116,6 @@ async function callGuest(
 
 function valueOf<T>(answer: Result<{ readonly value: T }>): Result<T> {
   return answer.ok ? ok(answer.value.value) : answer;
-}
-
-function versionFault(type: string, { cniVersions }: Declaration, cniVersion: string): Fault | undefined {
-  if (cniVersions.includes(cniVersion)) return undefined;
-  const why = `${type}: the network's cniVersion is "${cniVersion}", but the delegate supports ${cniVersions.join(", ")}`;
-  return fault("VERSION_UNSUPPORTED", why);
 }
 
 /** The admitted component of a file, read only if its content is not known yet. What the type's grants demand of it is checked first. */

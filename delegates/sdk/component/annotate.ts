@@ -1,0 +1,42 @@
+// Puts a declaration into any component, in any language, as its custom section `plexus:delegate`.
+
+import { customSection } from "../build/core-module.ts";
+import { declarationSection } from "../build/declaration.ts";
+import { ByteReader } from "../wit/byte-reader.ts";
+
+const preambleBytes = 8;
+/** A component begins with `\0asm`, any version, and layer 1. */
+const magic = [0x00, 0x61, 0x73, 0x6d] as const;
+
+/** Whether a file's bytes begin as a component. A core module, which has layer 0, is none. */
+export function isComponent(bytes: Uint8Array): boolean {
+  return bytes.length >= preambleBytes && magic.every((byte, at) => bytes[at] === byte) && bytes[6] === 1 && bytes[7] === 0;
+}
+
+/**
+ * The component with the declaration at its end. `text` is the text of a `delegate.json`, which the caller has checked. Throws an Error for
+ * a file that is not a component, and for a component that has a declaration, unless `replace` is set.
+ */
+export function annotated(component: Uint8Array, text: string, replace: boolean): Uint8Array {
+  if (!isComponent(component))
+    throw new Error("it is not a component; a core module becomes one with jco new or wasm-tools component new");
+  const { kept, found } = withoutDeclaration(component);
+  if (found > 0 && !replace) throw new Error(`it has a section ${declarationSection} already: --replace replaces it`);
+  const added = customSection(declarationSection, new TextEncoder().encode(text));
+  return Buffer.concat([...kept, Uint8Array.from(added)]);
+}
+
+/** The component's bytes without its declarations, in pieces. All other bytes stay as they are. */
+function withoutDeclaration(component: Uint8Array): { readonly kept: readonly Uint8Array[]; readonly found: number } {
+  const reader = new ByteReader(component, preambleBytes);
+  const kept = [component.subarray(0, preambleBytes)];
+  let found = 0;
+  while (!reader.done) {
+    const start = reader.at;
+    const id = reader.byte();
+    const content = new ByteReader(reader.take(reader.u32()));
+    if (id === 0 && content.name() === declarationSection) found += 1;
+    else kept.push(component.subarray(start, reader.at));
+  }
+  return { kept, found };
+}

@@ -1,0 +1,91 @@
+// What a component is, and whether a node would run it: by the node's own admission, without a node's configuration.
+
+import { createHash } from "node:crypto";
+import { catalogue } from "../../../src/fault/catalogue.ts";
+import { Admission } from "../../../host/sandbox/admission/admit.ts";
+import { type Declaration, readDeclaration } from "../../../host/sandbox/admission/declaration.ts";
+import { evaluateComponent } from "../../../host/sandbox/admission/evaluate.ts";
+import { catchRefusal } from "../../../host/sandbox/admission/examine.ts";
+import { Shapes } from "../../../host/sandbox/admission/shapes.ts";
+import { Reader } from "../../../host/sandbox/binary/reader.ts";
+import { WorkBudget } from "../../../host/sandbox/binary/work-budget.ts";
+import type { Limits } from "../../../host/sandbox/limits.ts";
+
+/** The document of `plexus-delegate inspect -o json`. */
+export interface Inspection {
+  readonly apiVersion: "plexus/v1";
+  readonly kind: "ComponentInspection";
+  readonly file: string;
+  readonly bytes: number;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly digest: string;
+  /** The declaration; null if the component has none, or an invalid one. */
+  readonly delegate: Omit<Declaration, "capabilities"> | null;
+  /** Versions of `cni:delegate` in the names of imports and exports. */
+  readonly abi: readonly string[];
+  readonly imports: readonly string[];
+  readonly exports: readonly string[];
+  /** The declared capabilities. `imported`: the component's code can call it. */
+  readonly capabilities: readonly { readonly name: string; readonly reason: string; readonly imported: boolean }[];
+  /** The limits with which the component was examined. */
+  readonly limits: Limits;
+  readonly coreModules: number | null;
+  /** Whether a node with these limits would run the component, once its capabilities are granted. */
+  readonly loads: boolean;
+  /** The node's refusal; null if it would run the component. */
+  readonly problem: { readonly kind: string; readonly code: number; readonly msg: string; readonly remedy: string } | null;
+}
+
+/** Inspects a component's bytes. `file` is its name in the answer. Never throws. */
+export function inspectComponent(file: string, bytes: Uint8Array, limits: Limits): Inspection {
+  const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  const examined = new Admission().examine(bytes, limits, digest);
+  const outline = outlineOf(bytes, limits);
+  const { declaration } = outline;
+  const callable = examined.ok ? examined.value.capabilities : [];
+  const { capabilities, ...delegate } = declaration ?? { capabilities: {} };
+  const problem = examined.ok ? null : examined.fault;
+  return {
+    apiVersion: "plexus/v1",
+    kind: "ComponentInspection",
+    file,
+    bytes: bytes.length,
+    digest,
+    delegate: "name" in delegate ? delegate : null,
+    abi: versionsOf([...outline.imports, ...outline.exports]),
+    imports: outline.imports,
+    exports: outline.exports,
+    capabilities: Object.entries(capabilities).map(([name, reason]) => ({ name, reason, imported: callable.includes(name) })),
+    limits,
+    coreModules: examined.ok ? examined.value.modules.length : null,
+    loads: problem === null,
+    problem:
+      problem === null
+        ? null
+        : { kind: problem.kind, code: problem.code, msg: problem.msg, remedy: catalogue[problem.kind].remedy },
+  };
+}
+
+interface Outline {
+  readonly imports: readonly string[];
+  readonly exports: readonly string[];
+  readonly declaration: Declaration | undefined;
+}
+
+/** Names and declaration, also of a component that is refused: as far as it can be read. */
+function outlineOf(bytes: Uint8Array, limits: Limits): Outline {
+  const imports: string[] = [];
+  const read = catchRefusal(() =>
+    evaluateComponent(new Reader(bytes), new Shapes(), (name) => void imports.push(name), new WorkBudget(limits.coreInstances)),
+  );
+  const declaration = read.ok ? catchRefusal(() => readDeclaration(read.value.customs)) : undefined;
+  return {
+    imports,
+    exports: read.ok ? [...read.value.exports.keys()] : [],
+    declaration: declaration?.ok === true ? declaration.value : undefined,
+  };
+}
+
+function versionsOf(names: readonly string[]): readonly string[] {
+  return [...new Set(names.flatMap((name) => /^cni:delegate\/[^@]+@(.+)$/.exec(name)?.[1] ?? []))];
+}

@@ -1,0 +1,140 @@
+// One call of a component on a simulated node: the node's admission, sandbox, limits and words.
+
+import { printError } from "../../../src/cni/error-json.ts";
+import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { delegateFault, versionFault } from "../../../host/engine/steps/delegate-request.ts";
+import type { Success } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import { successText } from "../../../host/sandbox/abi/success-record.ts";
+import { Admission, type AdmittedComponent } from "../../../host/sandbox/admission/admit.ts";
+import { resultOf } from "../../../host/sandbox/call-result.ts";
+import { CompiledComponents } from "../../../host/sandbox/compile.ts";
+import { callCapability } from "../../../host/sandbox/in-process.ts";
+import type { Limits } from "../../../host/sandbox/limits.ts";
+import { callGuest, type CallOutcome } from "../../../host/sandbox/linker/call.ts";
+import { simulatedNode, type SimulatedNode } from "../testing/simulated-node.ts";
+import type { Vector } from "../testing/vector.ts";
+
+/** One call. */
+export interface RunInit {
+  /** The plugin type: the name of the component's file without `.wasm`. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  /** Request and state of the node, in the form of a vector. */
+  readonly vector: Vector;
+  /** Names of the granted capabilities; undefined grants all. */
+  readonly granted: readonly string[] | undefined;
+  readonly limits: Limits;
+}
+
+/** What a call used. Bytes, but for `timeMs` and the counts. */
+export interface Usage {
+  readonly timeMs: number;
+  readonly memoryBytes: number;
+  /** Undefined for a call that gave no answer. */
+  readonly inputBytes: number | undefined;
+  readonly outputBytes: number | undefined;
+  readonly logBytes: number;
+  readonly logLines: number;
+  readonly importCalls: number;
+  /** Calls of each function, such as `leases.reserve`. */
+  readonly imports: Readonly<Record<string, number>>;
+}
+
+/** The outcome of a call. */
+export interface Run {
+  /** Whether the call succeeded. */
+  readonly succeeded: boolean;
+  /** The text that a node gives the runtime: a result, a CNI error, or nothing. */
+  readonly stdout: string;
+  readonly log: readonly string[];
+  /** Undefined if the component was not called. */
+  readonly usage: Usage | undefined;
+}
+
+/** Prepares calls of one component: admitted and compiled. Fault: the refusal of a node, in its words. */
+export function prepared({ type, bytes, granted, limits }: Omit<RunInit, "vector">): Result<PreparedComponent> {
+  const admission = new Admission();
+  const examined = admission.admit(bytes, { granted: granted ?? allCapabilities, limits });
+  if (!examined.ok) return failed({ ...examined.fault, msg: `${type}: ${examined.fault.msg}` });
+  return ok(new PreparedComponent(type, examined.value, limits));
+}
+
+const allCapabilities = ["log", "leases", "resolver", "links", "sysctl", "firewall", "announce", "delegation", "state"];
+
+/** A component that is ready for calls. */
+export class PreparedComponent {
+  readonly #type: string;
+  readonly #component: AdmittedComponent;
+  readonly #limits: Limits;
+  readonly #compiled = new CompiledComponents();
+
+  constructor(type: string, component: AdmittedComponent, limits: Limits) {
+    this.#type = type;
+    this.#component = component;
+    this.#limits = limits;
+  }
+
+  /** Calls the component on a fresh instance and a fresh node. Throws an Error for a request that a node would not pass on. */
+  call(vector: Vector): Run {
+    const version = cniVersionOf(vector);
+    const unsupported = versionFault(this.#type, this.#component.declaration, version);
+    if (unsupported !== undefined) return refusedRun(unsupported, version);
+    const node = simulatedNode(vector);
+    const { outcome, usage } = this.#call(node);
+    const result = resultOf(this.#component, node.call.verb, outcome);
+    if (!result.ok) return { ...refusedRun(delegateFault(this.#type, result.fault), version), log: node.log, usage };
+    const success: Success | undefined = result.value.value;
+    if (success === undefined) return { succeeded: true, stdout: "", log: node.log, usage };
+    const printed = successText(success, version);
+    if (!printed.ok) return { ...refusedRun(delegateFault(this.#type, printed.fault), version), log: node.log, usage };
+    return { succeeded: true, stdout: printed.value, log: node.log, usage };
+  }
+
+  /** The answer to VERSION, which a node takes from the declaration. */
+  version(): Run {
+    const stdout = printVersionAnswer(this.#component.declaration.cniVersions);
+    return { succeeded: true, stdout, log: [], usage: undefined };
+  }
+
+  #call({ call, capabilities, log }: SimulatedNode): { readonly outcome: CallOutcome; readonly usage: Usage } {
+    const callable = this.#compiled.get(this.#component.key) ?? this.#compiled.add(this.#component);
+    const imports: Record<string, number> = {};
+    const terms = { ...call, limits: this.#limits, deadlineMs: deadlineMs + this.#limits.timeMs };
+    const started = performance.now();
+    const outcome = callGuest(callable, terms, (capability, func, args) => {
+      const name = `${capability}.${func}`;
+      imports[name] = (imports[name] ?? 0) + 1;
+      return callCapability(capabilities, capability, func, args);
+    });
+    const timeMs = performance.now() - started;
+    const report = outcome.kind === "answered" ? outcome.report : undefined;
+    const usage = {
+      timeMs,
+      memoryBytes: report?.memoryBytes ?? (outcome.kind === "broken" ? (outcome.abandonedBytes ?? 0) : 0),
+      inputBytes: report?.inputBytes,
+      outputBytes: report?.outputBytes,
+      logBytes: log.reduce((sum, line) => sum + Buffer.byteLength(line.replace(/^[a-z]+: /, "")), 0),
+      logLines: log.length,
+      importCalls: Object.values(imports).reduce((sum, count) => sum + count, 0),
+      imports,
+    };
+    return { outcome, usage };
+  }
+}
+
+/** Milliseconds beyond the guest's own time, as on a node. */
+const deadlineMs = 15_000;
+
+/** The CNI error of a refusal. */
+export function refusedRun(reason: Fault, cniVersion?: string): Run {
+  return { succeeded: false, stdout: printError(reason, cniVersion), log: [], usage: undefined };
+}
+
+/** The version as a node reads it: absent or empty means 0.1.0. */
+export function cniVersionOf({ stdin }: Pick<Vector, "stdin">): string {
+  const named = stdin["cniVersion"] ?? "";
+  if (typeof named !== "string") throw new Error("cniVersion must be a string");
+  return named === "" ? "0.1.0" : named;
+}

@@ -1,0 +1,69 @@
+// A node in memory: the capabilities of one call, with the state that a vector sets before the call.
+
+import { MemoryFirewall } from "./memory-firewall.ts";
+import { MemoryLeases } from "./memory-leases.ts";
+import { MemoryLinks } from "./memory-links.ts";
+import { MemoryState } from "./memory-state.ts";
+import { MemorySysctl } from "./memory-sysctl.ts";
+import type { CapabilityFunctions, DelegateCall } from "./records.ts";
+import { ScriptedDelegation } from "./scripted-delegation.ts";
+import { callOf, plugins } from "./vector-call.ts";
+import type { Vector, VectorAnswer } from "./vector.ts";
+
+/** The node of one call. */
+export interface SimulatedNode {
+  readonly call: DelegateCall;
+  readonly capabilities: Required<CapabilityFunctions>;
+  /** The lines of log so far, `level: text`. */
+  readonly log: readonly string[];
+  /** The state now, of the parts that the vector has, in the form of `.out.json`. */
+  readonly state: () => VectorAnswer;
+}
+
+/** Makes the node for a vector. Throws an Error if a node would not call the delegate at all. */
+export function simulatedNode(vector: Vector): SimulatedNode {
+  const leases = new MemoryLeases(vector.leases);
+  const links = new MemoryLinks(vector.links);
+  const delegation = new ScriptedDelegation(plugins(vector));
+  const sysctl = new MemorySysctl(vector.sysctl);
+  const kept = new MemoryState(vector.state);
+  const announced: (readonly string[])[] = [];
+  const call = callOf(vector);
+  const firewall = new MemoryFirewall(vector.firewall, "attachment" in call.request ? call.request.attachment : undefined);
+  const log: string[] = [];
+  const capabilities: Required<CapabilityFunctions> = {
+    log: { write: (level, message) => void log.push(`${level}: ${message}`) },
+    leases: leases.functions,
+    resolver: {
+      read: (path) => {
+        const found = vector.resolver[path];
+        return found === undefined ? { err: { code: 7, msg: `${path} is not allowed` } } : { ok: found };
+      },
+    },
+    links: links.functions,
+    delegation: delegation.functions,
+    sysctl: sysctl.functions,
+    state: kept.functions,
+    announce: {
+      send: (addresses) => {
+        announced.push(addresses);
+        return { ok: undefined };
+      },
+    },
+    firewall: firewall.functions,
+  };
+  const state = (): VectorAnswer => {
+    const answer: VectorAnswer = {};
+    if (vector.leases !== undefined) answer.leases = leases.state();
+    // As JSON, because hosts differ between undefined and absent members.
+    if (vector.links !== undefined) answer.applied = JSON.parse(JSON.stringify(links.applied()));
+    if (vector.plugins !== undefined) answer.called = JSON.parse(JSON.stringify(delegation.called()));
+    if (vector.sysctl !== undefined) answer.sysctl = sysctl.values();
+    if (vector.state !== undefined) answer.state = kept.current();
+    if (vector.announce !== undefined) answer.announced = announced.map((addresses) => [...addresses]);
+    if (vector.firewall !== undefined) answer.firewall = JSON.parse(JSON.stringify(firewall.rules()));
+    if (vector.firewall?.guards !== undefined) answer.guards = firewall.guards();
+    return answer;
+  };
+  return { call, capabilities, log, state };
+}
