@@ -157,19 +157,27 @@ if (import.meta.main) {
       base: { type: "string" },
       downloads: { type: "string" },
       name: { type: "string" },
+      buildah: { type: "string" },
+      storage: { type: "string" },
     },
   });
   const wanted = values.architecture ?? architectures;
   const unknown = wanted.filter((each) => !architectures.some((known) => known === each));
   if (values.output === undefined || unknown.length > 0) {
     process.stderr.write(
-      `plexus: ${unknown.length > 0 ? `unknown architecture ${unknown.join(", ")}` : "--output is missing"}\nusage: npm run image -- --output DIR [--architecture ${architectures.join("|")}]... [--builder IMAGE] [--base IMAGE@DIGEST] [--downloads DIR] [--name NAME]\n`,
+      `plexus: ${unknown.length > 0 ? `unknown architecture ${unknown.join(", ")}` : "--output is missing"}\nusage: npm run image -- --output DIR [--architecture ${architectures.join("|")}]... [--builder IMAGE] [--base IMAGE@DIGEST] [--downloads DIR] [--name NAME] [--buildah PROGRAM] [--storage DIR]\n`,
     );
     process.exit(2);
   }
-  const { output, ...options } = values;
+  const { output, buildah: program, storage, ...options } = values;
+  const buildah = { ...(program === undefined ? {} : { program }), ...(storage === undefined ? {} : { storage }) };
   try {
-    const built = await buildImage({ ...options, output, architectures: architectures.filter((each) => wanted.includes(each)) });
+    const built = await buildImage({
+      ...options,
+      buildah,
+      output,
+      architectures: architectures.filter((each) => wanted.includes(each)),
+    });
     process.stdout.write(`plexus: ${built.archive}\n`);
   } catch (error) {
     process.stderr.write(`plexus: the image was not built: ${error instanceof Error ? error.message : String(error)}\n`);

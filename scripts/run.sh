@@ -85,6 +85,8 @@ if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
   node test/e2e/containerd/get.ts
   node test/harness/cluster/get.ts
 fi
+# The cluster of helm-install.test.ts runs the image for users.
+if [ "$command" = test-cluster ]; then node test/harness/image/get.ts; fi
 # Only the rows that compare with Multus need Multus and kube-apiserver.
 if [ "$command" = bench ]; then
   case " $* " in

@@ -2,9 +2,9 @@
 // that V8 compiled. Needs no privileges: the chains consist of delegates and of a shell script that calls its IPAM plugin like `bridge`.
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 import { oneShotBootstrap } from "./one-shot-scripts.ts";
 
@@ -33,7 +33,8 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
     writeFileSync(join(cni, "main"), mainPlugin, { mode: 0o755 });
     writeManifests(manifests);
     const grants = { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } };
-    const wasm = { grants };
+    const ownUid = [built, realpathSync(process.execPath)].every(isOpenToAll) ? {} : { sandboxUids: "same" };
+    const wasm = { grants, ...ownUid };
     const config = {
       cniVersion: "1.0.0",
       name: "warm",
@@ -76,6 +77,12 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Whether any uid may pass all directories above `path`. Uids of sandbox processes may not enter a clone in /root, for example. */
+function isOpenToAll(path: string): boolean {
+  const above = dirname(path);
+  return (statSync(above).mode & 0o001) !== 0 && (above === path || isOpenToAll(above));
 }
 
 /** A native plugin that calls its `ipam.type` with its own stdin, and returns the IPAM plugin's result. */

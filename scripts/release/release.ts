@@ -1,4 +1,5 @@
 // `npm run release -- [--out DIR] [--only PART[,PART…]] [--no-build]`: makes the files of a release from the tree, the same files for the same commit.
+// The options --builder, --base, --downloads, --buildah and --storage are those of `npm run image`.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -40,8 +41,14 @@ const { values } = parseArgs({
     out: { type: "string", default: "release" },
     only: { type: "string", default: Object.keys(parts).join(",") },
     "no-build": { type: "boolean" },
+    builder: { type: "string" },
+    base: { type: "string" },
+    downloads: { type: "string" },
+    buildah: { type: "string" },
+    storage: { type: "string" },
   },
 });
+const { out: _out, only: _only, "no-build": _noBuild, ...imageOptions } = values;
 const wanted = values.only.split(",");
 const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
 if (unknown.length > 0) stop(2, `--only ${unknown.join(",")}: the parts are ${Object.keys(parts).join(", ")}`);
@@ -101,7 +108,8 @@ async function makeImage({ outDir: to, epoch }: Part): Promise<readonly string[]
   const script = join(root, "scripts/image.ts");
   if (!existsSync(script)) throw new Error("scripts/image.ts is missing: leave image out with --only");
   const before = new Set(readdirSync(to));
-  await execa(process.execPath, [script, "--output", to], {
+  const options = Object.entries(imageOptions).flatMap(([name, value]) => [`--${name}`, value]);
+  await execa(process.execPath, [script, "--output", to, ...options], {
     cwd: root,
     stdio: ["ignore", "inherit", "inherit"],
     env: { SOURCE_DATE_EPOCH: String(epoch) },

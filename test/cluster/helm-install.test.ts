@@ -7,27 +7,33 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
 import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
+import { importPlexus, importShippedPlexus } from "../harness/cluster/plexus-image.ts";
 import { toolsDeployment, toolsPod } from "../harness/cluster/pods.ts";
 import { deployPlexus, explained, removePlexus } from "../harness/cluster/release.ts";
 import { storage } from "../harness/cluster/storage.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
+import { imagePrograms } from "../harness/image/programs.ts";
 import { helm } from "../harness/kube/helm.ts";
 import { missingBuild } from "../harness/plexus.ts";
+import { missing } from "../harness/requires.ts";
 
 const skip = missingCluster("helm install on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
+// Without buildah this cluster gets an image of the build in dist/.
+const unshipped = skip || missing("the image of deploy/Containerfile on a cluster", imagePrograms);
 
 describe.skipIf(skip)("helm install on a node with pods", () => {
   let cluster: Cluster;
+  let shippedDigests: readonly string[] = [];
   beforeAll(async () => {
     cluster = await startCluster();
     const [node] = cluster.nodes;
     node.installNetwork();
-    importPlexus(cluster.nodes, "v1");
+    if (unshipped) importPlexus(cluster.nodes, "v1");
+    else shippedDigests = await importShippedPlexus(cluster.nodes, "v1");
     await cluster.nodesReady();
     await cluster.apply(toolsDeployment("before", 2));
     await cluster.succeed("rollout", "status", "deployment/before", "--timeout=60s");
-  }, 240_000);
+  }, 900_000);
   afterAll(async () => cluster?.stop());
 
   const addressesOf = (label: string): Promise<string> =>
@@ -43,6 +49,20 @@ describe.skipIf(skip)("helm install on a node with pods", () => {
     const { items } = await cluster.core.listNamespacedPod({ namespace: "default", labelSelector: "app=before" });
     const from = items.find(({ status: its }) => its?.podIP === first)?.metadata?.name ?? "";
     await cluster.succeed("exec", from, "--", "ping", "-c", "1", "-W", "2", second);
+  });
+
+  test.skipIf(unshipped)("the kubelet runs the image of deploy/Containerfile", async () => {
+    const { items } = await cluster.core.listNamespacedPod({
+      namespace: "kube-system",
+      labelSelector: "app.kubernetes.io/name=plexus",
+    });
+    const statuses = items.flatMap(({ status }) => [
+      ...(status?.initContainerStatuses ?? []),
+      ...(status?.containerStatuses ?? []),
+    ]);
+    expect(statuses.length).toBeGreaterThan(1);
+    const run = statuses.map(({ imageID }) => imageID.replace(/^.*sha256:/u, "sha256:"));
+    expect(run.filter((digest) => !shippedDigests.includes(digest))).toEqual([]);
   });
 
   test("the next pods have the networks that they select, and their status", async () => {

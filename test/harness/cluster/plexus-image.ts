@@ -1,11 +1,24 @@
-// An image of the build in dist/, made within seconds: the release as `plexusctl install` lays it out, with this machine's libraries for
-// Node. The image for users is that of deploy/Containerfile.
+// Images of Plexus for test clusters: of the build in dist/, made within seconds (the release as `plexusctl install` lays it out, with this
+// machine's libraries for Node), and the image for users, that of deploy/Containerfile.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
+import { imagesOf, nameImage } from "../../../scripts/image/oci-layout.ts";
+import { machineArchitecture } from "../../../scripts/image/debian-packages.ts";
+import { testImage } from "../image/built.ts";
 import { writeImage } from "../oci-image.ts";
 import { dist } from "../plexus.ts";
 import type { ClusterNode } from "./node.ts";
@@ -24,6 +37,28 @@ export function importPlexus(nodes: readonly ClusterNode[], tag: string): void {
       fill,
     });
     for (const node of nodes) node.importImage(output);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/**
+ * Imports the image of deploy/Containerfile with this tag on nodes. The first call for these sources builds the image, in minutes; its
+ * requirement is `imagePrograms`. Answers the digests by which a kubelet may name the image: index, manifest and configuration.
+ */
+export async function importShippedPlexus(nodes: readonly ClusterNode[], tag: string): Promise<readonly string[]> {
+  const { layout } = await testImage();
+  const directory = mkdtempSync(join(tmpdir(), "plexus-image-"));
+  try {
+    // The layout is kept for other tests, so that its index gets this name in a copy.
+    copyFileSync(join(layout, "index.json"), join(directory, "index.json"));
+    nameImage(directory, plexusRepository, tag);
+    const output = join(directory, "image.tar");
+    execFileSync("tar", ["-cf", output, "-C", layout, "blobs", "oci-layout", "-C", directory, "index.json"]);
+    for (const node of nodes) node.importImage(output);
+    const { manifests } = JSON.parse(readFileSync(join(layout, "index.json"), "utf8"));
+    const images = imagesOf(layout).filter(({ architecture }) => architecture === machineArchitecture());
+    return [manifests[0].digest, ...images.flatMap(({ digest, manifest }) => [digest, manifest.config.digest])];
   } finally {
     rmSync(directory, { recursive: true });
   }
