@@ -52,6 +52,9 @@ function withDigest(members: readonly string[]): string {
 
 const digestLength = 16;
 
+/** The end of the names of V8's code caches. A release leaves the caches out: no two builds make the same ones. */
+export const codeCacheEnd = ".cache";
+
 /** The settings of the program. */
 export interface BootstrapInit {
   /** A JavaScript expression for the scripts' directory. */
@@ -71,7 +74,7 @@ const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
 function run(name) {
   const filename = directory + "/" + name;
   const source = readFileSync(filename, "latin1");
-  const cache = directory + "/" + source.slice(3, ${3 + digestLength}) + ".cache";
+  const cache = directory + "/" + source.slice(3, ${3 + digestLength}) + "${codeCacheEnd}";
   let cachedData;
   try {
     cachedData = readFileSync(cache);

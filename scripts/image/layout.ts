@@ -24,6 +24,7 @@ import { codePrefix, digestOf, type InstalledFile, listName, listText } from "..
 import { buildLauncher } from "../../host/sandbox/launcher/build.ts";
 import { buildShim } from "../../host/shim/build.ts";
 import { bundledPackages, bundledPackagesFile } from "../bundled-packages.ts";
+import { codeCacheEnd } from "../one-shot-scripts.ts";
 import { type Architecture, architectures, machineArchitecture } from "./debian-packages.ts";
 import { downloadNode } from "./node-package.ts";
 
@@ -102,7 +103,7 @@ async function compiledFor(architecture: Architecture): Promise<string> {
 function placeCode(directory: string): string {
   const from = join(dist, "engine");
   const names = readdirSync(from, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith(".cache"))
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(codeCacheEnd))
     .map(({ name }) => name)
     .toSorted();
   const hash = createHash("sha256");

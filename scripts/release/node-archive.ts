@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { install } from "../../host/node/install/install.ts";
 import { codePrefix, listName, listNameBesidePlugins } from "../../host/node/uninstall/installed-files.ts";
+import { codeCacheEnd } from "../one-shot-scripts.ts";
 import { pack } from "./pack.ts";
 
 /** The settings of an archive. */
@@ -53,7 +54,7 @@ function layOut(build: string, release: string): void {
   if (code === undefined) throw new Error(`${build} has no engine: npm run build`);
   // A directory in place of the link: some tools for archives leave links out.
   rmSync(join(release, "engine"));
-  cpSync(join(release, code), join(release, "engine"), { recursive: true });
+  cpSync(join(release, code), join(release, "engine"), { recursive: true, filter: (path) => !path.endsWith(codeCacheEnd) });
   for (const left of [code, listName, "cni/.plexus", `cni/${listNameBesidePlugins}`])
     rmSync(join(release, left), { recursive: true });
 }

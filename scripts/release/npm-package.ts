@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
+import { codeCacheEnd } from "../one-shot-scripts.ts";
 
 /** The settings of the package. */
 export interface NpmPackageInit {
@@ -64,12 +65,18 @@ export function stageNpmPackage(root: string, build: string, directory: string, 
   for (const name of programs) copy(join(build, name), `dist/${name}`, 0o755);
   for (const folder of ["engine", "delegates"]) {
     for (const entry of readdirSync(join(build, folder), { withFileTypes: true }))
-      if (entry.isFile()) copy(join(build, folder, entry.name), `dist/${folder}/${entry.name}`, 0o644);
+      if (entry.isFile() && !entry.name.endsWith(codeCacheEnd))
+        copy(join(build, folder, entry.name), `dist/${folder}/${entry.name}`, 0o644);
   }
   for (const unit of readdirSync(join(root, "deploy/systemd")))
     copy(join(root, "deploy/systemd", unit), `systemd/${unit}`, 0o644);
   copy(join(root, "LICENSE"), "LICENSE", 0o644);
-  writeFileSync(join(directory, "README.md"), readme);
+  const write = (name: string, text: string): void => {
+    writeFileSync(join(directory, name), text);
+    // npm keeps the modes, and writeFileSync leaves them to the umask.
+    chmodSync(join(directory, name), 0o644);
+  };
+  write("README.md", readme);
   const { name, version, description, license, dependencies } = source;
   const manifest = {
     name,
@@ -88,7 +95,7 @@ export function stageNpmPackage(root: string, build: string, directory: string, 
     ...(repository === undefined ? {} : { repository: { type: "git", url: repository } }),
     publishConfig: { access: "public", provenance: true },
   };
-  writeFileSync(join(directory, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  write("package.json", `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 const readme = `# plexus-cni

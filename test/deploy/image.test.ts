@@ -1,7 +1,20 @@
 // The image of deploy/Containerfile: what is in it, that its programs run without anything else, and that two builds are alike.
 
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +24,7 @@ import { type ImageOfLayout, imagesOf } from "../../scripts/image/oci-layout.ts"
 import { readSbom } from "../../scripts/image/sbom.ts";
 import { root } from "../harness/compiled.ts";
 import { buildTestImage, testImage } from "../harness/image/built.ts";
-import { imagePrograms } from "../harness/image/programs.ts";
+import { arm64Emulator, imagePrograms } from "../harness/image/programs.ts";
 import { command, missing } from "../harness/requires.ts";
 
 const mebibyte = 1024 * 1024;
@@ -22,6 +35,7 @@ describe.skipIf(missing("the image", imagePrograms, command("readelf", "--versio
   let output: string;
   let images: readonly ImageOfLayout[];
   const rootOf = (architecture: Architecture): string => join(directory, architecture);
+  const arm64Shim = (): string => join(rootOf("arm64"), "opt/plexus/cni/plexus");
   const imageOf = (architecture: Architecture): ImageOfLayout => {
     const found = images.find((each) => each.architecture === architecture);
     if (found === undefined) throw new Error(`no image for ${architecture}`);
@@ -177,16 +191,34 @@ describe.skipIf(missing("the image", imagePrograms, command("readelf", "--versio
     expect(sbom.documentNamespace).toContain(imageOf(architecture).digest.slice("sha256:".length));
   });
 
-  test.skipIf(machineArchitecture() === "arm64" || missing("the arm64 shim", emulator))(
-    "MO-30: the arm64 shim answers VERSION",
-    () => {
-      const shim = join(rootOf("arm64"), "opt/plexus/cni/plexus");
-      const env = { CNI_COMMAND: "VERSION", PATH: process.env["PATH"] ?? "" };
-      const { stdout } = spawnSync(qemu() ?? "", [shim], { env, input: '{"cniVersion": "1.0.0"}', encoding: "utf8" });
-      expect(JSON.parse(stdout)).toMatchObject({ supportedVersions: expect.arrayContaining(["1.1.0"]) });
-    },
-  );
+  describe.skipIf(machineArchitecture() === "arm64")("in an emulator of arm64 programs", () => {
+    const expected = { supportedVersions: expect.arrayContaining(["1.1.0"]) };
+    test("MO-30: the arm64 shim answers VERSION by itself", () => {
+      const alone = join(directory, "alone");
+      mkdirSync(alone);
+      copyFileSync(arm64Shim(), join(alone, "plexus"));
+      expect(emulatedVersion(join(alone, "plexus"), {})).toMatchObject(expected);
+    });
+
+    test("MO-30: the arm64 Node runs the engine, which answers VERSION", () => {
+      const home = join(directory, "emulated");
+      cpSync(join(rootOf("arm64"), "opt/plexus"), home, { recursive: true, verbatimSymlinks: true });
+      // The kernel executes arm64 programs through a script only.
+      const node = [arm64Emulator, "-L", rootOf("arm64"), join(rootOf("arm64"), "opt/plexus/bin/node")];
+      rmSync(join(home, "bin/node"));
+      writeFileSync(join(home, "bin/node"), `#!/bin/sh\nexec ${node.map((each) => `'${each}'`).join(" ")} "$@"\n`, {
+        mode: 0o755,
+      });
+      expect(emulatedVersion(arm64Shim(), { PLEXUS_HOME: home })).toMatchObject(expected);
+    });
+  });
 });
+
+/** The answer of an arm64 shim to VERSION. */
+function emulatedVersion(shim: string, more: Readonly<Record<string, string>>): unknown {
+  const env = { CNI_COMMAND: "VERSION", PLEXUS_SOCKET: "/nonexistent", PATH: process.env["PATH"] ?? "", ...more };
+  return JSON.parse(spawnSync(arm64Emulator, [shim], { env, input: '{"cniVersion": "1.0.0"}', encoding: "utf8" }).stdout);
+}
 
 /** Digests that must not differ between two builds. */
 function digestsOf(images: readonly ImageOfLayout[]): unknown {
@@ -195,13 +227,6 @@ function digestsOf(images: readonly ImageOfLayout[]): unknown {
     digest,
     layers: layers.map((path) => basename(path)),
   }));
-}
-
-const emulator = (): string | undefined => (qemu() === undefined ? "no qemu-aarch64-static on PATH" : undefined);
-
-/** The emulator of arm64 programs, or undefined. */
-function qemu(): string | undefined {
-  return ["qemu-aarch64-static", "qemu-aarch64"].find((name) => spawnSync(name, ["--version"]).status === 0);
 }
 
 /** Runs a program of this machine. Answers its stdout. */

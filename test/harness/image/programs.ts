@@ -22,6 +22,9 @@ export const downloads = join(cache, "downloads");
 /** The name of the builder's image in buildah's storage. */
 export const builder = "localhost/plexus-builder:test";
 
+/** Emulates arm64 programs on amd64; linked statically. */
+export const arm64Emulator = join(cache, "qemu-aarch64-static");
+
 const tools = join(cache, "buildah");
 const builderRoot = join(cache, "builder");
 /** The unpacked buildah with a storage of its own. */
@@ -47,6 +50,7 @@ export function imagePrograms(): string | undefined {
     ...architectures.map(baseDirectory),
     ...architectures.map(nodeDirectory),
   ];
+  if (machineArchitecture() === "amd64") needed.push(arm64Emulator);
   const absent = needed.filter((path) => !existsSync(path));
   return absent.length === 0 ? undefined : `${absent.join(", ")} missing: run test/harness/image/get.ts`;
 }
@@ -80,6 +84,7 @@ export async function getImagePrograms(): Promise<void> {
       rmSync(join(directory, "usr/share", name), { recursive: true, force: true });
     writeFileSync(join(directory, ".complete"), "");
   });
+  if (machine === "amd64" && !existsSync(arm64Emulator)) await getEmulator();
   for (const architecture of architectures) {
     await once(baseDirectory(architecture), (directory) => downloadPackages({ packages: basePackages, architecture, directory }));
     const version = join(nodeDirectory(architecture), nodePackage(architecture).version);
@@ -88,6 +93,17 @@ export async function getImagePrograms(): Promise<void> {
       await downloadNode(architecture, directory);
       writeFileSync(join(directory, nodePackage(architecture).version), "");
     });
+  }
+}
+
+/** Of the package's emulators, 340 MB, only the one for arm64 is kept. */
+async function getEmulator(): Promise<void> {
+  const directory = `${arm64Emulator}.${process.pid}`;
+  try {
+    await unpack(["qemu-user-static"], "amd64", directory);
+    renameSync(join(directory, "usr/bin/qemu-aarch64-static"), arm64Emulator);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -113,8 +129,8 @@ async function unpack(packages: readonly string[], architecture: Architecture, d
 }
 
 /** Makes the builder's image in buildah's storage if it is not there. */
-export async function makeBuilder(): Promise<void> {
-  const buildah = buildahWith(unpackedBuildah);
+export async function makeBuilder(init: BuildahInit = unpackedBuildah): Promise<void> {
+  const buildah = buildahWith(init);
   const images = await buildah("images", "--format", "{{.Name}}:{{.Tag}}");
   if (images.split("\n").includes(builder)) return;
   const container = (await buildah("from", "scratch")).trim();
