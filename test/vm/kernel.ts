@@ -37,14 +37,19 @@ export function vmKernel(): VmKernel | string {
     const why = unpackPackages([kernelPackage, "busybox-static"], directory);
     if (why !== undefined) return why;
   }
-  const [image] = readdirSync(join(directory, "boot")).filter((name) => name.startsWith("vmlinuz-"));
-  if (image === undefined) return `${kernelPackage} has no kernel in it`;
-  const version = image.slice("vmlinuz-".length);
   const busybox = ["usr/bin/busybox", "bin/busybox"].map((path) => join(directory, path)).find((path) => existsSync(path));
   if (busybox === undefined) return "busybox-static has no busybox in it";
+  return kernelIn(directory, busybox, busybox);
+}
+
+/** The kernel of an unpacked package. `depmod` is a busybox of this machine, `busybox` one of the virtual machine. A string is the reason of a failure. */
+export function kernelIn(directory: string, depmod: string, busybox: string): VmKernel | string {
+  const [image] = readdirSync(join(directory, "boot")).filter((name) => name.startsWith("vmlinuz-"));
+  if (image === undefined) return `${directory} has no kernel in it`;
+  const version = image.slice("vmlinuz-".length);
   const modules = join(directory, "lib/modules", version);
   if (!existsSync(join(modules, "modules.dep"))) {
-    const made = spawnSync(busybox, ["depmod", "-b", directory, version], { encoding: "utf8" });
+    const made = spawnSync(depmod, ["depmod", "-b", directory, version], { encoding: "utf8" });
     if (made.status !== 0) return `depmod: ${made.stderr}`;
   }
   return { image: join(directory, "boot", image), version, modules, busybox };

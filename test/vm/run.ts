@@ -1,6 +1,9 @@
 // `npm run vm -- <test files>` runs tests on Debian's kernel, which has features that this machine's kernel may lack (VLAN
-// filtering, vlan, ipvlan, dummy, vrf, SCTP). Emulation without KVM is about ten times slower.
+// filtering, vlan, ipvlan, dummy, vrf, SCTP). Emulation without KVM is about ten times slower. `npm run vm -- --arm64` runs test/vm/arm64.test.ts,
+// which boots the arm64 image's programs on Debian's arm64 kernel.
 
+import { spawnSync } from "node:child_process";
+import { getArm64 } from "./arm64-files.ts";
 import { vmKernel, vmTools } from "./kernel.ts";
 import { runInMachine } from "./machine.ts";
 
@@ -15,6 +18,12 @@ const modules = `
   .trim()
   .split(/\s+/);
 
+if (process.argv[2] === "--arm64") {
+  await getArm64();
+  const vitest = ["node_modules/.bin/vitest", "run", "--project", "all", "test/vm/arm64.test.ts"];
+  const ended = spawnSync("node_modules/node/bin/node", vitest, { stdio: "inherit", env: { ...process.env, PLEXUS_TEST_ARM64: "1" } });
+  process.exit(ended.status ?? 1);
+}
 const why = vmTools();
 const kernel = why ?? vmKernel();
 if (typeof kernel === "string") {
