@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/harness/closing-line.ts";
 import { fastTests } from "./test/harness/fast-tests.ts";
+import { sameForEveryUser } from "./test/harness/same-for-every-user.ts";
 import { suiteSocket } from "./test/harness/suite-daemon.ts";
 
 // Suites that call Plexus as a runtime does: once with one-shot engines, and once more against a daemon. Both run at the same
@@ -54,6 +55,19 @@ export default defineConfig({
           env: { PLEXUS_TEST_SOCKET: suiteSocket },
         },
       },
+      // scripts/second-user.sh only: "all" without the files whose outcome cannot depend on the user.
+      ...(process.env["PLEXUS_TEST_SECOND_USER"] === undefined
+        ? []
+        : [
+            {
+              test: {
+                ...shared,
+                name: "second-user",
+                include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
+                exclude: [...shared.exclude, "test/cluster/**", ...sameForEveryUser],
+              },
+            },
+          ]),
       // `npm run test:fast` only: `npm test` has these files in the project "all".
       ...(process.env["PLEXUS_TEST_FAST"] === undefined
         ? []

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs `npm test` as a temporary ordinary user, in a copy of this tree, with Debian's PATH of ordinary users: without /usr/sbin, Go and
 # Rust. The copy includes packages, build and test cache. If no such user can be created, prints the reason and ends with status 0.
-# Arguments: test files; none for all tests.
+# Arguments: test files; none for all tests but those of test/harness/same-for-every-user.ts, type check and lint, which no user changes.
 set -eu
 cd "$(dirname "$0")/.."
 skip() { printf 'plexus: no test run as an ordinary user: %s\n' "$*" >&2; exit 0; }
@@ -35,14 +35,15 @@ mkdir -p "$place/tree/dist/bin" "$place/home/.cache"
 ln -s "$place/tree/node_modules/node/bin/node" "$place/tree/dist/bin/node"
 if [ -d "$cache" ]; then
   mkdir "$place/home/.cache/plexus"
-  # Only root builds images (2 GB), and runs a kubelet.
-  find "$cache" -mindepth 1 -maxdepth 1 ! -name image ! -name 'kubelet-*' -exec cp -a {} "$place/home/.cache/plexus/" \;
+  # Only root builds images (2 GB), boots machines with them, and runs a kubelet.
+  find "$cache" -mindepth 1 -maxdepth 1 ! -name image ! -name 'vm-*' ! -name 'kubelet-*' -exec cp -a {} "$place/home/.cache/plexus/" \;
 fi
 chown -R "$user:" "$place/tree" "$place/home"
 
 cd "$place/tree"
 status=0
-as_user npm test ${1:+--} "$@" >"$place/log" 2>&1 || status=$?
+[ $# != 0 ] || set -- --project second-user --project daemon
+as_user PLEXUS_TEST_SECOND_USER=1 npm test -- "$@" >"$place/log" 2>&1 || status=$?
 if [ "$status" != 0 ]; then cat "$place/log" >&2; fi
 printf 'as an ordinary user, without /usr/sbin, Go and Rust on PATH: %s\n' "$(grep '^tests: ' "$place/log" | tail -n 1)"
 exit "$status"

@@ -21,7 +21,10 @@ const modules = `
 if (process.argv[2] === "--arm64") {
   await getArm64();
   const vitest = ["node_modules/.bin/vitest", "run", "--project", "all", "test/vm/arm64.test.ts"];
-  const ended = spawnSync("node_modules/node/bin/node", vitest, { stdio: "inherit", env: { ...process.env, PLEXUS_TEST_ARM64: "1" } });
+  const ended = spawnSync("node_modules/node/bin/node", vitest, {
+    stdio: "inherit",
+    env: { ...process.env, PLEXUS_TEST_ARM64: "1" },
+  });
   process.exit(ended.status ?? 1);
 }
 const why = vmTools();

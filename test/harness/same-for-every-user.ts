@@ -1,0 +1,24 @@
+// Test files whose outcome cannot depend on the user who runs them. scripts/second-user.sh leaves them out: they ran as root before.
+
+/**
+ * Globs. A file belongs here only if neither the file nor what it tests starts a program, changes a namespace, or depends on the rights to a
+ * file. same-for-every-user.test.ts refuses a file that names an interface to do so.
+ */
+export const sameForEveryUser: readonly string[] = [
+  // Pure functions: a lint rule forbids imports of node: in src/.
+  "src/**/*.test.ts",
+  // Computation on the bytes of components.
+  "host/sandbox/{abi,binary}/**/*.test.ts",
+  // Guests against the node that the kit for authors simulates.
+  "delegates/*/vectors.test.ts",
+  "delegates/sdk/{generator,testing}/**/*.test.ts",
+  // Generated files compared with those of the tree.
+  "scripts/*-page.test.ts",
+  "scripts/wit-model.test.ts",
+  // Arithmetic of the benchmark.
+  "test/bench/**/*.test.ts",
+];
+
+/** Names of interfaces to processes, users and namespaces. */
+export const dependsOnUser =
+  /\b(execFile|execa|getuid|privateNamespaces|openStage|startDaemon|installPlexus|sandboxProcess|openLinkTests|chmod|spawn|spawnSync)/u;
