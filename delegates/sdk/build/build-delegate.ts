@@ -6,7 +6,7 @@ import { z } from "zod";
 import { interfaceId } from "../generator/calls-file.ts";
 import { bindingsOf, capabilitiesOf, readAbi, releasedAbis, world } from "./abi.ts";
 import { compileApart } from "./compile-apart.ts";
-import { defaultCacheDir, digestOf, digestTree, fromCache, writeByRename } from "./content-cache.ts";
+import { cacheDirOf, digestOf, digestTree, fromCache, writeByRename } from "./content-cache.ts";
 import { declarationSection, parseDeclaration, type Declaration } from "./declaration.ts";
 import { asconfigFile } from "./kit-files.ts";
 
@@ -35,7 +35,7 @@ export interface BuiltDelegate {
 export async function buildDelegate({
   dir,
   outFile,
-  cacheDir = defaultCacheDir,
+  cacheDir = cacheDirOf(dir),
   quick = false,
 }: BuildDelegateInit): Promise<BuiltDelegate> {
   const { text, declaration } = await readDeclaration(dir);

@@ -5,10 +5,13 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { asconfigFile, isPackaged, kitFile } from "./kit-files.ts";
 
-/** Default directory of the cache: the repository's `dist/`, or in the author's repository the place that tools share for caches. */
-export const defaultCacheDir = isPackaged
-  ? join(process.cwd(), "node_modules/.cache/plexus-delegate")
-  : kitFile("../../dist/cache/delegates/");
+/** The cache of builds in a directory: the repository's `dist/`, or in an author's repository the place that tools share for caches. */
+export function cacheDirOf(dir: string): string {
+  return isPackaged ? join(dir, "node_modules/.cache/plexus-delegate") : kitFile("../../dist/cache/delegates/");
+}
+
+/** The cache of builds that belong to no delegate's directory. */
+export const defaultCacheDir = cacheDirOf(process.cwd());
 
 /** Length of a SHA-256 digest in bytes. */
 const digestBytes = 32;

@@ -1,7 +1,8 @@
 // The delegate that a command works on, and its component.
 
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { BuiltDelegate } from "../build/build-delegate.ts";
+import { kitFile } from "../build/kit-files.ts";
 import { CommandError, type CommandLine, exitCode, type Output } from "./command.ts";
 
 /** The options of commands that build. */
@@ -35,7 +36,9 @@ export async function buildDirectory(line: CommandLine, output: Output): Promise
   const started = performance.now();
   const how = { dir, outFile, quick: line.flags.has("quick") };
   const built = await buildDelegate(line.flags.has("no-cache") ? { ...how, cacheDir: null } : how);
-  const owner = reservedBy(declaration.name);
+  // Plexus' own delegates, which replace reference plugins, lie beside the kit.
+  const isPlexus = dirname(dir) === dirname(resolve(kitFile(".")));
+  const owner = isPlexus ? undefined : reservedBy(declaration.name);
   const taken = owner === undefined ? [] : [`delegate.json: name: ${declaration.name} belongs to ${owner}: choose another name`];
   for (const warning of [...built.warnings, ...taken]) output.warn(`plexus-delegate: warning: ${warning}`);
   return { ...built, dir, outFile, ms: performance.now() - started };
