@@ -157,8 +157,9 @@ const wrong: number = bytes;\n`;
           wasm: { grants: { puppet: { log: {}, delegation: { plugins: [] } }, greeter: { log: {} } } },
         });
         const attaching = { config, containerId: "one", pod: stage.pod() };
-        const { json } = await stage.succeed("ADD", attaching);
-        expect(json).toMatchObject({ interfaces: [{ name: "eth0" }], dns: { domain: "pods.example" } });
+        // The delegate's greeting is in the call's log, which is stderr.
+        const added = await stage.call("ADD", attaching);
+        expect(added).toMatchObject({ status: 0, json: { interfaces: [{ name: "eth0" }], dns: { domain: "pods.example" } } });
         await stage.succeed("DEL", attaching);
       } finally {
         stage.dispose();
