@@ -13,6 +13,7 @@ import { CompiledComponents } from "../../../host/sandbox/compile.ts";
 import { callCapability } from "../../../host/sandbox/in-process.ts";
 import type { Limits } from "../../../host/sandbox/limits.ts";
 import { callGuest, type CallOutcome } from "../../../host/sandbox/linker/call.ts";
+import type { AnswerCall } from "./recorded-calls.ts";
 import { simulatedNode, type SimulatedNode } from "../testing/simulated-node.ts";
 import type { Vector } from "../testing/vector.ts";
 
@@ -76,13 +77,16 @@ export class PreparedComponent {
     this.#limits = limits;
   }
 
-  /** Calls the component on a fresh instance and a fresh node. Throws an Error for a request that a node would not pass on. */
-  call(vector: Vector): Run {
+  /**
+   * Calls the component on a fresh instance and a fresh node. `answer` answers its host calls, except the log's. Throws an Error for a
+   * request that a node would not pass on.
+   */
+  call(vector: Vector, answer: AnswerCall = (_name, _args, ask) => ask()): Run {
     const version = cniVersionOf(vector);
     const unsupported = versionFault(this.#type, this.#component.declaration, version);
     if (unsupported !== undefined) return refusedRun(unsupported, version);
     const node = simulatedNode(vector);
-    const { outcome, usage } = this.#call(node);
+    const { outcome, usage } = this.#call(node, answer);
     const result = resultOf(this.#component, node.call.verb, outcome);
     if (!result.ok) return { ...refusedRun(delegateFault(this.#type, result.fault), version), log: node.log, usage };
     const success: Success | undefined = result.value.value;
@@ -98,7 +102,10 @@ export class PreparedComponent {
     return { succeeded: true, stdout, log: [], usage: undefined };
   }
 
-  #call({ call, capabilities, log }: SimulatedNode): { readonly outcome: CallOutcome; readonly usage: Usage } {
+  #call(
+    { call, capabilities, log }: SimulatedNode,
+    answer: AnswerCall,
+  ): { readonly outcome: CallOutcome; readonly usage: Usage } {
     const callable = this.#compiled.get(this.#component.key) ?? this.#compiled.add(this.#component);
     const imports: Record<string, number> = {};
     const terms = { ...call, limits: this.#limits, deadlineMs: deadlineMs + this.#limits.timeMs };
@@ -106,7 +113,8 @@ export class PreparedComponent {
     const outcome = callGuest(callable, terms, (capability, func, args) => {
       const name = `${capability}.${func}`;
       imports[name] = (imports[name] ?? 0) + 1;
-      return callCapability(capabilities, capability, func, args);
+      const ask = (): unknown => callCapability(capabilities, capability, func, args);
+      return capability === "log" ? ask() : answer(name, args, ask);
     });
     const timeMs = performance.now() - started;
     const report = outcome.kind === "answered" ? outcome.report : undefined;

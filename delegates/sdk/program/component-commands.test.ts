@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildJavaScript } from "../../../test/hostile/components/oracle/build.ts";
 import { buildDelegate } from "../build/build-delegate.ts";
@@ -66,6 +67,13 @@ function request(name: string, more: object = {}): string {
   const file = join(root, "request.json");
   writeFileSync(file, JSON.stringify({ cniVersion: "1.1.0", name, type: "hello-js", ...more }));
   return `--request=${file}`;
+}
+
+function ipam(subnet: string): string {
+  return request("pods", {
+    type: "x",
+    ipam: { type: "ipam-host-local", ranges: [[{ subnet }]], resolvConf: "/etc/resolv.conf" },
+  });
 }
 
 describe("annotate", () => {
@@ -205,6 +213,25 @@ describe("run", () => {
       err: expect.stringContaining("did you mean leases?"),
     });
     expect((await run("run", js, "ADD", `--request=${js}`)).code).toBe(2);
+  });
+});
+
+test("a recorded run is replayed with the same answer, and another request differs at the first other call", async () => {
+  const allocator = join(root, "ipam-host-local.wasm");
+  const dir = fileURLToPath(new URL("../../ipam-host-local", import.meta.url));
+  await buildDelegate({ dir, outFile: allocator, quick: true });
+  const tape = join(root, "calls.json");
+  const state =
+    '--state={"resolver":{"/etc/resolv.conf":{"nameservers":["10.0.0.53"]}},"leases":{"held":{"10.1.0.2":"other eth0"}}}';
+  const recorded = await run("run", allocator, "ADD", ipam("10.1.0.0/24"), state, `--record=${tape}`);
+  expect(recorded).toMatchObject({ code: 0, err: "", out: expect.stringContaining("10.0.0.53") });
+  expect(JSON.parse(readFileSync(tape, "utf8"))).toMatchObject({ kind: "RecordedCalls", calls: expect.any(Array) });
+  // Without the state: every answer comes from the file.
+  expect(await run("run", allocator, "ADD", ipam("10.1.0.0/24"), `--replay=${tape}`)).toEqual(recorded);
+  const other = await run("run", allocator, "ADD", ipam("10.2.0.0/24"), `--replay=${tape}`);
+  expect(other.code).toBe(1);
+  expect(JSON.parse(other.out)).toMatchObject({
+    msg: expect.stringMatching(/replay: call \d is .*10\.2\.0.*; recorded: .*10\.1\.0/),
   });
 });
 

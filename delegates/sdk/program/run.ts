@@ -1,8 +1,10 @@
 // `plexus-delegate run`: one call of a component on a simulated node.
 
+import { readFileSync, writeFileSync } from "node:fs";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { type Command, exitCode } from "./command.ts";
+import { type Command, CommandError, exitCode } from "./command.ts";
 import { fileBytes, limitOptions, limitsOn, typeOf } from "./component-file.ts";
+import type { RecordedCall } from "../component/recorded-calls.ts";
 import { usageLines } from "./usage-lines.ts";
 import { grantsOn, requestOn, requestOptions, verbOf } from "./request-input.ts";
 import { requireSandbox } from "./require-sandbox.ts";
@@ -21,23 +23,38 @@ has the log. Ends with 1 if the answer is an error.`,
   options: [
     ...requestOptions,
     { name: "report", about: "prints time, memory, input, output, log and imports against their limits to stderr" },
+    { name: "record", value: "FILE", about: "writes the calls of imports with their answers" },
+    {
+      name: "replay",
+      value: "FILE",
+      about: "answers imports from a file that --record wrote; a call that differs breaks the run",
+    },
     ...limitOptions,
   ],
   positionals: [2, 2],
   run: async (line, output) => {
     requireSandbox();
     const { prepared, refusedRun, cniVersionOf } = await import("../component/run.ts");
+    const { recordedCalls, recordedText, recordingTo, replayOf } = await import("../component/recorded-calls.ts");
     const [file = "", verbText = ""] = line.positionals;
     const verb = verbOf(verbText);
     const bytes = fileBytes(file);
     const limits = await limitsOn(line);
     const vector = await requestOn(line.values, verb);
+    const recorded: RecordedCall[] = [];
+    const recordTo = line.values.get("record");
+    const replayFrom = line.values.get("replay");
+    const replay = replayFrom === undefined ? undefined : replayOf(callsIn(replayFrom, recordedCalls));
+    const answer = replay?.answer ?? recordingTo(recorded);
     const component = prepared({ type: typeOf(file), bytes, granted: grantsOn(line.values), limits });
     const run = !component.ok
       ? refusedRun(component.fault, cniVersionOf(vector))
       : verb === "VERSION"
         ? component.value.version()
-        : component.value.call(vector);
+        : component.value.call(vector, answer);
+    if (recordTo !== undefined) writeFileSync(recordTo, recordedText(recorded));
+    const left = replay?.left() ?? 0;
+    if (run.succeeded && left > 0) throw new CommandError(`--replay: ${left} recorded calls were not made`);
     for (const each of run.log) output.warn(inertLine(each, maxLine));
     if (run.stdout !== "") output.say(run.stdout);
     if (line.flags.has("report") && run.usage !== undefined)
@@ -45,3 +62,12 @@ has the log. Ends with 1 if the answer is an error.`,
     return run.succeeded ? exitCode.success : exitCode.defect;
   },
 };
+
+function callsIn(file: string, parse: (text: string) => readonly RecordedCall[]): readonly RecordedCall[] {
+  try {
+    return parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`--replay: ${file}: ${why}`, exitCode.usage, { cause: error });
+  }
+}
