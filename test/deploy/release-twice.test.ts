@@ -16,22 +16,16 @@ const asked: Requirement = () =>
     ? "it takes some ten minutes; set PLEXUS_TEST_RELEASE=1 to build the release twice"
     : undefined;
 
-/** A clone of HEAD with the packages of this tree. */
-function clone(directory: string): void {
+/** A clone at this commit with the packages of this tree. */
+function clone(directory: string, commit: string): void {
   execFileSync("git", ["clone", "--quiet", "--no-local", root, directory], { stdio: "inherit" });
-  execFileSync(
-    "git",
-    ["checkout", "--quiet", execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim()],
-    {
-      cwd: directory,
-    },
-  );
+  execFileSync("git", ["checkout", "--quiet", commit], { cwd: directory });
   execFileSync("git", ["tag", "v0-test"], { cwd: directory });
   execFileSync("cp", ["-a", join(root, "node_modules"), join(directory, "node_modules")]);
 }
 
 /** Makes the release as an administrator does, with a storage of buildah, a cache and a temporary directory of its own. */
-async function release(directory: string, umask: string): Promise<string> {
+async function release(directory: string, commit: string, umask: string): Promise<string> {
   const tree = join(directory, "plexus");
   const out = join(directory, "release");
   const storage = join(directory, "storage");
@@ -39,7 +33,7 @@ async function release(directory: string, umask: string): Promise<string> {
   mkdirSync(temporary, { recursive: true });
   // Sandbox processes run under other uids.
   chmodSync(temporary, 0o1777);
-  clone(tree);
+  clone(tree, commit);
   await makeBuilder({ ...unpackedBuildah, storage });
   const image = [
     "--builder",
@@ -80,6 +74,8 @@ test.skipIf(missing("a release built twice", imagePrograms, asked))(
     mkdirSync(other, { recursive: true });
     // As under /root: no other uid may enter.
     chmodSync(other, 0o700);
+    // A commit that is made meanwhile has another time, and with it other digests.
+    const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
     const took: number[] = [];
     const sums: string[] = [];
     for (const [place, umask] of [
@@ -87,7 +83,7 @@ test.skipIf(missing("a release built twice", imagePrograms, asked))(
       [other, "077"],
     ] as const) {
       const started = performance.now();
-      sums.push(await release(place, umask));
+      sums.push(await release(place, commit, umask));
       took.push((performance.now() - started) / 1000);
     }
     process.stderr.write(`release: ${took.map((seconds) => `${seconds.toFixed(0)} s`).join(" and ")}\n${sums[0]}`);
