@@ -17,8 +17,8 @@ export interface LeftOnNode {
 /** The state of a node after the DEL of every attachment. */
 export const nothingLeft: LeftOnNode = { links: [], leases: [], state: [] };
 
-export function leftOn(node: ClusterNode): LeftOnNode {
-  const cni = join(node.disk, "var", "lib", "cni");
+/** `cni`: the path of the node's /var/lib/cni, if a file system is mounted there. */
+export function leftOn(node: ClusterNode, cni = join(node.disk, "var", "lib", "cni")): LeftOnNode {
   return {
     links: linkNames(node).filter((name) => !["br-storage", "cni0", "kube0"].includes(name)),
     leases: leases(join(cni, "networks")),

@@ -19,10 +19,18 @@ export async function deployPlexus(
   tag: string,
   ...more: readonly string[]
 ): Promise<void> {
-  const image = ["--set", `image.repository=${plexusRepository},image.pullPolicy=Never,image.tag=${tag}`];
-  const trust = ["--set-json", 'definitions={"trusted":["*"]}'];
-  await helm(cluster, verb, "plexus", chart, ...namespace, "--wait", "--timeout", "60s", ...image, ...trust, ...more);
+  await helm(cluster, verb, "plexus", chart, ...namespace, "--wait", "--timeout", "60s", ...settings(tag), ...more);
   await rolledOut(cluster);
+}
+
+/** Upgrades the release to settings with which no daemon gets ready, and waits for nothing. Throws if helm refuses them. */
+export async function breakPlexus(cluster: Cluster, tag: string, ...more: readonly string[]): Promise<void> {
+  await helm(cluster, "upgrade", "plexus", chart, ...namespace, "--set", "ready.wait=false", ...settings(tag), ...more);
+}
+
+function settings(tag: string): readonly string[] {
+  const image = `image.repository=${plexusRepository},image.pullPolicy=Never,image.tag=${tag}`;
+  return ["--set", image, "--set-json", 'definitions={"trusted":["*"]}'];
 }
 
 /** Rolls the release back to a revision, by default the one before, and waits for the rollout. */
