@@ -303,7 +303,8 @@ const entries = {
     cni: 999,
     actor: "delegate author",
     meaning: "Plexus can't run a component; the message names the reason and the byte offset.",
-    remedy: "Build it with the delegate kit for an ABI version that this host supports, without WASI, threads, GC or exceptions.",
+    remedy:
+      "Build it with the delegate kit for an ABI version that this host supports, without WASI, threads, GC or exceptions, or raise the limit that the message names.",
   },
   COMPONENT_DIGEST_DIFFERS: {
     cni: 7,
