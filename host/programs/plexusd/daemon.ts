@@ -160,7 +160,8 @@ export class Daemon {
   /** Stops after the running calls have ended, or after `graceMs`; answers how many calls were aborted. */
   async stop(graceMs: number): Promise<number> {
     // Whether Plexus stays on the node is decided first: a call that comes meanwhile is still served.
-    await this.#podLife?.stop();
+    const lateMs = (await this.#podLife?.stop()) ?? 0;
+    if (lateMs > 0) await new Promise((resolve) => setTimeout(resolve, lateMs));
     const aborted = await this.#server.close(graceMs, this.reconciler.stop(graceMs));
     this.#endpoint.close();
     await Promise.all(this.#unrecorded);

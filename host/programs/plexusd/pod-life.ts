@@ -41,6 +41,11 @@ export interface PodLifeDeps {
 const syncMs = 5_000;
 /** Time limit for sending an Event, in ms. */
 const eventMs = 5_000;
+/**
+ * Time for which calls are served after the configuration was removed, in ms. A runtime reads its directory anew when inotify reports a
+ * change, and executes the plugins of a sandbox some time after it has read.
+ */
+const lateCallsMs = 2_000;
 /** Maximum time of the decision whether the configuration stays, in ms. */
 const fateMs = 3_000;
 
@@ -106,19 +111,24 @@ export class PodLife {
     this.#removal.start();
   }
 
-  /** Decides whether the configuration stays, and removes it if not. Call it while calls are still served. */
-  async stop(): Promise<void> {
+  /**
+   * Decides whether the configuration stays, and removes it if not. Call it while calls are still served. Answers for how many milliseconds
+   * they must still be served, because runtimes may have read the configuration just before its removal.
+   */
+  async stop(): Promise<number> {
     this.#credentials?.stop();
     this.#removal.stop();
     const fate = await this.#daemonSet?.fate(fateMs);
     if (fate === undefined || fate.stays) {
       if (fate !== undefined) this.#deps.log("info", `${this.#writer.path} stays: ${fate.why}`);
       await this.#writer.stop();
-      return;
+      return 0;
     }
     this.#deps.log("info", `Plexus is being removed from this node: ${fate.why}`);
+    const { written } = this.#writer.state;
     const removed = await this.#writer.leave();
     if (!removed.ok) this.#deps.log("warn", removed.fault.msg);
+    return written ? lateCallsMs : 0;
   }
 
   /** Takes a step of Plexus' removal. See `Removal.step`. */
