@@ -27,14 +27,14 @@ import type { ClusterNode } from "./node.ts";
 export const plexusRepository = "plexus.invalid/plexus";
 
 /** Imports the image with this tag on nodes. Images with different tags have different digests. */
-export function importPlexus(nodes: readonly ClusterNode[], tag: string): void {
+export function importPlexus(nodes: readonly ClusterNode[], tag: string, repository = plexusRepository): void {
   const directory = mkdtempSync(join(tmpdir(), "plexus-image-"));
   try {
     const output = join(directory, "image.tar");
     writeImage(output, {
-      name: `${plexusRepository}:${tag}`,
+      name: `${repository}:${tag}`,
       config: { Env: ["PATH=/opt/plexus/bin"], Labels: { "org.opencontainers.image.version": tag } },
-      fill,
+      fill: fillPlexus,
     });
     for (const node of nodes) node.importImage(output);
   } finally {
@@ -64,7 +64,8 @@ export async function importShippedPlexus(nodes: readonly ClusterNode[], tag: st
   }
 }
 
-function fill(layer: string): void {
+/** Writes the files of the image below a directory. */
+export function fillPlexus(layer: string): void {
   const node = realpathSync(process.execPath);
   const install = [join(dist, "plexusctl.cjs"), "install", `--from=${dist}`, `--root=${layer}`, "--cni-bin=/opt/cni/bin"];
   execFileSync(node, install, { stdio: ["ignore", "ignore", "pipe"] });
