@@ -1,0 +1,185 @@
+// Generates docs/reference/comparison.md (`npm run docs`) from docs/reference/comparison.json, whose figures test/cluster/comparison.test.ts
+// measures, and from deploy/plexus.yaml. A test checks that the page is current.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { type Privileges, privilegesOf } from "./manifest-privileges.ts";
+
+/** Paths from the repository's root. */
+export const comparisonPath = "docs/reference/comparison.json";
+export const comparisonPagePath = "docs/reference/comparison.md";
+
+/** Figures of one plugin, measured on a cluster. */
+export interface Measured {
+  /** From the command of the installation until a pod had its further network. */
+  readonly installSeconds: number;
+  /** Pods that came and went during the upgrade. */
+  readonly pods: number;
+  /** Of these: pods that were not ready within a minute. */
+  readonly notReady: number;
+  /** Of these: pods that became ready without the network that they select. */
+  readonly withoutNetwork: number;
+  /** Of these: pods whose sandbox failed at least once (event FailedCreatePodSandBox). */
+  readonly failedAttempts: number;
+  readonly medianReadySeconds: number;
+  readonly maxReadySeconds: number;
+  /** Links and addresses that these pods left on the node. */
+  readonly leftByPods: number;
+  /** From the command of the removal until a pod that was created after the command's end was ready. */
+  readonly workingSecondsAfterUninstall: number;
+  readonly failedAttemptsAfterUninstall: number;
+  /** The compressed size of the programs that the image adds to its base image. */
+  readonly imageMiB: number;
+}
+
+/** The privileges of a published manifest. */
+export interface Published extends Privileges {
+  /** The release, and the file or command that gives the manifest. */
+  readonly version: string;
+  readonly source: string;
+}
+
+/** The content of comparison.json. */
+export interface Comparison {
+  readonly day: string;
+  readonly machine: string;
+  readonly measured: { readonly plexus?: Measured; readonly multus?: Measured };
+  readonly published: { readonly multus: Published; readonly cilium: Published };
+}
+
+const code = (all: readonly string[]): string => (all.length === 0 ? "none" : all.map((each) => `\`${each}\``).join(", "));
+
+function row(what: string, cells: readonly string[]): string {
+  return `| ${what} | ${cells.join(" | ")} |`;
+}
+
+const notMeasured = "not measured";
+
+/** The page's text. */
+export function comparisonPage({ day, machine, measured, published }: Comparison, manifest: string): string {
+  const plexus = privilegesOf(manifest);
+  const all: readonly Privileges[] = [plexus, published.multus, published.cilium];
+  const privileges = [
+    row(
+      "privileged containers",
+      all.map((each) => code(each.privileged)),
+    ),
+    row(
+      "capabilities of the others",
+      all.map(({ privileged, capabilities }) => (capabilities.length === 0 && privileged.length > 0 ? "–" : code(capabilities))),
+    ),
+    row(
+      "the node's namespaces",
+      all.map(({ hostNamespaces }) => hostNamespaces.join(", ")),
+    ),
+    row(
+      "the node's paths, writable",
+      all.map(({ writable }) => code(writable)),
+    ),
+    row(
+      "the node's paths, read-only",
+      all.map(({ readOnly }) => code(readOnly)),
+    ),
+    row(
+      "rights in the API that change something",
+      all.map(({ changes }) => code(changes)),
+    ),
+    row(
+      "resources that can be read",
+      all.map(({ reads }) =>
+        reads.length > 8
+          ? `${reads.length}, with ${code(reads.filter((each) => /^(?:secrets|pods|nodes)\b/u.test(each)))}`
+          : code(reads),
+      ),
+    ),
+    row(
+      "further workloads of the cluster",
+      all.map(({ further }) => code(further)),
+    ),
+  ];
+  const figures = (value: (each: Measured) => string): readonly string[] =>
+    [measured.plexus, measured.multus, undefined].map((each) => (each === undefined ? notMeasured : value(each)));
+  const life = [
+    row("commands to install", ["`helm install`", "`kubectl apply -f`", "`helm install`, after `helm repo add`"]),
+    row(
+      "from the command until a pod has a further network",
+      figures(({ installSeconds }) => `${installSeconds} s`),
+    ),
+    row(
+      "pods that came and went during the upgrade",
+      figures(({ pods }) => String(pods)),
+    ),
+    row(
+      "of these: not ready within a minute",
+      figures(({ notReady }) => String(notReady)),
+    ),
+    row(
+      "of these: ready without the network that they select",
+      figures(({ withoutNetwork }) => String(withoutNetwork)),
+    ),
+    row(
+      "of these: sandbox failed at least once",
+      figures(({ failedAttempts }) => String(failedAttempts)),
+    ),
+    row(
+      "of these: ready after, median and most",
+      figures(({ medianReadySeconds, maxReadySeconds }) => `${medianReadySeconds} s, ${maxReadySeconds} s`),
+    ),
+    row(
+      "links and addresses that these pods left",
+      figures(({ leftByPods }) => String(leftByPods)),
+    ),
+    row(
+      "from the command of the removal until a new pod is ready",
+      figures((each) => `${each.workingSecondsAfterUninstall} s`),
+    ),
+    row(
+      "sandboxes that failed meanwhile",
+      figures((each) => String(each.failedAttemptsAfterUninstall)),
+    ),
+    row(
+      "programs in the image, compressed",
+      figures(({ imageMiB }) => `${imageMiB} MiB`),
+    ),
+  ];
+  const head = ["", "Plexus", `Multus ${published.multus.version.slice(1)}, thick`, `Cilium ${published.cilium.version}`];
+  const table = (rows: readonly string[]): string => [row("", head.slice(1)), "|---|---|---|---|", ...rows].join("\n");
+  return `# Plexus, Multus and Cilium
+
+Plexus and Multus add networks to a pod that has one. Cilium is such a first network; its column shows what a cluster grants already. Plexus' chart
+with default values, Multus' and Cilium's published manifests.
+
+## Privileges
+
+What the pods on each node may do. Plexus' column is read from \`deploy/plexus.yaml\`, without the short-lived hooks of \`helm install\` and \`helm uninstall\`.
+
+${table(privileges)}
+
+- Multus: ${published.multus.source}. A privileged container has every capability and every device, and the path \`/\` is the whole node.
+- Cilium: \`${published.cilium.source}\`, default values, without its operator's rights.
+- Plexus executes native plugins through the container runtime, so their privileges are the runtime's. Multus' daemon executes them itself.
+
+## Installation, upgrade, removal
+
+Measured on ${day}, ${machine}. One cluster (one node, containerd, kubelet 1.36), first Multus, then Plexus. ${width} pods at a time come and go with one
+further network while the image is replaced by another one. Multus runs with the limits of its manifest (0.1 CPU, 50 MiB).
+
+${table(life)}
+
+- Until a stopped thick Multus is back, its configuration is absent, so that the runtime gives new pods the default network only: they become ready without
+  the networks that they select.
+- Thick Multus 4.3.0 forgets the default network's configuration before the DEL, so addresses of that network stay reserved.
+- The size is that of the programs and libraries that the image adds, with gzip; for Plexus, Node is the largest part. Multus' published image adds Debian.
+
+\`npm run test:cluster -- test/cluster/comparison.test.ts\` measures again; with \`PLEXUS_COMPARISON=write\` it also writes
+[comparison.json](comparison.json), from which \`npm run docs\` makes this page.
+\`node scripts/manifest-privileges.ts FILE\` prints the privileges of any manifest.
+`;
+}
+
+/** Pods at once in the measurement. */
+const width = 5;
+
+if (import.meta.main) {
+  const comparison: Comparison = JSON.parse(readFileSync(comparisonPath, "utf8"));
+  writeFileSync(comparisonPagePath, comparisonPage(comparison, readFileSync("deploy/plexus.yaml", "utf8")));
+}
