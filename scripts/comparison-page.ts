@@ -165,9 +165,10 @@ further network while the image is replaced by another one. Multus runs with the
 
 ${table(life)}
 
-- Until a stopped thick Multus is back, its configuration is absent, so that the runtime gives new pods the default network only: they become ready without
-  the networks that they select.
-- Thick Multus 4.3.0 forgets the default network's configuration before the DEL, so addresses of that network stay reserved.
+- Plexus' removal includes Helm's wait until each daemon is gone. Its hook first retires Plexus on each node: new pods start on the cluster's network meanwhile.
+- The kubelet repeats a sandbox that failed, so such a pod becomes ready later.
+- What Multus' pods left are addresses of the default network: thick Multus 4.3.0 forgets that network's configuration before the DEL, and
+  \`host-local\` then says \`no IP ranges specified\`.
 - The size is that of the programs and libraries that the image adds, with gzip; for Plexus, Node is the largest part. Multus' published image adds Debian.
 
 \`npm run test:cluster -- test/cluster/comparison.test.ts\` measures again; with \`PLEXUS_COMPARISON=write\` it also writes
