@@ -81,7 +81,8 @@ export async function sbomOf({ architecture, digest, time, bundled: paths, debia
   };
 }
 
-const LockFile = z.looseObject({ packages: z.record(z.string(), z.looseObject({ version: z.string() })) });
+// Rows of workspaces are links, which have no version.
+const LockFile = z.looseObject({ packages: z.record(z.string(), z.looseObject({ version: z.string().optional() })) });
 
 /**
  * npm's SBOM of a project that depends on these packages only, with the rows of package-lock.json. For the project itself npm would list
@@ -92,7 +93,7 @@ async function npmSbom(paths: readonly string[]): Promise<string> {
   const manifest = z.looseObject({ name: z.string(), version: z.string() }).parse(packages[""]);
   const rows = paths.map((path) => {
     const found = packages[path];
-    if (found === undefined) throw new Error(`package-lock.json has no row for ${path}, whose code is in the build`);
+    if (found?.version === undefined) throw new Error(`package-lock.json has no version of ${path}, whose code is in the build`);
     const { dependencies: _, peerDependencies: __, optionalDependencies: ___, dev: ____, ...kept } = found;
     return [path, kept] as const;
   });

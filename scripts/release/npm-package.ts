@@ -44,6 +44,8 @@ export async function makeNpmPackage({ root, build, outDir, repository }: NpmPac
 /** Packs a staged package into `outDir` and answers the archive's path. Rejects with npm's message. */
 export async function npmPack(directory: string, outDir: string): Promise<string> {
   mkdirSync(outDir, { recursive: true });
+  // npm keeps the modes, which the umask and the clone's modes would change.
+  await execa("chmod", ["-R", "u+rwX,go+rX,go-w", directory]);
   const { stdout } = await execa("npm", ["pack", "--json", "--pack-destination", outDir, "--loglevel=error"], { cwd: directory });
   const [packed] = z.array(z.object({ filename: z.string() })).parse(packedOf(JSON.parse(stdout)));
   return join(outDir, packed?.filename ?? "");
@@ -71,12 +73,7 @@ export function stageNpmPackage(root: string, build: string, directory: string, 
   for (const unit of readdirSync(join(root, "deploy/systemd")))
     copy(join(root, "deploy/systemd", unit), `systemd/${unit}`, 0o644);
   copy(join(root, "LICENSE"), "LICENSE", 0o644);
-  const write = (name: string, text: string): void => {
-    writeFileSync(join(directory, name), text);
-    // npm keeps the modes, and writeFileSync leaves them to the umask.
-    chmodSync(join(directory, name), 0o644);
-  };
-  write("README.md", readme);
+  writeFileSync(join(directory, "README.md"), readme);
   const { name, version, description, license, dependencies } = source;
   const manifest = {
     name,
@@ -95,7 +92,7 @@ export function stageNpmPackage(root: string, build: string, directory: string, 
     ...(repository === undefined ? {} : { repository: { type: "git", url: repository } }),
     publishConfig: { access: "public", provenance: true },
   };
-  write("package.json", `${JSON.stringify(manifest, undefined, 2)}\n`);
+  writeFileSync(join(directory, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 const readme = `# plexus-cni
