@@ -119,6 +119,18 @@ describe.skipIf(skip)("helm uninstall", () => {
     expect(leftOn(node)).toMatchObject({ links: [], leases: [] });
   }, 240_000);
 
+  test("removes the state, too, with uninstall.purgeState, and no lease of another plugin", async () => {
+    await deploy("--set", "uninstall.purgeState=true");
+    await startPod("plain");
+    await startPod("web", selection);
+    await remove("web");
+    await uninstall();
+    expect(existsSync(onDisk("var", "lib", "cni", "plexus"))).toBe(false);
+    expect(leftOn(node).leases).toEqual([expect.stringMatching(/^pods\//u)]);
+    await remove("plain");
+    expect(leftOn(node)).toEqual(nothingLeft);
+  }, 240_000);
+
   test("MO-26 of a daemon that crashes again and again leaves a node whose next pod starts within 30 s", async () => {
     await deploy();
     const wrong = [{ op: "add", path: "/spec/template/spec/containers/0/args/-", value: "--no-such-option" }];
