@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 
 /** Starts a program whose output is appended to `log`. `setpriv` makes the kernel kill the child when this process ends. */
 export function startChild(file: string, args: readonly string[], log: string): ChildProcess {
@@ -33,15 +33,21 @@ export function lastLines(path: string, count = 15): string {
   return readFileSync(path, "utf8").split("\n").slice(-count).join("\n");
 }
 
-/** A free port below the kernel's range of ephemeral ports, so that no connection takes the port while the server is stopped. */
-export async function freePort(): Promise<number> {
-  for (;;) {
+/**
+ * Free ports below the kernel's range of ephemeral ports, so that no connection takes one while its server is stopped. All of them are held
+ * until the last one is found, so that no two are equal.
+ */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const held = new Map<number, Server>();
+  while (held.size < count) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const probe = createServer();
     const free = await new Promise<boolean>((resolve) => {
-      const probe = createServer();
       probe.once("error", () => resolve(false));
-      probe.listen(port, "0.0.0.0", () => probe.close(() => resolve(true)));
+      probe.listen(port, "0.0.0.0", () => resolve(true));
     });
-    if (free) return port;
+    if (free) held.set(port, probe);
   }
+  await Promise.all([...held.values()].map((probe) => new Promise((resolve) => probe.close(resolve))));
+  return [...held.keys()];
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { apiServerBinary, etcdBinary } from "./binaries.ts";
 import type { Authority, Certificate } from "./certificates.ts";
-import { endChild, freePort, hasEnded, lastLines, startChild } from "./child.ts";
+import { endChild, freePorts, hasEnded, lastLines, startChild } from "./child.ts";
 
 export interface Processes {
   readonly port: number;
@@ -35,7 +35,7 @@ export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {
   const [api, etcd] = [apiServerBinary(), etcdBinary()];
   if (api === undefined || etcd === undefined) throw new Error("kube-apiserver or etcd is missing: see binaries.ts");
   mkdirSync(join(directory, "etcd"), { mode: 0o700 });
-  const [clients, peers, port] = [await freePort(), await freePort(), await freePort()];
+  const [clients = 0, peers = 0, port = 0] = await freePorts(3);
   const store = `http://127.0.0.1:${clients}`;
   const etcdArgs = [
     ["--data-dir", join(directory, "etcd"), "--unsafe-no-fsync", "--log-level=error"],
