@@ -13,7 +13,7 @@ export const benchmarkPath = "docs/reference/benchmark.json";
 
 /** Day and machine of the committed result. */
 const measured =
-  "2026-11-23, on a virtual machine with 2 shared x86-64 cores, Linux 6.18, Node 26.10.0, Debian's reference plugins 1.1.1";
+  "2026-11-24, on a virtual machine with 2 shared x86-64 cores, Linux 6.18, Node 26.10.0, Debian's reference plugins 1.1.1";
 
 /** A row of the page's first table. */
 export function tableRow(row: Row | FailedRow): string {
@@ -34,8 +34,8 @@ export function performancePage(): string {
   return `# Performance
 
 Measured ${measured}, with \`npm run bench -- --json ${benchmarkPath}\`. Subject and baseline take turns within one run. So the ratio
-is more reliable than the milliseconds, which vary with the machine. The row \`one-shot-start\` was measured later on the same day, on a machine of
-half the speed, because the one-shot engine loads fewer of Node's modules since.
+is more reliable than the milliseconds, which vary with the machine. The rows \`wasm-only-…\`, \`floor-…\`
+and \`daemon-…\` of pods were measured two hours after the others, on the same machine.
 
 | id | comparison | unit | n | median | p95 | baseline | ratio | target |
 |---|---|---|---|---|---|---|---|---|
@@ -59,7 +59,7 @@ ${multusComparison(rows)}
 - \`runDir\` is below \`/run\`, which is in memory, as on every node. On a disk, making and removing a directory for each native plugin's nested calls
   takes 0.3 to 0.6 ms of an ADD.
 - The machine is shared, and its speed varies by half within an hour. A daemon in JavaScript suffers more than a native program if others use the CPU's
-  cache. In this run the plugins alone took 7.1 to 8.8 ms; half an hour earlier they took 7.5 to 8.0 ms. Rows with 32 calls at once vary most.
+  cache. Rows with 32 calls at once vary most.
   A round's contenders run one after the other, so the ratio of these rows is the median of the rounds' ratios (5 rounds; 2 against Multus). \`daemon-c32\`
   was 0.87 in the earlier run, as a ratio of the medians, and 0.90 to 0.97 (median 0.94) in five runs of this row alone.
 - Thick Multus runs without its verbose log and without a chroot. Its default network is given inline: with a list in a file, Multus 4.3.0 forgets
@@ -125,7 +125,11 @@ The test \`scripts/performance-page.test.ts\` checks these bounds: the component
 - **Recycled files.** Plexus does not remove files, but keeps them for reuse (\`.plexus-recycled\`). Before ext4 assigns a new inode, it checks each inode that was removed in the
   last minutes. So making a file took 133 us after 1,000 files had been made and removed, and 14 us after 10; an ADD makes
   three files. 256 recycled files are enough for 128 pods. With 1,024 instead of 256, \`daemon-c32\` went from 0.89 to 0.93 of the plugins'
-  throughput (twelve rounds of both builds in turns, 2026-11-23).
+  throughput (twelve rounds of both builds in turns, 2026-11-23). Without recycled files for journal and result cache, \`wasm-only-c32\` was 1.55 instead of
+  1.75, and the ADD's CPU time 0.65 instead of 0.57 of the plugins' (one run of each, 2026-11-24).
+- **A process belongs to one component.** A bridge with its IPAM is two sandbox processes instead of one. Compared with commit 3deb2f5, which shared a process between
+  components, DEL of a pod that only components attach (\`wasm-only-pod0-del\`) went from 0.85 to 0.93 of the plugins' time, its ADD from 0.73 to 0.75, and
+  the memory of engine and sandbox processes (\`daemon-rss-family\`) from 120 to 194 MiB.
 - **Remembered leases.** The daemon remembers the leases of a directory as long as the directory's modification time shows that no other program changed it.
   An ADD then does not read all leases of its network. Without this and recycled files, the CPU time of a WASM-only ADD was 6.5 times that of the C
   program (\`wasm-only-cpu-floor\`).

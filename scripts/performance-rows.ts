@@ -1,6 +1,7 @@
 // The descriptions and targets of the benchmark's rows.
 
 import { multusRows } from "./performance-multus-rows.ts";
+import { sandboxRows } from "./performance-sandbox-rows.ts";
 import { wasmOnlyRows } from "./performance-wasm-only-rows.ts";
 import { below, faster, type Meaning, medianAbove, ratioAtLeast, ratioAtMost, type Row } from "./performance-target.ts";
 
@@ -165,6 +166,7 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ],
   ...wasmOnlyRows(),
   ...multusRows(),
+  ...sandboxRows,
   [
     "daemon-burst",
     {
