@@ -98,7 +98,7 @@ export const crafted: readonly Crafted[] = [
   {
     name: "too-large",
     about: "Has more than 4 MiB.",
-    message: "bytes",
+    message: "wasm.limits.componentMiB",
     build: async () => declared(withSection(await base("good"), "pad", new Uint8Array(5 << 20)), "x", []),
   },
   {
