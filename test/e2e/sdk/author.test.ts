@@ -10,7 +10,7 @@ import { installTestDelegate } from "../../delegates/built.ts";
 import { root } from "../../harness/compiled.ts";
 import { command, missing, privateNamespaces } from "../../harness/requires.ts";
 import { openStage } from "../stage.ts";
-import { authorPath, linkTreePackages, missingRegistry, type Ran, run } from "./author.ts";
+import { authorPath, linkTreePackages, missingPackageCache, missingRegistry, type Ran, run } from "./author.ts";
 
 const repository = "git+https://example.invalid/plexus.git";
 
@@ -65,7 +65,7 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
     { how: "with the tree's packages", offline: true },
     { how: "with packages of npm's registry", offline: false },
   ])("$how", ({ how, offline }) => {
-    const unable = missing(`an author's way ${how}`, () => (offline ? undefined : missingRegistry()));
+    const unable = missing(`an author's way ${how}`, () => (offline ? missingPackageCache() : missingRegistry()));
 
     test.skipIf(unable)("E-1 from nothing to a component that attaches a pod", async () => {
       const home = join(directory, offline ? "offline" : "online");

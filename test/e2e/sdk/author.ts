@@ -17,6 +17,11 @@ export interface Ran {
 /** A version that the registry has: that of the kit's dependency. */
 const known = "assemblyscript@0.28.20";
 
+/** The reason why npm can't install the tree's packages without a network; undefined if it can. The second user's own cache is empty. */
+export function missingPackageCache(): string | undefined {
+  return process.env["PLEXUS_TEST_SECOND_USER"] === "1" ? "npm's cache of this user is empty" : undefined;
+}
+
 /** The reason why npm can't install from its registry; undefined if it can. The 660 MB of an installation depend on the network's speed, so it is chosen. */
 export function missingRegistry(): string | undefined {
   if (process.env["PLEXUS_TEST_REGISTRY"] !== "1") return "PLEXUS_TEST_REGISTRY=1 runs it";
