@@ -142,7 +142,7 @@ const wrong: number = bytes;\n`;
   });
 
   let component: string | undefined;
-  test.skipIf(missing("an author's component on a node", privateNamespaces))(
+  test.skipIf(missing("an author's component on a node", privateNamespaces, missingPackageCache))(
     "E-1 the component attaches a pod as a step of a list",
     async () => {
       const stage = openStage({ native: [], components: [] });
