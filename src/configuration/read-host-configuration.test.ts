@@ -245,6 +245,17 @@ describe("the host configuration", () => {
     expect(message({ ...base, delegates, definitions })).toContain("definitions.rules.0.grants.x.digest: no such key");
   });
 
+  test.each([
+    [{}, true],
+    [{ enabled: true }, true],
+    [{ enabled: false }, false],
+    [{ enabled: "false" }, false],
+    [{ enabled: null }, false],
+  ])("E-23: a DEL takes a mistyped emergency switch as off: %j", (wasm, enabled) => {
+    const read = lenient({ ...base, delegates, wasm });
+    expect(read.ok && read.value.wasm.enabled).toBe(enabled);
+  });
+
   test("E-14: a DEL keeps a malformed demand as one that no component meets", () => {
     const wasm = { grants: { x: { digest: 5, signedBy: "gone" } } };
     const read = readHostConfiguration({ ...base, delegates, wasm }, { lenient: true });

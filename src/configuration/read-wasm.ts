@@ -46,7 +46,8 @@ export function readWasm(reader: ObjectReader): WasmConfiguration {
   });
   const wasm: WasmConfiguration = {
     ...defaultWasm,
-    enabled: reader.boolean("enabled") ?? defaultWasm.enabled,
+    // A mistyped value of the switch counts as off: a lenient reader (DEL) must not run what an administrator wanted to stop.
+    enabled: reader.value("enabled") === undefined || reader.boolean("enabled") === true,
     prefer: prefer ?? false,
     isolation: reader.oneOf("isolation", isolations) ?? defaultWasm.isolation,
     sandboxUids: readUids(reader) ?? defaultUids,

@@ -5,7 +5,7 @@ import { matchesPattern } from "./grant-patterns.ts";
 import { notGranted } from "./not-granted.ts";
 import type { DelegateGrants } from "./wasm-configuration.ts";
 
-/** Maximum number of places in a message. */
+/** Maximum number of places in a message. The first one that is not granted is enough for the refusal. */
 const maxNamed = 10;
 
 /** Fault NOT_GRANTED for an answer that differs from `before` at a place that the type's grants do not allow; undefined: all are allowed. */
