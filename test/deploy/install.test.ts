@@ -279,7 +279,8 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
       expect(listOf().split("\n").toSorted()).toEqual(before);
       expect(run("--home", home(), "--cni-bin", bin(), "-o", "json").status).toBe(0);
     } finally {
-      spawnSync("umount", [join(directory, "node")]);
+      // A program of the installation may still be ending, which keeps an ordinary unmount from succeeding.
+      spawnSync("umount", ["--lazy", join(directory, "node")]);
     }
     return undefined;
   });
