@@ -13,6 +13,7 @@ import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
 import { type ClusterNode, linkNames } from "../harness/cluster/node.ts";
 import { toolsPod } from "../harness/cluster/pods.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
+import { storageWith } from "../harness/cluster/storage.ts";
 import { helm } from "../harness/kube/helm.ts";
 import { leases } from "../harness/namespaces.ts";
 import { missingBuild } from "../harness/plexus.ts";
@@ -23,18 +24,6 @@ const skip = missingCluster("comparing with Multus", helm, everyMultus, () => mi
 const width = 5;
 const least = 20;
 const selection = { "k8s.v1.cni.cncf.io/networks": "storage@data0" };
-const storage = {
-  apiVersion: "k8s.cni.cncf.io/v1",
-  kind: "NetworkAttachmentDefinition",
-  metadata: { name: "storage", namespace: "default" },
-  spec: {
-    config: JSON.stringify({
-      cniVersion: "1.0.0",
-      name: "storage",
-      plugins: [{ type: "bridge", bridge: "br-storage", ipam: { type: "host-local", subnet: "10.20.0.0/24" } }],
-    }),
-  },
-};
 
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
 
@@ -96,7 +85,7 @@ describe.skipIf(skip)("Plexus and Multus on one cluster", () => {
       const before = left();
       const installing = performance.now();
       await install(cluster);
-      await cluster.apply(storage);
+      await cluster.apply(storageWith("host-local"));
       const installed = performance.now() - installing;
       const first = await comeAndGo(`${name}-first`, selection);
       expect(first).toMatchObject({ hasNetwork: true });

@@ -7,13 +7,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { program } from "../e2e/containerd/programs.ts";
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import type { Cluster } from "../harness/cluster/cluster.ts";
+import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
 import { connected, deletePods, eventsOf, readyPods, selectingPod, startPods } from "../harness/cluster/fault-pods.ts";
 import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
 import type { ClusterNode } from "../harness/cluster/node.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
 import { deployPlexus } from "../harness/cluster/release.ts";
-import { storage } from "../harness/cluster/storage.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { runtimeSocket } from "../harness/cluster/runtime.ts";
 import { helm } from "../harness/kube/helm.ts";
@@ -27,13 +26,8 @@ describe.skipIf(skip)("the Kubernetes API", () => {
   let cluster: Cluster;
   let node: ClusterNode;
   beforeAll(async () => {
-    cluster = await startCluster();
+    cluster = await clusterWithPlexus();
     [node] = cluster.nodes;
-    node.installNetwork();
-    importPlexus(cluster.nodes, "v1");
-    await cluster.nodesReady();
-    await deployPlexus(cluster, "install", "v1");
-    await cluster.apply(storage);
   }, 240_000);
   afterAll(async () => cluster?.stop());
 

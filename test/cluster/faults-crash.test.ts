@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import type { Cluster } from "../harness/cluster/cluster.ts";
+import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
 import {
   connected,
   deletePods,
@@ -13,9 +14,7 @@ import {
   startPods,
 } from "../harness/cluster/fault-pods.ts";
 import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
 import { breakPlexus, deployPlexus } from "../harness/cluster/release.ts";
-import { storage } from "../harness/cluster/storage.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { helm } from "../harness/kube/helm.ts";
 import { missingBuild } from "../harness/plexus.ts";
@@ -28,13 +27,7 @@ const refused = "daemon.otlp=http://[";
 describe.skipIf(skip)("a daemon that ends at each start", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await startCluster();
-    const [node] = cluster.nodes;
-    node.installNetwork();
-    importPlexus(cluster.nodes, "v1");
-    await cluster.nodesReady();
-    await deployPlexus(cluster, "install", "v1");
-    await cluster.apply(storage);
+    cluster = await clusterWithPlexus();
   }, 240_000);
   afterAll(async () => cluster?.stop());
 

@@ -8,10 +8,10 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import type { Cluster } from "../harness/cluster/cluster.ts";
+import { clusterWithImage } from "../harness/cluster/ready-cluster.ts";
 import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
 import type { ClusterNode } from "../harness/cluster/node.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
 import { toolsPod } from "../harness/cluster/pods.ts";
 import { deployPlexus, explained, rollBackPlexus } from "../harness/cluster/release.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
@@ -30,11 +30,8 @@ describe.skipIf(skip)("helm uninstall", () => {
   let cluster: Cluster;
   let node: ClusterNode;
   beforeAll(async () => {
-    cluster = await startCluster();
+    cluster = await clusterWithImage();
     [node] = cluster.nodes;
-    node.installNetwork();
-    importPlexus(cluster.nodes, "v1");
-    await cluster.nodesReady();
   }, 240_000);
   afterAll(async () => cluster?.stop());
 

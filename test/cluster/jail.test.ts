@@ -7,13 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { Control } from "../../host/sandbox/launcher/controls.ts";
 import { defaultUids } from "../../src/configuration/wasm-configuration.ts";
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import type { Cluster } from "../harness/cluster/cluster.ts";
+import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
 import { deletePods, plexusPodOn, startPods } from "../harness/cluster/fault-pods.ts";
 import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
 import type { ClusterNode } from "../harness/cluster/node.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
-import { deployPlexus } from "../harness/cluster/release.ts";
-import { storage } from "../harness/cluster/storage.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { root } from "../harness/compiled.ts";
 import { helm } from "../harness/kube/helm.ts";
@@ -38,13 +36,8 @@ describe.skipIf(skip)("the jail in the chart's container", () => {
   let cluster: Cluster;
   let node: ClusterNode;
   beforeAll(async () => {
-    cluster = await startCluster();
+    cluster = await clusterWithPlexus();
     [node] = cluster.nodes;
-    node.installNetwork();
-    importPlexus(cluster.nodes, "v1");
-    await cluster.nodesReady();
-    await deployPlexus(cluster, "install", "v1");
-    await cluster.apply(storage);
   }, 240_000);
   afterAll(async () => cluster?.stop());
 
