@@ -150,7 +150,7 @@ with default values, Multus' and Cilium's published manifests.
 
 ## Privileges
 
-What the pods on each node may do. Plexus' column is read from \`deploy/plexus.yaml\`, without the short-lived hooks of \`helm install\` and \`helm uninstall\`.
+The table lists the rights of the pods on each node. Plexus' column is read from \`deploy/plexus.yaml\`, without the short-lived hooks of \`helm install\` and \`helm uninstall\`.
 
 ${table(privileges)}
 

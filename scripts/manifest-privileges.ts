@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 
-/** What the pods of a manifest's DaemonSets, which run on each node, may do. */
+/** The rights of the pods of a manifest's DaemonSets, which run on each node. */
 export interface Privileges {
   /** Names of privileged containers. */
   readonly privileged: readonly string[];

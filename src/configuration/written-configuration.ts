@@ -31,7 +31,7 @@ export interface WrittenValues {
   readonly retirement: Retirement | undefined;
 }
 
-/** What the file says about Plexus' removal, for the next daemon. */
+/** The mark of Plexus' removal in the file, for the next daemon. */
 export interface Retirement {
   /** UID and generation of the daemon's DaemonSet, as `UID/GENERATION`; undefined: unknown. A daemon of another one takes the file back into force. */
   readonly daemonSet: string | undefined;

@@ -24,7 +24,7 @@ import { helm, helmBinary } from "../harness/kube/helm.ts";
 import { filesBelow, leases } from "../harness/namespaces.ts";
 import { dist, missingBuild } from "../harness/plexus.ts";
 
-/** What pods have on the node. */
+/** The links, addresses and state files of pods on the node. */
 interface Left {
   readonly links: readonly string[];
   readonly leases: readonly string[];
@@ -145,7 +145,7 @@ describe.skipIf(skip)("a cluster with thick Multus", () => {
     expect(status.slice(1).map((each) => each.name)).toEqual(selected.map((each) => `default/${each}`));
   }
 
-  /** What would differ if a pod had been restarted. */
+  /** The fields that differ once a pod has been restarted. */
   const lives = async (names: readonly string[]): Promise<readonly string[]> => {
     const form =
       "{.metadata.uid} {.status.podIP} {.status.containerStatuses[0].restartCount} {.status.containerStatuses[0].containerID}";

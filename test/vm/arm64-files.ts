@@ -1,4 +1,4 @@
-// What the arm64 machine needs, from Debian's packages: the emulator with its libraries, and for arm64 the kernel, busybox and the reference plugins.
+// The files of the arm64 machine, from Debian's packages: the emulator with its libraries, and for arm64 the kernel, busybox and the reference plugins.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";

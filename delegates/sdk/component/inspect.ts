@@ -1,4 +1,4 @@
-// What a component is, and whether a node would run it: by the node's own admission, without a node's configuration.
+// The description of a component, and the refusals of a node: by the node's own admission, without a node's configuration.
 
 import { createHash } from "node:crypto";
 import { catalogue } from "../../../src/fault/catalogue.ts";

@@ -29,7 +29,7 @@ export interface RunInit {
   readonly limits: Limits;
 }
 
-/** What a call used. Bytes, but for `timeMs` and the counts. */
+/** The resources that a call used: `timeMs` in milliseconds, counts, and all others in bytes. */
 export interface Usage {
   readonly timeMs: number;
   readonly memoryBytes: number;

@@ -4,7 +4,7 @@ import { readCommandLine, unknown } from "./command-line.ts";
 import { type Command, CommandError, exitCode, type ExitCode, type Output } from "./command.ts";
 import { commandHelp, programHelp } from "./help.ts";
 
-/** What the program prints besides its commands' answers. */
+/** Texts of the program itself, besides its commands' answers. */
 export interface Program {
   readonly commands: readonly Command[];
   readonly version: string;

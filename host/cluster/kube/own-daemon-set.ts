@@ -18,7 +18,7 @@ export interface OwnDaemonSetInit {
   readonly warn: (text: string) => void;
 }
 
-/** What tells one DaemonSet object from another one of the same name, and one pod template from its successor: `UID/GENERATION`. */
+/** The identity `UID/GENERATION`. It differs between two DaemonSets of one name, and between a pod template and its successor. */
 export type DaemonSetIdentity = string;
 
 /** Pause between attempts to learn the UID, and time limit of one attempt, in ms. */

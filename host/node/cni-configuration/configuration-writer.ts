@@ -58,13 +58,13 @@ export interface WrittenState {
   /** Path of the default network's file in the written configuration. */
   readonly clusterNetwork: string | undefined;
   readonly standing: Standing;
-  /** What the file says about Plexus' removal; undefined unless `retired`. */
+  /** The mark of Plexus' removal in the file; undefined unless `retired`. */
   readonly retirement: Retirement | undefined;
   /** The problem that keeps the configuration from being written or in force. */
   readonly problem: Fault | undefined;
 }
 
-/** What a look at the directory finds. */
+/** The state of the directory at one look. */
 type FileState = Omit<WrittenState, "standing" | "retirement">;
 
 /** Interval of the looks that do not rely on inotify, in ms. */

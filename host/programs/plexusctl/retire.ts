@@ -28,7 +28,7 @@ export interface RetireInit {
   readonly configDirectory: string | undefined;
 }
 
-/** What the command reached: the daemon's last report, and whether pods were left behind because the time was over. */
+/** The outcome of the command: the daemon's last report, and whether pods remain because the time was over. */
 export interface Retirement extends RetireReport {
   readonly timedOut: boolean;
   /** Why no daemon took part; null: one did. The pods are then unknown. */

@@ -112,7 +112,7 @@ describe.each(["one-shot engines", "a daemon"] as const)("demands on components,
         /^7 .*loopback\.wasm: wasm\.require does not list .*must be signed by release, but has no signature.*\[COMPONENT_REQUIREMENT_UNMET\]/s,
       );
       expect(await add({}, { digests: [digest] })).toBe("0");
-      // What met another requirement does not meet this one.
+      // A component that met another requirement does not meet this one.
       expect(await add({}, required)).toContain("[COMPONENT_REQUIREMENT_UNMET]");
       expect(await add({ require: false }, required)).toBe("0");
       expect(await add({ digest }, required)).toBe("0");

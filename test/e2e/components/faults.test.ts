@@ -1,4 +1,4 @@
-// What a faulty or hostile registry can do to a pull: each fault is refused with its reason, and nothing is installed.
+// Faulty and hostile registries: each fault of a pull is refused with its reason, and nothing is installed.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
