@@ -1,16 +1,15 @@
 // Serves metrics, readiness and status over HTTP: on the status socket, which only root and the daemon's user may use, and over TCP if an
 // address is configured. TCP clients get no page that names pods.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { IncomingMessage, Server } from "node:http";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { SilentConnections } from "../store/files/silent-connections.ts";
 import { listenOn, uidOf } from "../store/files/unix-socket.ts";
 import { expositionType } from "./metrics/exposition.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
 import { heldQuery, type RetireReport, type RetireStep, retireSteps } from "../node/uninstall/retire-report.ts";
+import { listenOnTcp, type Page, pageServer, plainText as text } from "./page-server.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** The addresses of the HTTP servers. */
@@ -31,22 +30,6 @@ export interface EndpointCommands {
   readonly retire: (step: RetireStep, held: boolean) => Promise<RetireReport | undefined>;
 }
 
-interface Page {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-}
-
-const text = "text/plain; charset=utf-8";
-/** Maximum connections of a server that have no request in work. A further one closes the oldest of them. */
-const maxSilent = 32;
-/** Maximum requests in work, of a server and of one connection; further ones get status 503. */
-const maxRequests = 256;
-const maxPipelined = 4;
-/** Longest time until a client has sent its request, and until it has read its answer, in ms. */
-const patienceMs = 5000;
-/** Interval at which Node looks for clients that are too slow with their request, in ms. */
-const slowCheckMs = 500;
 /** Maximum age of metrics and readiness over TCP, in ms. */
 const recentMs = 1000;
 
@@ -77,13 +60,8 @@ export class Endpoint {
     });
     const listens = await listenOn(local, socket);
     if (!listens.ok || address === undefined) return listens.ok ? ok(undefined) : listens;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const server = this.#server(false);
-    server.once("error", reject);
-    server.listen(address.port, address.host, resolve);
     try {
-      await promise;
-      return ok(portOf(server.address()));
+      return ok(await listenOnTcp(this.#server(false), address));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       return failed(fault("DAEMON_SOCKET", `--metrics-listen ${address.host}:${address.port}: ${why}`));
@@ -99,36 +77,7 @@ export class Endpoint {
 
   /** `trusted`: whether the clients are root or the daemon's user. */
   #server(trusted: boolean): Server {
-    const silent = new SilentConnections(maxSilent);
-    let requests = 0;
-    const pipelined = new WeakMap<Socket, number>();
-    const server = createServer(
-      {
-        requestTimeout: patienceMs,
-        headersTimeout: patienceMs,
-        connectionsCheckingInterval: slowCheckMs,
-        keepAliveTimeout: 60_000,
-        maxHeaderSize: 8192,
-      },
-      (request, response) => {
-        const { socket } = request;
-        const before = pipelined.get(socket) ?? 0;
-        silent.delete(socket);
-        socket.setTimeout(0);
-        requests += 1;
-        pipelined.set(socket, before + 1);
-        const isBusy = requests > maxRequests || before >= maxPipelined;
-        const busy: Page = { status: 503, type: text, body: "too many requests at once\n" };
-        void (isBusy ? Promise.resolve(busy) : this.#pageOf(request, trusted)).then((page) => {
-          send(request, response, page);
-          requests -= 1;
-          pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1);
-          // A client that does not read its answer counts as silent, too.
-          silent.add(socket);
-        });
-      },
-    );
-    server.on("connection", (socket) => silent.add(socket));
+    const server = pageServer((request) => this.#pageOf(request, trusted));
     this.#servers.push(server);
     return server;
   }
@@ -207,15 +156,4 @@ function recent<T>(read: () => Promise<T>): () => Promise<T> {
     if (last === undefined || now - last.at > recentMs) last = { at: now, value: read() };
     return last.value;
   };
-}
-
-/** Sends the page. Node closes the connection of a client that does not read for a while. */
-function send({ socket, method }: IncomingMessage, response: ServerResponse, { status, type, body }: Page): void {
-  socket.setTimeout(patienceMs);
-  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" });
-  response.end(method === "HEAD" ? "" : body);
-}
-
-function portOf(address: string | AddressInfo | null): number | undefined {
-  return typeof address === "object" ? address?.port : undefined;
 }

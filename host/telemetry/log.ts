@@ -1,4 +1,4 @@
-// The daemon's log: JSON lines, formatted by pino, written to a file descriptor.
+// The log of a resident program: JSON lines, formatted by pino, written to a file descriptor.
 
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 import { inertLine } from "../../src/text/inert-text.ts";
@@ -43,6 +43,8 @@ export interface Log {
 
 /** The settings of the log. */
 export interface LogInit {
+  /** The program's name in each line; `plexusd` by default. */
+  readonly name?: string;
   readonly level: DaemonLogLevel;
   /** File descriptor; 2 is stderr. */
   readonly fd: number;
@@ -56,9 +58,9 @@ const maxField = 512;
 const maxWaitingBytes = 1024 * 1024;
 
 /** Opens the log. */
-export function openLog({ level, fd, dropped }: LogInit): Log {
+export function openLog({ name = "plexusd", level, fd, dropped }: LogInit): Log {
   const destination = new LineWriter({ fd, maxBytes: maxWaitingBytes, dropped });
-  const logger = loggerTo(destination, level);
+  const logger = loggerTo(destination, level, name);
   return {
     write(lineLevel, fields, text) {
       // Checked first: most lines are debug lines of successful calls, and sanitizing them would be wasted.
@@ -70,10 +72,10 @@ export function openLog({ level, fd, dropped }: LogInit): Log {
   };
 }
 
-function loggerTo(destination: DestinationStream, level: DaemonLogLevel): Logger {
+function loggerTo(destination: DestinationStream, level: DaemonLogLevel, name: string): Logger {
   const options = {
     level,
-    base: { name: "plexusd", pid: process.pid },
+    base: { name, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };

@@ -6,7 +6,7 @@ import type { Credentials } from "./credentials.ts";
 
 /** One request to the API server. */
 export interface ApiRequest {
-  readonly method: "GET" | "POST" | "PATCH";
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** The path after the server's URL, with valid Kubernetes names. */
   readonly path: string;
   /** Content type of the body; JSON by default. */

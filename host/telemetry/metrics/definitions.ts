@@ -156,13 +156,14 @@ export const metricDefinitions = {
   process_start_time_seconds: gauge("Start of the daemon, in Unix time.", {}),
 } as const satisfies Record<string, MetricDefinition>;
 
-/** The name of a metric. */
-export type MetricName = keyof typeof metricDefinitions;
+/** The metrics of one program, by name. */
+export type MetricDefinitions = Readonly<Record<string, MetricDefinition>>;
 
 /** A value for each label of a metric. */
-export type LabelsOf<N extends MetricName> = Readonly<Record<keyof (typeof metricDefinitions)[N]["labels"], string>>;
+export type LabelsOf<D extends MetricDefinitions, N extends keyof D> = Readonly<Record<keyof D[N]["labels"], string>>;
 
 /** The names of the metrics of one type. */
-export type NamesOf<T extends MetricDefinition["type"]> = {
-  [N in MetricName]: (typeof metricDefinitions)[N]["type"] extends T ? N : never;
-}[MetricName];
+export type NamesOf<D extends MetricDefinitions, T extends MetricDefinition["type"]> = {
+  [N in keyof D]: D[N]["type"] extends T ? N : never;
+}[keyof D] &
+  string;

@@ -1,0 +1,83 @@
+// An HTTP server for small pages without request bodies: metrics, readiness, status. Bounded in connections, requests and time.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { SilentConnections } from "../store/files/silent-connections.ts";
+
+/** One answer. */
+export interface Page {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** Content-Type of plain text. */
+export const plainText = "text/plain; charset=utf-8";
+
+/** Maximum connections of a server that have no request in work. A further one closes the oldest of them. */
+const maxSilent = 32;
+/** Maximum requests in work, of a server and of one connection; further ones get status 503. */
+const maxRequests = 256;
+const maxPipelined = 4;
+/** Longest time until a client has sent its request, and until it has read its answer, in ms. */
+const patienceMs = 5000;
+/** Interval at which Node looks for clients that are too slow with their request, in ms. */
+const slowCheckMs = 500;
+
+/** A server, not listening yet, that answers each request with the page of `pageOf`, which must not reject. */
+export function pageServer(pageOf: (request: IncomingMessage) => Promise<Page>): Server {
+  const silent = new SilentConnections(maxSilent);
+  let requests = 0;
+  const pipelined = new WeakMap<Socket, number>();
+  const server = createServer(
+    {
+      requestTimeout: patienceMs,
+      headersTimeout: patienceMs,
+      connectionsCheckingInterval: slowCheckMs,
+      keepAliveTimeout: 60_000,
+      maxHeaderSize: 8192,
+    },
+    (request, response) => {
+      const { socket } = request;
+      const before = pipelined.get(socket) ?? 0;
+      silent.delete(socket);
+      socket.setTimeout(0);
+      requests += 1;
+      pipelined.set(socket, before + 1);
+      const isBusy = requests > maxRequests || before >= maxPipelined;
+      const busy: Page = { status: 503, type: plainText, body: "too many requests at once\n" };
+      void (isBusy ? Promise.resolve(busy) : pageOf(request)).then((page) => {
+        send(request, response, page);
+        requests -= 1;
+        pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1);
+        // A client that does not read its answer counts as silent, too.
+        silent.add(socket);
+      });
+    },
+  );
+  server.on("connection", (socket) => silent.add(socket));
+  return server;
+}
+
+/** Listens on a TCP address; answers the port. Rejects with the error of listen(2). */
+export async function listenOnTcp(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(port, host, resolve);
+  await promise;
+  return portOf(server.address());
+}
+
+/** Sends the page. Node closes the connection of a client that does not read for a while. */
+function send({ socket, method }: IncomingMessage, response: ServerResponse, { status, type, body }: Page): void {
+  socket.setTimeout(patienceMs);
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" });
+  response.end(method === "HEAD" ? "" : body);
+}
+
+function portOf(address: string | AddressInfo | null): number | undefined {
+  return typeof address === "object" ? address?.port : undefined;
+}
