@@ -90,7 +90,12 @@ export class ObjectReader {
 
   object(key: string): ObjectReader | undefined {
     const object = this.#typed(key, "an object", (value) => (isJsonObject(value) ? value : undefined));
-    return object === undefined ? undefined : new ObjectReader(object, this.#at(key), this.problems);
+    return object === undefined ? undefined : this.at(key, object);
+  }
+
+  /** The reader of an object within this one, at `place` below it. */
+  at(place: string, object: Readonly<Record<string, unknown>>): ObjectReader {
+    return new ObjectReader(object, this.#at(place), this.problems);
   }
 
   /** A list of at least one object. */
@@ -99,7 +104,7 @@ export class ObjectReader {
       Array.isArray(value) && value.length > 0 ? value : undefined,
     );
     return list?.flatMap((element: unknown, index) => {
-      if (isJsonObject(element)) return [new ObjectReader(element, `${this.#at(key)}.${index}`, this.problems)];
+      if (isJsonObject(element)) return [this.at(`${key}.${index}`, element)];
       this.refuse(`${key}.${index}`, `must be an object, but is ${shown(element)}`);
       return [];
     });

@@ -581,6 +581,12 @@ const entries = {
     meaning: "Shim and engine do not speak the same protocol.",
     remedy: "Install shim and engine of the same release; if they are, report the defect with the message.",
   },
+  TRACE_INVALID: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A file is no chain trace, or a trace of another version, or damaged.",
+    remedy: "Name a file that plexusctl trace list shows, and read it with the release that recorded it.",
+  },
   INTERNAL: {
     cni: 999,
     actor: "plexus",
