@@ -5,6 +5,7 @@ import { Metrics } from "./metrics/metrics.ts";
 import { maxSeries } from "./metrics/series.ts";
 import { CallWatch } from "./call-watch.ts";
 import type { LogFields } from "./log.ts";
+import { RecentCalls } from "./recent-calls.ts";
 import { RecentFailures } from "./recent-failures.ts";
 
 function watching() {
@@ -18,7 +19,7 @@ function watching() {
   };
   const begin = (environment: Readonly<Record<string, string>>) =>
     new CallWatch(
-      { metrics, failures, log, spans: undefined, addState: () => undefined },
+      { metrics, failures, calls: new RecentCalls(), log, spans: undefined, addState: () => undefined },
       { environment: new Map(Object.entries(environment)) },
     );
   return { metrics, failures, lines, begin };

@@ -14,6 +14,7 @@ import type { Metrics } from "./metrics/metrics.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
 import { harmlessMessage } from "../../src/text/harmless-message.ts";
 import { type DaemonLogLevel, type Log, type LogFields } from "./log.ts";
+import type { OngoingCall, RecentCalls } from "./recent-calls.ts";
 import type { RecentFailures } from "./recent-failures.ts";
 import type { FinishedSpan, SpanExporter } from "./spans.ts";
 
@@ -22,6 +23,7 @@ export interface CallWatchDeps {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly failures: RecentFailures;
+  readonly calls: RecentCalls;
   /** Undefined if no collector is configured. */
   readonly spans: SpanExporter | undefined;
   /** Receives the call's state directory, and the default lease directory of its delegates. */
@@ -29,7 +31,7 @@ export interface CallWatchDeps {
 }
 
 /** The fields that name a call. */
-type Identity = LogFields & { readonly request: string };
+type Identity = LogFields & { readonly request: string; readonly verb: string };
 
 /** Maximum length of a name in a record, in UTF-16 units. */
 const maxName = 253;
@@ -44,6 +46,7 @@ export class CallWatch implements CallObserver {
   readonly #verb: Verb | "other";
   readonly #environment: Request["environment"];
   readonly #parent: SpanContext | undefined;
+  readonly #ongoing: OngoingCall;
   #identity: Identity | undefined;
   /** The last network whose attachment failed. */
   #failedNetwork: string | undefined;
@@ -58,6 +61,10 @@ export class CallWatch implements CallObserver {
     if (deps.spans !== undefined && (this.#parent?.sampled ?? !probes.has(this.#verb))) {
       this.span = { traceId: this.#parent?.traceId ?? newTraceId(), spanId: newSpanId(), sampled: true };
     }
+    this.#ongoing = deps.calls.begin(() => {
+      const { request, verb: called, pod = "", container = "", ifname = "" } = this.#call;
+      return { request, verb: called, pod, container, ifname };
+    });
   }
 
   /** Computed for the first log line. A successful call has only one, which is written after the runtime has its answer. */
@@ -80,6 +87,7 @@ export class CallWatch implements CallObserver {
   step(step: TracedStep, ms: number, outcome: StepOutcome, span: Span | undefined): void {
     const { metrics, log } = this.#deps;
     const { verb, kind, network, type, ifname, nested } = step;
+    this.#ongoing.step(step, ms, outcome);
     metrics.observe("plexus_step_duration_seconds", { verb, kind, network, type }, ms / 1000);
     if (!outcome.ok) {
       const fault = outcome.fault.kind;
@@ -127,6 +135,7 @@ export class CallWatch implements CallObserver {
     const { metrics, log, failures, addState } = this.#deps;
     const verb = this.#verb;
     const network = configuration?.name;
+    this.#ongoing.end({ network, ms, fault, keep: fault !== undefined || !probes.has(verb) });
     if (configuration !== undefined) addState(configuration.cniDir, leaseDirectoryOf(configuration));
     metrics.add("plexus_calls_total", { verb, outcome: fault === undefined ? "done" : "failed" });
     metrics.observe("plexus_call_duration_seconds", { verb }, ms / 1000);

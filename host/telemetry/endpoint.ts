@@ -138,11 +138,14 @@ export class Endpoint {
           return { status: 200, type: "application/json", body: `${JSON.stringify(await this.#telemetry.status())}\n` };
         }
         return { status: 403, type: text, body: "not served over TCP, because it names pods; use the status socket\n" };
+      case "/calls":
+        if (trusted) return { status: 200, type: "application/json", body: `${this.#telemetry.recentCalls()}\n` };
+        return { status: 403, type: text, body: "not served over TCP, because it names pods; use the status socket\n" };
       default:
         return {
           status: 404,
           type: text,
-          body: "pages: /metrics, /healthz, /readyz, /status, /reconcile (POST), /retire (POST)\n",
+          body: "pages: /metrics, /healthz, /readyz, /status, /calls, /reconcile (POST), /retire (POST)\n",
         };
     }
   }

@@ -12,6 +12,7 @@ import type { Log } from "./log.ts";
 import { LoopDelay } from "./loop-delay.ts";
 import { collectProcess } from "./process-metrics.ts";
 import { type Readiness, type ReadinessDeps, readiness } from "./readiness.ts";
+import { RecentCalls } from "./recent-calls.ts";
 import { RecentFailures } from "./recent-failures.ts";
 import { collectIsolation, isolationSentence, missingControls, type SandboxIsolation } from "./sandbox-isolation.ts";
 import { SpanExporter, type SpanExporterInit } from "./spans.ts";
@@ -54,6 +55,7 @@ export class Telemetry {
   readonly #observed: Observed;
   readonly #loop: LoopDelay;
   readonly #failures = new RecentFailures();
+  readonly #calls = new RecentCalls();
   readonly #spans: SpanExporter | undefined;
   readonly #states = new Map<string, NodeStateReader>();
   readonly #information = new Map<string, () => string>();
@@ -81,7 +83,8 @@ export class Telemetry {
     const { metrics } = this.#observed;
     this.#loop.watch();
     const addState = (directory: string, leases: string): void => this.#addState(directory, leases);
-    return new CallWatch({ metrics, log: this.#init.log, failures: this.#failures, spans: this.#spans, addState }, request);
+    const [failures, calls] = [this.#failures, this.#calls];
+    return new CallWatch({ metrics, log: this.#init.log, failures, calls, spans: this.#spans, addState }, request);
   }
 
   /** Records how many milliseconds a call waited in the queue; undefined: the call was refused. */
@@ -152,6 +155,11 @@ export class Telemetry {
       nodes,
       failures: this.#failures.list(),
     };
+  }
+
+  /** The last calls with their steps: a RecentCallsDocument as JSON. */
+  recentCalls(): string {
+    return this.#calls.text(new Date());
   }
 
   /** Sends the waiting spans; gives up after `ms`. */

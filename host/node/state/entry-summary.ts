@@ -6,12 +6,17 @@ import type { JournalEntry, PlannedAttachment } from "../../store/journal/entry.
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { harmlessMessage } from "../../../src/text/harmless-message.ts";
 import { poolsOf, type PoolConfiguration } from "./address-pools.ts";
+import { linksOf } from "./network-links.ts";
 import type { AttachmentState, NetworkState } from "./node-state.ts";
 
 /** The summary of one entry. */
 export interface EntrySummary {
   readonly attachments: readonly AttachmentState[];
-  readonly networks: readonly Omit<NetworkState, "attachments">[];
+  readonly networks: readonly SummarizedNetwork[];
+}
+
+/** A network of an entry, with the configuration of its pools. */
+export interface SummarizedNetwork extends Omit<NetworkState, "attachments" | "pools"> {
   readonly pools: readonly PoolConfiguration[];
 }
 
@@ -47,8 +52,9 @@ export function summaryOf(entry: JournalEntry, text: string, abandoned: boolean)
       name: name(planned.network),
       source: name(planned.source),
       chain: chainOf(planned),
+      links: linksOf(planned.conflist),
+      pools: poolsOf(planned.network, planned.conflist),
     })),
-    pools: plan.attachments.flatMap(({ network, conflist }) => poolsOf(network, conflist)),
   };
 }
 

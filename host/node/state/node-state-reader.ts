@@ -9,7 +9,7 @@ import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configura
 import { abandonedDirectories } from "../../store/journal/abandoned.ts";
 import { keyOfFileName, parseEntry } from "../../store/journal/entry-file.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { isLease } from "./address-pools.ts";
+import { isLease, type PoolConfiguration } from "./address-pools.ts";
 import { type EntrySummary, summaryOf } from "./entry-summary.ts";
 import type { EntryCounts, NetworkState, NodeState, PoolState } from "./node-state.ts";
 
@@ -68,7 +68,7 @@ export class NodeStateReader {
       journal: { entries: journal.entries, bytes: journal.bytes },
       abandoned: { entries: abandoned.entries, bytes: abandoned.bytes },
       attachments,
-      networks: networksOf(summaries),
+      networks: networksOf(summaries, (pool) => this.#directoryOf(pool)),
       pools: await this.#pools(summaries, problems),
       problems: problems.slice(0, maxProblems),
     };
@@ -120,17 +120,21 @@ export class NodeStateReader {
     for (const root of new Set([this.leaseDirectory, defaultLeaseDirectory])) {
       for (const network of await names(root, problems)) sizes.set(join(root, network), undefined);
     }
-    for (const { dataDir, native, network, size } of summaries.flatMap(({ pools }) => pools)) {
-      sizes.set(join(dataDir ?? (native ? defaultLeaseDirectory : this.leaseDirectory), network), size);
+    for (const pool of summaries.flatMap(({ networks }) => networks).flatMap(({ pools }) => pools)) {
+      sizes.set(this.#directoryOf(pool), pool.size);
     }
     const states: PoolState[] = [];
     for (const directory of this.#leases.keys()) if (!sizes.has(directory)) this.#leases.delete(directory);
     for (const [directory, size] of [...sizes].slice(0, maxPools)) {
       const used = await this.#used(directory, problems);
       if (used !== undefined && (used > 0 || size !== undefined))
-        states.push({ directory: inertLine(directory, 1024), used, size });
+        states.push({ directory: shownDirectory(directory), used, size });
     }
     return states.toSorted((left, right) => (left.directory < right.directory ? -1 : 1));
+  }
+
+  #directoryOf({ dataDir, native, network }: PoolConfiguration): string {
+    return join(dataDir ?? (native ? defaultLeaseDirectory : this.leaseDirectory), network);
   }
 
   /** The number of leases in a directory; undefined if it is empty (not even a lock file), so that no address was ever reserved. */
@@ -157,13 +161,21 @@ export class NodeStateReader {
   }
 }
 
-function networksOf(summaries: readonly EntrySummary[]): readonly NetworkState[] {
+function networksOf(
+  summaries: readonly EntrySummary[],
+  directoryOf: (pool: PoolConfiguration) => string,
+): readonly NetworkState[] {
   const networks = new Map<string, NetworkState>();
-  for (const each of summaries.flatMap((summary) => summary.networks)) {
+  for (const { pools, ...each } of summaries.flatMap((summary) => summary.networks)) {
     const key = `${each.source}\n${each.name}`;
-    networks.set(key, { ...each, attachments: (networks.get(key)?.attachments ?? 0) + 1 });
+    const directories = [...new Set(pools.map((pool) => shownDirectory(directoryOf(pool))))];
+    networks.set(key, { ...each, pools: directories, attachments: (networks.get(key)?.attachments ?? 0) + 1 });
   }
   return [...networks.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+function shownDirectory(directory: string): string {
+  return inertLine(directory, 1024);
 }
 
 async function names(directory: string, problems: string[]): Promise<readonly string[]> {

@@ -27,7 +27,20 @@ export interface NetworkState {
   readonly source: string;
   /** Types of its plugins; `bridge/host-local` is bridge with the IPAM plugin host-local. */
   readonly chain: readonly string[];
+  /** Links of the node on which its plugins attach pods, from its configuration. */
+  readonly links: readonly NetworkLink[];
+  /** Directories of its address pools, as in `PoolState`. */
+  readonly pools: readonly string[];
   readonly attachments: number;
+}
+
+/** A link of the node that a network uses. */
+export interface NetworkLink {
+  /** `bridge`: pods are its ports. `parent`: the pods' links lie on it, for example those of macvlan. */
+  readonly kind: "bridge" | "parent";
+  readonly name: string;
+  /** The type of the plugin that uses it. */
+  readonly type: string;
 }
 
 /** One address pool: a directory of leases. */

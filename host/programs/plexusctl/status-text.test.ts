@@ -31,7 +31,7 @@ const node: NodeState = {
       why: "plugin bridge failed (delete): no such device",
     },
   ],
-  networks: [{ name: "pods", source: "default", chain: ["bridge/host-local", "tuning"], attachments: 2 }],
+  networks: [{ name: "pods", source: "default", chain: ["bridge/host-local", "tuning"], links: [], pools: [], attachments: 2 }],
   pools: [
     { directory: "/var/lib/cni/networks/pods", used: 240, size: 253 },
     { directory: "/var/lib/cni/networks/six", used: 1, size: 1.8446744073709552e19 },

@@ -1,0 +1,191 @@
+// The last calls of the daemon with their steps, for `plexusctl ui`. An ended call is kept as one JSON text: its size is known, and it keeps
+// no part of the request's memory alive.
+
+import { catalogue } from "../../src/fault/catalogue.ts";
+import type { Fault } from "../../src/fault/fault.ts";
+import { harmlessMessage } from "../../src/text/harmless-message.ts";
+import { inertLine } from "../../src/text/inert-text.ts";
+import type { TracedStep } from "../engine/call/call-observer.ts";
+import type { StepOutcome } from "../../src/cni/chain-step.ts";
+
+/** A fault with the remedy of its kind. */
+export interface RecentFault {
+  readonly fault: string;
+  /** CNI error code. */
+  readonly code: number;
+  readonly msg: string;
+  readonly remedy: string;
+}
+
+/** A step that has ended. */
+export interface RecentStep extends Pick<TracedStep, "network" | "ifname" | "verb" | "type" | "kind" | "nested"> {
+  /** From the call's start to the step's start, in ms. */
+  readonly startMs: number;
+  readonly ms: number;
+  /** Null if the step succeeded. */
+  readonly failure: RecentFault | null;
+}
+
+/** A call of a runtime. */
+export interface RecentCall {
+  /** The call's id in the log. */
+  readonly request: string;
+  /** Start of the call, ISO 8601. */
+  readonly time: string;
+  readonly verb: string;
+  /** `namespace/name`; empty if the runtime named no pod. */
+  readonly pod: string;
+  readonly container: string;
+  readonly ifname: string;
+  /** The network of Plexus' own configuration; empty while it is not read. */
+  readonly network: string;
+  /** From the start to the answer, or until now for a call that runs. */
+  readonly ms: number;
+  readonly running: boolean;
+  /** Null if the call succeeded or runs. */
+  readonly failure: RecentFault | null;
+  /** The steps in the order of their ends. */
+  readonly steps: readonly RecentStep[];
+  /** Number of steps that are left out: a call keeps at most 64. */
+  readonly moreSteps: number;
+}
+
+/** The document that the daemon serves. */
+export interface RecentCallsDocument {
+  readonly apiVersion: "plexus/v1";
+  readonly kind: "RecentCalls";
+  /** Time of the document, ISO 8601. */
+  readonly time: string;
+  /** Running calls first, then ended ones, the latest of each first. */
+  readonly calls: readonly RecentCall[];
+}
+
+/** Names of a call, from the environment of its request. */
+export type CallNames = Pick<RecentCall, "request" | "verb" | "pod" | "container" | "ifname">;
+
+/** A call while it runs. */
+export interface OngoingCall {
+  step(step: TracedStep, ms: number, outcome: StepOutcome): void;
+  /** Ends the call; `keep`: whether it is worth keeping. */
+  end(end: {
+    readonly network: string | undefined;
+    readonly ms: number;
+    readonly fault: Fault | undefined;
+    readonly keep: boolean;
+  }): void;
+}
+
+/** Maximum calls, and maximum UTF-16 units of their texts, that are kept. */
+export const maxCalls = 200;
+export const maxUnits = 512 * 1024;
+const maxSteps = 64;
+/** More calls than this cannot run at once: the call server's own bounds are lower. */
+const maxOngoing = 1024;
+const maxName = 128;
+/** Maximum length of a fault's message, so that one call cannot replace all others. */
+const maxMessage = 1024;
+
+const name = (text: string): string => inertLine(text, maxName);
+
+interface Ongoing {
+  readonly startedMs: number;
+  readonly names: () => CallNames;
+  readonly steps: RecentStep[];
+  moreSteps: number;
+}
+
+/** The last calls of one daemon. */
+export class RecentCalls {
+  /** Texts of ended calls, the oldest first. */
+  readonly #ended: string[] = [];
+  readonly #ongoing = new Set<Ongoing>();
+  #units = 0;
+
+  /** Begins a call. `names` is read when the document is made or the call has ended. */
+  begin(names: () => CallNames): OngoingCall {
+    const call: Ongoing = { startedMs: performance.now(), names, steps: [], moreSteps: 0 };
+    if (this.#ongoing.size < maxOngoing) this.#ongoing.add(call);
+    return {
+      step(step, ms, outcome) {
+        if (call.steps.length < maxSteps) call.steps.push(stepOf(step, performance.now() - call.startedMs - ms, ms, outcome));
+        else call.moreSteps += 1;
+      },
+      end: ({ network = "", ms, fault, keep }) => {
+        this.#ongoing.delete(call);
+        if (keep) this.#keep(JSON.stringify(callOf(call, { network, ms, running: false, fault })));
+      },
+    };
+  }
+
+  /** The document as JSON. */
+  text(now: Date): string {
+    const nowMs = performance.now();
+    const ongoing = [...this.#ongoing].toReversed().map((call) => {
+      return JSON.stringify(callOf(call, { network: "", ms: nowMs - call.startedMs, running: true, fault: undefined }));
+    });
+    const head = `"apiVersion":"plexus/v1","kind":"RecentCalls","time":${JSON.stringify(now.toISOString())}`;
+    return `{${head},"calls":[${[...ongoing, ...this.#ended.toReversed()].join(",")}]}`;
+  }
+
+  #keep(text: string): void {
+    if (text.length > maxUnits) return;
+    this.#ended.push(text);
+    this.#units += text.length;
+    while (this.#ended.length > maxCalls || this.#units > maxUnits) this.#units -= this.#ended.shift()?.length ?? 0;
+  }
+}
+
+function callOf(
+  { startedMs, names, steps, moreSteps }: Ongoing,
+  {
+    network,
+    ms,
+    running,
+    fault,
+  }: { readonly network: string; readonly ms: number; readonly running: boolean; readonly fault: Fault | undefined },
+): RecentCall {
+  return {
+    ...names(),
+    time: new Date(performance.timeOrigin + startedMs).toISOString(),
+    network: name(network),
+    ms: rounded(ms),
+    running,
+    failure: faultOf(fault),
+    steps,
+    moreSteps,
+  };
+}
+
+function stepOf(
+  { network, ifname, verb, type, kind, nested }: TracedStep,
+  startMs: number,
+  ms: number,
+  outcome: StepOutcome,
+): RecentStep {
+  return {
+    network: name(network),
+    ifname: name(ifname),
+    verb,
+    type: name(type),
+    kind,
+    nested,
+    startMs: rounded(Math.max(0, startMs)),
+    ms: rounded(ms),
+    failure: outcome.ok ? null : faultOf(outcome.fault),
+  };
+}
+
+function faultOf(fault: Fault | undefined): RecentFault | null {
+  if (fault === undefined) return null;
+  const kind = Object.hasOwn(catalogue, fault.kind) ? fault.kind : "INTERNAL";
+  return {
+    fault: kind,
+    code: fault.code,
+    msg: inertLine(harmlessMessage(fault.msg), maxMessage),
+    remedy: catalogue[kind].remedy,
+  };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
