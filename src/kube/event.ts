@@ -2,11 +2,16 @@
 
 /** The object that an Event is about. */
 export interface InvolvedObject {
-  readonly kind: "Pod" | "Node";
-  /** The namespace of the Event: the pod's, or `default` for a node, as the kubelet does. */
+  /** `Pod`, `Node`, or the kind of a custom resource. */
+  readonly kind: string;
+  /** `v1` by default. */
+  readonly apiVersion?: string;
+  /** The namespace of the Event: the object's, or `default` for a cluster-scoped object, as the kubelet does for a node. */
   readonly eventNamespace: string;
   readonly name: string;
   readonly uid: string | undefined;
+  /** Whether the object has no namespace. A Node never has one. */
+  readonly clusterScoped?: boolean;
 }
 
 /** The content of an Event. */
@@ -27,7 +32,7 @@ const windowSeconds = 60;
  * the cluster with events: the API server already has this minute's event. `hash` makes a short name.
  */
 export function eventText(
-  { kind, eventNamespace, name, uid }: InvolvedObject,
+  { kind, apiVersion = "v1", eventNamespace, name, uid, clusterScoped = kind === "Node" }: InvolvedObject,
   { reason, message, type }: EventContent,
   at: Date,
   hash: (text: string) => string,
@@ -41,7 +46,7 @@ export function eventText(
     kind: "Event",
     // Kubernetes allows 253 characters in a name.
     metadata: { namespace: eventNamespace, name: `${name.slice(0, 253 - unique.length - 1).replace(/[-.]+$/, "")}.${unique}` },
-    involvedObject: { apiVersion: "v1", kind, ...(kind === "Pod" ? { namespace: eventNamespace } : {}), name, uid },
+    involvedObject: { apiVersion, kind, ...(clusterScoped ? {} : { namespace: eventNamespace }), name, uid },
     reason,
     message: shortMessage,
     type,

@@ -36,7 +36,7 @@ export function withImport(graph: ImportGraph, { from, to }: Violation): ImportG
  */
 export const layers: readonly (readonly string[])[] = [
   ["host/programs"],
-  ["host/engine", "host/node", "host/telemetry"],
+  ["host/engine", "host/node", "host/telemetry", "host/controller"],
   ["host/capabilities"],
   ["host/sandbox", "host/cluster", "host/store"],
   ["host/shim", "host/protocol"],

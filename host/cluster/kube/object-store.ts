@@ -55,6 +55,11 @@ export class ObjectStore<T> {
     return this.#namespaces.get(namespace)?.objects.get(name)?.value;
   }
 
+  /** All objects, in no order. */
+  *all(): Iterable<StoredObject<T>> {
+    for (const { objects } of this.#namespaces.values()) yield* objects.values();
+  }
+
   /**
    * Stores the object in place of its previous version. If the limit is reached, objects of larger namespaces are removed, the oldest first.
    * An object that is too large, or of a namespace that is among the largest itself, is not stored, and its previous version is removed.

@@ -30,6 +30,8 @@ export interface ReflectorInit<T> {
   readonly read: (object: unknown) => StoredObject<T> | undefined;
   /** Called for each new object. */
   readonly onNew?: (object: StoredObject<T>) => void;
+  /** Called for each object that was listed, created, changed or removed, after the stored objects have changed. */
+  readonly onChange?: (namespace: string, name: string) => void;
   /** Warnings for the administrator; a repeated warning is logged once until the watch has worked again. */
   readonly warn: (text: string) => void;
   readonly random?: () => number;
@@ -132,6 +134,21 @@ export class Reflector<T> {
     return this.live ? this.#store.get(namespace, name) : undefined;
   }
 
+  /** All stored objects as last seen, whether the reflector is live or not. */
+  stored(): Iterable<StoredObject<T>> {
+    return this.#store.all();
+  }
+
+  /** The stored object as last seen, whether the reflector is live or not. */
+  lastSeen(namespace: string, name: string): T | undefined {
+    return this.#store.get(namespace, name);
+  }
+
+  /** Whether all objects were listed at least once, and none of them was too large to be stored. */
+  get complete(): boolean {
+    return this.#lists > 0 && this.#store.refused === 0;
+  }
+
   /** Starts listing and watching; never throws. */
   start(): void {
     void this.#run();
@@ -198,10 +215,15 @@ export class Reflector<T> {
     const store = new ObjectStore<T>(this.#init.bounds);
     const listed = await this.#list.all(this.#newest, (item) => void this.#put(store, item));
     if (listed.kind !== "listed") return listed;
+    const before = this.#store;
     this.#store = store;
     this.#version = listed.version;
     this.#newest = listed.version;
     this.#lists += 1;
+    const { onChange } = this.#init;
+    if (onChange === undefined) return done;
+    for (const { namespace, name } of before.all()) if (store.get(namespace, name) === undefined) onChange(namespace, name);
+    for (const { namespace, name } of store.all()) onChange(namespace, name);
     return done;
   }
 
@@ -243,7 +265,7 @@ export class Reflector<T> {
           return true;
         }
         if (event.kind === "put") this.#changed(event.object);
-        if (event.kind === "remove") this.#remove(event.object);
+        if (event.kind === "remove") this.#removed(event.object);
         this.#version = event.version;
         this.#newest = event.version;
         return true;
@@ -266,6 +288,17 @@ export class Reflector<T> {
   #changed(object: unknown): void {
     const stored = this.#put(this.#store, object);
     if (stored?.isNew === true) this.#init.onNew?.(stored.object);
+    this.#notify(object);
+  }
+
+  #removed(object: unknown): void {
+    this.#remove(object);
+    this.#notify(object);
+  }
+
+  #notify(object: unknown): void {
+    const key = this.#init.onChange === undefined ? undefined : keyOf(object);
+    if (key !== undefined) this.#init.onChange?.(key.namespace, key.name);
   }
 
   #put(store: ObjectStore<T>, object: unknown): { readonly object: StoredObject<T>; readonly isNew: boolean } | undefined {
@@ -280,9 +313,8 @@ export class Reflector<T> {
   }
 
   #remove(object: unknown, store = this.#store): void {
-    const metadata = isJsonObject(object) ? object["metadata"] : undefined;
-    const [namespace, name] = isJsonObject(metadata) ? [metadata["namespace"], metadata["name"]] : [];
-    if (typeof namespace === "string" && typeof name === "string") store.remove(namespace, name);
+    const key = keyOf(object);
+    if (key !== undefined) store.remove(key.namespace, key.name);
   }
 
   #url(query: Readonly<Record<string, string>>): string {
@@ -301,6 +333,13 @@ export class Reflector<T> {
       signal.addEventListener("abort", end);
     });
   }
+}
+
+/** An object's namespace and name; the namespace of a cluster-scoped object is empty. */
+function keyOf(object: unknown): { readonly namespace: string; readonly name: string } | undefined {
+  const metadata = isJsonObject(object) ? object["metadata"] : undefined;
+  const { namespace = "", name } = isJsonObject(metadata) ? metadata : {};
+  return typeof namespace === "string" && typeof name === "string" ? { namespace, name } : undefined;
 }
 
 /** Whether version `one` is older than `other`; false if either is not a number. */

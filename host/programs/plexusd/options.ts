@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
-import { addressOf, collectorOf, countOf, fileNameOf, isolationOf, levelOf, pathOf, serverOf, uidsOf } from "./option-values.ts";
+import { addressOf, collectorOf, countOf, fileNameOf, isolationOf, levelOf, pathOf, serverOf, uidsOf } from "../option-values.ts";
 
 /** plexusd's command line with every default filled in; see `usage`. */
 export interface DaemonOptions {

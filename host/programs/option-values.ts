@@ -1,9 +1,9 @@
-// Values of plexusd's options. Each function throws an Error whose message names the option, the value and the accepted form.
+// Values of the resident programs' options. Each function throws an Error whose message names the option, the value and the accepted form.
 
 import { isAbsolute } from "node:path";
-import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-option.ts";
-import type { SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
-import { type DaemonLogLevel, logLevels } from "../../telemetry/log.ts";
+import { readUidOption, uidOptionForm } from "../../src/configuration/uid-option.ts";
+import type { SandboxUids } from "../../src/configuration/wasm-configuration.ts";
+import { type DaemonLogLevel, logLevels } from "../telemetry/log.ts";
 
 /** A whole number from `min` to `max`. */
 export function countOf(name: string, text: string, min: number, max: number): number {

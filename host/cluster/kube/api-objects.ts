@@ -1,0 +1,138 @@
+// Reads and writes single objects of the API for a program that runs for long: one attempt each, with its outcome as data. The caller repeats by
+// its own rules, because a repeated write needs the object's newer state.
+
+import type { ApiRequest, Outcome } from "./api-request.ts";
+import { statusMessage } from "./api-client.ts";
+import { Connection } from "./connection.ts";
+import type { CredentialSource } from "./credentials.ts";
+import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { retryAfterMs } from "../../../src/kube/backoff.ts";
+import { readListPage } from "../../../src/kube/object-list.ts";
+
+/** A JSON object of the API, as it was received. */
+export type ApiObject = Readonly<Record<string, unknown>>;
+
+/** The outcome of a request for an object. */
+export type ObjectAnswer =
+  | { readonly kind: "object"; readonly object: ApiObject }
+  /** 404: the object, or its collection, does not exist. */
+  | { readonly kind: "absent"; readonly why: string }
+  /** 409: the object exists already, has another version, or another UID. */
+  | { readonly kind: "conflict"; readonly why: string }
+  /** Another refusal, which a repetition does not change: an invalid object, missing rights, a policy. */
+  | { readonly kind: "refused"; readonly status: number; readonly why: string }
+  /** No answer, or a refusal that may be temporary. */
+  | { readonly kind: "failed"; readonly why: string; readonly waitMs: number | undefined };
+
+/** The outcome of a list. */
+export type ListAnswer =
+  | { readonly kind: "list"; readonly items: readonly unknown[] }
+  | Exclude<ObjectAnswer, { readonly kind: "object" }>;
+
+/** What an object must still be for a DELETE to happen. */
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** Settings of the client. */
+export interface ApiObjectsInit {
+  readonly credentials: CredentialSource;
+  readonly connection?: Connection;
+  /** Time limit of one request in ms. */
+  readonly requestMs?: number;
+}
+
+const defaultRequestMs = 10_000;
+/** Objects in a page of a list. */
+const pageSize = 500;
+const patchTypes = { merge: "application/merge-patch+json", json: "application/json-patch+json" } as const;
+
+/** The client. */
+export class ApiObjects {
+  readonly connection: Connection;
+  readonly credentials: CredentialSource;
+  readonly #requestMs: number;
+
+  constructor({ credentials, connection = new Connection({ sockets: 8 }), requestMs = defaultRequestMs }: ApiObjectsInit) {
+    this.credentials = credentials;
+    this.connection = connection;
+    this.#requestMs = requestMs;
+  }
+
+  get(path: string): Promise<ObjectAnswer> {
+    return this.#send({ method: "GET", path });
+  }
+
+  /** Creates an object in the collection at `path`; `conflict` if one of its name exists. */
+  create(path: string, object: ApiObject): Promise<ObjectAnswer> {
+    return this.#send({ method: "POST", path, body: JSON.stringify(object) });
+  }
+
+  /** Replaces an object. Its `metadata.resourceVersion` makes a concurrent change a `conflict`. */
+  replace(path: string, object: ApiObject): Promise<ObjectAnswer> {
+    return this.#send({ method: "PUT", path, body: JSON.stringify(object) });
+  }
+
+  /** Patches an object. A `metadata.resourceVersion` in a merge patch makes a concurrent change a `conflict`. */
+  patch(path: string, patch: unknown, type: keyof typeof patchTypes = "merge"): Promise<ObjectAnswer> {
+    return this.#send({ method: "PATCH", path, contentType: patchTypes[type], body: JSON.stringify(patch) });
+  }
+
+  /** Deletes an object if the preconditions hold; `conflict` if they do not. */
+  remove(path: string, preconditions: Preconditions = {}): Promise<ObjectAnswer> {
+    const body = JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", preconditions });
+    return this.#send({ method: "DELETE", path, body });
+  }
+
+  /** All objects of a collection as the API's store has them now (not its cache), in pages. `query`: selectors. */
+  async list(path: string, query: Readonly<Record<string, string>> = {}, { metadataOnly = false } = {}): Promise<ListAnswer> {
+    const items: unknown[] = [];
+    let next = "";
+    for (;;) {
+      const parameters = { ...query, limit: String(pageSize), ...(next === "" ? {} : { continue: next }) };
+      const url = `${path}?${new URLSearchParams(parameters).toString()}`;
+      const outcome = await this.#outcome({ method: "GET", path: url, metadataOnly: metadataOnly ? "list" : false });
+      if (typeof outcome === "string") return { kind: "failed", why: outcome, waitMs: undefined };
+      const page = outcome.kind === "answer" && outcome.status === 200 ? readListPage(outcome.body) : undefined;
+      if (page === undefined) {
+        const answer = answerOf(outcome);
+        return answer.kind === "object" ? { kind: "failed", why: "the answer is not a list", waitMs: undefined } : answer;
+      }
+      items.push(...page.items);
+      if (page.next === "") return { kind: "list", items };
+      next = page.next;
+    }
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+
+  async #send(request: ApiRequest): Promise<ObjectAnswer> {
+    const outcome = await this.#outcome(request);
+    return typeof outcome === "string" ? { kind: "failed", why: outcome, waitMs: undefined } : answerOf(outcome);
+  }
+
+  async #outcome(request: ApiRequest): Promise<Outcome | string> {
+    const current = await this.credentials();
+    return current.ok ? this.connection.request(current.value, request, this.#requestMs) : current.fault.msg;
+  }
+}
+
+function answerOf(outcome: Outcome): ObjectAnswer {
+  if (outcome.kind !== "answer") return { kind: "failed", why: outcome.why, waitMs: undefined };
+  const { status, body, retryAfter } = outcome;
+  if (status >= 200 && status < 300) {
+    const document = parseDocument(body, { what: "the answer", kind: "API_REFUSED" });
+    if (document.ok && isJsonObject(document.value.parsed)) return { kind: "object", object: document.value.parsed };
+    return { kind: "failed", why: "the answer is not an object", waitMs: undefined };
+  }
+  const why = `HTTP ${status}${statusMessage(body)}`;
+  if (status === 404) return { kind: "absent", why };
+  if (status === 409) return { kind: "conflict", why };
+  if (status === 408 || status === 425 || status === 429 || status >= 500 || status === 401) {
+    return { kind: "failed", why, waitMs: retryAfterMs(retryAfter, Date.parse, Date.now()) };
+  }
+  return { kind: "refused", status, why };
+}

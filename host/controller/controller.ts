@@ -1,0 +1,103 @@
+// plexus-controller: takes part in the election, and runs its parts while it leads.
+
+import type { IncomingMessage, Server } from "node:http";
+import type { ApiObjects } from "../cluster/kube/api-objects.ts";
+import type { DaemonLogLevel } from "../telemetry/log.ts";
+import { expositionType } from "../telemetry/metrics/exposition.ts";
+import { MetricsOf } from "../telemetry/metrics/metrics.ts";
+import { controllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
+import { listenOnTcp, type Page, pageServer, plainText } from "../telemetry/page-server.ts";
+import { Elector } from "./election/elector.ts";
+import { sendEvent } from "./events.ts";
+import type { MakePart, PartContext } from "./part.ts";
+
+/** Settings of the controller. */
+export interface ControllerInit {
+  readonly objects: ApiObjects;
+  readonly lease: { readonly namespace: string; readonly name: string; readonly seconds: number };
+  /** This replica, unique among all processes that ever ran. */
+  readonly identity: string;
+  readonly version: string;
+  readonly parts: readonly MakePart[];
+  /** Undefined: no pages. */
+  readonly listen: { readonly host: string; readonly port: number } | undefined;
+  readonly log: (level: DaemonLogLevel, text: string) => void;
+}
+
+/** One replica. */
+export class Controller {
+  readonly metrics = new MetricsOf(controllerMetricDefinitions);
+  readonly #init: ControllerInit;
+  readonly #context: PartContext;
+  readonly #server: Server;
+  readonly #stopped = new AbortController();
+  #leads = false;
+  #lastApiProblem: string | undefined = "no answer of the API server yet";
+
+  constructor(init: ControllerInit) {
+    this.#init = init;
+    const { objects, log } = init;
+    this.#context = {
+      objects,
+      metrics: this.metrics,
+      log,
+      event: (target, content) => void sendEvent(objects, target, content, (why) => log("warn", why)),
+    };
+    this.#server = pageServer((request) => this.#page(request));
+    this.metrics.set("plexus_controller_build_info", { version: init.version }, 1);
+    this.metrics.set("plexus_controller_leader", {}, 0);
+    this.metrics.onScrape(() => {
+      const { user, system } = process.cpuUsage();
+      this.metrics.set("process_cpu_seconds_total", {}, (user + system) / 1e6);
+      this.metrics.set("process_resident_memory_bytes", {}, process.memoryUsage.rss());
+    });
+  }
+
+  /** Listens for scrapes; answers the TCP port, or undefined without one. Rejects with the error of listen(2). */
+  async listen(): Promise<number | undefined> {
+    return this.#init.listen && listenOnTcp(this.#server, this.#init.listen);
+  }
+
+  /** Runs until `stop`. */
+  async run(): Promise<void> {
+    const { objects, lease, identity, log } = this.#init;
+    const elector = new Elector({
+      objects,
+      namespace: lease.namespace,
+      name: lease.name,
+      leaseSeconds: lease.seconds,
+      identity,
+      warn: (text) => log("warn", text),
+      onLook: (problem) => (this.#lastApiProblem = problem),
+      onChange: (leads) => {
+        this.#leads = leads;
+        this.metrics.set("plexus_controller_leader", {}, Number(leads));
+        log("info", leads ? `${identity} leads` : `${identity} does not lead any more`);
+      },
+    });
+    await elector.run(async (signal) => {
+      const parts = this.#init.parts.map((make) => make(this.#context));
+      await Promise.all(parts.map((part) => part.run(signal)));
+    }, this.#stopped.signal);
+    this.#server.close();
+    this.#server.closeAllConnections();
+    objects.close();
+  }
+
+  /** Ends the work under way and gives the lease back; `run` then resolves. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #page({ method, url }: IncomingMessage): Promise<Page> {
+    if (method !== "GET" && method !== "HEAD") return { status: 405, type: plainText, body: "allowed methods: GET and HEAD\n" };
+    if (url === "/metrics") return { status: 200, type: expositionType, body: await this.metrics.text() };
+    if (url === "/healthz") return { status: 200, type: plainText, body: "ok\n" };
+    if (url === "/readyz") {
+      const problem = this.#lastApiProblem;
+      const role = this.#leads ? "leads" : "waits for the lease";
+      return { status: problem === undefined ? 200 : 503, type: plainText, body: `${role}; API: ${problem ?? "answers"}\n` };
+    }
+    return { status: 404, type: plainText, body: "pages: /metrics, /healthz, /readyz\n" };
+  }
+}

@@ -1,0 +1,148 @@
+// The election of the leader among the replicas of plexus-controller, by a Lease. Two replicas that both believe in their lease do no harm: each
+// write of the controller's parts is guarded by the object's resourceVersion.
+
+import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
+import {
+  judgeLease,
+  type LeaseContent,
+  leaseObject,
+  readLease,
+  releasedLease,
+  renewedLease,
+  type StoredLease,
+} from "../../../src/kube/lease.ts";
+
+/** Settings of an election. */
+export interface ElectorInit {
+  readonly objects: ApiObjects;
+  readonly namespace: string;
+  readonly name: string;
+  /** This replica, unique among all processes that ever ran. */
+  readonly identity: string;
+  /** Seconds without a renewal after which another replica may lead. */
+  readonly leaseSeconds: number;
+  /** Called when the replica begins (true) and ends (false) to lead. */
+  readonly onChange: (leads: boolean) => void;
+  /** Called after each look at the lease, with the reason why the API did not answer it. */
+  readonly onLook: (problem: string | undefined) => void;
+  /** Warnings for the administrator; the same warning comes once. */
+  readonly warn: (text: string) => void;
+}
+
+/** The share of the lease's duration after which a leader that could not renew stops, before others may begin. */
+const renewDeadlineShare = 2 / 3;
+/** The share of the lease's duration between two requests. */
+const pauseShare = 2 / 15;
+
+/** Takes part in the election of one Lease. */
+export class Elector {
+  readonly #init: ElectorInit;
+  readonly #collection: string;
+  readonly #path: string;
+  /** The last seen holder and renewal, and since when they are unchanged, in ms of the monotonic clock. */
+  #seen: { readonly mark: string; readonly atMs: number } = { mark: "", atMs: 0 };
+  #lastWarning = "";
+  /** Whether the last look at the lease found another leader. */
+  #heldByOther = false;
+
+  constructor(init: ElectorInit) {
+    this.#init = init;
+    this.#collection = `/apis/coordination.k8s.io/v1/namespaces/${init.namespace}/leases`;
+    this.#path = `${this.#collection}/${init.name}`;
+  }
+
+  /**
+   * Waits for the lease, then calls `lead` with a signal that is aborted when the lease is lost; again and again until `signal` is aborted. On
+   * the way out the lease is given back. Never throws, unless `lead` does.
+   */
+  async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (await this.#take()) await this.#lead(lead, signal);
+      else await this.#pause(signal);
+    }
+  }
+
+  async #lead(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { leaseSeconds, onChange } = this.#init;
+    const ended = new AbortController();
+    onChange(true);
+    const leading = lead(AbortSignal.any([ended.signal, signal])).finally(() => ended.abort());
+    let renewedAt = performance.now();
+    while (!signal.aborted && !ended.signal.aborted) {
+      await this.#pause(AbortSignal.any([ended.signal, signal]));
+      if (signal.aborted || ended.signal.aborted) break;
+      const startedAt = performance.now();
+      if (await this.#take()) renewedAt = startedAt;
+      else if (performance.now() - renewedAt > leaseSeconds * 1000 * renewDeadlineShare || this.#heldByOther) ended.abort();
+    }
+    ended.abort();
+    onChange(false);
+    await leading;
+    if (signal.aborted) await this.#release();
+  }
+
+  /** Takes or renews the lease; false if another replica has it or the API does not answer. */
+  async #take(): Promise<boolean> {
+    const { objects, identity, leaseSeconds } = this.#init;
+    const read = await objects.get(this.#path);
+    if (read.kind !== "object" && read.kind !== "absent") return this.#failed(read.why);
+    this.#init.onLook(undefined);
+    const lease = read.kind === "object" ? readLease(read.object) : undefined;
+    if (read.kind === "object" && lease === undefined) return this.#failed("the API's answer is not a Lease");
+    this.#heldByOther = lease !== undefined && judgeLease(lease, identity, this.#unchangedMs(lease)) === "held";
+    if (this.#heldByOther) return false;
+    const next = renewedLease(lease, { identity, durationSeconds: leaseSeconds, now: new Date().toISOString() });
+    return this.#write(next, lease?.resourceVersion);
+  }
+
+  async #write(content: LeaseContent, resourceVersion: string | undefined): Promise<boolean> {
+    const object = leaseObject(this.#init, content, resourceVersion);
+    const { objects } = this.#init;
+    const written = await (resourceVersion === undefined
+      ? objects.create(this.#collection, object)
+      : objects.replace(this.#path, object));
+    if (written.kind === "object") {
+      this.#lastWarning = "";
+      return true;
+    }
+    // Another replica was faster: the next look at the lease tells whether it leads.
+    return written.kind === "conflict" ? false : this.#failed(written.why);
+  }
+
+  async #release(): Promise<void> {
+    const read = await this.#init.objects.get(this.#path);
+    const lease = read.kind === "object" ? readLease(read.object) : undefined;
+    if (lease?.holder !== this.#init.identity) return;
+    await this.#write(releasedLease(lease, new Date().toISOString()), lease.resourceVersion);
+  }
+
+  #unchangedMs({ holder, renewTime }: StoredLease): number {
+    const mark = `${holder} ${renewTime}`;
+    const now = performance.now();
+    if (this.#seen.mark !== mark) this.#seen = { mark, atMs: now };
+    return now - this.#seen.atMs;
+  }
+
+  #failed(why: string): false {
+    const { namespace, name, warn, onLook } = this.#init;
+    onLook(why);
+    if (this.#lastWarning !== why) warn(`the Lease ${namespace}/${name} cannot be read or written: ${why}`);
+    this.#lastWarning = why;
+    return false;
+  }
+
+  /** A jittered pause, so that replicas do not ask at the same time. */
+  #pause(signal: AbortSignal): Promise<void> {
+    const ms = this.#init.leaseSeconds * 1000 * pauseShare * (0.8 + Math.random() * 0.2);
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal.addEventListener("abort", end);
+      if (signal.aborted) end();
+    });
+  }
+}

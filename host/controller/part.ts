@@ -1,0 +1,27 @@
+// A part of the controller: the reconciliation of some kinds of objects. The leader runs all parts.
+
+import type { ApiObjects } from "../cluster/kube/api-objects.ts";
+import type { DaemonLogLevel } from "../telemetry/log.ts";
+import type { MetricsOf } from "../telemetry/metrics/metrics.ts";
+import type { ControllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
+import type { EventContent } from "../../src/kube/event.ts";
+import type { EventTarget } from "./events.ts";
+
+/** What each part may use. */
+export interface PartContext {
+  readonly objects: ApiObjects;
+  readonly metrics: MetricsOf<ControllerMetricDefinitions>;
+  readonly log: (level: DaemonLogLevel, text: string) => void;
+  /** Sends a Kubernetes Event; an Event that cannot be sent is lost, with a line in the log. */
+  readonly event: (target: EventTarget, content: EventContent) => void;
+}
+
+/** One part, for one term as the leader. */
+export interface ControllerPart {
+  readonly name: string;
+  /** Runs until `signal` is aborted; resolves when nothing is under way. A rejection ends the program. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Makes a part at the begin of a term. */
+export type MakePart = (context: PartContext) => ControllerPart;

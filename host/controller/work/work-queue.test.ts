@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { type WorkOutcome, WorkQueue } from "./work-queue.ts";
+
+const done: WorkOutcome = { kind: "done" };
+
+/** A queue whose work waits for `finish`. */
+function steered(workers: number, outcomes: Record<string, WorkOutcome[]> = {}) {
+  const begun: string[] = [];
+  const open = new Map<string, () => void>();
+  const queue = new WorkQueue({
+    workers,
+    random: () => 0,
+    work: async (key) => {
+      begun.push(key);
+      await new Promise<void>((resolve) => open.set(key, resolve));
+      return outcomes[key]?.shift() ?? done;
+    },
+  });
+  const ended = new AbortController();
+  const running = queue.run(ended.signal);
+  const finish = async (key: string): Promise<void> => {
+    open.get(key)?.();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  return { queue, begun, finish, ended, running };
+}
+
+test("a key that waits is worked on once, however often it is added", async () => {
+  const { queue, begun, finish } = steered(1);
+  for (const key of ["a", "b", "b", "b"]) queue.add(key);
+  expect(begun).toEqual(["a"]);
+  await finish("a");
+  await finish("b");
+  expect(begun).toEqual(["a", "b"]);
+  expect(queue.size).toBe(0);
+});
+
+test("a key that is added during its work is worked on again, and never twice at once", async () => {
+  const { queue, begun, finish } = steered(4);
+  queue.add("a");
+  queue.add("a");
+  expect(begun).toEqual(["a"]);
+  await finish("a");
+  expect(begun).toEqual(["a", "a"]);
+});
+
+test("a failure is tried again after a pause, a rejection too", async () => {
+  let attempts = 0;
+  const queue = new WorkQueue({
+    workers: 1,
+    random: () => 0,
+    work: () => {
+      attempts += 1;
+      if (attempts === 1) return Promise.reject(new Error("a defect"));
+      return Promise.resolve(attempts === 2 ? { kind: "failed", why: "no answer" } : done);
+    },
+  });
+  const ended = new AbortController();
+  void queue.run(ended.signal);
+  const startedAt = performance.now();
+  queue.add("a");
+  while (attempts < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+  // The pauses are 50 ms and 100 ms.
+  expect(performance.now() - startedAt).toBeGreaterThan(140);
+  ended.abort();
+});
+
+test("work that is due later waits, and an earlier time wins", async () => {
+  const { queue, begun } = steered(1);
+  queue.add("a", 60_000);
+  queue.add("a", 5);
+  queue.add("a", 60_000);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(begun).toEqual(["a"]);
+});
+
+test("the end waits for the work under way, and begins no other", async () => {
+  const { queue, begun, finish, ended, running } = steered(1);
+  queue.add("a");
+  queue.add("b");
+  ended.abort();
+  let isEnded = false;
+  void running.then(() => (isEnded = true));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(isEnded).toBe(false);
+  await finish("a");
+  expect(isEnded).toBe(true);
+  expect(begun).toEqual(["a"]);
+});

@@ -1,0 +1,116 @@
+// The keys of objects that need work. A key is worked on by one worker at a time, waits once however often it is added, and is tried again with a
+// growing pause after a failure.
+
+import { backoffMs } from "../../../src/kube/backoff.ts";
+
+/** The outcome of the work on a key. `again`: work is due again after some ms; `failed`: try again with a growing pause. */
+export type WorkOutcome =
+  | { readonly kind: "done" }
+  | { readonly kind: "again"; readonly afterMs: number }
+  | { readonly kind: "failed"; readonly why: string; readonly waitMs?: number | undefined };
+
+/** Settings of a queue. */
+export interface WorkQueueInit {
+  /** The work on one key. A rejection counts as a failure. */
+  readonly work: (key: string) => Promise<WorkOutcome>;
+  /** Keys that are worked on at the same time. */
+  readonly workers: number;
+  /** Called after each work, for metrics and the log. */
+  readonly onWorked?: (key: string, outcome: WorkOutcome, ms: number) => void;
+  readonly random?: () => number;
+}
+
+/** Longest pause after failures in a row, in ms. */
+const maxPauseMs = 30_000;
+
+/** A queue of keys; it works from `start` to the abort of its signal. */
+export class WorkQueue {
+  readonly #init: WorkQueueInit;
+  /** Keys that wait, in order. */
+  readonly #waiting = new Set<string>();
+  readonly #working = new Set<string>();
+  /** Keys that were added while they were worked on. */
+  readonly #again = new Set<string>();
+  /** Keys that are due later, with the time on the monotonic clock in ms. */
+  readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueMs: number }>();
+  readonly #failures = new Map<string, number>();
+  #signal: AbortSignal | undefined;
+  #idle: (() => void) | undefined;
+
+  constructor(init: WorkQueueInit) {
+    this.#init = init;
+  }
+
+  /** Keys that wait, are worked on, or are due later. */
+  get size(): number {
+    return this.#waiting.size + this.#working.size + this.#timers.size;
+  }
+
+  /** Adds a key, at once or after some ms. A key that waits already is not added twice; the earlier time counts. */
+  add(key: string, afterMs = 0): void {
+    const later = this.#timers.get(key);
+    const dueMs = performance.now() + afterMs;
+    if (afterMs > 0 && (this.#waiting.has(key) || (later !== undefined && later.dueMs <= dueMs))) return;
+    clearTimeout(later?.timer);
+    this.#timers.delete(key);
+    if (afterMs > 0) {
+      this.#timers.set(key, { timer: setTimeout(() => this.add(key), afterMs), dueMs });
+      return;
+    }
+    if (this.#working.has(key)) this.#again.add(key);
+    else this.#waiting.add(key);
+    this.#next();
+  }
+
+  /** Works until `signal` is aborted; resolves when no work is left under way. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
+    const stopped = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    this.#next();
+    await stopped;
+    for (const { timer } of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    this.#waiting.clear();
+    this.#again.clear();
+    if (this.#working.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  #next(): void {
+    while (this.#signal?.aborted === false && this.#working.size < this.#init.workers) {
+      const [key] = this.#waiting;
+      if (key === undefined) return;
+      this.#waiting.delete(key);
+      void this.#work(key);
+    }
+  }
+
+  async #work(key: string): Promise<void> {
+    this.#working.add(key);
+    const startedAt = performance.now();
+    let outcome: WorkOutcome;
+    try {
+      outcome = await this.#init.work(key);
+    } catch (error) {
+      outcome = { kind: "failed", why: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    }
+    this.#working.delete(key);
+    this.#init.onWorked?.(key, outcome, performance.now() - startedAt);
+    if (this.#signal?.aborted !== false) {
+      if (this.#working.size === 0) this.#idle?.();
+      return;
+    }
+    const failures = outcome.kind === "failed" ? (this.#failures.get(key) ?? 0) : 0;
+    if (outcome.kind === "failed") this.#failures.set(key, failures + 1);
+    else this.#failures.delete(key);
+    // A change that came meanwhile is worked on at once, unless the last work failed: its pause protects the API server.
+    const isDue = this.#again.delete(key);
+    if (outcome.kind === "failed") {
+      this.add(key, Math.max(outcome.waitMs ?? 0, backoffMs(failures, this.#init.random ?? Math.random, maxPauseMs)));
+    } else if (isDue) this.add(key);
+    else if (outcome.kind === "again") this.add(key, Math.max(1, outcome.afterMs));
+    this.#next();
+  }
+}

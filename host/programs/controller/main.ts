@@ -1,0 +1,53 @@
+// plexus-controller: starts the controller, and stops it on SIGTERM or SIGINT.
+
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { ApiObjects } from "../../cluster/kube/api-objects.ts";
+import { inClusterServer } from "../../cluster/kube/in-cluster.ts";
+import { keptCredentials, keptServiceAccount } from "../../cluster/kube/kept-credentials.ts";
+import { Controller } from "../../controller/controller.ts";
+import { version } from "../../system/version.ts";
+import { openLog } from "../../telemetry/log.ts";
+import { type ControllerOptions, readOptions, usage } from "./options.ts";
+
+async function main(options: ControllerOptions): Promise<void> {
+  const log = openLog({
+    name: "plexus-controller",
+    level: options.logLevel,
+    fd: 2,
+    dropped: () => controller.metrics.add("plexus_log_lines_dropped_total", {}),
+  });
+  process.on("exit", () => log.flush());
+  process.on("uncaughtExceptionMonitor", (error) => log.write("error", { fault: "INTERNAL" }, error.stack ?? error.message));
+  const warn = (text: string): void => log.write("warn", {}, text);
+  const server = options.apiServer ?? inClusterServer(process.env);
+  if (options.kubeconfig === undefined && server === undefined) {
+    warn("there is no cluster: give --kubeconfig, or run in a pod");
+    process.exit(2);
+  }
+  const credentials =
+    options.kubeconfig === undefined
+      ? keptServiceAccount(options.serviceAccount, server ?? "", warn)
+      : keptCredentials(options.kubeconfig, { allowInsecure: false }, warn);
+  const controller = new Controller({
+    objects: new ApiObjects({ credentials }),
+    lease: { namespace: options.leaseNamespace, name: options.leaseName, seconds: options.leaseSeconds },
+    identity: options.identity ?? `${hostname()}_${randomBytes(6).toString("hex")}`,
+    version,
+    parts: [],
+    listen: options.metricsListen,
+    log: (level, text) => log.write(level, {}, text),
+  });
+  const port = await controller.listen();
+  if (port !== undefined) log.write("info", {}, `serves metrics on ${options.metricsListen?.host}:${port}`);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => controller.stop());
+  await controller.run();
+  process.exit(0);
+}
+
+const options = readOptions(process.argv.slice(2), process.env);
+if (options === "help") process.stdout.write(usage);
+else if ("wrong" in options) {
+  process.stderr.write(`plexus-controller: ${options.wrong} (--help says what there is)\n`);
+  process.exitCode = 2;
+} else void main(options);

@@ -1,0 +1,92 @@
+// plexus-controller's command line.
+
+import { parseArgs } from "node:util";
+import type { DaemonLogLevel } from "../../telemetry/log.ts";
+import { addressOf, countOf, levelOf, pathOf, serverOf } from "../option-values.ts";
+
+/** plexus-controller's command line with every default filled in; see `usage`. */
+export interface ControllerOptions {
+  /** Undefined: the service account of the controller's pod. */
+  readonly kubeconfig: string | undefined;
+  /** The API server's URL for the service account; undefined: that of the pod's environment. */
+  readonly apiServer: string | undefined;
+  readonly serviceAccount: string;
+  readonly leaseNamespace: string;
+  readonly leaseName: string;
+  readonly leaseSeconds: number;
+  readonly identity: string | undefined;
+  readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
+  readonly logLevel: DaemonLogLevel;
+}
+
+/** The help text. */
+export const usage = `plexus-controller: the cluster's part of Plexus (defaults in parentheses)
+
+  --kubeconfig PATH     cluster and credentials (the pod's service account)
+  --service-account PATH
+                        directory of the pod's service account
+                        (/var/run/secrets/kubernetes.io/serviceaccount)
+  --api-server URL      API server for the service account
+                        (KUBERNETES_SERVICE_HOST and _PORT)
+  --lease-namespace NAME
+                        namespace of the Lease that elects the leader
+                        (POD_NAMESPACE, else kube-system)
+  --lease-name NAME     name of the Lease (plexus-controller)
+  --lease-seconds N     seconds without a renewal after which another replica
+                        leads, 3 to 600 (15)
+  --identity NAME       this replica's name in the Lease, unique (host name, and
+                        a random text)
+  --metrics-listen [ADDRESS:]PORT
+                        serve /metrics, /healthz and /readyz over TCP; the
+                        default address is 127.0.0.1 (no TCP)
+  --log-level LEVEL     debug, info, warn or error (info)
+  --help                show this text
+`;
+
+/** A DNS-1123 subdomain, as names of objects are. */
+const objectName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+/** The parsed options; `help`; or `wrong`, one line about the mistake. */
+export function readOptions(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): ControllerOptions | "help" | { readonly wrong: string } {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        kubeconfig: { type: "string" },
+        "service-account": { type: "string", default: "/var/run/secrets/kubernetes.io/serviceaccount" },
+        "api-server": { type: "string" },
+        "lease-namespace": { type: "string" },
+        "lease-name": { type: "string", default: "plexus-controller" },
+        "lease-seconds": { type: "string", default: "15" },
+        identity: { type: "string" },
+        "metrics-listen": { type: "string" },
+        "log-level": { type: "string", default: "info" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+    if (values.help === true) return "help";
+    return {
+      kubeconfig: values.kubeconfig === undefined ? undefined : pathOf("kubeconfig", values.kubeconfig, 4095),
+      apiServer: values["api-server"] === undefined ? undefined : serverOf(values["api-server"]),
+      serviceAccount: pathOf("service-account", values["service-account"], 4095),
+      leaseNamespace: nameOf("lease-namespace", values["lease-namespace"] ?? environment["POD_NAMESPACE"] ?? "kube-system"),
+      leaseName: nameOf("lease-name", values["lease-name"]),
+      leaseSeconds: countOf("lease-seconds", values["lease-seconds"], 3, 600),
+      identity: values.identity,
+      metricsListen: values["metrics-listen"] === undefined ? undefined : addressOf(values["metrics-listen"]),
+      logLevel: levelOf(values["log-level"]),
+    };
+  } catch (error) {
+    // The message of parseArgs for a positional argument has several sentences; the first names the mistake.
+    const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
+    return { wrong: wrong.replace(/\.$/, "") };
+  }
+}
+
+function nameOf(option: string, text: string): string {
+  if (text.length <= 253 && objectName.test(text)) return text;
+  throw new Error(`--${option} ${text}: must be a name of lower-case letters, digits, "-" and "."`);
+}
