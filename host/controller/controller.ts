@@ -77,7 +77,7 @@ export class Controller {
     });
     await elector.run(async (signal) => {
       const parts = this.#init.parts.map((make) => make(this.#context));
-      await Promise.all(parts.map((part) => part.run(signal)));
+      await Promise.all([aborted(signal), ...parts.map((part) => part.run(signal))]);
     }, this.#stopped.signal);
     this.#server.close();
     this.#server.closeAllConnections();
@@ -100,4 +100,11 @@ export class Controller {
     }
     return { status: 404, type: plainText, body: "pages: /metrics, /healthz, /readyz\n" };
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

@@ -42,8 +42,15 @@ export async function startController({
     [
       "--disable-warning=ExperimentalWarning",
       join(dist, "plexus-controller.cjs"),
-      ...["--identity", identity, "--kubeconfig", kubeconfig, "--lease-seconds", String(leaseSeconds)],
-      ...["--metrics-listen", "127.0.0.1:0", ...args],
+      "--identity",
+      identity,
+      "--kubeconfig",
+      kubeconfig,
+      "--lease-seconds",
+      String(leaseSeconds),
+      "--metrics-listen",
+      "127.0.0.1:0",
+      ...args,
     ],
     { stdio: ["ignore", "ignore", "pipe"], env: { ...env } },
   );

@@ -8,6 +8,12 @@ import { missing, privateNamespaces } from "../harness/requires.ts";
 
 const leaseSeconds = 3;
 
+const until = (check: () => Promise<void>, timeout: number): Promise<void> => vi.waitFor(check, { timeout, interval: 50 });
+
+async function leads(replica: TestController): Promise<void> {
+  expect(await replica.leads()).toBe(true);
+}
+
 describe.skipIf(missing("plexus-controller's election", privateNamespaces, kubeApi))("plexus-controller", () => {
   let api: ApiServer;
   const replicas: TestController[] = [];
@@ -16,8 +22,6 @@ describe.skipIf(missing("plexus-controller's election", privateNamespaces, kubeA
     replicas.push(replica);
     return replica;
   };
-  const until = (check: () => Promise<void>, timeout: number): Promise<void> => vi.waitFor(check, { timeout, interval: 50 });
-  const leads = async (replica: TestController): Promise<void> => expect(await replica.leads()).toBe(true);
   beforeAll(async () => {
     api = await startApiServer({ alsoAllowed: ["get leases", "create leases", "update leases"] });
   });

@@ -46,11 +46,13 @@ test("a key that is added during its work is worked on again, and never twice at
 
 test("a failure is tried again after a pause, a rejection too", async () => {
   let attempts = 0;
+  const third = Promise.withResolvers<void>();
   const queue = new WorkQueue({
     workers: 1,
     random: () => 0,
     work: () => {
       attempts += 1;
+      if (attempts === 3) third.resolve();
       if (attempts === 1) return Promise.reject(new Error("a defect"));
       return Promise.resolve(attempts === 2 ? { kind: "failed", why: "no answer" } : done);
     },
@@ -59,7 +61,7 @@ test("a failure is tried again after a pause, a rejection too", async () => {
   void queue.run(ended.signal);
   const startedAt = performance.now();
   queue.add("a");
-  while (attempts < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+  await third.promise;
   // The pauses are 50 ms and 100 ms.
   expect(performance.now() - startedAt).toBeGreaterThan(140);
   ended.abort();
