@@ -5,7 +5,7 @@ import { isVerb, type Verb } from "../../src/cni/environment.ts";
 import { catalogue, type FaultKind } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { type SpanContext, spanOf } from "../../src/trace/trace-context.ts";
-import type { CallEnd, CallObserver, Span, TracedStep } from "../engine/call/call-observer.ts";
+import type { CallEnd, CallObserver, RuleAct, Span, TracedStep } from "../engine/call/call-observer.ts";
 import { splitCniArgs } from "../../src/cni/args.ts";
 import { newSpanId, newTraceId } from "../engine/call/span-id.ts";
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
@@ -110,6 +110,11 @@ export class CallWatch implements CallObserver {
       failure: outcome.ok ? undefined : outcome.fault,
       attributes: { "cni.network": network, "cni.ifname": ifname, "plexus.step.type": type, "plexus.step.kind": kind },
     });
+  }
+
+  rule({ what, verb, network, type, fault }: RuleAct): void {
+    const name = what === "retried" ? "plexus_step_retries_total" : "plexus_steps_passed_over_total";
+    this.#deps.metrics.add(name, { verb, fault, network, type });
   }
 
   attachment({ verb, network }: Pick<TracedStep, "verb" | "network" | "ifname">, ms: number, fault: Fault | undefined): void {

@@ -22,8 +22,13 @@ export interface ChainStep {
   readonly attachment: AttachmentId | undefined;
 }
 
-/** The outcome of a step. `stdout` is the plugin's output; only ADD and VERSION read it. */
-export type StepOutcome = { readonly ok: true; readonly stdout: string } | { readonly ok: false; readonly fault: Fault };
+/**
+ * The outcome of a step. `stdout` is the plugin's output; only ADD and VERSION read it. `passedOver`: the step failed, and its chain goes
+ * on as if the step were not in the list.
+ */
+export type StepOutcome =
+  | { readonly ok: true; readonly stdout: string; readonly passedOver?: true }
+  | { readonly ok: false; readonly fault: Fault };
 
 /** A `Result` with the index of the failed step; undefined if the fault came before the first step. */
 export type ChainResult<T> =

@@ -11,7 +11,7 @@ import { checkAttachment, checkPrintable } from "./attachment.ts";
 import type { AttachmentContext, Chain, ChainContext, ChainResult, ChainStep } from "./chain-step.ts";
 import { convertResult } from "./convert-result.ts";
 import { stepEnvironment, type Verb } from "./environment.ts";
-import { type FailedStep, mayPassOver, wasNeverBegun } from "./failed-step.ts";
+import { type FailedStep, mayPassOver, type PassedOverStep, wasNeverBegun } from "./failed-step.ts";
 import type { PluginConf } from "./network-list.ts";
 import { readResult } from "./read-result.ts";
 import type { PluginResult } from "./result.ts";
@@ -84,6 +84,8 @@ export function* addChain(context: AttachmentContext): Chain<PluginResult> {
   for (const [index, plugin] of list.plugins.entries()) {
     const step = attachmentStep(context, "ADD", index, plugin, result);
     const outcome = yield step;
+    // The first step is never passed over, so there is a result.
+    if (outcome.ok && outcome.passedOver === true && result !== undefined) continue;
     const silent = outcome.ok && context.withoutResult !== undefined && outcome.stdout.trim() === "";
     if (silent) context.withoutResult(plugin);
     if (silent && result !== undefined) continue;
@@ -110,6 +112,16 @@ function previousResult(context: AttachmentContext, cached: string | undefined):
   return read.ok ? convertResult(read.value, list.cniVersion) : read;
 }
 
+/** The input of a DEL about steps whose failure does not stop the chain. */
+export interface DelTolerance {
+  /** The steps that the attachment's ADD passed over. */
+  readonly passedOver: readonly PassedOverStep[];
+  /** Whether the chain goes on after this step's failure, by the step's rule. */
+  readonly goesOn: (step: ChainStep, failure: Fault) => boolean;
+}
+
+const noTolerance: DelTolerance = { passedOver: [], goesOn: () => false };
+
 /** The value of a successful DEL. */
 export interface DelOutcome {
   /** Why the cached result was not usable. The chain then ran without a previous result (L-40). */
@@ -120,10 +132,17 @@ export interface DelOutcome {
  * DEL: plugins in reverse order. The first failure stops the chain, so that the next DEL starts from the same state (L-40, D-4).
  * A step that is refused for its version or its grant, that can't be started, or that never succeeded in ADD, stops no other: it will fail each
  * time. The fault has the messages of all failures. A step that was refused, or not begun, in ADD and in DEL has nothing to undo.
+ * Neither has a step that ADD passed over and undid: its DEL runs once more, and may fail. `tolerance` says which further failures stop no
+ * other step; they are reported like all others.
  * `cached` is the text of the attachment's final result, if known; `failedAdd` is its ADD's failure. The names are not checked: an
  * attachment that was added must stay removable (L-04).
  */
-export function* delChain(context: AttachmentContext, cached: string | undefined, failedAdd?: FailedStep): Chain<DelOutcome> {
+export function* delChain(
+  context: AttachmentContext,
+  cached: string | undefined,
+  failedAdd?: FailedStep,
+  { passedOver, goesOn }: DelTolerance = noTolerance,
+): Chain<DelOutcome> {
   const { list } = context;
   const printable = checkPrintable(context.attachment);
   if (!printable.ok) return chainFailed(printable.fault);
@@ -134,8 +153,11 @@ export function* delChain(context: AttachmentContext, cached: string | undefined
   let neverAttached = true;
   let noneBegun = true;
   for (const [index, plugin] of [...list.plugins.entries()].toReversed()) {
-    const outcome = yield attachmentStep(context, "DEL", index, plugin, result);
+    const step = attachmentStep(context, "DEL", index, plugin, result);
+    const outcome = yield step;
     if (outcome.ok) continue;
+    const earlier = passedOver.find((each) => each.step === index);
+    if (earlier?.cleaned === true) continue;
     const [refused, passable] = [isRefusal(outcome.fault), mayPassOver(failedAdd, index, outcome.fault)];
     if ((refused && passable) || wasNeverBegun(failedAdd, index, outcome.fault)) continue;
     const begun = outcome.fault.notBegun !== true;
@@ -143,7 +165,7 @@ export function* delChain(context: AttachmentContext, cached: string | undefined
     faults.push(wrapFault(outcome.fault, `plugin ${describePlugin(plugin)} failed (delete)`));
     firstFailed ??= index;
     neverAttached &&= passable;
-    if (begun && !refused && !passable) break;
+    if (begun && !refused && !passable && earlier === undefined && !goesOn(step, outcome.fault)) break;
   }
   const failure = joinFaults(faults);
   if (failure !== undefined) return { ...chainFailed(failure, firstFailed), neverAttached, noneBegun };
@@ -152,9 +174,14 @@ export function* delChain(context: AttachmentContext, cached: string | undefined
 
 /**
  * CHECK: plugins in order, each with the cached final result; the first failure stops the chain. Fault before any step:
- * VERSION_UNSUPPORTED (1) for a list older than 0.4.0. With `disableCheck` CHECK succeeds without a step (L-41).
+ * VERSION_UNSUPPORTED (1) for a list older than 0.4.0. With `disableCheck` CHECK succeeds without a step (L-41). `passedOver`: the steps that
+ * ADD passed over. They attached nothing, so they are not checked.
  */
-export function* checkChain(context: AttachmentContext, cached: string | undefined): Chain<void> {
+export function* checkChain(
+  context: AttachmentContext,
+  cached: string | undefined,
+  passedOver: readonly Pick<PassedOverStep, "step">[] = [],
+): Chain<void> {
   const { list } = context;
   const checked = checkAttachment(context.attachment);
   if (!checked.ok) return chainFailed(checked.fault);
@@ -168,6 +195,7 @@ export function* checkChain(context: AttachmentContext, cached: string | undefin
   const previous = previousResult(context, cached);
   if (!previous.ok) return chainFailed(wrapFault(previous.fault, `failed to get network ${quote(list.name)} cached result`));
   for (const [index, plugin] of list.plugins.entries()) {
+    if (passedOver.some(({ step }) => step === index)) continue;
     const outcome = yield attachmentStep(context, "CHECK", index, plugin, previous.value);
     if (!outcome.ok) return chainFailed(wrapFault(outcome.fault, `plugin ${describePlugin(plugin)} failed (check)`), index);
   }

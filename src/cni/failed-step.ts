@@ -14,6 +14,21 @@ export interface FailedStep {
   readonly notBegun?: true;
 }
 
+/** A step that an ADD passed over, because its rule says that its failure does not fail the chain. */
+export interface PassedOverStep {
+  /** Position in the list's `plugins`. */
+  readonly step: number;
+  /** True if the step's DEL succeeded after the failure, so that nothing of the step is left. */
+  readonly cleaned: boolean;
+  readonly code: number;
+  readonly msg: string;
+}
+
+/** The record of a step that is passed over after this fault. */
+export function passedOverStepOf(step: number, { code, msg }: Fault, cleaned: boolean): PassedOverStep {
+  return { step, cleaned, code, msg: msg.slice(0, maxMessage) };
+}
+
 /** Maximum length of a stored message, in UTF-16 units. */
 const maxMessage = 300;
 /** CNI error code 11 (section 5): the plugin may succeed later. */

@@ -2,6 +2,7 @@
 // own. Every other definition is bound: its namespace's rules say what it may use.
 
 import { matchesPattern } from "./grant-patterns.ts";
+import type { StepRules } from "./step-rules.ts";
 import { type DelegateGrants, defaultGrants, grantsOf, type WasmConfiguration } from "./wasm-configuration.ts";
 
 /** The name of a NetworkAttachmentDefinition. */
@@ -30,6 +31,8 @@ export interface DefinitionRule {
   readonly files: readonly string[];
   /** Patterns of network names that these definitions share with all others: they keep the name, and with it the leases. */
   readonly pools: readonly string[];
+  /** Rules for these definitions' steps, by plugin type. */
+  readonly steps?: StepRules | undefined;
 }
 
 /** The section `definitions` with every default filled in. */

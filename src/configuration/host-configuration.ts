@@ -3,6 +3,7 @@
 
 import type { Bounds } from "./bounds.ts";
 import type { DefinitionPolicy } from "./definition-policy.ts";
+import type { StepRules } from "./step-rules.ts";
 import type { WasmConfiguration } from "./wasm-configuration.ts";
 
 /** A host configuration with every default filled in. */
@@ -66,6 +67,8 @@ export interface HostConfiguration {
   readonly gc: GcConfiguration;
   /** Maxima of a network's plugins and a pod's attachments. */
   readonly bounds: Bounds;
+  /** Rules for the steps of the administrator's networks, by plugin type; undefined without any. */
+  readonly steps?: StepRules | undefined;
   readonly wasm: WasmConfiguration;
   /** The policy for NetworkAttachmentDefinitions. */
   readonly definitions: DefinitionPolicy;
@@ -120,6 +123,12 @@ export interface LogConfiguration {
 
 /** Multus' levels, from fewest to most lines. */
 export type LogLevel = (typeof logLevels)[number];
+
+/** The default of `callTimeoutMs`: the kubelet gives up after 240 seconds. */
+export const defaultCallTimeoutMs = 220_000;
+
+/** The default of `stepTimeoutMs`. */
+export const defaultStepTimeoutMs = 60_000;
 
 /** The values of `profile`. */
 export const profiles = ["strict", "compat", "multus"] as const;

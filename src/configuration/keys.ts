@@ -65,6 +65,7 @@ export const knownKeys: readonly string[] = [
   "check",
   "gc",
   "bounds",
+  "steps",
   "wasm",
   "definitions",
   ...Object.keys(idleMultusKeys),

@@ -11,6 +11,7 @@ import {
 } from "./definition-policy.ts";
 import { namePattern, namespacesPattern } from "./grant-patterns.ts";
 import type { ObjectReader } from "./object-reader.ts";
+import { readStepRules } from "./read-step-rules.ts";
 import { readGrants } from "./read-wasm.ts";
 import { defaultGrants } from "./wasm-configuration.ts";
 
@@ -54,6 +55,7 @@ function readRule(reader: ObjectReader): DefinitionRule {
     grants: Object.fromEntries(grants),
     files: namesOf("files"),
     pools: namesOf("pools"),
+    steps: readStepRules(reader.object("steps")),
   };
   reader.end();
   return rule;

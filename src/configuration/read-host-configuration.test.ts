@@ -256,6 +256,28 @@ describe("the host configuration", () => {
     expect(read.ok && read.value.wasm.enabled).toBe(enabled);
   });
 
+  test.each([
+    [{ tuning: { failure: "maybe" } }, "steps.tuning.failure: must be one of closed, open, retry"],
+    [{ tuning: { failure: "open", retries: 1 } }, 'steps.tuning.retries: needs "failure": "retry"'],
+    [{ tuning: { failure: "retry", retries: 11 } }, "steps.tuning.retries: must be a whole number from 1 to 10"],
+    [{ tuning: { failure: "retry", retryOn: [] } }, "steps.tuning.retryOn: must be a list of at least one CNI error code"],
+    [{ tuning: { failure: "retry", retryOn: [0] } }, "steps.tuning.retryOn: must be a list of at least one CNI error code"],
+    [{ tuning: { fail: "open" } }, "steps.tuning.fail: no such key"],
+    [{ "a/b": { failure: "open" } }, "steps.a/b: is not the type of a plugin"],
+    [{ tuning: "open" }, "steps.tuning: must be an object"],
+    [[], "steps: must be an object"],
+  ])("E-11: a mistake in a rule for steps is refused, and a DEL takes no rule from it: %j", (steps, text) => {
+    expect(message({ ...base, delegates, steps })).toContain(text);
+    const read = lenient({ ...base, delegates, steps });
+    expect(read.ok ? read.value.steps : "refused").toBeUndefined();
+  });
+
+  test("E-11: the default of a rule is to fail the chain; retry means code 11, twice", () => {
+    const read = readHostConfiguration({ ...base, delegates, steps: { a: {}, b: { failure: "retry" } } });
+    const defaults = { retries: 2, retryOn: [11] };
+    expect(read.ok && read.value.steps).toEqual({ a: { failure: "closed", ...defaults }, b: { failure: "retry", ...defaults } });
+  });
+
   test("E-14: a DEL keeps a malformed demand as one that no component meets", () => {
     const wasm = { grants: { x: { digest: 5, signedBy: "gone" } } };
     const read = readHostConfiguration({ ...base, delegates, wasm }, { lenient: true });
@@ -432,6 +454,19 @@ describe("the host configuration", () => {
         }
       }
     }
+  });
+
+  test("reader and schema agree on generated rules for steps", () => {
+    const scalar = fc.constantFrom<unknown>(undefined, null, 1, 11, 0, "open", "retry", "a", [], [11], [0], ["x"], {});
+    const rule = fc.record({ failure: scalar, retries: scalar, retryOn: scalar, more: scalar }, { requiredKeys: [] });
+    const rules = fc.dictionary(fc.constantFrom("a", "b", "a/b", ".."), fc.oneof(rule, scalar));
+    fc.assert(
+      fc.property(rules, (steps) => {
+        const text = JSON.stringify({ ...base, delegates, steps, definitions: { rules: [{ namespaces: ["x"], steps }] } });
+        expectAgreement(JSON.parse(text));
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test("reader and schema agree on generated wasm sections", () => {

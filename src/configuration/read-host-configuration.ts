@@ -8,12 +8,15 @@ import { specificationPrefix } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { readDefinitions } from "./read-definitions.ts";
+import { readStepRules } from "./read-step-rules.ts";
 import { readWasm } from "./read-wasm.ts";
 import { defaultGrants, defaultWasm, type WasmConfiguration } from "./wasm-configuration.ts";
 import {
   binDirPattern,
   chainNamePattern,
+  defaultCallTimeoutMs,
   defaultGoMaxProcs,
+  defaultStepTimeoutMs,
   type DeletionConfiguration,
   type GcConfiguration,
   type HostConfiguration,
@@ -93,15 +96,16 @@ export function readHostConfiguration(
     legacyCniArgs: reader.boolean("legacyCniArgs") ?? false,
     log: readLog(reader),
     trace: reader.absolutePath("trace"),
-    stepTimeoutMs: reader.count("stepTimeoutMs", maxStepMs) ?? 60_000,
+    stepTimeoutMs: reader.count("stepTimeoutMs", maxStepMs) ?? defaultStepTimeoutMs,
     goMaxProcs: reader.count("goMaxProcs", 4096, 0) ?? defaultGoMaxProcs,
-    callTimeoutMs: reader.count("callTimeoutMs", maxCallMs) ?? 220_000,
+    callTimeoutMs: reader.count("callTimeoutMs", maxCallMs) ?? defaultCallTimeoutMs,
     profile,
     invalidAnnotation: reader.oneOf("invalidAnnotation", ["ignore", "fail"]),
     del: readDeletion(reader.object("del")),
     check: reader.oneOf("check", ["all", "default"]) ?? "all",
     gc: readGc(reader.object("gc")),
     bounds: readBounds(reader.object("bounds")),
+    steps: readStepRules(reader.object("steps")),
     wasm: wasm === undefined ? unreadWasm(value) : readWasm(wasm),
     definitions: readDefinitions(definitions, Object.hasOwn(value, "definitions"), { profile, multusNamespace }),
     notices,

@@ -29,7 +29,9 @@ import {
 import { specificationPrefix } from "./keys.ts";
 import { digestPattern, digestWanted } from "../oci/digest.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
+import { typePattern, typeWanted } from "./read-step-rules.ts";
 import { keyNamePattern, keyNameWanted, keyPattern, keyWanted } from "./read-component-keys.ts";
+import { defaultStepRule, failurePolicies, maxErrorCode, maxRetries } from "./step-rules.ts";
 import { defaultUids, isolations, maxUid } from "./wasm-configuration.ts";
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/);
@@ -284,6 +286,34 @@ const namespacePatterns = z.array(z.string().regex(namespacesPattern.pattern, `m
 const allowedValues = z.union([z.literal("*"), z.array(z.union([z.string(), z.number(), z.boolean()]))]);
 const allowedTypes = z.record(z.string(), z.union([z.literal("*"), z.record(z.string(), allowedValues)])).optional();
 
+const pluginType = z.string().regex(typePattern, `must be ${typeWanted}`);
+
+const stepRule = z
+  .strictObject({
+    failure: z
+      .enum(failurePolicies)
+      .optional()
+      .describe(
+        "Effect of a failed step. closed (default): the chain fails. open: the chain goes on with the unchanged result, after a DEL of the step; it does not hold for the first plugin of a list. retry: the step is tried again, after a DEL of the step, and then fails.",
+      ),
+    retries: z
+      .int()
+      .min(1)
+      .max(maxRetries)
+      .optional()
+      .describe(`Maximum number of further tries with retry; ${defaultStepRule.retries} by default.`),
+    retryOn: z
+      .array(z.int().min(1).max(maxErrorCode))
+      .min(1)
+      .optional()
+      .describe(`CNI error codes of the plugin that are tried again; [${defaultStepRule.retryOn.join(", ")}] by default.`),
+  })
+  .refine(({ failure, retries, retryOn }) => failure === "retry" || (retries === undefined && retryOn === undefined), {
+    message: 'retries and retryOn need "failure": "retry"',
+  });
+
+const stepRules = z.record(pluginType, stepRule);
+
 const definitionRule = z.strictObject({
   namespaces: namespacePatterns.describe("Namespaces of definitions; * is a wildcard."),
   native: allowedTypes.describe(
@@ -300,6 +330,7 @@ const definitionRule = z.strictObject({
   pools: listOf(namePattern).describe(
     "Network names that definitions share with others of this name: they use the same leases; * is a wildcard.",
   ),
+  steps: stepRules.optional().describe("Rules for the steps of these definitions' networks, by plugin type, as in steps."),
 });
 
 const definitions = z.strictObject({
@@ -545,6 +576,11 @@ const common = {
   bounds: bounds
     .optional()
     .describe("Bounds of an ADD, because authors of annotations and definitions would otherwise decide how long it takes."),
+  steps: stepRules
+    .optional()
+    .describe(
+      "Rules for the steps of the administrator's networks, by plugin type. Definitions of other namespaces than the trusted ones get theirs from definitions.rules.",
+    ),
   wasm: wasm.optional().describe("Settings of sandboxed delegates."),
   definitions: definitions.optional().describe("The policy for NetworkAttachmentDefinitions."),
   disableCheck: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),

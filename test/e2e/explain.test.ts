@@ -105,6 +105,20 @@ describe("plexusctl explain", () => {
     });
   });
 
+  test("E-11 X-5: explain prints each step's failure policy and time", () => {
+    host({
+      delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [{ type: "native" }, { type: "native" }] }],
+      steps: { native: { failure: "open" } },
+    });
+    const text = explain().stdout.replaceAll(/\s+/g, " ");
+    expect(text).toContain(
+      'Failure policy closed: a failure fails the chain. Note: The failure policy "open" of native does not hold',
+    );
+    expect(text).toContain(
+      "Failure policy open: after a failure the chain goes on without the step. Time in an ADD: at most 60000 ms",
+    );
+  });
+
   test("a component over wasm.limits.componentMiB would not load, as on a node", () => {
     const path = join(bin, "puppet.wasm");
     const { length } = readFileSync(path);

@@ -14,6 +14,7 @@ import type { Journal } from "../../store/journal/journal.ts";
 import type { Abandoned } from "../../store/journal/abandoned.ts";
 import type { CallDeadline } from "./call-deadline.ts";
 import type { PluginFinder } from "../steps/plugin-finder.ts";
+import type { PassedOverStep } from "../../../src/cni/failed-step.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 
 /** A chain of this call. */
@@ -26,6 +27,8 @@ export interface ChainIdentity {
   readonly definition?: DefinitionName | undefined;
   /** In a GC: the containers whose leases may be freed; undefined: all of them. */
   readonly knownContainers?: ReadonlySet<string> | undefined;
+  /** ADD: receives each step that a rule passes over, before the next step runs. */
+  readonly onPassedOver?: ((step: PassedOverStep) => void) | undefined;
 }
 
 /** The context of one ADD, DEL, CHECK, GC or STATUS. */
@@ -52,7 +55,7 @@ export interface CallContext {
   readonly bootId: string;
   /** The time that the call may take. */
   readonly deadline: CallDeadline;
-  /** Makes a runner for one chain. A native plugin may take `maxMs` milliseconds, if that is less than configured. */
+  /** Makes a runner for one chain, by the rules for its steps. A native plugin may take `maxMs` milliseconds, if that is less than configured. */
   readonly runStep: (chain: ChainIdentity, maxMs?: number) => RunStep;
   /** The time of day. */
   readonly date: () => Date;

@@ -23,6 +23,23 @@ test("an ADD keeps a reserve for undoing, and each undoing step leaves half of t
 
 test("the reserve has an upper bound", () => expect(deadline("ADD", 1_000_000).made.stepMs).toBe(940_000));
 
+test("X-5: planned steps keep their shares, and the rollback gets the whole reserve", () => {
+  const { made, pass } = deadline("ADD", 40_000);
+  made.planSteps(2);
+  made.beginStep();
+  // The even share of two steps is 10 s; the second one keeps half of it.
+  expect(made.stepMs).toBe(15_000);
+  pass(15_000);
+  expect(made.stepMs).toBe(0);
+  made.beginStep();
+  expect(made.stepMs).toBe(5000);
+  pass(5000);
+  made.beginStep();
+  expect([made.stepMs, made.leftMs]).toEqual([0, 20_000]);
+  made.undo();
+  expect(made.stepMs).toBe(10_000);
+});
+
 test("the time that a call waited in the queue counts", () => {
   expect(deadline("ADD", 40_000, 15_000).made.stepMs).toBe(5000);
   expect(deadline("ADD", 40_000, 50_000).made).toMatchObject({ stepMs: 0, leftMs: 0 });

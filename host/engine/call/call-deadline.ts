@@ -2,10 +2,7 @@
 // undoes nothing. Plexus therefore ends the call earlier, with time left to undo.
 
 import type { Verb } from "../../../src/cni/environment.ts";
-
-/** The reserve for undoing: a share of the call's time, with an upper bound in milliseconds. */
-const maxReserveMs = 60_000;
-const reserveShare = 1 / 2;
+import { keptMs, stepBudgetMs, undoReserveMs } from "../../../src/step-policy/step-budget.ts";
 
 /** The share of an ADD's time that a DEL or CHECK has: the kubelet waits half as long for a sandbox to stop as for one to start. */
 const delCheckShare = 1 / 2;
@@ -28,6 +25,9 @@ export class CallDeadline {
   readonly #init: CallDeadlineInit;
   readonly #due: number;
   #undoing: boolean;
+  /** Planned steps of an ADD that have not begun, and the milliseconds that each of them keeps. */
+  #stepsAfter = 0;
+  #keptMs = 0;
 
   constructor(init: CallDeadlineInit) {
     const { verb, callTimeoutMs, waitedMs, now } = init;
@@ -43,21 +43,31 @@ export class CallDeadline {
   }
 
   /**
-   * Milliseconds that the next step or wait may take. The steps of an ADD leave the reserve untouched. A step that undoes gets
-   * half of the remaining time, so that a plugin that hangs leaves time for the steps after it.
+   * Milliseconds that the current step or the next wait may take. The steps of an ADD leave the reserve untouched, and the shares of the
+   * steps after them. A step that undoes gets half of the remaining time, so that a plugin that hangs leaves time for the steps after it.
    */
   get stepMs(): number {
     const left = this.leftMs;
     if (this.#undoing) return left / 2;
-    return this.#init.verb === "ADD" ? Math.max(0, left - this.#reserveMs) : left;
+    if (this.#init.verb !== "ADD") return left;
+    const reserveMs = undoReserveMs(this.totalMs);
+    return stepBudgetMs({ leftMs: left, reserveMs, keptMs: this.#keptMs, stepsAfter: this.#stepsAfter });
+  }
+
+  /** Divides the time of an ADD that is left among its planned steps. */
+  planSteps(steps: number): void {
+    this.#stepsAfter = 0;
+    this.#keptMs = keptMs(this.stepMs, steps);
+    this.#stepsAfter = steps;
+  }
+
+  /** Begins the next planned step: `stepMs` is its time from now on, also for its further tries. */
+  beginStep(): void {
+    if (this.#stepsAfter > 0) this.#stepsAfter -= 1;
   }
 
   /** Releases the reserve: from now on all of the remaining time may be used. */
   undo(): void {
     this.#undoing = true;
-  }
-
-  get #reserveMs(): number {
-    return Math.min(maxReserveMs, this.totalMs * reserveShare);
   }
 }

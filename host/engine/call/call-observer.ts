@@ -4,6 +4,7 @@
 import type { Verb } from "../../../src/cni/environment.ts";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { SpanContext } from "../../../src/trace/trace-context.ts";
 
@@ -28,6 +29,12 @@ export interface Span {
   readonly parentId: string | undefined;
 }
 
+/** An act of a rule for steps: a failed step is tried again, or its chain goes on without it. */
+export interface RuleAct extends Pick<TracedStep, "verb" | "network" | "type"> {
+  readonly what: "retried" | "passed-over";
+  readonly fault: FaultKind;
+}
+
 /** The end of a call. */
 export interface CallEnd {
   /** The call's duration in milliseconds. */
@@ -44,6 +51,8 @@ export interface CallObserver {
   readonly span: SpanContext | undefined;
   /** A step ended that took `ms` milliseconds. */
   readonly step: (step: TracedStep, ms: number, outcome: StepOutcome, span: Span | undefined) => void;
+  /** A rule for steps acted. */
+  readonly rule?: (act: RuleAct) => void;
   /** The chain of one network for the call's container ended. */
   readonly attachment: (
     attachment: Pick<TracedStep, "verb" | "network" | "ifname">,

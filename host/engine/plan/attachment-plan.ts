@@ -5,6 +5,7 @@ import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { Result } from "../../../src/fault/result.ts";
+import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
 import type { DeviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
@@ -55,4 +56,6 @@ export interface CallPlan {
   readonly attachments: readonly AttachmentPlan[];
   /** Writes the pod's network status; does nothing if no cluster is configured or the runtime names no pod. */
   readonly publish: (attached: readonly Attached[]) => Promise<Result<void>>;
+  /** Queues an Event about the pod; does nothing if no cluster is configured or the runtime names no pod. */
+  readonly tell: (event: PodEvent) => void;
 }

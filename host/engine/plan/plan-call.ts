@@ -95,6 +95,9 @@ export async function planCall(context: PlanContext): Promise<Result<CallPlan>> 
   return ok({
     attachments: attachments.map(withDeviceInfo),
     publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
+    tell: (event) => {
+      if (pod.value !== undefined) cluster?.tell(pod.value, event);
+    },
   });
 }
 
@@ -104,7 +107,7 @@ async function planRetired(context: PlanContext, profile: NpwgProfile): Promise<
   const attachment = { containerId, netns, args, ifname, capabilityArgs: new Map() };
   const main = await planPodDefault(context, undefined, undefined, attachment, profile);
   if (!main.ok) return main;
-  return ok({ attachments: [withDeviceInfo(main.value.plan)], publish: async () => ok(undefined) });
+  return ok({ attachments: [withDeviceInfo(main.value.plan)], publish: async () => ok(undefined), tell: () => undefined });
 }
 
 /** The fault of a bound definition with the name of the default network, whose leases it would use: DEFINITION_FORBIDDEN. */

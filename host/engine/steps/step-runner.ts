@@ -26,7 +26,8 @@ export function stepRunner(resources: CallResources, chain: ChainContext): RunSt
   const started = now();
   let verb: Verb | undefined;
   const run = (step: ChainStep): Promise<StepOutcome> => {
-    if (step.attachment !== undefined) verb = step.verb;
+    // The first step names the chain's verb: a rule may run a step's DEL within an ADD.
+    if (step.attachment !== undefined) verb ??= step.verb;
     const callers = origin === "nested-call" ? callersIn(step.env) : [];
     return runStep(resources, runningStep(resources, chain, step, callers, Infinity));
   };

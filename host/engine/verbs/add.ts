@@ -4,7 +4,7 @@
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { addChain, describePlugin } from "../../../src/cni/chains.ts";
 import { convertResult } from "../../../src/cni/convert-result.ts";
-import { type FailedStep, failedStepOf } from "../../../src/cni/failed-step.ts";
+import { type FailedStep, failedStepOf, type PassedOverStep } from "../../../src/cni/failed-step.ts";
 import type { PluginConf } from "../../../src/cni/network-list.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
@@ -80,8 +80,9 @@ async function letPendingRequestsLeave(): Promise<void> {
 
 async function attachAll(context: CallContext, plan: CallPlan, progress: Progress): Promise<Result<PluginResult>> {
   const attached: Attached[] = [];
+  context.deadline.planSteps(plan.attachments.reduce((steps, { list }) => steps + list.plugins.length, 0));
   for (const [index, attachment] of plan.attachments.entries()) {
-    const result = await attach(context, attachment, index, progress);
+    const result = await attach(context, attachment, { index, tell: plan.tell }, progress);
     if (!result.ok) return result;
     attached.push(result.value);
   }
@@ -103,7 +104,12 @@ function defaultResult([first]: readonly Attached[], cniVersion: string): Result
   return convertResult(first.result, cniVersion);
 }
 
-async function attach(context: CallContext, plan: AttachmentPlan, index: number, progress: Progress): Promise<Result<Attached>> {
+async function attach(
+  context: CallContext,
+  plan: AttachmentPlan,
+  { index, tell }: { readonly index: number } & Pick<CallPlan, "tell">,
+  progress: Progress,
+): Promise<Result<Attached>> {
   // An attachment that only the plan knows must not begin before the plan is on the disk. The configured default network can begin
   // earlier, because a DEL undoes it even without a journal entry: its first step need not wait for the disk.
   if (index > 0 || plan.request !== undefined) {
@@ -123,9 +129,13 @@ async function attach(context: CallContext, plan: AttachmentPlan, index: number,
   // The runtime needs the default network's result. The results of the others are only for the network status (NPWG 5.1.1).
   const withoutResult = index === 0 ? undefined : (plugin: PluginConf): void => context.warn(noResult(plan, plugin));
   const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous, withoutResult });
-  const steps = watchFailure(
-    context.runStep({ network: list.name, ifname: attachment.ifname, definition: plan.binding?.definition }),
-  );
+  const { ifname } = attachment;
+  const onPassedOver = (step: PassedOverStep): void => {
+    void progress.note({ passedOver: index, ...step });
+    tell({ reason: "StepPassedOver", message: passedOverText(plan, step) });
+  };
+  const run = context.runStep({ network: list.name, ifname, definition: plan.binding?.definition, onPassedOver });
+  const steps = watchFailure(run, context.deadline);
   const ended = await runChain(chain, steps.run);
   if (!ended.ok) {
     const failedStep = steps.failed();
@@ -142,16 +152,25 @@ async function attach(context: CallContext, plan: AttachmentPlan, index: number,
   return ok({ plan, result: ended.value, deviceInfo: deviceOf(context, plan, ended.value.result) });
 }
 
-/** Runs steps as `run` does, and remembers the step that failed and, by its error, attached nothing. */
-function watchFailure(run: RunStep): { readonly run: RunStep; readonly failed: () => FailedStep | undefined } {
+/** Runs steps as `run` does, each in its share of the time, and remembers the step that failed and, by its error, attached nothing. */
+function watchFailure(
+  run: RunStep,
+  deadline: Pick<CallContext["deadline"], "beginStep">,
+): { readonly run: RunStep; readonly failed: () => FailedStep | undefined } {
   let failedStep: FailedStep | undefined;
   const noting = async (step: ChainStep): Promise<StepOutcome> => {
+    deadline.beginStep();
     const outcome = await run(step);
     failedStep = outcome.ok ? undefined : failedStepOf(step.index, outcome.fault);
     return outcome;
   };
   const { ended } = run;
   return { run: ended === undefined ? noting : Object.assign(noting, { ended }), failed: () => failedStep };
+}
+
+function passedOverText({ source, list, attachment }: AttachmentPlan, { step, msg }: PassedOverStep): string {
+  const type = list.plugins[step]?.type ?? "";
+  return `${attachment.ifname} from ${source}: plugin ${type} failed and was passed over: ${msg}`;
 }
 
 function noResult({ source, attachment }: AttachmentPlan, plugin: PluginConf): string {

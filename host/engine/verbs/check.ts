@@ -6,6 +6,7 @@ import { type NetworkList, parseNetworkList } from "../../../src/cni/network-lis
 import { versionAtLeast } from "../../../src/cni/versions.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { PlannedAttachment } from "../../store/journal/entry.ts";
 import { journalKey, type CallContext } from "../call/call-context.ts";
 import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
@@ -34,16 +35,20 @@ export async function check(context: CallContext): Promise<Result<void>> {
       continue;
     }
     const attachment = attachmentOf(entry, planned, call.netns);
-    const chain = checkChain(
-      { list: list.value, path: call.path, inherited: context.inherited, attachment },
-      entry.progress[index]?.result,
-    );
+    const { result, passedOver = [] } = entry.progress[index] ?? {};
+    for (const { step } of passedOver) context.warn(notChecked(planned, list.value.plugins[step]?.type ?? ""));
+    const terms = { list: list.value, path: call.path, inherited: context.inherited, attachment };
+    const chain = checkChain(terms, result, passedOver);
     const ended = await runChain(chain, context.runStep(planned));
     if (!ended.ok) {
       return failed(located(ended.fault, planned.source, planned.ifname));
     }
   }
   return ok(undefined);
+}
+
+function notChecked({ source, ifname }: PlannedAttachment, type: string): string {
+  return `network ${source} as ${ifname}: plugin ${type} is not checked: its ADD failed and was passed over`;
 }
 
 function supportsCheck({ cniVersion }: NetworkList): boolean {

@@ -4,11 +4,14 @@
 // configuration suggests needs no DEL of plugins that can't be started: an ADD would have been refused for the same reason.
 
 import type { Attachment } from "../../../src/cni/attachment.ts";
-import { delChain } from "../../../src/cni/chains.ts";
+import { delChain, type DelTolerance } from "../../../src/cni/chains.ts";
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
+import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
+import { stepRule } from "../../../src/configuration/step-rules.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { joinFaults } from "../../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { decide } from "../../../src/step-policy/failure-policy.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { EntryKeeper } from "../../store/journal/entry-file.ts";
 import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts";
@@ -94,11 +97,15 @@ async function undoAttachment(
   entry: JournalEntry,
   planned: PlannedAttachment,
   list: NetworkList,
-  { result, failedStep }: AttachmentProgress,
+  { result, failedStep, passedOver = [] }: AttachmentProgress,
   netns: string,
 ): Promise<Result<void>> {
   const attachment = attachmentOf(entry, planned, netns);
-  const chain = delChain({ list, path: context.call.path, inherited: context.inherited, attachment }, result, failedStep);
+  const rules = stepRulesFor(context.configuration, planned.definition);
+  const goesOn: DelTolerance["goesOn"] = ({ plugin, verb, index }, failure) =>
+    decide(stepRule(rules, plugin.type), { verb, index, fault: failure, tries: Infinity }) === "go-on";
+  const terms = { list, path: context.call.path, inherited: context.inherited, attachment };
+  const chain = delChain(terms, result, failedStep, { passedOver, goesOn });
   const ended = await runChain(chain, context.runStep(planned));
   // The device information goes even if the DEL failed: no plugin or pod needs the description of a device in removal (DI-09).
   const removed = removeDeviceInfo(entry.plan.containerId, planned.ifname);

@@ -3,6 +3,9 @@
 import { readFileSync } from "node:fs";
 import type { PluginConf } from "../../../src/cni/network-list.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
+import { defaultCallTimeoutMs, defaultStepTimeoutMs } from "../../../src/configuration/host-configuration.ts";
+import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
+import type { StepRules } from "../../../src/configuration/step-rules.ts";
 import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 import { defaultWasm, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import { wasmDisabled } from "../../../src/configuration/wasm-disabled.ts";
@@ -15,6 +18,7 @@ import { limitsOf } from "../../sandbox/limits.ts";
 import { compareWithGrants, type GrantTerms } from "./compare-with-grants.ts";
 import { explainDefinition, ruleForNative } from "./explain-definition.ts";
 import { explainDemand } from "./explain-demand.ts";
+import { type CallTimes, explainRule } from "./explain-rule.ts";
 import { type ExplainedNetwork, type ExplainedStep, type Explanation, problemOf } from "./explanation.ts";
 import { findPlugin } from "./find-plugin.ts";
 import type { HostSettings } from "./host-settings.ts";
@@ -26,7 +30,13 @@ interface Terms extends GrantTerms {
   /** The plugin type of Plexus itself. */
   readonly ownType: string;
   readonly admission: Admission;
+  /** The rules for the steps of the administrator's networks. */
+  readonly stepRules: StepRules | undefined;
+  readonly times: CallTimes;
 }
+
+/** The times of a configuration without `callTimeoutMs` and `stepTimeoutMs`. */
+const defaultTimes: CallTimes = { callTimeoutMs: defaultCallTimeoutMs, stepTimeoutMs: defaultStepTimeoutMs };
 
 /** Explains the networks under the host configuration, or under the defaults if there is none. */
 export async function explain(
@@ -36,7 +46,8 @@ export async function explain(
   const { wasm = defaultWasm, type = "plexus" } = settings?.configuration ?? {};
   const path = settings?.cniPath ?? cniPath;
   const definitions = policyOf(settings);
-  const terms = { wasm, definitions, cniPath: path, ownType: type, admission: new Admission() };
+  const { steps: stepRules, ...times } = settings?.configuration ?? { steps: undefined, ...defaultTimes };
+  const terms = { wasm, definitions, cniPath: path, ownType: type, admission: new Admission(), stepRules, times };
   const explained = await Promise.all(networks.map((network) => withDemands(explainNetwork(network, terms), wasm)));
   return {
     apiVersion: "plexus/v1",
@@ -54,7 +65,11 @@ function explainNetwork(
   terms: Omit<Terms, "cniVersion" | "binding">,
 ): ExplainedNetwork {
   const { name, cniVersion } = list;
-  const steps = list.plugins.map((plugin) => explainPlugin(plugin, { ...terms, binding, cniVersion }));
+  const rules = stepRulesFor({ steps: terms.stepRules, definitions: terms.definitions }, binding?.definition);
+  const steps = list.plugins.map((plugin, index) => {
+    const step = explainPlugin(plugin, { ...terms, binding, cniVersion });
+    return { ...step, rule: explainRule(rules, terms.times, { index, steps: list.plugins.length, type: plugin.type }) };
+  });
   const definition = namespace === undefined ? null : explainDefinition(terms.definitions, namespace);
   const version = toVersion(cniVersion);
   const problem = version.ok ? null : problemOf(version.fault);
@@ -122,6 +137,7 @@ function explainType(
     idle: [],
     toGrant: null,
     uncovered: [],
+    rule: null,
     problem: null,
     steps: [],
   };

@@ -5,6 +5,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import type { Limits } from "../../sandbox/limits.ts";
 import type { ExplainedDefinition } from "./explain-definition.ts";
 import type { ExplainedDemand } from "./explain-demand.ts";
+import type { ExplainedRule } from "./explain-rule.ts";
 
 /** A capability that a component declares. */
 export interface ExplainedCapability {
@@ -51,6 +52,8 @@ export interface ExplainedStep {
   readonly toGrant: object | null;
   /** Values in the step's configuration that the grant does not cover. Derived from keys of the reference plugins, so only a hint. */
   readonly uncovered: readonly string[];
+  /** The rule for the step; null for an IPAM plugin, whose failure is a failure of the step above. */
+  readonly rule: ExplainedRule | null;
   /** The problem that would keep the plugin from loading; null without one. */
   readonly problem: ExplainedProblem | null;
   /** The step's IPAM plugin, if it has one. */

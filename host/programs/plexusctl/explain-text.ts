@@ -7,6 +7,7 @@ import type {
   ExplainedStep,
   Explanation,
 } from "../../node/explain/explanation.ts";
+import type { ExplainedRule } from "../../node/explain/explain-rule.ts";
 import type { ExplainedDefinition } from "../../node/explain/explain-definition.ts";
 import { requirementText } from "../../../src/configuration/requirement-text.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
@@ -75,6 +76,7 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
   if (demand !== null) {
     say(inert(`Demanded${demandText(demand)}; ${demand.isMet ? "met" : "NOT met"}.`));
   }
+  if (step.rule !== null) for (const sentence of ruleSentences(step.rule)) say(inert(sentence));
   for (const each of idle) say(`Note: ${inert(each)} is granted, but the delegate does not declare it.`);
   for (const each of uncovered)
     say(`Note: the grant does not cover this key. If the delegate uses it like the reference plugins, ADD fails: ${inert(each)}`);
@@ -88,6 +90,20 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
     );
   }
   return [...lines, ...step.steps.flatMap((each, index) => stepLines(each, `${number}.${index + 1}`, inner, width))];
+}
+
+/** The rule for a step, in sentences. */
+function ruleSentences({ failure, retries, retryOn, note, time }: ExplainedRule): readonly string[] {
+  const policies: Readonly<Record<ExplainedRule["failure"], string>> = {
+    closed: "closed: a failure fails the chain",
+    open: "open: after a failure the chain goes on without the step",
+    retry: `retry: codes ${(retryOn ?? []).join(", ")} are tried again, at most ${retries} times`,
+  };
+  return [
+    `Failure policy ${policies[failure]}.`,
+    ...(note === null ? [] : [`Note: ${note}`]),
+    `Time in an ADD: at most ${time.maxMs} ms, at least ${time.minMs} ms.`,
+  ];
 }
 
 function demandText({ digest, signedBy, anyOf }: NonNullable<ExplainedStep["demand"]>): string {

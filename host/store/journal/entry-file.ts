@@ -162,6 +162,10 @@ function isRecord(value: unknown): value is JournalRecord {
   if ("closed" in value) return true;
   if ("failed" in value) return typeof value["failed"] === "string" && typeof value["why"] === "string";
   if ("addFailed" in value) return haveNumbers(value, ["addFailed", "step", "code"]) && typeof value["msg"] === "string";
+  if ("passedOver" in value)
+    return (
+      haveNumbers(value, ["passedOver", "step", "code"]) && haveStrings(value, ["msg"]) && typeof value["cleaned"] === "boolean"
+    );
   if ("attached" in value) return typeof value["attached"] === "number" && typeof value["result"] === "string";
   return typeof value["attempted"] === "number" || typeof value["undone"] === "number";
 }

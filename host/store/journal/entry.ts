@@ -2,7 +2,7 @@
 // API down, the definition deleted and the host restarted (CNI section 3: a configuration must not change between ADD and DEL).
 
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
-import type { FailedStep } from "../../../src/cni/failed-step.ts";
+import type { FailedStep, PassedOverStep } from "../../../src/cni/failed-step.ts";
 
 /** One planned attachment, before its first step. */
 export interface PlannedAttachment {
@@ -51,6 +51,8 @@ export interface AttachmentProgress {
   readonly result?: string;
   /** Where its ADD failed in a step that reported an error. */
   readonly failedStep?: FailedStep;
+  /** The steps that its ADD passed over; absent without any. */
+  readonly passedOver?: readonly PassedOverStep[];
   readonly undone: boolean;
 }
 
@@ -77,6 +79,7 @@ export type JournalRecord =
   | { readonly attempted: number }
   | { readonly attached: number; readonly result: string }
   | ({ readonly addFailed: number } & FailedStep)
+  | ({ readonly passedOver: number } & PassedOverStep)
   | { readonly undone: number }
   | { readonly closed: true }
   /** A failed DEL: time (ISO 8601) and reason. */
@@ -103,6 +106,10 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
       const { step, code, msg, notBegun } = record;
       const failedStep = { step, code, msg, ...(notBegun === true ? { notBegun } : {}) };
       progress[index] = { ...before, attempted: true, failedStep };
+    } else if ("passedOver" in record) {
+      const { step, cleaned, code, msg } = record;
+      const passedOver = [...(before.passedOver ?? []), { step, cleaned, code, msg }];
+      progress[index] = { ...before, attempted: true, passedOver };
     } else if ("attempted" in record) progress[index] = { ...before, attempted: true };
     else if ("attached" in record) progress[index] = { ...before, attempted: true, result: record.result };
     else progress[index] = { ...before, undone: true };
@@ -113,6 +120,7 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
 /** Index in the plan of the attachment that a record is about. */
 function indexOf(record: Exclude<JournalRecord, { readonly closed: true } | { readonly failed: string }>): number {
   if ("addFailed" in record) return record.addFailed;
+  if ("passedOver" in record) return record.passedOver;
   if ("attached" in record) return record.attached;
   return "attempted" in record ? record.attempted : record.undone;
 }

@@ -61,6 +61,18 @@ export const metricDefinitions = {
     network: "open",
     type: "open",
   }),
+  plexus_step_retries_total: counter("Failed steps that were tried again (failure policy retry), by fault kind.", {
+    verb,
+    fault,
+    network: "open",
+    type: "open",
+  }),
+  plexus_steps_passed_over_total: counter("Failed steps that were passed over (failure policy open), by fault kind.", {
+    verb,
+    fault,
+    network: "open",
+    type: "open",
+  }),
   plexus_limit_verdicts_total: counter("Delegates that were stopped because they exceeded a limit.", {
     limit: fault.filter((name) => name.startsWith("LIMIT_")),
     type: "open",
