@@ -203,6 +203,7 @@ describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
     expect(singleSpaced(control("attachments", ...endpointArgs()))).toMatch(
       /^POD INTERFACE NETWORK ADDRESSES STATE AGE shop\/stuck-3 eth0 /,
     );
+    expect(control("attachments", "-o", "name", ...endpointArgs()).stdout).toBe("shop/cart-7 eth0\nshop/stuck-3 eth0\n");
     const list: unknown = JSON.parse(control("attachments", "-o", "json", ...endpointArgs()).stdout);
     expect(list).toMatchObject([
       { pod: "shop/cart-7", addresses: ["10.10.0.2/29"] },
@@ -237,16 +238,18 @@ describe("plexusctl's command line", () => {
 
   test.each([
     [[], "no command was given"],
-    [["explode"], "unknown command explode"],
-    [["status", "--nonsense"], "Unknown option '--nonsense'"],
-    [["status", "-o", "xml"], "-o xml: must be one of table, wide, json, yaml"],
+    [["explode"], "unknown command explode; valid: status, attachments, "],
+    [["explode", "--help"], "unknown command explode"],
+    [["atachments", "--help"], "unknown command atachments; did you mean attachments?"],
+    [["status", "--nonsense"], "unknown option --nonsense; valid: --status-socket, --state-dir, --output"],
+    [["status", "-o", "xml"], "-o xml: must be one of table, wide, json, yaml, name"],
     [["status", "--state-dir", "here"], "--state-dir here: must be an absolute path"],
     [["status", "web"], "status takes no argument; web is one"],
     [["attachments", "-o", "json", "shop/web"], "attachments takes no argument; shop/web is one"],
     [["reconcile", "now"], "reconcile takes no argument; now is one"],
     [["uninstall", "plexus"], "uninstall takes no argument; plexus is one"],
     [["version", "0.1.0"], "version takes no argument; 0.1.0 is one"],
-    [["errors", "7", "11"], "errors takes one argument, KIND or CODE; 11 is a second one"],
+    [["errors", "7", "11"], "errors takes one argument, [KIND or CODE]; 11 is one too many"],
     [["errors", "NOTHING\u001B[31m"], "no error has the kind or code NOTHING"],
   ])("%j ends with status 2 and one line", (args, line) => {
     const { status, stdout, stderr } = control(...args);
@@ -254,6 +257,22 @@ describe("plexusctl's command line", () => {
     expect(stderr).toMatch(/^plexusctl: .*\n$/);
     expect(stderr).toContain(line);
     expect(stderr).not.toContain("\u001B");
+  });
+
+  test("E-21: colours appear in a terminal only, and not with NO_COLOR or --no-color", () => {
+    const none = ["--status-socket", "/nonexistent/status.sock", "--state-dir", "/nonexistent"];
+    const command = `'${process.execPath}' '${join(dist, "plexusctl.cjs")}' status ${none.join(" ")}`;
+    const inTerminal = (more: string, env: NodeJS.ProcessEnv): string =>
+      spawnSync("script", ["-qec", `${command} ${more}`, "/dev/null"], {
+        encoding: "utf8",
+        env: { ...process.env, TERM: "xterm", NO_COLOR: "", ...env },
+      }).stdout;
+    expect(control("status", ...none).stdout).not.toContain("\u001B");
+    expect(inTerminal("--no-color", {})).not.toContain("\u001B");
+    expect(inTerminal("", { NO_COLOR: "1" })).not.toContain("\u001B");
+    expect(inTerminal("", { TERM: "dumb" })).not.toContain("\u001B");
+    expect(inTerminal("-o json", {})).not.toContain("\u001B");
+    expect(inTerminal("", {})).toContain("\u001B[31mPROBLEM:\u001B[0m");
   });
 
   test("errors lists every kind, and the kinds of one code", () => {

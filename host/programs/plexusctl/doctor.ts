@@ -2,9 +2,14 @@
 
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
+import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
+import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-option.ts";
+import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
 import type { SandboxProof } from "../../node/prove-sandbox/prove-sandbox.ts";
 import { proveSandbox } from "../../node/prove-sandbox/prove-sandbox.ts";
-import type { ControlOptions } from "./options.ts";
+import type { CommandResult, Invocation } from "./command-line/command.ts";
+import { notAbsolute, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
+import { printed } from "./command-line/printed.ts";
 import { readStatus } from "./read-status.ts";
 import { table, wrap } from "./table.ts";
 
@@ -15,7 +20,31 @@ export interface Diagnosis extends SandboxProof {
 }
 
 /** The options that a diagnosis needs. */
-export type DiagnoseOptions = Pick<ControlOptions, "statusSocket" | "stateDir" | "isolation" | "sandboxUids">;
+export interface DiagnoseOptions {
+  readonly statusSocket: string;
+  readonly stateDir: string;
+  /** The level to prove; undefined: the daemon's. */
+  readonly isolation: "process" | "strict" | undefined;
+  readonly sandboxUids: SandboxUids;
+}
+
+/** Runs `plexusctl doctor`. */
+export async function doctorCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
+  if (!line.flags.has("prove-sandbox")) return { wrong: "doctor: give --prove-sandbox" };
+  const wrong = notAbsolute(line, "status-socket", "state-dir");
+  if (wrong !== undefined) return wrong;
+  const isolation = (["process", "strict"] as const).find((level) => level === valueOf(line, "isolation"));
+  const uids = valueOf(line, "sandbox-uids");
+  const sandboxUids = uids === undefined ? defaultUids : readUidOption(uids);
+  if (sandboxUids === undefined) return { wrong: `--sandbox-uids ${uids}: must be ${uidOptionForm}` };
+  const diagnosis = await diagnose({ statusSocket: statusSocketOf(line), stateDir: stateDirOf(line), isolation, sandboxUids });
+  const text = (width: number): string => diagnosisText(diagnosis, width);
+  const names = (): readonly string[] => diagnosis.controls.map(({ name }) => name);
+  return {
+    stdout: await printed({ value: diagnosis, text, names }, line),
+    status: diagnosisNeedsAttention(diagnosis) ? 1 : 0,
+  };
+}
 
 /** Proves the level of `--isolation`; by default the level of the running daemon, or `process`. */
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
@@ -33,12 +62,12 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
 }
 
 /** Whether an administrator has to act. */
-export function diagnosisNeedsAttention({ holds, daemon }: Diagnosis): boolean {
+function diagnosisNeedsAttention({ holds, daemon }: Diagnosis): boolean {
   return !holds || daemon?.ready === false;
 }
 
 /** The diagnosis as a table: a control that holds, is missing, or is required and missing. */
-export function diagnosisText({ level, holds, controls, problems, daemon }: Diagnosis, width: number): string {
+function diagnosisText({ level, holds, controls, problems, daemon }: Diagnosis, width: number): string {
   const rows = controls.map(({ name, holds: isHeld, required, stops, tries }) => {
     const all = Object.values(tries);
     const refused = all.filter((errno) => errno !== 0).length;

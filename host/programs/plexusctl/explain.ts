@@ -2,7 +2,7 @@
 
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { explain } from "../../node/explain/explain-networks.ts";
-import type { Explanation } from "../../node/explain/explanation.ts";
+import type { ExplainedStep, Explanation } from "../../node/explain/explanation.ts";
 import { type HostSettings, readHostSettings } from "../../node/explain/host-settings.ts";
 import {
   type NamedList,
@@ -11,9 +11,29 @@ import {
   type NetworksInit,
   hostNetworks,
 } from "../../node/explain/networks.ts";
+import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
+import { cniPathOf, configOf } from "./command-line/common-options.ts";
+import { printed } from "./command-line/printed.ts";
+import { explanationText } from "./explain-text.ts";
+
+/** Runs `plexusctl explain`. */
+export async function explainCommand(line: Invocation): Promise<CommandResult> {
+  const explanation = await explainTarget({ target: line.args[0], config: configOf(line), cniPath: cniPathOf(line) });
+  if (!explanation.ok) return failure(explanation.fault.msg);
+  const { value } = explanation;
+  const text = (width: number): string => explanationText(value, width);
+  const names = (): readonly string[] =>
+    value.networks.flatMap(({ name, steps }) => steps.flatMap((step) => stepNames(step, name)));
+  return { stdout: await printed({ value, text, names }, line), status: value.loads ? 0 : 1 };
+}
+
+function stepNames({ type, steps }: ExplainedStep, above: string): readonly string[] {
+  const name = `${above}/${type}`;
+  return [name, ...steps.flatMap((step) => stepNames(step, name))];
+}
 
 /** The arguments of `plexusctl explain`. */
-export interface ExplainInit {
+interface ExplainInit {
   /** A file, or `namespace/name` of a NetworkAttachmentDefinition; undefined: the networks of the host configuration. */
   readonly target: string | undefined;
   /** Plexus' own configuration: its file, or the directory with that file. */
@@ -24,7 +44,7 @@ export interface ExplainInit {
 const definitionName = /^[a-z0-9][-a-z0-9]*\/[a-z0-9][-a-z0-9.]*$/;
 
 /** Explains the target. Its faults are those of a call that reads the same configuration. */
-export async function explainTarget({ target, config, cniPath }: ExplainInit): Promise<Result<Explanation>> {
+async function explainTarget({ target, config, cniPath }: ExplainInit): Promise<Result<Explanation>> {
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok) return settings;
   const warnings: string[] = [];

@@ -6,7 +6,8 @@ import { inertLine } from "../../../src/text/inert-text.ts";
 import { checkMigration, type MigrationCheck } from "../../node/migrate/check-migration.ts";
 import { readClusterFromApi } from "../../node/migrate/read-cluster.ts";
 import { readClusterObjects } from "../../node/migrate/read-objects.ts";
-import type { CommandResult } from "./commands.ts";
+import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
+import { printed } from "./command-line/printed.ts";
 
 /** The options of `--check`. */
 export interface CheckOptions {
@@ -24,16 +25,20 @@ const maxLine = 1024;
 export async function checkCommand(
   { values }: MultusMigration,
   { from, isStrict, cniPath }: CheckOptions,
-  format: "table" | "json",
+  line: Invocation,
 ): Promise<CommandResult> {
   const objects = await ("kubeconfig" in from ? readClusterFromApi(from.kubeconfig) : readClusterObjects(from.objects));
-  if (!objects.ok) return { stdout: "", stderr: objects.fault.msg, status: 1 };
+  if (!objects.ok) return failure(objects.fault.msg);
   const migrated = isJsonObject(values["config"]) ? values["config"] : {};
   const config = isStrict ? { ...migrated, profile: "compat" } : migrated;
   const check = await checkMigration({ config, objects: objects.value, cniPath });
-  if (!check.ok) return { stdout: "", stderr: check.fault.msg, status: 1 };
-  const stdout = format === "json" ? `${JSON.stringify(check.value, undefined, 2)}\n` : checkText(check.value);
-  return { stdout, status: check.value.differences.length === 0 ? 0 : 1 };
+  if (!check.ok) return failure(check.fault.msg);
+  const { value } = check;
+  const names = (): readonly string[] => value.differences.map(({ object }) => object);
+  return {
+    stdout: await printed({ value, text: () => checkText(value), names }, line),
+    status: value.differences.length === 0 ? 0 : 1,
+  };
 }
 
 function checkText({ definitions, pods, differences }: MigrationCheck): string {

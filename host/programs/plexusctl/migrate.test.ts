@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { command, missing } from "../../../test/harness/requires.ts";
 import { type ScriptedApiServer, startScriptedApiServer } from "../../cluster/testing/scripted-api-server.ts";
-import { migrateCommand } from "./migrate.ts";
+import { runCommandLine } from "./run-command-line.ts";
 
 const config = (name: string): string => JSON.stringify({ cniVersion: "1.0.0", name, type: "bridge" });
 const needed = missing("a scripted API server", command("openssl", "version"));
@@ -35,7 +35,7 @@ describe.skipIf(needed)("plexusctl migrate --check", () => {
   });
 
   const at = (name: string): string => join(directory, name);
-  const check = (...more: readonly string[]) => migrateCommand(["--check", ...more, at("00-multus.conf")]);
+  const check = (...more: readonly string[]) => runCommandLine(["migrate", "--check", ...more, at("00-multus.conf")], false);
 
   /** Lets the server have these definitions, and these pods, each on a page of its own. */
   function serve(definitions: readonly string[], pods: readonly (readonly [name: string, networks: string])[]): void {

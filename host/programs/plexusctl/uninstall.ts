@@ -5,9 +5,20 @@ import { dirname } from "node:path";
 import type { Result } from "../../../src/fault/result.ts";
 import { uninstall, type UninstallReport } from "../../node/uninstall/uninstall.ts";
 import { askDaemon } from "./ask-daemon.ts";
-import type { ControlOptions } from "./options.ts";
 
 const patienceMs = 5000;
+
+/** The options of the removal. */
+export interface UninstallOptions {
+  /** The directory of network configurations. */
+  readonly config: string;
+  readonly cniPath: string;
+  readonly stateDir: string;
+  readonly statusSocket: string;
+  readonly dryRun: boolean;
+  /** Whether files are removed although pods are attached. */
+  readonly force: boolean;
+}
 
 /** Runs the removal with the command's options. Fault STORE_FAILED. */
 export function uninstallNode({
@@ -17,7 +28,7 @@ export function uninstallNode({
   statusSocket,
   dryRun,
   force,
-}: ControlOptions): Promise<Result<UninstallReport>> {
+}: UninstallOptions): Promise<Result<UninstallReport>> {
   return uninstall({
     configurations: config,
     cniPath,

@@ -16,19 +16,18 @@ import { readHostSettings } from "../../../node/explain/host-settings.ts";
 import { checkSignature } from "../../../sandbox/provenance/signature-check.ts";
 import { storeFault } from "../../../store/files/durable-file.ts";
 import { readRegularFile } from "../../../store/files/regular-file.ts";
-import type { CommandResult } from "../commands.ts";
-import { formatted } from "../formatted.ts";
-import { type ComponentOptions, componentUsage, readComponentOptions } from "./component-options.ts";
+import type { CommandLineMistake } from "../../../../src/command-line/read-command-line.ts";
+import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
+import { printed } from "../command-line/printed.ts";
+import { type ComponentOptions, readComponentOptions } from "./component-options.ts";
 import { componentsText, pullText } from "./component-text.ts";
 
 const maxListBytes = 1024 * 1024;
 
-/** Runs `plexusctl component` with these arguments. */
-export async function runComponent(args: readonly string[]): Promise<CommandResult> {
-  const options = readComponentOptions(args);
-  if (options === "help") return { stdout: componentUsage, status: 0 };
-  if ("wrong" in options)
-    return { stdout: "", stderr: `${options.wrong} (plexusctl component --help lists commands and options)`, status: 2 };
+/** Runs a command of `plexusctl component`, such as `push`. */
+export async function runComponent(command: string, line: Invocation): Promise<CommandResult | CommandLineMistake> {
+  const options = readComponentOptions(command, line);
+  if ("wrong" in options) return options;
   const { credentials, plainHttp, authority } = options;
   const stores = new ArtifactStores({ credentialsFile: credentials, plainHttp, authorityFile: authority });
   const result = await run(options, stores);
@@ -37,17 +36,17 @@ export async function runComponent(args: readonly string[]): Promise<CommandResu
 
 /** The message, and the remedy of the catalogue. */
 function refused({ msg, details = "" }: Fault): CommandResult {
-  return { stdout: "", stderr: details === "" ? msg : `${msg}. ${details}`, status: 1 };
+  return failure(details === "" ? msg : `${msg}. ${details}`);
 }
 
 async function run(options: ComponentOptions, stores: ArtifactStores): Promise<Result<CommandResult>> {
-  const { command, args, output } = options;
+  const { command, args, line } = options;
   const [first = "", second = ""] = args;
   switch (command) {
     case "push": {
       const reference = readReference(second);
       if (!reference.ok) return reference;
-      return printed(await pushComponent(stores, first, reference.value), reference.value, options);
+      return copied(await pushComponent(stores, first, reference.value), reference.value, options);
     }
     case "save": {
       const source = readReference(first);
@@ -55,13 +54,13 @@ async function run(options: ComponentOptions, stores: ArtifactStores): Promise<R
       const tag = source.value.tag ?? (source.value.digest === undefined ? "latest" : undefined);
       const place = { kind: "layout", directory: second } as const;
       const target: ArtifactReference = { place, tag, digest: undefined };
-      return printed(await copyComponent(stores, source.value, target), target, options);
+      return copied(await copyComponent(stores, source.value, target), target, options);
     }
     case "load": {
       const target = readReference(second);
       if (!target.ok) return target;
       const source: ArtifactReference = { ...target.value, place: { kind: "layout", directory: first } };
-      return printed(await copyComponent(stores, source, target.value), target.value, options);
+      return copied(await copyComponent(stores, source, target.value), target.value, options);
     }
     case "verify":
       return verify(options, stores);
@@ -77,7 +76,9 @@ async function run(options: ComponentOptions, stores: ArtifactStores): Promise<R
         force: options.force,
       });
       if (!pulled.ok) return pulled;
-      return ok({ stdout: await formatted(pulled.value, output, () => pullText(pulled.value)), status: 0 });
+      const { value } = pulled;
+      const names = (): readonly string[] => [...value.installed, ...value.unchanged].map(({ file }) => file);
+      return ok({ stdout: await printed({ value, text: () => pullText(value), names }, line), status: 0 });
     }
     default:
       return listed(options);
@@ -85,21 +86,22 @@ async function run(options: ComponentOptions, stores: ArtifactStores): Promise<R
 }
 
 /** The pinned reference of an artifact that was pushed, and its digests. */
-async function printed(
+async function copied(
   pushed: Result<PushedArtifact>,
   { place, tag }: ArtifactReference,
-  { output }: ComponentOptions,
+  { line }: ComponentOptions,
 ): Promise<Result<CommandResult>> {
   if (!pushed.ok) return pushed;
   const { manifestDigest, digest, signatures } = pushed.value;
   const reference = referenceText({ place, tag, digest: manifestDigest });
   const signed = signatures === 0 ? "" : `with ${signatures} ${signatures === 1 ? "signature" : "signatures"}\n`;
   const text = `${reference}\ncomponent ${digest}\n${signed}`;
-  return ok({ stdout: await formatted({ reference, ...pushed.value }, output, () => text), status: 0 });
+  const printable = { value: { reference, ...pushed.value }, text: () => text, names: () => [reference] };
+  return ok({ stdout: await printed(printable, line), status: 0 });
 }
 
 async function verify(
-  { args: [text = ""], keys, output }: ComponentOptions,
+  { args: [text = ""], keys, line }: ComponentOptions,
   stores: ArtifactStores,
 ): Promise<Result<CommandResult>> {
   const reference = readReference(text);
@@ -122,12 +124,12 @@ async function verify(
   }
   if (signers.length === 0 && refusal !== undefined) return failed({ ...refusal, msg: `${text}: ${refusal.msg}` });
   const pinned = referenceText({ ...reference.value, digest: manifest.digest });
-  const document = { reference: pinned, manifestDigest: manifest.digest, digest: layer.digest, signers };
+  const value = { reference: pinned, manifestDigest: manifest.digest, digest: layer.digest, signers };
   const lines = `${pinned}\ncomponent ${layer.digest}\nsigned by ${signers.join(", ")}\n`;
-  return ok({ stdout: await formatted(document, output, () => lines), status: 0 });
+  return ok({ stdout: await printed({ value, text: () => lines, names: () => [pinned] }, line), status: 0 });
 }
 
-async function listed({ config, cniPath, lock, output }: ComponentOptions): Promise<Result<CommandResult>> {
+async function listed({ config, cniPath, lock, line }: ComponentOptions): Promise<Result<CommandResult>> {
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok && settings.fault.kind !== "STORE_FAILED") return settings;
   const host = settings.ok ? settings.value : undefined;
@@ -135,7 +137,10 @@ async function listed({ config, cniPath, lock, output }: ComponentOptions): Prom
   if (!locked.ok) return locked;
   const found = await listComponents(host?.cniPath ?? cniPath, host?.configuration.wasm ?? defaultWasm, locked.value);
   return ok({
-    stdout: await formatted(found, output, (width) => componentsText(found, width)),
+    stdout: await printed(
+      { value: found, text: (width) => componentsText(found, width), names: () => found.map(({ type }) => type) },
+      line,
+    ),
     status: found.some(({ problem }) => problem !== null) ? 1 : 0,
   });
 }

@@ -1,0 +1,27 @@
+// plexusctl's commands. Dispatch, help, completion and docs/reference/plexusctl.md come from this table.
+
+import type { ProgramSpec } from "../../../../src/command-line/help-text.ts";
+import type { Command } from "../command-line/command.ts";
+import { exitStatuses } from "../command-line/exit-statuses.ts";
+import { componentCommands } from "./component-commands.ts";
+import { helpCommands } from "./help-commands.ts";
+import { installationCommands } from "./installation-commands.ts";
+import { networkCommands } from "./network-commands.ts";
+import { nodeCommands } from "./node-commands.ts";
+
+/** All commands, in the order of the help. */
+export const commands: readonly Command[] = [
+  ...nodeCommands,
+  ...networkCommands,
+  ...componentCommands,
+  ...installationCommands,
+  ...helpCommands,
+];
+
+/** plexusctl. */
+export const plexusctl: ProgramSpec = {
+  name: "plexusctl",
+  summary: "shows and manages Plexus on this node",
+  commands,
+  statuses: Object.entries(exitStatuses),
+};

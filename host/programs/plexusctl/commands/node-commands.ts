@@ -1,0 +1,83 @@
+// Commands about this node: what is attached, what fails, and whether Plexus can run here.
+
+import type { Command } from "../command-line/command.ts";
+import { cniPathOption, configOption, dryRunOption, stateDirOption, statusSocketOption } from "../command-line/common-options.ts";
+
+const attachmentNames = "NAMESPACE/POD INTERFACE of each attachment";
+
+/** The commands. */
+export const nodeCommands: readonly Command[] = [
+  {
+    name: "status",
+    summary: "shows readiness, attachments, networks, address pools, and the last failures with remedies",
+    options: [statusSocketOption, stateDirOption],
+    forms: ["table", "wide", "json", "yaml", "name"],
+    names: attachmentNames,
+    attention: "no daemon answers, it is not ready, an attachment is abandoned, or a DEL fails",
+    run: async (line) => (await import("../status.ts")).statusCommand(line),
+  },
+  {
+    name: "attachments",
+    summary: "lists all attachments",
+    options: [statusSocketOption, stateDirOption],
+    forms: ["table", "wide", "json", "yaml", "name"],
+    names: attachmentNames,
+    attention: "not used",
+    run: async (line) => (await import("../status.ts")).attachmentsCommand(line),
+  },
+  {
+    name: "reconcile",
+    summary: "makes the daemon remove stale attachments and leases now",
+    options: [dryRunOption, statusSocketOption],
+    forms: ["table", "wide", "json", "yaml", "name"],
+    names: "each finding",
+    attention: "no daemon answers, it has no agent, or a finding could not be removed",
+    run: async (line) => (await import("../reconcile.ts")).reconcileCommand(line),
+  },
+  {
+    name: "doctor",
+    summary: "tries what the jail of sandbox processes holds on this node",
+    options: [
+      { name: "prove-sandbox", about: "starts sandbox processes, and tries each control of their jail from inside" },
+      {
+        name: "isolation",
+        value: "LEVEL",
+        about: "the level to prove: process or strict",
+        usual: "the daemon's",
+        choices: ["process", "strict"],
+      },
+      { name: "sandbox-uids", value: "FIRST:COUNT", about: "as of plexusd" },
+      statusSocketOption,
+      stateDirOption,
+    ],
+    forms: ["table", "wide", "json", "yaml", "name"],
+    names: "each control",
+    attention: "the level does not hold, or the daemon is not ready",
+    run: async (line) => (await import("../doctor.ts")).doctorCommand(line),
+  },
+  {
+    name: "sysdump",
+    summary: "writes one archive about this node, without secrets",
+    details:
+      "The archive has status, sandbox proof, metrics, versions, kernel features, links, routes, configurations, names of files and the ends of logs. " +
+      "Tokens, keys, users of kubeconfigs and foreign annotations are taken out; look through the archive before you publish it. " +
+      "contents.json says what was left out.",
+    options: [
+      {
+        name: "output",
+        short: "o",
+        value: "FILE",
+        about: "the archive; -: stdout",
+        usual: "plexus-sysdump-HOST.tar.gz",
+        completes: "file",
+      },
+      { name: "max-mib", value: "N", about: "maximum size before compression, 1 to 1000", usual: "20" },
+      statusSocketOption,
+      stateDirOption,
+      { ...configOption, about: "the directory of network configurations", completes: "directory" },
+      cniPathOption,
+    ],
+    attention: "the archive could not be written",
+    run: async (line) => (await import("../sysdump.ts")).sysdumpCommand(line),
+  },
+];
