@@ -1,6 +1,6 @@
 // Commands about plexusctl itself and its errors.
 
-import { type Shell, shells } from "../../../../src/command-line/complete.ts";
+import { completionScript, type Shell, shells } from "../../../../src/command-line/complete.ts";
 import { catalogue } from "../../../../src/fault/catalogue.ts";
 import type { Command } from "../command-line/command.ts";
 
@@ -29,7 +29,6 @@ export const helpCommands: readonly Command[] = [
     options: [],
     attention: "not used",
     run: async (line) => {
-      const { completionScript } = await import("../../../../src/command-line/complete.ts");
       const shell = shells.find((each): each is Shell => each === line.args[0]);
       if (shell === undefined) return { wrong: `completion ${line.args[0]}: must be one of ${shells.join(", ")}` };
       return { stdout: completionScript("plexusctl", shell), status: 0 };
