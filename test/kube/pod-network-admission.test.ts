@@ -1,0 +1,237 @@
+// KEP-3698's rules at admission: CustomResourceDefinitions and admission policies on a real API server, without any webhook.
+
+import type { KubernetesObject } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
+import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { kubeApi } from "../harness/kube/binaries.ts";
+import { missing, privateNamespaces } from "../harness/requires.ts";
+import { networkObjects } from "../harness/kube/network-objects.ts";
+
+/** Requests of this test itself, with Plexus' client. */
+const own = [
+  "podnetworks",
+  "podnetworks/status",
+  "podnetworkattachments",
+  "pods",
+  "pods/status",
+  "namespaces",
+  "customresourcedefinitions",
+  "validatingadmissionpolicies",
+  "validatingadmissionpolicybindings",
+  "mutatingadmissionpolicies",
+  "mutatingadmissionpolicybindings",
+].flatMap((resource) => ["get", "create", "patch", "delete"].map((verb) => `${verb} ${resource}`));
+
+describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, kubeApi))("an API server with PodNetworks", () => {
+  let api: ApiServer;
+  const { pod, podNetwork, attachment } = networkObjects;
+  let objects: ApiObjects;
+  const create = async (object: ApiObject & KubernetesObject): Promise<ApiObject | string> =>
+    outcome(await objects.create(collectionOf(object), object));
+  const patch = async (object: KubernetesObject, change: object, subresource = ""): Promise<ApiObject | string> =>
+    outcome(await objects.patch(`${collectionOf(object)}/${object.metadata?.name}${subresource}`, change));
+  let count = 0;
+  const createPod = (networks: unknown, more: Parameters<typeof pod>[2] = {}): Promise<ApiObject | string> => {
+    count += 1;
+    return create(
+      pod(`p${count}`, typeof networks === "string" || networks === undefined ? networks : JSON.stringify(networks), more),
+    );
+  };
+
+  /** The API server compiles policies some time after their creation. */
+  const policiesActive = async (): Promise<void> => {
+    for (const deadline = Date.now() + 30_000; Date.now() < deadline; await new Promise((resolve) => setTimeout(resolve, 250))) {
+      const [refused, populated] = [await createPod([{ podNetworkName: "secret" }]), await createPod(undefined)];
+      const isPopulated = typeof populated !== "string" && JSON.stringify(populated).includes("plexus.dev/networks");
+      if (typeof refused === "string" && refused.includes("may not use") && isPopulated) return;
+    }
+    throw new Error("the admission policies are not active after 30 s");
+  };
+
+  beforeAll(async () => {
+    api = await startApiServer({ alsoAllowed: own });
+    objects = objectsOf(api.adminKubeconfig);
+    await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml");
+    await api.namespace("shop");
+    await api.namespace("blue-shop");
+    await vi.waitFor(() => api.admin.create(podNetwork("default")), { timeout: 20_000, interval: 100 });
+    for (const name of ["blue", "red", "secret"]) await api.admin.create(podNetwork(name));
+    await api.admin.create({
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRole",
+      metadata: { name: "use" },
+      rules: [
+        { apiGroups: ["plexus.dev"], resources: ["podnetworks"], resourceNames: ["blue", "red"], verbs: ["use"] },
+        { apiGroups: ["plexus.dev"], resources: ["podnetworkattachments"], verbs: ["use"] },
+      ],
+    } as KubernetesObject);
+    await api.admin.create({
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name: "use" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "use" },
+      subjects: [{ kind: "ServiceAccount", name: "default", namespace: "shop" }],
+    } as KubernetesObject);
+    await policiesActive();
+  });
+  afterAll(async () => {
+    objects?.close();
+    await api?.dispose();
+  });
+
+  test("KE-01 KE-02: a PodNetwork is cluster-scoped, has a status, and is enabled by default", async () => {
+    const read = outcome(await objects.get("/apis/plexus.dev/v1alpha1/podnetworks/blue"));
+    expect(read).toMatchObject({ spec: { enabled: true, provider: "k8s.cni.cncf.io/plexus" } });
+    expect(await patch(podNetwork("blue"), { status: { phase: "Ready" } }, "/status")).toMatchObject({
+      status: { phase: "Ready" },
+    });
+  });
+
+  test.each(["foo.io/bar", "k8s.cni.cncf.io/multus"])("KE-04: the provider %j is accepted", async (provider) => {
+    count += 1;
+    expect(await create(podNetwork(`x${count}`, { provider }))).toMatchObject({ spec: { provider } });
+  });
+
+  test.each(["Foo/bar", "foo.io", "", 5])("KE-04: the provider %j is refused", async (provider) => {
+    count += 1;
+    expect(await create(podNetwork(`x${count}`, { provider }))).toContain("spec.provider");
+  });
+
+  test("KE-15 KE-18: a PodNetwork is immutable, except for enabled", async () => {
+    expect(await patch(podNetwork("red"), { spec: { provider: "foo.io/bar" } })).toContain(
+      "a PodNetwork is immutable, except for spec.enabled",
+    );
+    const refs = [{ group: "a", kind: "b", name: "c" }];
+    expect(await patch(podNetwork("red"), { spec: { parametersRefs: refs } })).toContain("immutable");
+    expect(await patch(podNetwork("red"), { spec: { enabled: false } })).toMatchObject({
+      spec: { enabled: false },
+    });
+  });
+
+  test("KE-03 KE-18: each of several parametersRefs has texts", async () => {
+    const ref = { group: "k8s.cni.cncf.io", kind: "network-attachment-definitions", name: "a", namespace: "shop" };
+    expect(await create(podNetwork("refs", { parametersRefs: [ref, { ...ref, name: "b" }] }))).toMatchObject({
+      spec: { parametersRefs: [ref, { ...ref, name: "b" }] },
+    });
+    expect(await create(podNetwork("refs2", { parametersRefs: [{ group: 1, kind: "b" }] }))).toContain("parametersRefs[0]");
+  });
+
+  test("KE-19 KE-22 KE-24 KE-25: an attachment names one PodNetwork and is immutable", async () => {
+    expect(await create(attachment("fast", "blue"))).toMatchObject({ spec: { podNetworkName: "blue" } });
+    expect(await patch(attachment("fast", "blue"), { spec: { podNetworkName: "red" } })).toContain(
+      "a PodNetworkAttachment is immutable",
+    );
+    expect(await create({ ...attachment("none", "blue"), spec: {} })).toContain("podNetworkName");
+  });
+
+  test("KE-30 KE-54: the default PodNetwork cannot be deleted, only replaced", async () => {
+    const answer = await objects.remove("/apis/plexus.dev/v1alpha1/podnetworks/default");
+    expect(outcome(answer)).toContain('the PodNetwork "default" cannot be deleted');
+  });
+
+  test("KE-28 KE-45 KE-54: a pod without networks gets the default one, and no gate", async () => {
+    const made = await createPod(undefined);
+    expect(made).toMatchObject({ metadata: { annotations: { "plexus.dev/networks": '[{"podNetworkName":"default"}]' } } });
+    expect(made).not.toMatchObject({ spec: { schedulingGates: expect.anything() } });
+  });
+
+  test("KE-34 KE-59: a namespace has a default PodNetwork of its own, which its pods may use", async () => {
+    const annotations = { "plexus.dev/default-podnetwork": "secret" };
+    await objects.patch("/api/v1/namespaces/blue-shop", { metadata: { annotations } });
+    await vi.waitFor(
+      async () =>
+        expect(await createPod(undefined, { namespace: "blue-shop" })).toMatchObject({
+          metadata: { annotations: { "plexus.dev/networks": '[{"podNetworkName":"secret"}]' } },
+        }),
+      { timeout: 10_000, interval: 250 },
+    );
+  });
+
+  test("KE-41 KE-45: a pod with hostNetwork has no networks", async () => {
+    const made = await createPod(undefined, { spec: { hostNetwork: true } });
+    expect(made).toMatchObject({ kind: "Pod" });
+    expect(made).not.toMatchObject({ metadata: { annotations: expect.anything() } });
+    expect(await createPod([{ podNetworkName: "blue" }], { spec: { hostNetwork: true } })).toContain(
+      "cannot be set with hostNetwork",
+    );
+  });
+
+  test("KE-37 KE-43: a pod that names networks waits behind a gate", async () => {
+    const text = '[ {"podNetworkName": "default"}, {"interfaceName":"net1", "podNetworkName":"blue", "isDefaultGW4": true} ]';
+    expect(await createPod(text)).toMatchObject({
+      metadata: { annotations: { "plexus.dev/networks": text }, labels: { "plexus.dev/networks": "gated" } },
+      spec: { schedulingGates: [{ name: "plexus.dev/networks-ready" }] },
+    });
+  });
+
+  test("a pod that has a node already gets no gate, which Kubernetes would refuse", async () => {
+    const made = await createPod([{ podNetworkName: "blue" }], { spec: { nodeName: "n1" } });
+    expect(made).toMatchObject({ metadata: { labels: { "plexus.dev/networks": "placed" } } });
+    expect(made).not.toMatchObject({ spec: { schedulingGates: expect.anything() } });
+  });
+
+  test.each([
+    ["KE-38", [{ podNetworkName: "blue" }, { podNetworkName: "blue" }], "a pod uses a PodNetwork at most once"],
+    [
+      "KE-39",
+      [
+        { podNetworkName: "blue", isDefaultGW4: true },
+        { podNetworkName: "red", isDefaultGW: true },
+      ],
+      "isDefaultGW4 and isDefaultGW6 are true for one network at most",
+    ],
+    [
+      "KE-39",
+      [
+        { podNetworkName: "blue", isDefaultGW6: true },
+        { podNetworkName: "red", isDefaultGW6: true },
+      ],
+      "are true for one network at most",
+    ],
+    [
+      "KE-40",
+      [
+        { podNetworkName: "blue", interfaceName: "a" },
+        { podNetworkName: "red", interfaceName: "a" },
+      ],
+      "an interfaceName is used at most once",
+    ],
+    ["KE-40", [{ podNetworkName: "blue", interfaceName: "a/b" }], "must be a JSON list"],
+    [
+      "KE-42",
+      [{ podNetworkName: "blue", podNetworkAttachmentName: "fast" }],
+      "exactly one of podNetworkName and podNetworkAttachmentName",
+    ],
+    ["KE-42", [{ interfaceName: "a" }], "exactly one of podNetworkName and podNetworkAttachmentName"],
+    ["KE-25", [], "at least one object"],
+    ["KE-48", '[{"podNetworkNam\\u0065":"blue"}]', "strings have no escapes"],
+    ["KE-48", '[{"podNetworkName":"blue","interfaceName":"a","interfaceName":"b"}]', "each member at most once"],
+    ["KE-48", '[{"podNetworkName":"blue"}] trailing', "must be a JSON list"],
+    ["KE-48", '[{"podNetworkName":"blue","x":{"podNetworkName":"secret"}}]', "must be a JSON list"],
+  ])("%s: %j is refused at once", async (_row, networks, reason) => {
+    expect(await createPod(networks)).toContain(reason);
+  });
+
+  test("KE-48: networks cannot be edited or added later, not even through the status, and the label stays", async () => {
+    await createPod([{ podNetworkName: "blue" }]);
+    const made = pod(`p${count}`, undefined);
+    const edited = { metadata: { annotations: { "plexus.dev/networks": '[{"podNetworkName":"red"}]' } } };
+    for (const subresource of ["", "/status"])
+      expect(await patch(made, edited, subresource)).toContain("cannot be changed after the pod was created");
+    const unlabelled = { metadata: { labels: { "plexus.dev/networks": null } } };
+    expect(await patch(made, unlabelled)).toContain("the label plexus.dev/networks cannot be removed");
+  });
+
+  test("KE-57: a pod's service account needs the verb use, and an attachment's author too", async () => {
+    expect(await createPod([{ podNetworkName: "secret" }])).toContain(
+      'the service account "default" may not use a PodNetwork of secret',
+    );
+    expect(await createPod([{ podNetworkName: "blue" }], { namespace: "blue-shop" })).toContain("may not use");
+    expect(await createPod([{ podNetworkAttachmentName: "fast" }], { namespace: "blue-shop" })).toContain(
+      "may not use a PodNetworkAttachment of fast",
+    );
+    expect(await createPod([{ podNetworkAttachmentName: "fast" }])).toMatchObject({ kind: "Pod" });
+  });
+});
