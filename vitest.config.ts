@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/harness/closing-line.ts";
+import { ClusterSequence } from "./test/harness/cluster/sequence.ts";
 import { fastTests } from "./test/harness/fast-tests.ts";
 import { sameForEveryUser } from "./test/harness/same-for-every-user.ts";
 import { suiteSocket } from "./test/harness/suite-daemon.ts";
@@ -34,6 +35,7 @@ const shared = {
 export default defineConfig({
   test: {
     maxWorkers: 3,
+    sequence: { sequencer: ClusterSequence },
     reporters: ["default", new ClosingLine()],
     projects: [
       {
@@ -44,8 +46,17 @@ export default defineConfig({
           exclude: [...shared.exclude, "test/cluster/**"],
         },
       },
-      // `npm run test:cluster`: needs a kubelet, which takes minutes to build.
-      { test: { ...shared, name: "cluster", include: ["test/cluster/**/*.test.ts"] } },
+      // `npm run test:cluster`: needs a kubelet, which takes minutes to build. A worker keeps its modules, and so its cluster, for all of
+      // its files.
+      {
+        test: {
+          ...shared,
+          name: "cluster",
+          include: ["test/cluster/**/*.test.ts"],
+          isolate: false,
+          globalSetup: ["test/harness/cluster/ended-clusters.ts"],
+        },
+      },
       {
         test: {
           ...shared,

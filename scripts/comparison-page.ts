@@ -171,7 +171,7 @@ ${table(life)}
   \`host-local\` then says \`no IP ranges specified\`.
 - The size is that of the programs and libraries that the image adds, with gzip; for Plexus, Node is the largest part. Multus' published image adds Debian.
 
-\`npm run test:cluster -- test/cluster/comparison.test.ts\` measures again; with \`PLEXUS_COMPARISON=write\` it also writes
+\`PLEXUS_COMPARISON=print npm run test:cluster -- test/cluster/comparison.test.ts\` measures again; with \`PLEXUS_COMPARISON=write\` it also writes
 [comparison.json](comparison.json), from which \`npm run docs\` makes this page.
 \`node scripts/manifest-privileges.ts FILE\` prints the privileges of any manifest.
 `;

@@ -59,8 +59,8 @@ case $command in
     fi
     exec vitest run "$@"
     ;;
-  # Each file starts a cluster of its own.
-  test-cluster) exec vitest run --project cluster --maxWorkers 1 "$@" ;;
+  # Two clusters at a time: most of a test is waiting.
+  test-cluster) exec vitest run --project cluster --maxWorkers 2 "$@" ;;
   shell) exec "${SHELL:-sh}" "$@" ;;
   *) echo "plexus: no such command: $command" >&2; exit 2 ;;
 esac

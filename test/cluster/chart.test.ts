@@ -12,11 +12,12 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { program } from "../e2e/containerd/programs.ts";
 import { sandboxImage } from "../e2e/containerd/sandbox-image.ts";
 import { root } from "../harness/compiled.ts";
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import type { Cluster } from "../harness/cluster/cluster.ts";
 import type { ClusterNode } from "../harness/cluster/node.ts";
 import { importPlexus, plexusRepository } from "../harness/cluster/plexus-image.ts";
 import { runtimeSocket } from "../harness/cluster/runtime.ts";
 import { toolsPod } from "../harness/cluster/pods.ts";
+import { clusterWithImage } from "../harness/cluster/ready-cluster.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { kubectlBinary } from "../harness/kube/binaries.ts";
 import { helm, helmBinary } from "../harness/kube/helm.ts";
@@ -51,15 +52,13 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     if (status !== 0) throw new Error(stderr);
   };
   beforeAll(async () => {
-    cluster = await startCluster();
+    cluster = await clusterWithImage();
     [node] = cluster.nodes;
-    node.installNetwork();
     for (const tag of ["0.1.0", "next"]) {
       importPlexus(cluster.nodes, tag);
       tagImage(`${plexusRepository}:${tag}`, `${plexusImage}:${tag}`);
     }
     tagImage(sandboxImage, exampleImage);
-    await cluster.nodesReady();
     await cluster.apply(toolsPod("before"));
     await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/before");
   }, 300_000);
@@ -102,10 +101,11 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
   };
   const ours = (): string => join(node.disk, "etc", "cni", "net.d", "00-plexus.conflist");
 
-  test("is installed within a minute by the three commands of the page as they stand, and gives new pods their networks", async () => {
+  test("is installed within a minute by the three commands of page and README as they stand, and gives new pods their networks", async () => {
     const page = readFileSync(join(root, "docs", "how-to", "install-on-a-cluster.md"), "utf8");
     const [, commands = ""] = /^```sh\n([\s\S]*?)^```$/mu.exec(page) ?? [];
     expect(commands.trim().split("\n")).toHaveLength(3);
+    expect(readFileSync(join(root, "README.md"), "utf8")).toContain(commands);
     const programs = mkdtempSync(join(tmpdir(), "plexus-programs-"));
     onTestFinished(() => rmSync(programs, { recursive: true }));
     symlinkSync(helmBinary() ?? "", join(programs, "helm"));

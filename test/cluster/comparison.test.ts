@@ -1,5 +1,5 @@
-// Plexus and Multus on one cluster: an upgrade under load, and the way back to a node without them. With PLEXUS_COMPARISON=write the figures
-// go into docs/reference/comparison.json, from which `npm run docs` makes the page.
+// Plexus and Multus on one cluster: an upgrade under load, and the way back to a node without them. By choice: PLEXUS_COMPARISON=print prints the
+// figures; with PLEXUS_COMPARISON=write they also go into docs/reference/comparison.json, from which `npm run docs` makes the page.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,16 @@ import { leases } from "../harness/namespaces.ts";
 import { missingBuild } from "../harness/plexus.ts";
 import { contenders } from "./contenders.ts";
 
-const skip = missingCluster("comparing with Multus", helm, everyMultus, () => missingBuild({ components: ["ipam-host-local"] }));
+const skip = missingCluster(
+  "comparing with Multus",
+  () =>
+    process.env["PLEXUS_COMPARISON"] === undefined
+      ? "it measures for three minutes; set PLEXUS_COMPARISON=print, or =write"
+      : undefined,
+  helm,
+  everyMultus,
+  () => missingBuild({ components: ["ipam-host-local"] }),
+);
 /** Pods at once, and the least number of pods that come and go during an upgrade. */
 const width = 5;
 const least = 20;

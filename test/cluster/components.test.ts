@@ -5,10 +5,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import type { Cluster } from "../harness/cluster/cluster.ts";
 import type { ClusterNode } from "../harness/cluster/node.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
 import { toolsPod } from "../harness/cluster/pods.ts";
+import { clusterWithImage } from "../harness/cluster/ready-cluster.ts";
 import { deployPlexus, explained } from "../harness/cluster/release.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { storage } from "../harness/cluster/storage.ts";
@@ -50,10 +50,8 @@ describe.skipIf(skip)("the chart's components", () => {
     local = await startRegistry({ directory: author.directory });
     const component = readFileSync(join(dist, "delegates", "ipam-host-local.wasm"));
     versions = [await push("1", component), await push("2", withSection(component))];
-    cluster = await startCluster();
+    cluster = await clusterWithImage();
     [node] = cluster.nodes;
-    node.installNetwork();
-    importPlexus(cluster.nodes, "v1");
     const tls = cluster.authority.issue("registry", { commonName: "registry", alternativeNames: [`IP:${apiAddress}`] });
     remote = await startRegistry({ directory: author.directory, address: apiAddress, tls, auth: "basic" });
     const auths = { [remote.host]: basicUser };
@@ -64,7 +62,6 @@ describe.skipIf(skip)("the chart's components", () => {
       metadata: { name: "registry", namespace: "kube-system" },
       stringData: { ".dockerconfigjson": JSON.stringify({ auths }) },
     });
-    await cluster.nodesReady();
   }, 300_000);
   afterAll(async () => {
     await cluster?.stop();

@@ -5,10 +5,11 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import type { Cluster } from "../harness/cluster/cluster.ts";
 import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import { importPlexus, importShippedPlexus } from "../harness/cluster/plexus-image.ts";
+import { importShippedPlexus } from "../harness/cluster/plexus-image.ts";
 import { toolsDeployment, toolsPod } from "../harness/cluster/pods.ts";
+import { clusterWithImage } from "../harness/cluster/ready-cluster.ts";
 import { deployPlexus, explained, removePlexus } from "../harness/cluster/release.ts";
 import { storage } from "../harness/cluster/storage.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
@@ -18,19 +19,17 @@ import { missingBuild } from "../harness/plexus.ts";
 import { missing } from "../harness/requires.ts";
 
 const skip = missingCluster("helm install on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
-// Without buildah this cluster gets an image of the build in dist/.
+// Without buildah the cluster has an image of the build in dist/ only.
 const unshipped = skip || missing("the image of deploy/Containerfile on a cluster", imagePrograms);
+
+const tag = unshipped ? "v1" : "shipped";
 
 describe.skipIf(skip)("helm install on a node with pods", () => {
   let cluster: Cluster;
   let shippedDigests: readonly string[] = [];
   beforeAll(async () => {
-    cluster = await startCluster();
-    const [node] = cluster.nodes;
-    node.installNetwork();
-    if (unshipped) importPlexus(cluster.nodes, "v1");
-    else shippedDigests = await importShippedPlexus(cluster.nodes, "v1");
-    await cluster.nodesReady();
+    cluster = await clusterWithImage();
+    if (!unshipped) shippedDigests = await importShippedPlexus(cluster.nodes, tag);
     await cluster.apply(toolsDeployment("before", 2));
     await cluster.succeed("rollout", "status", "deployment/before", "--timeout=60s");
   }, 900_000);
@@ -42,7 +41,7 @@ describe.skipIf(skip)("helm install on a node with pods", () => {
   test("is ready within 60 s, and pods that ran before keep their addresses", async () => {
     const addresses = await addressesOf("before");
     const started = performance.now();
-    await deployPlexus(cluster, "install", "v1");
+    await deployPlexus(cluster, "install", tag);
     expect(performance.now() - started).toBeLessThan(60_000);
     expect(await addressesOf("before")).toBe(addresses);
     const [first = "", second = ""] = addresses.split(" ");

@@ -1,16 +1,20 @@
 // `helm upgrade` and `helm rollback` while pods come and go, and a node's reboot.
 
+import { join } from "node:path";
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import type { Cluster } from "../harness/cluster/cluster.ts";
 import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
 import { importPlexus } from "../harness/cluster/plexus-image.ts";
 import { toolsDeployment, toolsPod } from "../harness/cluster/pods.ts";
+import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
 import { deployPlexus, rollBackPlexus } from "../harness/cluster/release.ts";
-import { storage } from "../harness/cluster/storage.ts";
+import { storageWith } from "../harness/cluster/storage.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { helm } from "../harness/kube/helm.ts";
 import { missingBuild } from "../harness/plexus.ts";
+import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
 
 const skip = missingCluster("helm upgrade on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 const selection = { "k8s.v1.cni.cncf.io/networks": "storage@data0" };
@@ -20,14 +24,14 @@ const least = 50;
 
 describe.skipIf(skip)("a cluster with Plexus by helm", () => {
   let cluster: Cluster;
+  /** The last plugin of the further network: its log has every ADD and DEL that an engine carried out. */
+  let recorder: RecorderPlugin;
   beforeAll(async () => {
-    cluster = await startCluster();
+    cluster = await clusterWithPlexus();
+    importPlexus(cluster.nodes, "v2");
     const [node] = cluster.nodes;
-    node.installNetwork();
-    for (const tag of ["v1", "v2"]) importPlexus(cluster.nodes, tag);
-    await cluster.nodesReady();
-    await deployPlexus(cluster, "install", "v1");
-    await cluster.apply(storage);
+    recorder = installRecorder(join(node.disk, "opt", "cni", "bin"), "recorder");
+    await cluster.apply(storageWith("ipam-host-local", { type: "recorder" }));
   }, 240_000);
   afterAll(async () => cluster?.stop());
 
@@ -66,15 +70,41 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
       "-o",
       "jsonpath={.items[*].message}",
     );
+  /** How often each attachment's verb was carried out, by container and interface. */
+  const served = (verb: string): ReadonlyMap<string, number> => {
+    const counts = new Map<string, number>();
+    for (const { env } of recorder.calls()) {
+      if (env["CNI_COMMAND"] !== verb) continue;
+      const attachment = `${env["CNI_CONTAINERID"]} ${env["CNI_IFNAME"]}`;
+      counts.set(attachment, (counts.get(attachment) ?? 0) + 1);
+    }
+    return counts;
+  };
+  /** The pods whose status was written, one entry for each successful request. */
+  const publications = (): readonly string[] =>
+    cluster
+      .audit("system:serviceaccount:kube-system:plexus")
+      .filter(({ verb, resource, code }) => verb === "patch" && resource === "pods/status" && code === 200)
+      .map(({ name }) => name);
+
   test.each(["upgrade", "rollback"])(
-    "a helm %s fails no pod and leaves nothing",
+    "a helm %s fails no pod, no call is answered twice, and nothing is left",
     async (kind) => {
       const [node] = cluster.nodes;
       const change = kind === "upgrade" ? () => deployPlexus(cluster, "upgrade", "v2") : () => rollBackPlexus(cluster);
+      recorder.clear();
       const times = await under(kind, change);
       process.stdout.write(`during the ${kind}: ${shown(times)}\n`);
       expect(await failures()).toBe("");
       await expect.poll(() => leftOn(node), { timeout: 30_000 }).toEqual(nothingLeft);
+      const [added, deleted] = [served("ADD"), served("DEL")];
+      expect(added.size).toBe(times.length);
+      expect(moreThanOnce(added)).toEqual([]);
+      expect(moreThanOnce(deleted)).toEqual([]);
+      expect([...deleted.keys()].toSorted()).toEqual([...added.keys()].toSorted());
+      const published = publications().filter((name) => name.startsWith(`${kind}-`));
+      expect(published).toHaveLength(times.length);
+      expect(new Set(published).size).toBe(times.length);
     },
     300_000,
   );
@@ -95,6 +125,8 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
     await expect.poll(() => leftOn(node), { timeout: 60_000 }).toEqual(nothingLeft);
   }, 240_000);
 });
+
+const moreThanOnce = (counts: ReadonlyMap<string, number>) => [...counts].filter(([, count]) => count > 1);
 
 function shown(times: readonly number[]): string {
   const sorted = times.toSorted((a, b) => a - b);

@@ -8,15 +8,15 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { version } from "../../host/system/version.ts";
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
-import { toolsImage } from "../harness/cluster/images.ts";
+import type { Cluster } from "../harness/cluster/cluster.ts";
 import { toolsPod } from "../harness/cluster/pods.ts";
+import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
-import { root } from "../harness/compiled.ts";
 import { kubectlBinary } from "../harness/kube/binaries.ts";
+import { helm } from "../harness/kube/helm.ts";
 import { dist, missingBuild } from "../harness/plexus.ts";
 
-const skip = missingCluster("kubectl plexus", () => missingBuild());
+const skip = missingCluster("kubectl plexus", helm, () => missingBuild());
 
 describe.skipIf(skip)("kubectl plexus", () => {
   let cluster: Cluster;
@@ -26,21 +26,9 @@ describe.skipIf(skip)("kubectl plexus", () => {
     mkdirSync(join(directory, "bin"));
     symlinkSync(kubectlBinary() ?? "/usr/bin/kubectl", join(directory, "bin/kubectl"));
     symlinkSync(join(dist, "kubectl-plexus.cjs"), join(directory, "bin/kubectl-plexus"));
-    cluster = await startCluster();
-    const [node] = cluster.nodes;
-    node.installNetwork();
-    await cluster.nodesReady();
-    const places = ["--home", join(node.disk, "opt/plexus"), "--cni-bin", join(node.disk, "opt/cni/bin")];
-    execFileSync(process.execPath, [join(root, "scripts/install.ts"), ...places], { stdio: ["ignore", "ignore", "pipe"] });
-    await cluster.apply(toolsPod("web"), plexusPod);
+    cluster = await clusterWithPlexus();
+    await cluster.apply(toolsPod("web"));
     await cluster.succeed("wait", "--for=condition=Ready", "--timeout=90s", "pod/web");
-    await cluster
-      .succeed("-n", "kube-system", "wait", "--for=condition=Ready", "--timeout=60s", "pod/plexus-node")
-      .catch(async (error: unknown) => {
-        const described = await cluster.kubectl("-n", "kube-system", "describe", "pod/plexus-node");
-        const logs = await cluster.kubectl("-n", "kube-system", "logs", "pod/plexus-node");
-        throw new Error(`${String(error)}\n${described.stdout}\n${logs.stdout}${logs.stderr}`, { cause: error });
-      });
   }, 240_000);
   afterAll(async () => {
     await cluster?.stop();
@@ -92,41 +80,3 @@ describe.skipIf(skip)("kubectl plexus", () => {
     expect(result.stderr).toContain(why);
   });
 });
-
-/** The daemon in a container, with the node's installation and libraries in place of an image. */
-const plexusPod = {
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: { name: "plexus-node", namespace: "kube-system", labels: { "app.kubernetes.io/name": "plexus" } },
-  spec: {
-    hostNetwork: true,
-    terminationGracePeriodSeconds: 2,
-    tolerations: [{ operator: "Exists" }],
-    containers: [
-      {
-        name: "plexusd",
-        image: toolsImage,
-        imagePullPolicy: "Never",
-        command: ["/opt/plexus/bin/node", "--disable-warning=ExperimentalWarning", "/opt/plexus/plexusd.cjs"],
-        readinessProbe: { exec: { command: ["test", "-S", "/run/plexus/status.sock"] }, periodSeconds: 1 },
-        volumeMounts: [
-          ...["/opt/plexus", "/lib", "/lib64", "/usr/lib"].map((path) => ({
-            name: path.slice(1).replace("/", "-"),
-            mountPath: path,
-            readOnly: true,
-          })),
-          { name: "run", mountPath: "/run/plexus" },
-          { name: "state", mountPath: "/var/lib/cni" },
-        ],
-      },
-    ],
-    volumes: [
-      ...["/opt/plexus", "/lib", "/lib64", "/usr/lib"].map((path) => ({
-        name: path.slice(1).replace("/", "-"),
-        hostPath: { path },
-      })),
-      { name: "run", hostPath: { path: "/run/plexus", type: "DirectoryOrCreate" } },
-      { name: "state", emptyDir: {} },
-    ],
-  },
-};

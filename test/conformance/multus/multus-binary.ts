@@ -49,7 +49,9 @@ export const realMultus: Requirement = () =>
 /** Requires thin and thick Multus. */
 export const everyMultus: Requirement = () => {
   const missing = multusPrograms.filter((program) => multusBinary(program) === undefined);
-  return missing.length === 0 ? undefined : `no ${missing.join(", ")}: \`npm run bench\` builds them once where Go is on PATH`;
+  return missing.length === 0
+    ? undefined
+    : `no ${missing.join(", ")}: set PLEXUS_BUILD_MULTUS=1 to build them once where Go is on PATH (2 minutes on two cores)`;
 };
 
 /** Builds programs of Multus into the cache. Returns the reason of a failure, or undefined if all programs exist. */

@@ -1,5 +1,8 @@
 // The network between the nodes and the API server: a bridge in the tests' host namespace, and a namespace for each node.
 
+import { mkdirSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+
 import { apiAddress, apiLink } from "../kube/address.ts";
 import { createPodNamespace, inHost, type PodNamespace } from "../namespaces.ts";
 
@@ -29,7 +32,7 @@ export function makeClusterNetwork(port: number): ClusterNetwork {
   made += 1;
   const id = `${process.pid.toString(36)}x${made.toString(36)}`;
   const bridge = `kc${id}`;
-  const third = (process.pid + 97 * made) & 255;
+  const third = takenSubnet();
   const addressOf = (index: number): string => `100.102.${third}.${10 + index}`;
   const gateway = `100.102.${third}.1`;
   inHost(["ip", "address", "replace", `${apiAddress}/32`, "dev", "lo"]);
@@ -66,9 +69,27 @@ export function makeClusterNetwork(port: number): ClusterNetwork {
     dispose() {
       for (const namespace of namespaces) namespace.dispose();
       inHost(["ip", "link", "delete", bridge]);
+      rmdirSync(join(takenSubnets, String(third)));
     },
   };
 }
 
 /** The largest number of nodes of a cluster. */
 export const maxNodes = 3;
+
+/** A directory for each subnet of a cluster that runs: clusters of several workers share the host namespace, and its /run. */
+const takenSubnets = "/run/plexus-test-subnets";
+
+/** Takes a subnet 100.102.N.0/24, which no other cluster gets until the directory is removed. Answers N. */
+function takenSubnet(): number {
+  mkdirSync(takenSubnets, { recursive: true });
+  for (let number = 0; number < 256; number++) {
+    try {
+      mkdirSync(join(takenSubnets, String(number)));
+      return number;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+  }
+  throw new Error("256 clusters run already");
+}

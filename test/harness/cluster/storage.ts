@@ -1,8 +1,12 @@
 // A further network for pods of a cluster.
 
-/** A NetworkAttachmentDefinition of the namespace `default`: a bridge of its own, with addresses of 10.20.0.0/24 from the IPAM plugin. */
-export function storageWith(ipam: string) {
-  const plugins = [{ type: "bridge", bridge: "br-storage", ipam: { type: ipam, ranges: [[{ subnet: "10.20.0.0/24" }]] } }];
+/**
+ * A NetworkAttachmentDefinition of the namespace `default`: a bridge of its own, with addresses of 10.20.0.0/24 from the IPAM plugin, and
+ * further plugins of its chain.
+ */
+export function storageWith(ipam: string, ...further: readonly { readonly type: string }[]) {
+  const bridge = { type: "bridge", bridge: "br-storage", ipam: { type: ipam, ranges: [[{ subnet: "10.20.0.0/24" }]] } };
+  const plugins = [bridge, ...further];
   return {
     apiVersion: "k8s.cni.cncf.io/v1",
     kind: "NetworkAttachmentDefinition",
