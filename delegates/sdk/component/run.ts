@@ -12,7 +12,8 @@ import { resultOf } from "../../../host/sandbox/call-result.ts";
 import { CompiledComponents } from "../../../host/sandbox/compile.ts";
 import { callCapability } from "../../../host/sandbox/in-process.ts";
 import type { Limits } from "../../../host/sandbox/limits.ts";
-import { callGuest, type CallOutcome } from "../../../host/sandbox/linker/call.ts";
+import { callGuest, type CallOutcome, callSuspendable, type Callable, type VerbCall } from "../../../host/sandbox/linker/call.ts";
+import type { CapabilityCall } from "../../../host/sandbox/linker/link.ts";
 import type { AnswerCall } from "./recorded-calls.ts";
 import { simulatedNode, type SimulatedNode } from "../testing/simulated-node.ts";
 import type { Vector } from "../testing/vector.ts";
@@ -83,10 +84,34 @@ export class PreparedComponent {
    */
   call(vector: Vector, answer: AnswerCall = (_name, _args, ask) => ask()): Run {
     const version = cniVersionOf(vector);
-    const unsupported = versionFault(this.#type, this.#component.declaration, version);
+    const unsupported = this.versionFault(version);
     if (unsupported !== undefined) return refusedRun(unsupported, version);
-    const node = simulatedNode(vector);
+    return this.callOn(simulatedNode(vector), version, answer);
+  }
+
+  /** Calls the component on a fresh instance and this node. */
+  callOn(node: SimulatedNode, version: string, answer: AnswerCall = (_name, _args, ask) => ask()): Run {
     const { outcome, usage } = this.#call(node, answer);
+    return this.#runOf(node, version, outcome, usage);
+  }
+
+  /** As `callOn`, with the guest suspended at each import except the log's, so that other calls run meanwhile. */
+  async callSuspendedOn(node: SimulatedNode, version: string): Promise<Run> {
+    const atOnce = callsOf(node);
+    const later: CapabilityCall = (capability, func, args) =>
+      capability === "log"
+        ? atOnce(capability, func, args)
+        : new Promise((resolve) => setImmediate(resolve)).then(() => atOnce(capability, func, args));
+    const outcome = await callSuspendable(this.#callable(), this.#terms(node), later).outcome;
+    return this.#runOf(node, version, outcome, undefined);
+  }
+
+  /** The fault of a configuration in a version that the component does not declare; undefined if it declares the version. */
+  versionFault(version: string): Fault | undefined {
+    return versionFault(this.#type, this.#component.declaration, version);
+  }
+
+  #runOf(node: SimulatedNode, version: string, outcome: CallOutcome, usage: Usage | undefined): Run {
     const result = resultOf(this.#component, node.call.verb, outcome);
     if (!result.ok) return { ...refusedRun(delegateFault(this.#type, result.fault), version), log: node.log, usage };
     const success: Success | undefined = result.value.value;
@@ -102,18 +127,23 @@ export class PreparedComponent {
     return { succeeded: true, stdout, log: [], usage: undefined };
   }
 
-  #call(
-    { call, capabilities, log }: SimulatedNode,
-    answer: AnswerCall,
-  ): { readonly outcome: CallOutcome; readonly usage: Usage } {
-    const callable = this.#compiled.get(this.#component.key) ?? this.#compiled.add(this.#component);
+  #callable(): Callable {
+    return this.#compiled.get(this.#component.key) ?? this.#compiled.add(this.#component);
+  }
+
+  #terms({ call }: SimulatedNode): VerbCall {
+    return { ...call, limits: this.#limits, deadlineMs: deadlineMs + this.#limits.timeMs };
+  }
+
+  #call(node: SimulatedNode, answer: AnswerCall): { readonly outcome: CallOutcome; readonly usage: Usage } {
     const imports: Record<string, number> = {};
-    const terms = { ...call, limits: this.#limits, deadlineMs: deadlineMs + this.#limits.timeMs };
+    const { log } = node;
+    const calls = callsOf(node);
     const started = performance.now();
-    const outcome = callGuest(callable, terms, (capability, func, args) => {
+    const outcome = callGuest(this.#callable(), this.#terms(node), (capability, func, args) => {
       const name = `${capability}.${func}`;
       imports[name] = (imports[name] ?? 0) + 1;
-      const ask = (): unknown => callCapability(capabilities, capability, func, args);
+      const ask = (): unknown => calls(capability, func, args);
       return capability === "log" ? ask() : answer(name, args, ask);
     });
     const timeMs = performance.now() - started;
@@ -130,6 +160,10 @@ export class PreparedComponent {
     };
     return { outcome, usage };
   }
+}
+
+function callsOf({ capabilities }: SimulatedNode): CapabilityCall {
+  return (capability, func, args) => callCapability(capabilities, capability, func, args);
 }
 
 /** Milliseconds beyond the guest's own time, as on a node. */

@@ -4,6 +4,7 @@ import { annotateCommand } from "./annotate.ts";
 import { benchCommand } from "./bench.ts";
 import { buildCommand } from "./build.ts";
 import type { Command } from "./command.ts";
+import { conformanceCommand } from "./conformance.ts";
 import { fmtVectorsCommand } from "./fmt-vectors.ts";
 import { inspectCommand } from "./inspect.ts";
 import { newCommand } from "./new.ts";
@@ -19,5 +20,6 @@ export const commands: readonly Command[] = [
   runCommand,
   testCommand,
   benchCommand,
+  conformanceCommand,
   fmtVectorsCommand,
 ];

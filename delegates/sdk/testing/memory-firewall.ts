@@ -16,6 +16,17 @@ export interface FirewallState {
   readonly fault?: Fault | undefined;
 }
 
+/** The rules of all attachments, for many calls. */
+export class RuleTable {
+  readonly rules: Map<string, FirewallRules>;
+  readonly guards: Map<string, string>;
+
+  constructor({ rules, guards = {} }: FirewallState = { rules: {} }) {
+    this.rules = new Map(Object.entries(rules));
+    this.guards = new Map(Object.entries(guards));
+  }
+}
+
 /** The rules of one call. */
 export class MemoryFirewall {
   readonly #owner: string;
@@ -23,11 +34,11 @@ export class MemoryFirewall {
   readonly #guards: Map<string, string>;
   readonly #fault: Fault | undefined;
 
-  /** `owner`: the call's attachment; undefined for GC and STATUS. */
-  constructor(state: FirewallState = { rules: {} }, owner?: AttachmentId) {
+  /** `owner`: the call's attachment; undefined for GC and STATUS. `table`: the rules of earlier calls. */
+  constructor(state: FirewallState = { rules: {} }, owner?: AttachmentId, table = new RuleTable(state)) {
     this.#owner = owner === undefined ? "" : ownerKey(owner);
-    this.#rules = new Map(Object.entries(state.rules));
-    this.#guards = new Map(Object.entries(state.guards ?? {}));
+    this.#rules = table.rules;
+    this.#guards = table.guards;
     this.#fault = state.fault;
   }
 

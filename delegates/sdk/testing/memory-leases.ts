@@ -37,6 +37,11 @@ export class MemoryLeases {
     return this.#directory === undefined ? state : { directory: this.#directory, ...state };
   }
 
+  /** Releases each address that the predicate refuses. */
+  keepOnly(keeps: (address: string) => boolean): void {
+    this.#drop([...this.#held.keys()].filter((address) => !keeps(address)));
+  }
+
   readonly functions: CapabilityFunctions["leases"] = {
     reserve: (pool, address, owner) =>
       this.#inPool(pool, () => {

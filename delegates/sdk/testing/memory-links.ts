@@ -13,6 +13,7 @@ import type {
   Route,
 } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 import { cidrContains, formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
+import { type KnownLink, LinkTable } from "./link-table.ts";
 
 /**
  * A link in a vector: a name and the relevant other members. Addresses are text; routes and neighbours are the answers of
@@ -36,26 +37,22 @@ export interface LinksState {
 /** An operation in a vector: its name and its parameters. */
 export type ShownOperation = Readonly<Record<string, unknown>>;
 
-interface Known {
-  link: Writable<LinksLink>;
-  routes: Route[];
-  neighbours: LinksNeighbour[];
-}
-
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 class Refusal extends Error {}
 
 /** The links of one call. */
 export class MemoryLinks {
-  #known: Map<string, Known> = new Map();
+  readonly #table: LinkTable;
+  readonly #pod: string;
   readonly #fails: LinksState["fails"];
-  #made = 0;
   readonly #applied: ShownOperation[][] = [];
 
-  constructor(state: LinksState = { host: [], pod: [] }) {
+  /** `table`: the links of earlier calls, to which `state` is added. `pod`: the namespace of the call. */
+  constructor(state: LinksState = { host: [], pod: [] }, table = new LinkTable(), pod = "pod") {
     this.#fails = state.fails;
-    this.#make({ place: "pod", name: "lo" }, "");
+    this.#table = table;
+    this.#pod = pod;
+    if (!table.known.has(`${pod} lo`)) this.#make({ place: "pod", name: "lo" }, "");
     for (const place of ["host", "pod"] as const) {
       for (const { addresses, routes, neighbours, ...members } of state[place]) {
         const known = this.#make({ place, name: members.name }, members.kind ?? "");
@@ -74,15 +71,15 @@ export class MemoryLinks {
   readonly functions: LinksCapability = {
     apply: (operations) => {
       this.#applied.push(operations.map(({ tag, val }) => ({ [tag]: val })));
-      const before = structuredClone(this.#known);
+      const before = structuredClone(this.#table.known);
       const named = new Map<string, LinksLinkName>();
       for (const [at, operation] of operations.entries()) {
         try {
           if (this.#fails?.operation === at) throw new Refusal(this.#fails.fault.msg);
-          for (const name of this.#do(operation)) named.set(keyOf(name), name);
+          for (const name of this.#do(operation)) named.set(this.#keyOf(name), name);
         } catch (thrown) {
           if (!(thrown instanceof Refusal)) throw thrown;
-          this.#known = before;
+          this.#table.known = before;
           return this.#fails?.operation === at
             ? { err: this.#fails.fault }
             : { err: { code: 5, msg: `operation ${at} (${operation.tag}): ${thrown.message}` } };
@@ -90,18 +87,16 @@ export class MemoryLinks {
       }
       return this.functions.read([...named.values()]);
     },
-    read: (names) => ({ ok: names.flatMap((name) => this.#known.get(keyOf(name))?.link ?? []) }),
+    read: (names) => ({ ok: names.flatMap((name) => this.#table.known.get(this.#keyOf(name))?.link ?? []) }),
     routes: (name) => ({
-      ok: [...this.#known.values()]
-        .filter(({ link }) => (name === undefined ? link.place === "pod" : keyOf(link) === keyOf(name)))
-        .flatMap(({ routes }) => routes),
+      ok: this.#linksAt(name?.place ?? "pod")
+        .filter(({ link }) => name === undefined || link.name === name.name)
+        .flatMap((known) => this.#table.routesOver(known)),
     }),
     defaultLink: (place) => ({
-      ok: [...this.#known.values()].find(
-        ({ link, routes }) => link.place === place && routes.some(({ dst }) => dst === "0.0.0.0/0" || dst === "::/0"),
-      )?.link.name,
+      ok: this.#linksAt(place).find(({ routes }) => routes.some(({ dst }) => dst === "0.0.0.0/0" || dst === "::/0"))?.link.name,
     }),
-    neighbours: (name) => ({ ok: this.#known.get(keyOf(name))?.neighbours ?? [] }),
+    neighbours: (name) => ({ ok: this.#table.known.get(this.#keyOf(name))?.neighbours ?? [] }),
   };
 
   /** Answers the links that the operation created or named. */
@@ -110,7 +105,7 @@ export class MemoryLinks {
       case "ensure-bridge": {
         const { name, mtu, vlanFiltering } = operation.val;
         const at = inHost(name);
-        const existing = this.#known.get(keyOf(at));
+        const existing = this.#table.known.get(this.#keyOf(at));
         if (existing !== undefined && existing.link.kind !== "bridge") throw new Refusal(`${name} exists and is not a bridge`);
         const { link } = existing ?? this.#make(at, "bridge");
         if (existing === undefined && mtu !== undefined) link.mtu = mtu;
@@ -122,16 +117,19 @@ export class MemoryLinks {
         const { bridge, id, mtu } = operation.val;
         this.#find(inHost(bridge));
         const at = inHost(`${bridge}.${id}`);
-        const { link } = this.#known.get(keyOf(at)) ?? this.#make(at, "veth");
+        const { link } = this.#table.known.get(this.#keyOf(at)) ?? this.#make(at, "veth");
         Object.assign(link, defined({ mtu }), { up: true, running: true });
         return [at];
       }
       case "add-veth": {
         const { name, hostName, mac, hostMac, mtu, master, port, vlans, up } = operation.val;
         const inPod = { place: "pod", name } as const;
-        const outside = inHost(hostName ?? `veth${this.#made}`);
-        const pod = this.#new(inPod, "veth", { mac, mtu }).link;
-        const host = this.#new(outside, "veth", { mac: hostMac, mtu }).link;
+        const outside = inHost(hostName ?? `veth${this.#table.made}`);
+        const knownInPod = this.#new(inPod, "veth", { mac, mtu });
+        const knownOutside = this.#new(outside, "veth", { mac: hostMac, mtu });
+        knownInPod.peerKey = this.#keyOf(outside);
+        knownOutside.peerKey = this.#keyOf(inPod);
+        const [pod, host] = [knownInPod.link, knownOutside.link];
         if (master !== undefined) this.#find(inHost(master));
         Object.assign(pod, { up, running: up, peer: outside.name });
         Object.assign(host, { up: true, running: up, peer: name, master, port, portVlans: vlans });
@@ -244,8 +242,8 @@ export class MemoryLinks {
     }
   }
 
-  #find(name: LinksLinkName): Known {
-    const known = this.#known.get(keyOf(name));
+  #find(name: LinksLinkName): KnownLink {
+    const known = this.#table.known.get(this.#keyOf(name));
     if (known === undefined) throw new Refusal(`the ${name.place} has no link ${name.name}`);
     return known;
   }
@@ -254,22 +252,22 @@ export class MemoryLinks {
     name: LinksLinkName,
     kind: string,
     settings: { readonly mac?: string | undefined; readonly mtu?: number | undefined },
-  ): Known {
-    if (this.#known.has(keyOf(name))) throw new Refusal(`the ${name.place} already has a link ${name.name}`);
+  ): KnownLink {
+    if (this.#table.known.has(this.#keyOf(name))) throw new Refusal(`the ${name.place} already has a link ${name.name}`);
     const known = this.#make(name, kind);
     Object.assign(known.link, defined({ mac: settings.mac, mtu: settings.mtu }));
     return known;
   }
 
-  #make({ place, name }: LinksLinkName, kind: string): Known {
-    this.#made += 1;
-    const known: Known = {
+  #make({ place, name }: LinksLinkName, kind: string): KnownLink {
+    this.#table.made += 1;
+    const known: KnownLink = {
       link: {
         place,
         name,
-        index: this.#made,
+        index: this.#table.made,
         kind,
-        mac: `0a:58:00:00:00:${this.#made.toString(16).padStart(2, "0")}`,
+        mac: `0a:58:00:00:00:${this.#table.made.toString(16).padStart(2, "0")}`,
         mtu: 1500,
         up: false,
         running: false,
@@ -283,21 +281,32 @@ export class MemoryLinks {
       routes: [],
       neighbours: [],
     };
-    this.#known.set(`${place} ${name}`, known);
+    this.#table.known.set(this.#keyOf({ place, name }), known);
     return known;
   }
 
+  #linksAt(place: LinksPlace): readonly KnownLink[] {
+    return this.#table.linksAt(place === "pod" ? this.#pod : place);
+  }
+
+  #keyOf({ place, name }: { readonly place: LinksPlace; readonly name: string }): string {
+    return `${place === "pod" ? this.#pod : place} ${name}`;
+  }
+
   #delete(name: LinksLinkName): void {
-    const known = this.#known.get(keyOf(name));
+    const known = this.#table.known.get(this.#keyOf(name));
     if (known === undefined) return;
-    this.#known.delete(keyOf(name));
+    this.#table.known.delete(this.#keyOf(name));
     const { peer } = known.link;
-    if (peer !== undefined) this.#known.delete(keyOf({ place: name.place === "pod" ? "host" : "pod", name: peer }));
+    const other = peer === undefined ? undefined : this.#keyOf({ place: name.place === "pod" ? "host" : "pod", name: peer });
+    const peerKey = known.peerKey ?? other;
+    if (peerKey !== undefined) this.#table.known.delete(peerKey);
   }
 }
 
-function keyOf({ place, name }: { readonly place: LinksPlace; readonly name: string }): string {
-  return `${place} ${name}`;
+/** Adds links to a table, without a call. */
+export function addLinks(state: LinksState, table: LinkTable, pod: string): MemoryLinks {
+  return new MemoryLinks(state, table, pod);
 }
 
 function inHost(name: string): LinksLinkName {

@@ -1,0 +1,182 @@
+// A node in memory that keeps its state from call to call: links of the node and of pods, leases, rules, sysctls and stored texts.
+
+import { earlierResult, podAddress, podLink, podMac } from "../earlier-result.ts";
+import type { Setup } from "../setup.ts";
+import type { State, StateKind } from "../subject.ts";
+import { LinkTable, type KnownLink } from "../../testing/link-table.ts";
+import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
+import { MemoryLeases } from "../../testing/memory-leases.ts";
+import { addLinks, MemoryLinks } from "../../testing/memory-links.ts";
+import { MemoryState } from "../../testing/memory-state.ts";
+import { MemorySysctl } from "../../testing/memory-sysctl.ts";
+import type { AttachmentIdRecord } from "../../testing/records.ts";
+import type { SimulatedNode } from "../../testing/simulated-node.ts";
+import { callOf } from "../../testing/vector-call.ts";
+import type { Vector } from "../../testing/vector.ts";
+import { MemoryIpam } from "./memory-ipam.ts";
+
+/** The namespace of calls whose pod is gone. */
+const noPod = "gone";
+
+/** The node of one check. */
+export class MemoryNode {
+  readonly ipam = new MemoryIpam();
+  readonly #setup: Setup;
+  readonly #links = new LinkTable({ connectedRoutes: true });
+  readonly #rules = new RuleTable();
+  readonly #leases: MemoryLeases;
+  readonly #sysctls = new Map<string, MemorySysctl>();
+  readonly #kept = new Map<string, MemoryState>();
+  #pods = 0;
+
+  constructor(setup: Setup) {
+    this.#setup = setup;
+    this.#leases = new MemoryLeases({ directory: textOf(setup.configuration["ipam"], "dataDir"), held: {}, last: {} });
+    const host = setup.links.map(({ name, addresses }) => ({ name, addresses, up: true, running: true }));
+    addLinks({ host, pod: [] }, this.#links, noPod);
+    this.#links.removePod(noPod);
+  }
+
+  /** Makes a pod. A chained plugin's pod has the link of the earlier plugin. */
+  makePod(): string {
+    this.#pods += 1;
+    const netns = `/run/netns/kit-${this.#pods}`;
+    const lo = { name: "lo", mac: "00:00:00:00:00:00", mtu: 65536, addresses: ["127.0.0.1/8", "::1/128"] };
+    const pod = this.#setup.role === "chained" ? [lo, this.#earlierLink(netns)] : [lo];
+    addLinks({ host: [], pod }, this.#links, netns);
+    this.#sysctls.set(netns, new MemorySysctl({ values: this.#setup.sysctl }));
+    return netns;
+  }
+
+  /** Removes a pod's namespace. */
+  removePod(netns: string): void {
+    this.#links.removePod(netns);
+    this.#sysctls.delete(netns);
+  }
+
+  /** The node for one call. Throws an Error if a node would not call the delegate at all. */
+  forCall(vector: Vector): SimulatedNode {
+    const call = callOf(vector);
+    const attachment = "attachment" in call.request ? call.request.attachment : undefined;
+    const netns = attachment?.netns ?? "";
+    const pod = this.#sysctls.has(netns) ? netns : noPod;
+    const log: string[] = [];
+    const links = new MemoryLinks({ host: [], pod: [] }, this.#links, pod);
+    if (pod === noPod) this.#links.removePod(noPod);
+    const capabilities = {
+      log: { write: (level: string, message: string) => void log.push(`${level}: ${message}`) },
+      leases: this.#leases.functions,
+      resolver: {
+        read: (path: string) => {
+          const found = this.#setup.resolver[path];
+          return found === undefined ? { err: { code: 7, msg: `${path} is not allowed` } } : { ok: found };
+        },
+      },
+      links: links.functions,
+      delegation: this.ipam.functions(attachment),
+      sysctl: (this.#sysctls.get(pod) ?? new MemorySysctl()).functions,
+      state: this.#keptBy(attachment).functions,
+      announce: { send: () => ({ ok: undefined }) },
+      firewall: new MemoryFirewall(undefined, attachment, this.#rules).functions,
+    };
+    return { call, capabilities, log, state: () => ({}) };
+  }
+
+  /** The state of a pod and of the node. */
+  state(netns: string): State {
+    const state = new Map<string, string>();
+    for (const { link, routes } of this.#links.linksAt(netns)) {
+      state.set(`link pod ${link.name}`, link.kind);
+      state.set(`attribute pod ${link.name}`, JSON.stringify(attributesOf(link)));
+      for (const { address } of link.addresses) state.set(`address pod ${link.name} ${address}`, "");
+      for (const { dst, gw } of routes) state.set(`route pod ${link.name} ${dst}`, gw ?? "");
+    }
+    for (const { link } of this.#links.linksAt("host")) state.set(`link host ${link.name}`, link.kind);
+    for (const [key, value] of Object.entries(this.#sysctls.get(netns)?.values() ?? {})) state.set(`sysctl ${key}`, value);
+    for (const [address, owner] of Object.entries(this.#leases.state().held)) state.set(`lease ${address}`, owner);
+    for (const [owner, rules] of this.#rules.rules) state.set(`rules ${owner}`, JSON.stringify(rules));
+    for (const [owner, guard] of this.#rules.guards) state.set(`rules guard of ${owner}`, guard);
+    for (const [owner, kept] of this.#kept) {
+      const { text } = kept.current();
+      if (text !== undefined) state.set(`kept ${owner}`, text);
+    }
+    return state;
+  }
+
+  /** Undoes each change of a kind since `before`. */
+  restore(netns: string, kind: StateKind, before: State): void {
+    const pod = this.#links.linksAt(netns);
+    switch (kind) {
+      case "link":
+        for (const { link } of pod) if (!before.has(`link pod ${link.name}`)) this.#remove(netns, link.name);
+        break;
+      case "address":
+        for (const { link } of pod) {
+          link.addresses = link.addresses.filter(({ address }) => before.has(`address pod ${link.name} ${address}`));
+        }
+        break;
+      case "route":
+        for (const known of pod) {
+          known.routes = known.routes.filter(({ dst }) => before.has(`route pod ${known.link.name} ${dst}`));
+        }
+        break;
+      case "attribute":
+        for (const { link } of pod) Object.assign(link, JSON.parse(before.get(`attribute pod ${link.name}`) ?? "{}"));
+        break;
+      case "sysctl":
+        this.#sysctls.set(netns, new MemorySysctl({ values: this.#setup.sysctl }));
+        break;
+      case "lease":
+        this.#leases.keepOnly((address) => before.has(`lease ${address}`));
+        break;
+      case "rules":
+        for (const owner of this.#rules.rules.keys()) if (!before.has(`rules ${owner}`)) this.#rules.rules.delete(owner);
+        for (const owner of this.#rules.guards.keys())
+          if (!before.has(`rules guard of ${owner}`)) this.#rules.guards.delete(owner);
+        break;
+      default:
+        kind satisfies never;
+    }
+  }
+
+  #remove(netns: string, name: string): void {
+    const key = `${netns} ${name}`;
+    const peerKey = this.#links.known.get(key)?.peerKey;
+    this.#links.known.delete(key);
+    if (peerKey !== undefined) this.#links.known.delete(peerKey);
+  }
+
+  #earlierLink(netns: string) {
+    const name = this.#setup.ifname === "lo" ? podLink : this.#setup.ifname;
+    const { routes } = earlierResult({ netns, number: this.#pods }, name);
+    return {
+      name,
+      mac: podMac(this.#pods),
+      mtu: 1500,
+      up: true,
+      running: true,
+      addresses: [podAddress(this.#pods)],
+      routes: routes.map(route),
+    };
+  }
+
+  #keptBy(attachment: AttachmentIdRecord | undefined): MemoryState {
+    const key = attachment === undefined ? "" : `${attachment.containerId} ${attachment.ifname}`;
+    const found = this.#kept.get(key) ?? new MemoryState({ directory: textOf(this.#setup.configuration, "dataDir") });
+    this.#kept.set(key, found);
+    return found;
+  }
+}
+
+function route({ dst, gw }: { readonly dst: string; readonly gw?: string }) {
+  return { dst, gw, mtu: undefined, advmss: undefined, priority: undefined, table: undefined, scope: undefined };
+}
+
+function attributesOf({ mac, mtu, up, promiscuous, allMulticast, txQueueLength }: KnownLink["link"]): object {
+  return { mac, mtu, up, promiscuous, allMulticast, txQueueLength };
+}
+
+function textOf(object: unknown, member: string): string | undefined {
+  const value: unknown = typeof object === "object" && object !== null ? Reflect.get(object, member) : undefined;
+  return typeof value === "string" ? value.replaceAll("$STATE", "/state") : undefined;
+}
