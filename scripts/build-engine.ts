@@ -4,6 +4,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSy
 import { join, resolve } from "node:path";
 import { type LogLevel, type LogOrStringHandler, type RolldownLog, rolldown } from "rolldown";
 
+import { delegateCommands } from "../host/programs/plexusctl/delegate/programs.ts";
 import { writeBundledPackages } from "./bundled-packages.ts";
 import { oneShotBootstrap, packed } from "./one-shot-scripts.ts";
 
@@ -43,6 +44,7 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
     chunkFileNames: "[name]-[hash].cjs",
   });
   await bundle.close();
+  const delegateModules = await buildDelegateCommands(join(fresh, delegateCommands));
   for (const [name, script] of packed(output.filter((each) => each.type === "chunk"))) writeFileSync(join(fresh, name), script);
   rmSync(directory, { recursive: true, force: true });
   renameSync(fresh, directory);
@@ -51,10 +53,7 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
   writeFileSync(join(outDir, "plexus-controller.cjs"), bootstrapOf("controller"));
   writeFileSync(join(outDir, "plexusctl.cjs"), `#!/usr/bin/env node\n${bootstrapOf("plexusctl")}`, { mode: 0o755 });
   await buildKubectlPlugin(outDir);
-  writeBundledPackages(
-    outDir,
-    output.flatMap((each) => (each.type === "chunk" ? each.moduleIds : [])),
-  );
+  writeBundledPackages(outDir, [...output.flatMap((each) => (each.type === "chunk" ? each.moduleIds : [])), ...delegateModules]);
   linkRuntime(join(outDir, "bin"));
 }
 
@@ -92,6 +91,15 @@ if (Number.parseInt(process.versions.node, 10) < 22) {
   process.stderr.write("kubectl plexus: needs Node.js 22 or newer as \\"node\\" on PATH; this is " + process.versions.node + "\\n");
   process.exit(1);
 }`;
+
+/** Bundles the commands of `plexusctl delegate` that need only the sandbox. One file, so that the division of the engine's code stays. */
+async function buildDelegateCommands(file: string): Promise<readonly string[]> {
+  const input = "delegates/sdk/program/sandbox-main.ts";
+  const bundle = await rolldown({ input, platform: "node", external: [/^node:/], onLog: refuseUnresolved });
+  const { output } = await bundle.write({ file, format: "cjs", codeSplitting: false });
+  await bundle.close();
+  return output.flatMap((each) => (each.type === "chunk" ? each.moduleIds : []));
+}
 
 /** Bundles `kubectl-plexus.cjs`: one file for an administrator's machine, for Node 22 or newer. */
 async function buildKubectlPlugin(outDir: string): Promise<void> {

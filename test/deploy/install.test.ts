@@ -317,7 +317,7 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
   });
 
   test.each([
-    [["--nonsense"], 2, "Unknown option '--nonsense'"],
+    [["--nonsense"], 2, "unknown option --nonsense"],
     [["--home", "opt"], 2, "--home opt: must be an absolute path"],
     [["--one-shot", "maybe"], 2, "--one-shot maybe: must be node or off"],
     [["--from", "/etc"], 1, "/etc is not a complete release of Plexus"],

@@ -22,14 +22,23 @@ A component has one declaration: a second one needs --replace.`,
     requireSandbox();
     const { annotated } = await import("../component/annotate.ts");
     const { inspectComponent } = await import("../component/inspect.ts");
-    const { capabilitiesOf } = await import("../build/abi.ts");
+    const { abiVersions, capabilitiesOf } = await import("../../../host/sandbox/abi/versions.ts");
     const { parseDeclaration } = await import("../build/declaration.ts");
     const { artifactLimits } = await import("../../../host/sandbox/limits.ts");
     const [file = ""] = positionals;
     const bytes = fileBytes(file);
     const from = values.get("declaration") ?? "delegate.json";
     const text = declarationText(from);
-    const declaration = named(from, () => parseDeclaration(text, capabilitiesOf));
+    const declaration = named(from, () =>
+      parseDeclaration(
+        text,
+        (version) => {
+          const abi = Object.hasOwn(abiVersions, version) ? abiVersions[version] : undefined;
+          return abi === undefined ? null : capabilitiesOf(abi);
+        },
+        Object.keys(abiVersions),
+      ),
+    );
     const component = named(file, () => annotated(bytes, text, flags.has("replace")));
     const outFile = values.get("output") ?? file;
     writeFileSync(outFile, component);

@@ -2,7 +2,7 @@
 
 import { completeCommand, offerFor, offerText } from "../../../src/command-line/complete.ts";
 import { commandHelp, groupHelp, programHelp } from "../../../src/command-line/help-text.ts";
-import { findCommand, readCommandLine } from "../../../src/command-line/read-command-line.ts";
+import { type CommandLineMistake, findCommand, readCommandLine } from "../../../src/command-line/read-command-line.ts";
 import type { CommandResult } from "./command-line/command.ts";
 import { commands, plexusctl } from "./commands/all-commands.ts";
 
@@ -13,10 +13,17 @@ export async function runCommandLine(args: readonly string[], mayColour: boolean
   if ("wrong" in found) return mistake(found.wrong, "plexusctl --help lists the commands");
   if ("help" in found) return answer(helpFor(found.help));
   const { command, rest } = found;
+  if (command.isForeign === true) return resultOf(await command.run({ ...noOptions, args: rest, colour: mayColour }), "");
   const help = `plexusctl ${command.name} --help lists its options`;
   const line = readCommandLine(command, rest);
   if ("wrong" in line) return mistake(line.wrong, help);
   const result = await command.run({ ...line, colour: mayColour && !line.flags.has("no-color") });
+  return resultOf(result, help);
+}
+
+const noOptions = { flags: new Set<string>(), values: new Map<string, readonly string[]>(), output: "table" } as const;
+
+function resultOf(result: CommandResult | CommandLineMistake, help: string): CommandResult {
   return "wrong" in result ? mistake(result.wrong, help) : result;
 }
 

@@ -4,6 +4,7 @@ import type { ProgramSpec } from "../../../../src/command-line/help-text.ts";
 import type { Command } from "../command-line/command.ts";
 import { exitStatuses } from "../command-line/exit-statuses.ts";
 import { componentCommands } from "./component-commands.ts";
+import { delegateCommands } from "./delegate-commands.ts";
 import { helpCommands } from "./help-commands.ts";
 import { installationCommands } from "./installation-commands.ts";
 import { networkCommands } from "./network-commands.ts";
@@ -14,6 +15,7 @@ export const commands: readonly Command[] = [
   ...nodeCommands,
   ...networkCommands,
   ...componentCommands,
+  ...delegateCommands,
   ...installationCommands,
   ...helpCommands,
 ];

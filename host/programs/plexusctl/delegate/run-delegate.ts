@@ -1,0 +1,30 @@
+// plexusctl delegate: runs the kit's program, or its part that needs only the sandbox.
+
+import { spawnSync } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type CommandResult, failure } from "../command-line/command.ts";
+import { exitStatuses, type ExitStatus } from "../command-line/exit-statuses.ts";
+import { delegateCommands, kitIsMissing, kitProgram } from "./programs.ts";
+
+/** A command of plexus-delegate. */
+export interface DelegateCommand {
+  readonly name: string;
+  /** Whether the command needs the kit's compiler or templates. */
+  readonly needsKit: boolean;
+}
+
+/** Runs the command with the streams of this process. Status 3: the kit is missing. */
+export function runDelegate({ name, needsKit }: DelegateCommand, args: readonly string[]): CommandResult {
+  const home = dirname(realpathSync(process.argv[1] ?? ""));
+  const program = needsKit ? kitProgram([process.cwd(), home]) : join(home, "engine", delegateCommands);
+  if (program === undefined) return { stdout: "", stderr: kitIsMissing(name, process.cwd()), status: 3 };
+  const command = ["--disable-warning=ExperimentalWarning", program, name, ...args];
+  const { status, error } = spawnSync(process.execPath, command, { stdio: "inherit" });
+  if (error !== undefined) return failure(`${program} does not start: ${error.message}`);
+  return { stdout: "", status: isExitStatus(status) ? status : 1 };
+}
+
+function isExitStatus(status: number | null): status is ExitStatus {
+  return status !== null && Object.hasOwn(exitStatuses, status);
+}
