@@ -31,14 +31,14 @@ export class InProcessRunner implements GuestRunner {
   private readonly memory = new InstanceMemory();
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
-    return mayWait(call.component.capabilities) ? this.callSuspendable(call, imports) : this.callNow(call, imports);
+    return mayWait(call.component.plan.capabilities) ? this.callSuspendable(call, imports) : this.callNow(call, imports);
   }
 
   /** As `call`, synchronously, with synchronous capabilities. */
   callNow<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Result<GuestSuccess<V>> {
     const callable = this.callable(call);
     if (!callable.ok) return callable;
-    const outcome = callGuest(callable.value, call, (name, func, args) => {
+    const outcome = callGuest(callable.value, { ...call, ungranted: call.component.ungranted }, (name, func, args) => {
       const answer = callOrLog(imports, name, func, args);
       if (answer instanceof Promise) throw new Error(`the capability ${name} answered a promise in a synchronous call`);
       return answer;
@@ -53,7 +53,7 @@ export class InProcessRunner implements GuestRunner {
     const callable = this.callable(call);
     if (!callable.ok) return callable;
     const capability: CapabilityCall = (name, func, args) => callOrLog(imports, name, func, args);
-    const { outcome, abandon } = callSuspendable(callable.value, call, capability);
+    const { outcome, abandon } = callSuspendable(callable.value, { ...call, ungranted: call.component.ungranted }, capability);
     const timer = setTimeout(() => abandon(lateFault(call.deadlineMs)), call.deadlineMs);
     try {
       return this.resultOf(call, await outcome);

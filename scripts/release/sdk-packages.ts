@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { z } from "zod";
+import { releasedAbis } from "../../delegates/sdk/build/abi.ts";
 import { refuseUnresolved } from "../build-engine.ts";
 import { npmPack } from "./npm-package.ts";
 import { writeTypes } from "./package-types.ts";
@@ -68,7 +69,9 @@ export async function stageSdk(root: string, directory: string, repository: stri
   );
   // The guest library is source text for the AssemblyScript compiler: Node never loads it.
   cpSync(join(kit, "assembly"), join(directory, "assembly"), { recursive: true });
-  for (const file of ["delegate.wit", "model.json"]) cpSync(join(root, "wit/0.1.0", file), join(directory, "wit/0.1.0", file));
+  for (const version of releasedAbis())
+    for (const file of ["delegate.wit", "model.json"])
+      cpSync(join(root, "wit", version, file), join(directory, "wit", version, file));
   for (const file of ["README.md", "tsconfig.guest.json"]) cpSync(join(kit, file), join(directory, file));
   cpSync(join(root, "asconfig.json"), join(directory, "asconfig.json"));
   const exported = modules.map(([name, file]) => [

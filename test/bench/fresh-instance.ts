@@ -24,6 +24,7 @@ export const freshInstance: Benchmark = {
     if (!admitted.ok) throw new Error(admitted.fault.msg);
     const runner = new InProcessRunner();
     const request = {
+      call: { remainingMs: 2000, granted: ["log"] },
       network: { cniVersion: "1.0.0", name: "bench", config: '{"cniVersion":"1.0.0","name":"bench","type":"status-shaper"}' },
       attachment: { containerId: "bench", ifname: "eth0", args: [] },
     };

@@ -37,6 +37,7 @@ function shaperCall(): (pool: ProcessPool) => Promise<void> {
   const admitted = new Admission().admit(bytes, { granted: ["log"], limits });
   if (!admitted.ok) throw new Error(admitted.fault.msg);
   const request = {
+    call: { remainingMs: 60_000, granted: ["log"] },
     network: { cniVersion: "1.0.0", name: "bench", config: '{"cniVersion":"1.0.0","name":"bench","type":"status-shaper"}' },
     attachment: { containerId: "bench", ifname: "eth0", args: [] },
   };

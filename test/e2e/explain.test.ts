@@ -87,7 +87,7 @@ describe("plexusctl explain", () => {
               kind: "component",
               path: join(bin, "puppet.wasm"),
               digest: `sha256:${sum}`,
-              delegate: { name: "puppet", abi: "0.1.0" },
+              delegate: { name: "puppet", abi: "1.0.0" },
               capabilities: [
                 { name: "log", reason: "Logs failed calls.", imported: true, granted: {} },
                 { name: "delegation", imported: true, granted: { plugins: ["ipam-*"] } },

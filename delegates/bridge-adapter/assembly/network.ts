@@ -3,7 +3,7 @@
 import { GcRequest } from "plexus/abi/plugin";
 import * as delegation from "plexus/abi/delegation";
 import * as firewall from "plexus/abi/firewall";
-import { Fault, Network } from "plexus/abi/types";
+import { Fault, StatusRequest } from "plexus/abi/types";
 import { Settings } from "./settings";
 import { addDetail } from "./undo-faults";
 
@@ -21,8 +21,8 @@ export function gc(request: GcRequest): Fault | null {
 }
 
 /** Ready if the IPAM plugin is ready and, for ipMasq and macspoofchk, if rules can be made. */
-export function status(network: Network): Fault | null {
-  const settings = Settings.readRest(network);
+export function status(request: StatusRequest): Fault | null {
+  const settings = Settings.readRest(request.network);
   if (settings.fault !== null) return settings.fault;
   const failed = settings.isLayer3 ? delegation.status(settings.ipam, null) : null;
   if (failed !== null || settings.native || !settings.hasRules) return failed;

@@ -1,6 +1,6 @@
 // STATUS: whether ADD would succeed now.
 
-import { Fault, Network } from "plexus/abi/types";
+import { Fault, StatusRequest } from "plexus/abi/types";
 import * as leases from "plexus/abi/leases";
 import * as resolver from "plexus/abi/resolver";
 import { CniCode, withDetails } from "plexus/faults";
@@ -10,8 +10,8 @@ import { RangeSet } from "./range-set";
 import { Settings } from "./settings";
 
 /** Answers code 50 with the reason if ADD would fail. */
-export function status(network: Network): Fault | null {
-  const settings = Settings.read(network, []);
+export function status(request: StatusRequest): Fault | null {
+  const settings = Settings.read(request.network, []);
   if (settings.fault !== null) return settings.fault;
   const storeFault = leases.probe(settings.pool(0));
   if (storeFault !== null) return notAvailable(storeFault);

@@ -1,7 +1,7 @@
 // Brings up the pod's `lo`, whatever the attachment's interface name is. README.md describes its result.
 
 import { Address, apply, Change, LinkName, Operation, Place, read } from "plexus/abi/links";
-import { AttachmentRequest, Fault, GcRequest, Network, SuccessOrFault } from "plexus/abi/plugin";
+import { AttachmentRequest, Fault, GcRequest, StatusRequest, SuccessOrFault } from "plexus/abi/plugin";
 import { IpConfig, NetworkInterface, Success } from "plexus/abi/types";
 import { Cidr } from "plexus/cidr";
 import { ownFault } from "plexus/faults";
@@ -52,7 +52,7 @@ export function gc(_request: GcRequest): Fault | null {
 }
 
 /** No resources are needed, so none can be missing. */
-export function status(_network: Network): Fault | null {
+export function status(_request: StatusRequest): Fault | null {
   return null;
 }
 

@@ -3,7 +3,7 @@
 import { apply, LinkName, Operation, Place } from "plexus/abi/links";
 import * as delegation from "plexus/abi/delegation";
 import { AttachmentRequest, GcRequest } from "plexus/abi/plugin";
-import { Fault, Network } from "plexus/abi/types";
+import { Fault, StatusRequest } from "plexus/abi/types";
 import { CniCode } from "plexus/faults";
 import { NO_MASTER } from "./codes";
 import { checkMaster, findMaster } from "./master";
@@ -33,8 +33,8 @@ export function gc(request: GcRequest): Fault | null {
  * Whether an ADD would succeed now: the configuration is valid, IPAM is ready, and the node has the master. A master in the pod
  * (`linkInContainer`) exists only with its pod.
  */
-export function status(network: Network): Fault | null {
-  const settings = Settings.read(network, []);
+export function status(request: StatusRequest): Fault | null {
+  const settings = Settings.read(request.network, []);
   if (settings.fault !== null) return settings.fault;
   const unready: Fault | null = settings.ipam == "" ? null : delegation.status(settings.ipam, null);
   if (unready !== null || settings.place == Place.Pod) return unready;

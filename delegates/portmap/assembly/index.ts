@@ -3,7 +3,7 @@
 import * as firewall from "plexus/abi/firewall";
 import { write, Level } from "plexus/abi/log";
 import { AttachmentRequest, GcRequest, SuccessOrFault } from "plexus/abi/plugin";
-import { Fault, Network } from "plexus/abi/types";
+import { Fault, StatusRequest } from "plexus/abi/types";
 import { CniCode, invalidConfig, ownFault, withDetails } from "plexus/faults";
 import { rulesOf } from "./rules";
 import { Settings } from "./settings";
@@ -55,8 +55,8 @@ export function gc(request: GcRequest): Fault | null {
 }
 
 /** Answers code 50 if rules cannot be made. */
-export function status(network: Network): Fault | null {
-  const settings = Settings.read(network);
+export function status(request: StatusRequest): Fault | null {
+  const settings = Settings.read(request.network);
   if (settings.fault !== null) return settings.fault;
   const refused = firewall.probe();
   return refused === null ? null : new Fault(CniCode.NotAvailable, refused.msg);

@@ -10,7 +10,7 @@ import { witFile } from "./kit-files.ts";
 export const world = "delegate";
 
 /** The version of the bindings `plexus/abi`. */
-export const currentAbi = "0.1.0";
+export const currentAbi = "1.0.0";
 
 /** A released version of the contract. */
 export interface Abi {

@@ -12,9 +12,9 @@ const verbs = `
 export function del(_request: AttachmentRequest): Fault | null { return null; }
 export function check(_request: AttachmentRequest): Fault | null { return null; }
 export function gc(_request: GcRequest): Fault | null { return null; }
-export function status(_network: Network): Fault | null { return null; }
+export function status(_request: StatusRequest): Fault | null { return null; }
 `;
-const imports = `import { AttachmentRequest, Fault, GcRequest, Network, Success, SuccessOrFault } from "plexus/abi/plugin";\n`;
+const imports = `import { AttachmentRequest, Fault, GcRequest, StatusRequest, Success, SuccessOrFault } from "plexus/abi/plugin";\n`;
 const adds = (body: string, more = ""): string =>
   `${imports}${more}export function add(request: AttachmentRequest): SuccessOrFault { ${body} }\n${verbs}`;
 const succeeds = "return SuccessOrFault.ok(new Success());";
@@ -41,7 +41,7 @@ async function buildSource(
   await mkdir(join(dir, "assembly"), { recursive: true });
   const declaration = {
     name: "small",
-    abi: "0.1.0",
+    abi: "1.0.0",
     version: "0.1.0",
     about: "A test.",
     cniVersions: ["1.1.0"],
@@ -53,6 +53,7 @@ async function buildSource(
 }
 
 const request = {
+  call: { remainingMs: 15_000, granted: ["log"] },
   network: { cniVersion: "1.1.0", name: "net", config: "{}" },
   attachment: { containerId: "c", ifname: "eth0", args: [] },
 };
@@ -115,7 +116,7 @@ test("a component imports only the called interfaces, and has its declaration an
     .filter((part) => part.id === 10)
     .map((part) => Buffer.from(part.body).toString("latin1"))
     .join();
-  expect(text).toContain("cni:delegate/types@0.1.0");
+  expect(text).toContain("cni:delegate/types@1.0.0");
   expect(text).not.toContain("cni:delegate/log");
   expect(text).not.toContain("cni:delegate/leases");
   expect(Buffer.from(bytes).includes(root)).toBe(false);

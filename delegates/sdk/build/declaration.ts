@@ -24,10 +24,23 @@ const schema = z.strictObject({
   cniVersions: z.array(z.string().regex(/^\d+\.\d+\.\d+$/, "must be a CNI version such as 1.1.0")).min(1),
   /** Each capability, with the reason for the administrator who grants it. */
   capabilities: z.record(z.string(), line),
+  /** The capabilities without which the delegate works, too. A node loads the component also without their grants. */
+  optional: z.array(z.string()).optional(),
 });
 
 /** The content of a `delegate.json`. */
 export type Declaration = z.infer<typeof schema>;
+
+/** An older version does not tell the delegate what is granted. */
+const abiWithoutGrants = "0.1.0";
+
+function requireOptional({ abi, capabilities, optional = [] }: Declaration): void {
+  const stray = optional.find((name) => !Object.hasOwn(capabilities, name));
+  if (stray !== undefined)
+    throw new Error(`delegate.json: optional: "${stray}" is not in capabilities: add it there, with its reason`);
+  if (optional.length > 0 && abi === abiWithoutGrants)
+    throw new Error(`delegate.json: optional: ABI ${abi} does not tell a delegate what is granted: set "abi" to 1.0.0`);
+}
 
 /**
  * Parses a `delegate.json`. `capabilitiesOf` answers the capabilities of an ABI version, null for an unknown version; `releases` are the versions for the error about one. Throws an
@@ -58,5 +71,6 @@ export function parseDeclaration(
       `delegate.json: capabilities: ${list} unknown; cni:delegate@${declaration.abi} has ${valid.toSorted().join(", ")}`,
     );
   }
+  requireOptional(declaration);
   return declaration;
 }

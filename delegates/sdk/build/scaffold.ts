@@ -3,11 +3,12 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { currentAbi } from "./abi.ts";
 import { nameRefusal } from "./delegate-name.ts";
 
 const source = `// Describe the delegate in one or two sentences.
 
-import { AttachmentRequest, Fault, GcRequest, Network, SuccessOrFault } from "plexus/abi/plugin";
+import { AttachmentRequest, Fault, GcRequest, StatusRequest, SuccessOrFault } from "plexus/abi/plugin";
 import * as log from "plexus/abi/log";
 import { Config } from "plexus/config";
 import { invalidConfig } from "plexus/faults";
@@ -36,7 +37,7 @@ export function gc(_request: GcRequest): Fault | null {
   return null;
 }
 
-export function status(_network: Network): Fault | null {
+export function status(_request: StatusRequest): Fault | null {
   return null;
 }
 `;
@@ -90,7 +91,7 @@ export function scaffold({ name, capabilities, home }: ScaffoldInit): ReadonlyMa
       "delegate.json",
       json({
         name,
-        abi: "0.1.0",
+        abi: currentAbi,
         version: "0.1.0",
         about: "Passes the result on and greets the container.",
         cniVersions: ["0.4.0", "1.0.0", "1.1.0"],

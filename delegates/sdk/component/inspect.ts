@@ -11,6 +11,14 @@ import { Reader } from "../../../host/sandbox/binary/reader.ts";
 import { WorkBudget } from "../../../host/sandbox/binary/work-budget.ts";
 import type { Limits } from "../../../host/sandbox/limits.ts";
 
+/** A declared capability. `imported`: the component's code can call it. `optional`: a node loads the component without its grant, too. */
+export interface InspectedCapability {
+  readonly name: string;
+  readonly reason: string;
+  readonly imported: boolean;
+  readonly optional: boolean;
+}
+
 /** The document of `plexus-delegate inspect -o json`. */
 export interface Inspection {
   readonly apiVersion: "plexus/v1";
@@ -20,13 +28,13 @@ export interface Inspection {
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest: string;
   /** The declaration; null if the component has none, or an invalid one. */
-  readonly delegate: Omit<Declaration, "capabilities"> | null;
+  readonly delegate: Omit<Declaration, "capabilities" | "optional"> | null;
   /** Versions of `cni:delegate` in the names of imports and exports. */
   readonly abi: readonly string[];
   readonly imports: readonly string[];
   readonly exports: readonly string[];
-  /** The declared capabilities. `imported`: the component's code can call it. */
-  readonly capabilities: readonly { readonly name: string; readonly reason: string; readonly imported: boolean }[];
+  /** The declared capabilities. */
+  readonly capabilities: readonly InspectedCapability[];
   /** The limits with which the component was examined. */
   readonly limits: Limits;
   readonly coreModules: number | null;
@@ -43,7 +51,7 @@ export function inspectComponent(file: string, bytes: Uint8Array, limits: Limits
   const outline = outlineOf(bytes, limits);
   const { declaration } = outline;
   const callable = examined.ok ? examined.value.capabilities : [];
-  const { capabilities, ...delegate } = declaration ?? { capabilities: {} };
+  const { capabilities = {}, optional = [] } = declaration ?? {};
   const problem = examined.ok ? null : examined.fault;
   return {
     apiVersion: "plexus/v1",
@@ -51,11 +59,16 @@ export function inspectComponent(file: string, bytes: Uint8Array, limits: Limits
     file,
     bytes: bytes.length,
     digest,
-    delegate: "name" in delegate ? delegate : null,
+    delegate: declaration === undefined ? null : outlineOfDelegate(declaration),
     abi: versionsOf([...outline.imports, ...outline.exports]),
     imports: outline.imports,
     exports: outline.exports,
-    capabilities: Object.entries(capabilities).map(([name, reason]) => ({ name, reason, imported: callable.includes(name) })),
+    capabilities: Object.entries(capabilities).map(([name, reason]) => ({
+      name,
+      reason,
+      imported: callable.includes(name),
+      optional: optional.includes(name),
+    })),
     limits,
     coreModules: examined.ok ? examined.value.modules.length : null,
     loads: problem === null,
@@ -64,6 +77,10 @@ export function inspectComponent(file: string, bytes: Uint8Array, limits: Limits
         ? null
         : { kind: problem.kind, code: problem.code, msg: problem.msg, remedy: catalogue[problem.kind].remedy },
   };
+}
+
+function outlineOfDelegate({ name, abi, version, about, cniVersions }: Declaration): Inspection["delegate"] {
+  return { name, abi, version, about, cniVersions };
 }
 
 interface Outline {

@@ -5,7 +5,7 @@ import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { delegateFault, versionFault } from "../../../host/engine/steps/delegate-request.ts";
-import type { Success } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import type { Success } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 import { successText } from "../../../host/sandbox/abi/success-record.ts";
 import { Admission, type AdmittedComponent } from "../../../host/sandbox/admission/admit.ts";
 import { resultOf } from "../../../host/sandbox/call-result.ts";
@@ -16,6 +16,7 @@ import { callGuest, type CallOutcome, callSuspendable, type Callable, type VerbC
 import type { CapabilityCall } from "../../../host/sandbox/linker/link.ts";
 import type { AnswerCall } from "./recorded-calls.ts";
 import { simulatedNode, type SimulatedNode } from "../testing/simulated-node.ts";
+import { allCapabilities } from "../testing/all-capabilities.ts";
 import type { Vector } from "../testing/vector.ts";
 
 /** One call. */
@@ -62,8 +63,6 @@ export function prepared({ type, bytes, granted, limits }: Omit<RunInit, "vector
   if (!examined.ok) return failed({ ...examined.fault, msg: `${type}: ${examined.fault.msg}` });
   return ok(new PreparedComponent(type, examined.value, limits));
 }
-
-const allCapabilities = ["log", "leases", "resolver", "links", "sysctl", "firewall", "announce", "delegation", "state"];
 
 /** A component that is ready for calls. */
 export class PreparedComponent {
@@ -132,7 +131,9 @@ export class PreparedComponent {
   }
 
   #terms({ call }: SimulatedNode): VerbCall {
-    return { ...call, limits: this.#limits, deadlineMs: deadlineMs + this.#limits.timeMs };
+    const { capabilities: granted, ungranted } = this.#component;
+    const request = { ...call.request, call: { ...call.request.call, granted } };
+    return { verb: call.verb, request, limits: this.#limits, deadlineMs: deadlineMs + this.#limits.timeMs, ungranted };
   }
 
   #call(node: SimulatedNode, answer: AnswerCall): { readonly outcome: CallOutcome; readonly usage: Usage } {

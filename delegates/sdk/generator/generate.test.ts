@@ -19,8 +19,8 @@ describe("golden files", () => {
 
   test("the entry of a delegate equals the golden file", async () => {
     await expect(bindings?.entry.text).toMatchFileSnapshot(golden("delegate-entry.ts"));
-    expect(bindings?.entry.exportNames.get("plugin_add")).toBe("cni:delegate/plugin@0.1.0#add");
-    expect(bindings?.entry.exportNames.get("plugin_add_post")).toBe("cabi_post_cni:delegate/plugin@0.1.0#add");
+    expect(bindings?.entry.exportNames.get("plugin_add")).toBe("cni:delegate/plugin@1.0.0#add");
+    expect(bindings?.entry.exportNames.get("plugin_add_post")).toBe("cabi_post_cni:delegate/plugin@1.0.0#add");
     expect(bindings?.entry.exportNames.get("cabi_realloc")).toBe("cabi_realloc");
   });
 

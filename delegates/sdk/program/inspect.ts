@@ -56,7 +56,10 @@ function textOf(inspection: Inspection): readonly string[] {
     `  Imports: ${imports.length === 0 ? "none" : imports.join(", ")}`,
     `  Exports: ${exports.length === 0 ? "none" : exports.join(", ")}`,
     ...(capabilities.length === 0 ? ["  Capabilities: none"] : ["  Capabilities:"]),
-    ...capabilities.map(({ name, reason, imported }) => `    ${name}${imported ? "" : " (not used)"}: ${reason}`),
+    ...capabilities.map(
+      ({ name, reason, imported, optional }) =>
+        `    ${name}${optional ? " (optional)" : ""}${imported ? "" : " (not used)"}: ${reason}`,
+    ),
     `  Limits of a call: ${limits.timeMs} ms, ${limits.memoryPages / 16} MiB of memory, ${limits.inputBytes} bytes in, ${limits.outputBytes} bytes out, ${limits.logBytes} bytes of log, ${limits.importCalls} imports`,
   ];
 }

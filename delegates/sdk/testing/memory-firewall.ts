@@ -6,7 +6,7 @@ import type {
   Fault,
   FirewallCapability,
   FirewallRules,
-} from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+} from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 
 /** A vector's state: rules by attachment (`containerId ifname`), and a fault that all functions answer. */
 export interface FirewallState {

@@ -11,7 +11,7 @@ import type {
   LinksPlace,
   LinksPortVlan,
   Route,
-} from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+} from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 import { cidrContains, formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
 import { type KnownLink, LinkTable } from "./link-table.ts";
 

@@ -1,6 +1,6 @@
 // The `state` capability in memory: a vector sets the attachment's state before the call and shows it after the call.
 
-import type { StateCapability } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import type { StateCapability } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 
 /** The stored text, if any. */
 export interface KeptState {

@@ -1,6 +1,6 @@
 // The `sysctl` capability in memory: a vector sets the keys before the call and shows their values after it.
 
-import type { Fault, SysctlCapability } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import type { Fault, SysctlCapability } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 
 /** The state before a call. */
 export interface SysctlState {

@@ -7,7 +7,7 @@ import type {
   LinksCapability,
   StateCapability,
   SysctlCapability,
-} from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+} from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 
 /** The record `fault` of the WIT. */
 export interface FaultRecord {
@@ -64,20 +64,35 @@ export interface AttachmentIdRecord {
   readonly ifname: string;
 }
 
+/** The record `call` of the WIT. */
+export interface CallRecord {
+  readonly remainingMs: number;
+  readonly granted: readonly string[];
+}
+
 /** The record `attachment-request` of the WIT. */
 export interface AttachmentRequestRecord {
+  readonly call: CallRecord;
   readonly network: NetworkRecord;
   readonly attachment: AttachmentIdRecord & {
     readonly netns?: string | undefined;
     readonly args: readonly { readonly key: string; readonly value: string }[];
+    readonly pod?: { readonly namespace: string; readonly name: string; readonly uid?: string | undefined } | undefined;
   };
   readonly prevResult?: SuccessRecord | undefined;
 }
 
 /** The record `gc-request` of the WIT. */
 export interface GcRequestRecord {
+  readonly call: CallRecord;
   readonly network: NetworkRecord;
   readonly valid: readonly AttachmentIdRecord[];
+}
+
+/** The record `status-request` of the WIT. */
+export interface StatusRequestRecord {
+  readonly call: CallRecord;
+  readonly network: NetworkRecord;
 }
 
 /** The record `pool` of the WIT. */
@@ -125,7 +140,7 @@ export interface CapabilityFunctions {
 export type DelegateCall =
   | { readonly verb: "add" | "del" | "check"; readonly request: AttachmentRequestRecord }
   | { readonly verb: "gc"; readonly request: GcRequestRecord }
-  | { readonly verb: "status"; readonly request: NetworkRecord };
+  | { readonly verb: "status"; readonly request: StatusRequestRecord };
 
 /** Calls one verb of a component on a fresh instance. A trap rejects. */
 export type RunDelegate = (

@@ -10,27 +10,33 @@ import type { CapabilityFunctions, Outcome, RunDelegate, SuccessRecord } from ".
 const admission = new Admission();
 const compiled = new CompiledComponents();
 
-/** Runs a delegate in the sandbox with all capabilities granted. A limit, a trap or a refusal rejects, as in the oracle. */
+/** Runs a delegate in the sandbox with the capabilities granted that its request names. A limit, a trap or a refusal rejects, as in the oracle. */
 export const runInSandbox: RunDelegate = async (bytes, { verb, request }, capabilities) => {
-  const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000 };
-  return answerIn(callGuest(callableOf(bytes, capabilities), terms, calling(capabilities)));
+  const { callable, ungranted } = admittedWith(bytes, request.call.granted);
+  const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000, ungranted };
+  return answerIn(callGuest(callable, terms, calling(capabilities)));
 };
 
 /** Like `runInSandbox`, with the delegate suspended at every import except the log's. */
 export const runSuspended: RunDelegate = async (bytes, { verb, request }, capabilities) => {
-  const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000 };
+  const { callable, ungranted } = admittedWith(bytes, request.call.granted);
+  const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000, ungranted };
   const atOnce = calling(capabilities);
   const later: CapabilityCall = (capability, name, args) => {
     const answer = atOnce(capability, name, args);
     return capability === "log" ? answer : new Promise((resolve) => setImmediate(() => resolve(answer)));
   };
-  return answerIn(await callSuspendable(callableOf(bytes, capabilities), terms, later).outcome);
+  return answerIn(await callSuspendable(callable, terms, later).outcome);
 };
 
-function callableOf(bytes: Uint8Array, capabilities: CapabilityFunctions): Callable {
-  const admitted = admission.admit(bytes, { granted: Object.keys(capabilities), limits: defaultLimits });
+function admittedWith(
+  bytes: Uint8Array,
+  granted: readonly string[],
+): { readonly callable: Callable; readonly ungranted: readonly string[] | undefined } {
+  const admitted = admission.admit(bytes, { granted, limits: defaultLimits });
   if (!admitted.ok) throw new Error(admitted.fault.msg);
-  return compiled.get(admitted.value.key) ?? compiled.add(admitted.value);
+  const { key, ungranted } = admitted.value;
+  return { callable: compiled.get(key) ?? compiled.add(admitted.value), ungranted };
 }
 
 function calling(capabilities: CapabilityFunctions): CapabilityCall {

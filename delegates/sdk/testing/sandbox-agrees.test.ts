@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TypeRef } from "../../../wit/model.ts";
-import { readAbi } from "../build/abi.ts";
+import { currentAbi, readAbi } from "../build/abi.ts";
 import { buildDelegate } from "../build/build-delegate.ts";
 import { arbitraryOf, crossed } from "./arbitrary.ts";
 import type { CapabilityFunctions, DelegateCall, RunDelegate } from "./records.ts";
@@ -18,8 +18,8 @@ import { runInSandbox, runSuspended } from "./run-in-sandbox.ts";
 import { answerOf } from "./run-vectors.ts";
 import { readVectors } from "./vector.ts";
 
-const abi = readAbi("0.1.0");
-if (abi === null) throw new Error("no ABI 0.1.0");
+const abi = readAbi(currentAbi);
+if (abi === null) throw new Error(`no ABI ${currentAbi}`);
 const { model } = abi;
 
 async function build(dir: string): Promise<Uint8Array> {
@@ -79,12 +79,21 @@ function scripted(answersOf: Record<string, unknown>, calls: unknown[]): Capabil
   return made as unknown as CapabilityFunctions;
 }
 
+/** A call with everything granted. */
+const plainCall = { remainingMs: 15_000, granted: ["leases", "log", "resolver"] };
+
 const attachmentVerbs = fc.constantFrom("add" as const, "del" as const, "check" as const);
-const call: fc.Arbitrary<DelegateCall> = fc.oneof(
+const anyCall: fc.Arbitrary<DelegateCall> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ verb: attachmentVerbs, request: typed<never>({ ref: "types.attachment-request" }) }) },
   fc.record({ verb: fc.constant("gc" as const), request: typed<never>({ ref: "types.gc-request" }) }),
-  fc.record({ verb: fc.constant("status" as const), request: typed<never>({ ref: "types.network" }) }),
+  fc.record({ verb: fc.constant("status" as const), request: typed<never>({ ref: "types.status-request" }) }),
 );
+
+// The sandbox grants what the request names: everything that the component imports, and names that do not exist.
+const call = anyCall.map((made) => {
+  const granted = [...plainCall.granted, ...made.request.call.granted];
+  return { ...made, request: { ...made.request, call: { ...made.request.call, granted } } } as DelegateCall;
+});
 
 async function traceOf(
   run: RunDelegate,
@@ -114,7 +123,7 @@ test("64 KiB of text survive the sandbox, including a leading U+FEFF; lone surro
   const component = await build(fileURLToPath(new URL("mirror/", import.meta.url)));
   const quiet = scripted({ "leases.probe": { ok: undefined }, "leases.retain": { ok: 4_294_967_295 } }, []);
   for (const config of [`\ufeff${"a".repeat(65_536)}`, "中".repeat(21_845), "😀".repeat(16_384), `${"b".repeat(65_535)}\ud800`]) {
-    const request = { network: { cniVersion: "1.1.0", name: "net", config }, valid: [] };
+    const request = { call: plainCall, network: { cniVersion: "1.1.0", name: "net", config }, valid: [] };
     expect(await runInSandbox(component, { verb: "gc", request }, quiet)).toEqual({
       err: { code: 4_294_967_295, msg: config.toWellFormed() },
     });

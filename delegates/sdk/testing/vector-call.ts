@@ -7,7 +7,9 @@ import type { ResultDns, ResultInterface, ResultIp, ResultRoute } from "../../..
 import { toVersion, type CniVersion } from "../../../src/cni/versions.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { editMembers, memberText, memberValue, parseDocument, type JsonObjectDocument } from "../../../src/json/document.ts";
-import type { AttachmentIdRecord, DelegateCall, NetworkRecord, SuccessRecord } from "./records.ts";
+import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { allCapabilities } from "./all-capabilities.ts";
+import type { AttachmentIdRecord, CallRecord, DelegateCall, NetworkRecord, SuccessRecord } from "./records.ts";
 import type { ScriptedAnswers } from "./scripted-delegation.ts";
 import type { Vector } from "./vector.ts";
 
@@ -43,23 +45,26 @@ export function callOf(vector: Vector): DelegateCall {
     name: String(memberValue(document, "name") ?? ""),
     config: editMembers(document, new Map([["prevResult", undefined]])),
   };
+  const call: CallRecord = { remainingMs: vector.remainingMs, granted: vector.granted ?? allCapabilities };
   switch (vector.verb) {
     case "STATUS":
-      return { verb: "status", request: network };
+      return { verb: "status", request: { call, network } };
     case "GC":
-      return { verb: "gc", request: { network, valid: validOf(document) } };
+      return { verb: "gc", request: { call, network, valid: validOf(document) } };
     default: {
       const netns = vector.env["CNI_NETNS"] ?? "";
       const previous = memberText(document, "prevResult");
       return {
         verb: ({ ADD: "add", DEL: "del", CHECK: "check" } as const)[vector.verb],
         request: {
+          call,
           network,
           attachment: {
             containerId: vector.env["CNI_CONTAINERID"] ?? "",
             netns: netns === "" ? undefined : netns,
             ifname: vector.env["CNI_IFNAME"] ?? "",
             args: valueOf(parseCniArgs(vector.env["CNI_ARGS"] ?? "")).map(([key, value]) => ({ key, value })),
+            pod: valueOf(podIdentity(vector.env["CNI_ARGS"] ?? "")),
           },
           prevResult: previous === undefined ? undefined : recordOf(previous, versionOf(vector)),
         },

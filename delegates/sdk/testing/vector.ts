@@ -63,6 +63,10 @@ const question = z.strictObject({
   about: z.string().min(1),
   verb: z.enum(["ADD", "DEL", "CHECK", "GC", "STATUS"]),
   env: z.record(z.string().regex(/^CNI_/), z.string()).default({}),
+  /** The granted capabilities; absent: all. */
+  granted: z.array(z.string()).optional(),
+  /** Milliseconds until the node would end the call. */
+  remainingMs: z.number().int().min(0).max(0xffff_ffff).default(15_000),
   stdin: z.record(z.string(), z.unknown()),
   leases: leaseState.optional(),
   /** The files for the `resolver` capability, by path. */

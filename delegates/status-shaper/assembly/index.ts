@@ -1,6 +1,6 @@
 // A chained delegate that shapes the previous plugins' result. README.md has its configuration.
 
-import { AttachmentRequest, Fault, GcRequest, Network, SuccessOrFault } from "plexus/abi/plugin";
+import { AttachmentRequest, Fault, GcRequest, StatusRequest, SuccessOrFault } from "plexus/abi/plugin";
 import { invalidConfig } from "plexus/faults";
 import { disagreement } from "./agree";
 import { applyTo } from "./apply";
@@ -36,6 +36,6 @@ export function gc(_request: GcRequest): Fault | null {
 }
 
 /** No resources are needed, so none can be missing. */
-export function status(_network: Network): Fault | null {
+export function status(_request: StatusRequest): Fault | null {
   return null;
 }

@@ -1,6 +1,6 @@
 // A chained delegate that sets the pod's interface attributes and the sysctls of its namespace. README.md has its configuration.
 
-import { Fault, GcRequest, Network } from "plexus/abi/plugin";
+import { Fault, GcRequest, StatusRequest } from "plexus/abi/plugin";
 
 export { add } from "./add";
 export { check } from "./check";
@@ -12,6 +12,6 @@ export function gc(_request: GcRequest): Fault | null {
 }
 
 /** No resources are needed, so none can be missing. */
-export function status(_network: Network): Fault | null {
+export function status(_request: StatusRequest): Fault | null {
   return null;
 }

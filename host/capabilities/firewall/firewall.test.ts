@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
 import { command, missing } from "../../../test/harness/requires.ts";
-import type { FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { callWith } from "../../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { type Firewall, firewallFor, type FirewallScope } from "./scope.ts";

@@ -6,7 +6,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { type Cidr, formatAddress, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { FirewallCapability, FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { FirewallCapability, FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { AttachmentFacts } from "../call-facts.ts";
 import { type Deferred, misuseOf, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { check, probe, remove, replace, retain } from "./firewall.ts";

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
 import { runAsync, runSync, type LeaseOperation } from "./effect.ts";
-import type { LeasesAddressRange } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LeasesAddressRange } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { leaseDirectory, makeLeaseDirectory } from "./directory.ts";
 import { StagedLease, type Owner } from "./lease-file.ts";
 import { leasesFor, type LeaseScope } from "./scope.ts";

@@ -14,7 +14,7 @@ import type { LeaseOperation } from "./effect.ts";
 import type { Owner } from "./lease-file.ts";
 import type { LeaseMemory } from "./lease-memory.ts";
 import type { Span } from "./ring.ts";
-import type { LeasesAddressRange, LeasesCapability, LeasesPool } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LeasesAddressRange, LeasesCapability, LeasesPool } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { misuseOf, refuse, witOutcome } from "../outcome.ts";
 
 /** The verb of the call, as the ABI spells it. */

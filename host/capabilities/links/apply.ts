@@ -3,7 +3,7 @@
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Shim } from "../../protocol/shim.ts";
-import type { LinksLink, LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksLink, LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { addressesRequest } from "../../system/netlink/address.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
 import { LinkTransaction } from "./link-transaction.ts";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
 import { linkType, missing, type Requirement } from "../../../test/harness/requires.ts";
 import { spawnSync } from "node:child_process";
-import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
 import { snapshot } from "./testing/snapshot.ts";
 

@@ -1,7 +1,7 @@
 // A link in the form of the WIT interface.
 
 import { formatCidr } from "../../../src/net/ip.ts";
-import type { LinksLink } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksLink } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { LinkDetails } from "./link-details.ts";
 
 /** The record `link` of the WIT interface. */

@@ -1,6 +1,6 @@
 // The links that an operation uses, and their use. The scope is checked by them. No I/O.
 
-import type { LinksOperation, LinksPlace } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation, LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { GrantKey, Role } from "./link-scope.ts";
 
 /** The use that an operation makes of a link. */

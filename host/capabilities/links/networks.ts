@@ -2,7 +2,7 @@
 // regardless of their link. No I/O.
 
 import { type Cidr, cidrContains, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { linkText, type LinkScope } from "./link-scope.ts";
 
 /** The request that lies outside of all granted networks, for messages; undefined: there is none. */

@@ -3,7 +3,7 @@
 import { checkInterfaceName } from "../../../src/cni/names.ts";
 import { readAddress, readCidr } from "../../../src/net/ip.ts";
 import { macBytes } from "../../system/netlink/address-bytes.ts";
-import type { LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { settingMistake } from "./interface-settings.ts";
 

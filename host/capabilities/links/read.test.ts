@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
 import { missing } from "../../../test/harness/requires.ts";
-import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
 
 const eth0 = { place: "pod", name: "eth0" } as const;

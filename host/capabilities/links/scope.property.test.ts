@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
 import { type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
 import { missing } from "../../../test/harness/requires.ts";
-import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
 import { messagesOf, type SentMessage } from "./testing/sent-messages.ts";
 import { openTwoPods } from "./testing/two-pods.ts";

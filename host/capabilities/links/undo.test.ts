@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
 import { missing, tunDevice } from "../../../test/harness/requires.ts";
-import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
 import { messagesOf } from "./testing/sent-messages.ts";
 import { snapshot } from "./testing/snapshot.ts";

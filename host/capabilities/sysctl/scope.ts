@@ -14,7 +14,7 @@ import type { Shim } from "../../protocol/shim.ts";
 import type { Setting } from "../../protocol/messages.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { systemError } from "../../system/system-error.ts";
-import type { SysctlSetting } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { SysctlSetting } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { misuseOf, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 
 /** The call that the capability is bound to, and its grant. */

@@ -6,19 +6,23 @@ import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
+import { podIdentity } from "../call/pod-identity.ts";
 import { editMembers, memberValue, parseConfiguration } from "../../../src/json/document.ts";
 import { toSuccess } from "../../sandbox/abi/success-record.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";
-import type { AttachmentRequest, GcRequest, Network } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { AttachmentRequest, Call, GcRequest, Network, StatusRequest } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 
 /** A call of a delegate: the verb with its request. */
 export type DelegateCall =
   | { readonly verb: "add" | "del" | "check"; readonly request: AttachmentRequest }
   | { readonly verb: "gc"; readonly request: GcRequest }
-  | { readonly verb: "status"; readonly request: Network };
+  | { readonly verb: "status"; readonly request: StatusRequest };
 
-/** Makes the request from the step's stdin: the network's name and version, and the configuration without `prevResult`. */
-export function delegateCall(step: ChainStep): Result<DelegateCall> {
+/**
+ * Makes the request from the step's stdin: the network's name and version, and the configuration without `prevResult`. `call`: the terms of
+ * the call.
+ */
+export function delegateCall(step: ChainStep, call: Call): Result<DelegateCall> {
   const document = parseConfiguration(step.stdin, { what: `configuration of ${step.plugin.type}` });
   if (!document.ok) return document;
   const name = memberValue(document.value, "name");
@@ -30,15 +34,15 @@ export function delegateCall(step: ChainStep): Result<DelegateCall> {
   const network: Network = { cniVersion: version === "" ? "0.1.0" : version, name, config };
   switch (step.verb) {
     case "STATUS":
-      return ok({ verb: "status", request: network });
+      return ok({ verb: "status", request: { call, network } });
     case "GC": {
       const valid = validAttachments(document.value);
-      return valid.ok ? ok({ verb: "gc", request: { network, valid: valid.value } }) : valid;
+      return valid.ok ? ok({ verb: "gc", request: { call, network, valid: valid.value } }) : valid;
     }
     case "ADD":
     case "DEL":
     case "CHECK":
-      return attachmentCall(step, network, verbNames[step.verb]);
+      return attachmentCall(step, { call, network }, verbNames[step.verb]);
     case "VERSION":
       return failed(fault("INTERNAL", "VERSION is answered from a delegate's declaration, not by the delegate"));
     default:
@@ -48,25 +52,31 @@ export function delegateCall(step: ChainStep): Result<DelegateCall> {
 
 const verbNames = { ADD: "add", DEL: "del", CHECK: "check" } as const;
 
-function attachmentCall(step: ChainStep, network: Network, verb: "add" | "del" | "check"): Result<DelegateCall> {
+type Terms = Pick<AttachmentRequest, "call" | "network">;
+
+function attachmentCall(step: ChainStep, terms: Terms, verb: "add" | "del" | "check"): Result<DelegateCall> {
   const env = new Map(step.env);
   const odd = malformedCniArg(env.get("CNI_ARGS") ?? "");
   // A component receives CNI_ARGS as pairs. A DEL ignores what is not a pair, so that the attachment can still be removed.
-  if (odd === undefined || verb === "del") return ok({ verb, request: attachmentRequest(step, network, env) });
+  if (odd === undefined || verb === "del") return ok({ verb, request: attachmentRequest(step, terms, env) });
   const why = `${quote(odd, 60)} is not a KEY=VALUE pair, and component ${step.plugin.type} can receive pairs only`;
   return failed(fault("ENVIRONMENT_INVALID", `CNI_ARGS: ${why}`));
 }
 
-function attachmentRequest(step: ChainStep, network: Network, env: ReadonlyMap<string, string>): AttachmentRequest {
+function attachmentRequest(step: ChainStep, terms: Terms, env: ReadonlyMap<string, string>): AttachmentRequest {
   const netns = env.get("CNI_NETNS") ?? "";
+  const args = env.get("CNI_ARGS") ?? "";
+  // The names of the call's pod were checked when the call began. A delegated or recorded step with other ones has no pod.
+  const pod = podIdentity(args);
   const attachment = {
     containerId: step.attachment?.containerId ?? "",
     netns: netns === "" ? undefined : netns,
     ifname: step.attachment?.ifname ?? "",
-    args: splitCniArgs(env.get("CNI_ARGS") ?? "").map(([key, value]) => ({ key, value })),
+    args: splitCniArgs(args).map(([key, value]) => ({ key, value })),
+    pod: pod.ok ? pod.value : undefined,
   };
   const previous = step.prevResult?.result;
-  return { network, attachment, prevResult: previous === undefined ? undefined : toSuccess(previous) };
+  return { ...terms, attachment, prevResult: previous === undefined ? undefined : toSuccess(previous) };
 }
 
 /** A delegate's fault, with the step's type in front of its message. */

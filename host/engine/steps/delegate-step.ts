@@ -12,7 +12,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { bindCapabilities } from "../../capabilities/bind.ts";
 import type { DelegateHost } from "../../capabilities/delegate-host.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
-import type { Success } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { Success } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { successText } from "../../sandbox/abi/success-record.ts";
 import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
 import { type ComponentFile, readComponentFile } from "../../sandbox/component-file.ts";
@@ -48,15 +48,15 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
   const { declaration } = component.value;
   if (step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(declaration.cniVersions) };
 
-  const call = delegateCall(step);
-  if (!call.ok) return failedStep(neverBegun(call.fault));
-  const { cniVersion, name } = networkOf(call.value);
-  const unsupported = versionFault(type, declaration, cniVersion);
-  if (unsupported !== undefined) return failedStep(neverBegun(unsupported));
   const limits = limitsOf(host.wasm.limits);
   const { capabilities } = component.value;
   const delegatedMs = capabilities.includes("delegation") ? timeoutMs / delegatedShare : 0;
   const deadlineMs = Math.min(limits.timeMs + importsMs + delegatedMs, maxMs);
+  const call = delegateCall(step, { remainingMs: Math.max(0, Math.floor(deadlineMs)), granted: capabilities });
+  if (!call.ok) return failedStep(neverBegun(call.fault));
+  const { cniVersion, name } = call.value.request.network;
+  const unsupported = versionFault(type, declaration, cniVersion);
+  if (unsupported !== undefined) return failedStep(neverBegun(unsupported));
   // Capabilities use the network's name on the step's stdin, as the delegate does.
   const imports = await bindCapabilities(host, withinDeadline({ ...running, network: name }, deadlineMs), capabilities);
   const pending = new PendingImports();
@@ -84,10 +84,6 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
   if (refused !== undefined) return failedStep(refused);
   const printed = successText(answer.value, cniVersion);
   return printed.ok ? { ok: true, stdout: printed.value } : failedStep(delegateFault(type, printed.fault));
-}
-
-function networkOf(call: DelegateCall): { readonly name: string; readonly cniVersion: string } {
-  return call.verb === "status" ? call.request : call.request.network;
 }
 
 /** The guest's answer: a result for ADD, undefined for the other verbs. */

@@ -32,7 +32,8 @@ export function compareWithGrants(
   const grants = grantsFor({ wasm, definitions }, binding?.definition, type);
   const grantOf = (name: string): object | null => (isCapability(grants, name) ? (grants[name] ?? null) : null);
   const declared = Object.entries(declaration.capabilities);
-  const missing = imported.filter((name) => grantOf(name) === null);
+  const isOptional = (name: string): boolean => declaration.optional?.includes(name) === true;
+  const missing = imported.filter((name) => grantOf(name) === null && !isOptional(name));
   const { name, version, abi, about, cniVersions } = declaration;
   return {
     delegate: { name, version, abi, about },
@@ -40,6 +41,7 @@ export function compareWithGrants(
       name: each,
       reason,
       imported: imported.includes(each),
+      ...(isOptional(each) ? { optional: true } : {}),
       granted: grantOf(each),
     })),
     effective: imported.filter((each) => grantOf(each) !== null),

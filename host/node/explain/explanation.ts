@@ -14,6 +14,8 @@ export interface ExplainedCapability {
   readonly reason: string;
   /** Whether the component imports the capability: only then can its code call it. */
   readonly imported: boolean;
+  /** True: the component is loaded without the grant, and does not call the capability then. Absent: the grant is required. */
+  readonly optional?: true;
   /** The administrator's grant with its scopes; null if not granted. */
   readonly granted: object | null;
 }

@@ -124,9 +124,9 @@ function hasUncovered({ uncovered, steps }: ExplainedStep): boolean {
 }
 
 /** `+` marks a granted capability, `-` a capability that is not granted. */
-function capabilityText({ name, reason, imported, granted }: ExplainedCapability): string {
+function capabilityText({ name, reason, imported, optional, granted }: ExplainedCapability): string {
   if (granted !== null) return `+ ${name} (granted${scopesText(granted)}): ${reason}`;
-  return `- ${name} (${imported ? "NOT GRANTED" : "not granted, and not used"}): ${reason}`;
+  return `- ${name} (${imported ? (optional ? "not granted, optional" : "NOT GRANTED") : "not granted, and not used"}): ${reason}`;
 }
 
 function scopesText(granted: object): string {

@@ -1,8 +1,18 @@
-// Writes the generated glue: `node host/sandbox/abi/build.ts`. A test fails if the committed glue differs.
+// Writes the generated glue of every version of wit/: `node host/sandbox/abi/build.ts`. A test fails if the committed glue differs.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { WitModel } from "../../../wit/model.ts";
 import { generateGlue } from "./generate.ts";
 
-const model: WitModel = JSON.parse(readFileSync(new URL("../../../wit/0.1.0/model.json", import.meta.url), "utf8"));
-writeFileSync(new URL("./generated/delegate-0.1.0.ts", import.meta.url), generateGlue(model));
+const wit = new URL("../../../wit/", import.meta.url);
+
+/** The generated module of each version, with its path. */
+export function glueFiles(): readonly { readonly version: string; readonly file: URL; readonly text: string }[] {
+  const versions = readdirSync(wit, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  return versions.map((version) => {
+    const model: WitModel = JSON.parse(readFileSync(new URL(`${version}/model.json`, wit), "utf8"));
+    return { version, file: new URL(`./generated/delegate-${version}.ts`, import.meta.url), text: generateGlue(model) };
+  });
+}
+
+if (import.meta.main) for (const { file, text } of glueFiles()) writeFileSync(file, text);

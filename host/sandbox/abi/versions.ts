@@ -1,9 +1,11 @@
 // The supported ABI versions, each with its glue and model.
 
 import modelOf010 from "../../../wit/0.1.0/model.json" with { type: "json" };
+import modelOf100 from "../../../wit/1.0.0/model.json" with { type: "json" };
 import type { WitModel } from "../../../wit/model.ts";
 import type { ImportGlue, VerbGlue } from "./guest.ts";
-import { imports, verbs } from "./generated/delegate-0.1.0.ts";
+import { imports as imports010, verbs as verbs010 } from "./generated/delegate-0.1.0.ts";
+import { imports as imports100, verbs as verbs100, type StatusRequest } from "./generated/delegate-1.0.0.ts";
 
 /** One ABI version. */
 export interface AbiVersion {
@@ -15,10 +17,13 @@ export interface AbiVersion {
   /** The interface that a delegate exports. */
   readonly exported: string;
   readonly imports: Readonly<Record<string, Readonly<Record<string, ImportGlue>>>>;
+  /** They take the requests of the newest version: an older version lowers the members that it has. */
   readonly verbs: Readonly<Record<string, VerbGlue>>;
+  /** Whether a request names the granted capabilities. Only then may a capability be optional. */
+  readonly namesGrants: boolean;
 }
 
-function version(model: WitModel, glue: Pick<AbiVersion, "imports" | "verbs">): AbiVersion {
+function version(model: WitModel, glue: Pick<AbiVersion, "imports" | "verbs" | "namesGrants">): AbiVersion {
   const world = model.worlds["delegate"];
   return {
     version: model.version,
@@ -30,12 +35,20 @@ function version(model: WitModel, glue: Pick<AbiVersion, "imports" | "verbs">): 
   };
 }
 
-// TypeScript types the JSON import too widely for the model's unions. The generator's test checks the file.
+// TypeScript types the JSON imports too widely for the model's unions. The generator's test checks the files.
 const model010 = modelOf010 as unknown as WitModel;
+const model100 = modelOf100 as unknown as WitModel;
+
+/** STATUS of 0.1.0 takes the network alone. */
+const status010: VerbGlue = {
+  ...verbs010.status,
+  lower: (guest, request: StatusRequest) => verbs010.status.lower(guest, request.network),
+};
 
 /** The supported ABI versions by version number. */
 export const abiVersions: Readonly<Record<string, AbiVersion>> = Object.freeze({
-  [model010.version]: version(model010, { imports, verbs }),
+  [model010.version]: version(model010, { imports: imports010, verbs: { ...verbs010, status: status010 }, namesGrants: false }),
+  [model100.version]: version(model100, { imports: imports100, verbs: verbs100, namesGrants: true }),
 });
 
 /** The capabilities of an ABI version: the importable interfaces with functions. */

@@ -6,10 +6,12 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { componentLimit, type Limits } from "../limits.ts";
 import { examineComponent, type ExaminedComponent } from "./examine.ts";
 
-/** A component that may run, and the capabilities that it may call. */
+/** A component that may run. `capabilities` are those that it may call: imported and granted. */
 export interface AdmittedComponent extends ExaminedComponent {
   /** Differs for each component and for each of the limits that change its modules. */
   readonly key: string;
+  /** Optional capabilities that the component imports and that are not granted. Absent: none. */
+  readonly ungranted?: readonly string[];
 }
 
 /** The administrator's terms for a component. */
@@ -118,12 +120,18 @@ export function lengthFault(length: number, { componentBytes }: Pick<Limits, "co
   return failed(fault("COMPONENT_REFUSED", `component refused: ${length} bytes (${componentLimit(componentBytes)})`));
 }
 
-/** The result, or CAPABILITY_NOT_GRANTED if the component can call a capability that is not among `granted`. */
+/**
+ * The result without the optional capabilities that are not among `granted`; CAPABILITY_NOT_GRANTED if the component imports another one that
+ * is not.
+ */
 export function requireGrants(result: Result<AdmittedComponent>, granted: readonly string[]): Result<AdmittedComponent> {
   if (!result.ok) return result;
   const { declaration, capabilities } = result.value;
-  const missing = capabilities.filter((name) => !granted.includes(name));
-  if (missing.length === 0) return result;
+  const ungranted = capabilities.filter((name) => !granted.includes(name));
+  if (ungranted.length === 0) return result;
+  const missing = ungranted.filter((name) => declaration.optional?.includes(name) !== true);
+  if (missing.length === 0)
+    return ok({ ...result.value, capabilities: capabilities.filter((name) => granted.includes(name)), ungranted });
   const declared = Object.keys(declaration.capabilities);
   const reasons = missing.map((name) => `${name} (${quote(declaration.capabilities[name] ?? "", 120)})`);
   const rest = `granted: ${granted.length === 0 ? "none" : granted.join(", ")}; it declares: ${declared.join(", ")}`;

@@ -16,6 +16,8 @@ export interface Declaration {
   readonly cniVersions: readonly string[];
   /** The reason for each capability, by the capability's name. */
   readonly capabilities: Readonly<Record<string, string>>;
+  /** The capabilities without which the delegate works, too. Absent: none. */
+  readonly optional?: readonly string[];
 }
 
 const delegateName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -59,16 +61,30 @@ function readFields(reader: ObjectReader): Declaration {
   }
   const wanted = reader.object("capabilities");
   const capabilities = (wanted?.keys() ?? []).map((key) => [key, wanted?.matching(key, line, `${oneLine} 256`) ?? ""] as const);
+  const optional = reader.strings("optional") ?? [];
+  const undeclared = optional.find((name) => !Object.hasOwn(Object.fromEntries(capabilities), name));
+  if (undeclared !== undefined)
+    reader.refuse("optional", `has ${JSON.stringify(undeclared.slice(0, 64))}, which "capabilities" does not have`);
   const declaration = {
     name: reader.matching("name", delegateName, "1 to 63 of a-z, 0-9, - and _") ?? "",
-    abi: reader.matching("abi", dotted, "a version such as 0.1.0") ?? "",
+    abi: reader.matching("abi", dotted, "a version such as 1.0.0") ?? "",
     version: reader.matching("version", shortLine, `${oneLine} 64`) ?? "",
     about: reader.matching("about", line, `${oneLine} 256`) ?? "",
     cniVersions,
     capabilities: Object.fromEntries(capabilities),
+    ...(optional.length === 0 ? {} : { optional }),
   };
   reader.end();
   return declaration;
+}
+
+/** Refuses optional capabilities in an ABI version whose requests don't name the granted ones: the delegate could not ask before a call. */
+export function requireNamedGrants(
+  { optional = [], abi }: Declaration,
+  { namesGrants }: { readonly namesGrants: boolean },
+): void {
+  if (optional.length > 0 && !namesGrants)
+    refuse(`the declaration, field optional: ABI ${abi} does not tell a delegate what is granted; build it for ABI 1.0.0`);
 }
 
 /** Refuses a capability that the ABI does not have; the refusal names the valid ones (E-8). */

@@ -49,6 +49,8 @@ export interface VerbCall {
   readonly request: unknown;
   readonly limits: Limits;
   readonly deadlineMs: number;
+  /** Imported capabilities that are not granted: all are optional. Absent: none. */
+  readonly ungranted?: readonly string[] | undefined;
 }
 
 /** Calls a verb on a fresh instance. Never throws. */
@@ -143,7 +145,7 @@ class GuestRun {
   /** Prepares the call: answers the exported function and its arguments. */
   enter(): { readonly func: (...args: number[]) => unknown; readonly args: readonly number[] } {
     const { component, state, budget, capability, suspends } = this;
-    const { verb, request, limits } = this.call;
+    const { verb, request, limits, ungranted = [] } = this.call;
     const abi = abiVersions[component.plan.abi];
     const glue = abi?.verbs[verb];
     const plan = component.plan.verbs[verb];
@@ -154,7 +156,7 @@ class GuestRun {
     this.started = performance.now();
     const linked = takePrepared(component) ?? new LinkedComponent(component, abi, suspends);
     this.linked = linked;
-    linked.begin({ limits, state, meterFunction: this.meterFunction, budget, capability });
+    linked.begin({ limits, state, meterFunction: this.meterFunction, budget, capability, ungranted });
     this.instantiated = performance.now();
     const guest = linked.guest(plan.through);
     guest.refresh();

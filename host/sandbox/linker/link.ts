@@ -23,6 +23,8 @@ export interface LinkContext {
   readonly meterFunction: MeterFunction;
   readonly budget: Budget;
   readonly capability: CapabilityCall;
+  /** Imported capabilities that are not granted. The lines of an ungranted log are dropped, and any other call ends the guest. */
+  readonly ungranted: readonly string[];
 }
 
 /** A compiled component's plan and modules, which all its calls share. */
@@ -62,7 +64,7 @@ export class LinkedComponent {
   /** Begins the call: makes the remaining instances and runs the start functions, on the call's time. */
   begin(context: LinkContext): void {
     this.context = context;
-    const mayLog = this.component.plan.capabilities.includes("log");
+    const mayLog = this.component.plan.capabilities.includes("log") && !context.ungranted.includes("log");
     this.output = new GuestOutput(
       context.limits,
       mayLog ? (...line) => void context.capability("log", "write", line) : undefined,
@@ -190,8 +192,9 @@ export class LinkedComponent {
     const fullName = `${name}.${func}`;
     if (fullName === "log.write") {
       return (...flat) => {
-        const { state, capability } = this.running();
+        const { state, capability, ungranted } = this.running();
         state.import(fullName, () => {
+          if (ungranted.includes(name)) return;
           const guest = this.guest(through);
           guest.refresh();
           this.output?.writeLog(guest, flat, (level, message) => {
@@ -201,9 +204,11 @@ export class LinkedComponent {
       };
     }
     const ask = (flat: readonly number[]): unknown => {
+      const { capability, ungranted } = this.running();
+      if (ungranted.includes(name)) throw new GuestFault("DELEGATE_TRAPPED", `called ${fullName}, which is ${uncallable}`);
       const guest = this.guest(through);
       guest.refresh();
-      return this.running().capability(name, glue.host, glue.lift(guest, ...flat));
+      return capability(name, glue.host, glue.lift(guest, ...flat));
     };
     const deliver = (flat: readonly number[], value: unknown): void => {
       const guest = this.guest(through);
@@ -246,6 +251,8 @@ export class LinkedComponent {
     throw new GuestFault("ABI_VIOLATED", "calls an import before its memory exists");
   }
 }
+
+const uncallable = "optional and not granted; request.call.granted names the granted capabilities";
 
 function isFunction(value: unknown): value is CoreFunction {
   return typeof value === "function";

@@ -99,7 +99,7 @@ export class GuestSessions {
     const abi = abiVersions[component.plan.abi];
     if (abi === undefined) throw new Error(`no ABI ${component.plan.abi}`);
     if (!this.process.isAlive) return this.process.ended.then(lostProcessOutcome);
-    const isSuspendable = mayWait(component.capabilities);
+    const isSuspendable = mayWait(component.plan.capabilities);
     const clock = new GuestClock({
       guestMs: limits.timeMs + (isSuspendable ? graceMs : 0),
       deadlineMs,
@@ -126,7 +126,8 @@ export class GuestSessions {
   private start(session: GuestSession): void {
     const { component, verb, request, limits, deadlineMs } = session.call;
     loadInto(this.process, component);
-    const message: CallMessage = { key: component.key, verb, request, limits, deadlineMs };
+    const { key, ungranted } = component;
+    const message: CallMessage = { key, verb, request, limits, deadlineMs, ungranted };
     this.resume(session, frameTypes.CALL, message);
   }
 
@@ -235,7 +236,7 @@ export class GuestSessions {
     if (session.abandoned || !this.sessions.has(session.number)) return;
     session.abandoned = true;
     this.mustBeReplaced = true;
-    if (!mayWait(session.call.component.capabilities)) this.process.kill("was ended together with its call");
+    if (!mayWait(session.call.component.plan.capabilities)) this.process.kill("was ended together with its call");
     else if (!this.running.includes(session)) this.endGuest(session);
   }
 

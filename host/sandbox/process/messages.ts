@@ -34,6 +34,8 @@ export interface CallMessage {
   readonly limits: Limits;
   /** Milliseconds for the whole call. The process also ends the guest at this deadline, in case the engine is gone. */
   readonly deadlineMs: number;
+  /** Imported capabilities that are not granted for this call. Absent: none. */
+  readonly ungranted?: readonly string[] | undefined;
 }
 
 /** ANSWER: the capability's answer. ABANDON (without content) replaces it if the call was abandoned; the guest then ends. */

@@ -93,7 +93,11 @@ export class ProcessPool implements GuestRunner {
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
     const { component, verb, source = "", namespace = "", deadlineMs } = call;
-    const need: Need = { owner: { component: component.key, source }, shares: mayWait(component.capabilities), lane: namespace };
+    const need: Need = {
+      owner: { component: component.key, source },
+      shares: mayWait(component.plan.capabilities),
+      lane: namespace,
+    };
     const outcome = await this.inProcess(need, deadlineMs, ({ sessions }, leftMs): Promise<CallOutcome> =>
       sessions.run(leftMs === deadlineMs ? call : { ...call, deadlineMs: leftMs }, imports),
     );

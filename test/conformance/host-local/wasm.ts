@@ -8,7 +8,7 @@ import { runSync, type LeaseOperation } from "../../../host/capabilities/leases/
 import { leasesFor } from "../../../host/capabilities/leases/scope.ts";
 import { lockSync } from "../../../host/store/locks/file-lock.ts";
 import { resolverFor } from "../../../host/capabilities/resolver/scope.ts";
-import type { Success } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import type { Success } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 import { successText } from "../../../host/sandbox/abi/success-record.ts";
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../host/sandbox/in-process.ts";
@@ -50,8 +50,8 @@ export async function wasm(init: WasmInit): Promise<Ipam> {
   }
 
   function serve(step: ChainStep): StepOutcome {
-    const call = valueOrThrow(delegateCall(step));
-    const network = call.verb === "status" ? call.request : call.request.network;
+    const call = valueOrThrow(delegateCall(step, { remainingMs: 60_000, granted: component.capabilities }));
+    const { network } = call.request;
     const done = run(call, importsOf(init, network.name, call.verb, step));
     if (!done.ok) return done;
     if (done.value === undefined) return { ok: true, stdout: "" };

@@ -1,17 +1,19 @@
 // A valid request for each verb and capabilities with fixed answers, for tests of a guest's behaviour.
 
 import type { SyncImports, Verb } from "../../../host/sandbox/runner.ts";
-import type { LinksLink, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksLink, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 
 const network = { cniVersion: "1.1.0", name: "net", config: '{"type":"fixture"}' };
 const attachment = { containerId: "c1", netns: "/run/netns/c1", ifname: "eth0", args: [{ key: "K8S_POD_NAME", value: "pod" }] };
 
+const call = { remainingMs: 15_000, granted: [] };
+
 export const plainRequests: { readonly [V in Verb]: VerbTypes[V]["request"] } = {
-  add: { network, attachment },
-  del: { network, attachment },
-  check: { network, attachment },
-  gc: { network, valid: [{ containerId: "c1", ifname: "eth0" }] },
-  status: network,
+  add: { call, network, attachment },
+  del: { call, network, attachment },
+  check: { call, network, attachment },
+  gc: { call, network, valid: [{ containerId: "c1", ifname: "eth0" }] },
+  status: { call, network },
 };
 
 /** A link with most of the record's optional fields. */

@@ -15,7 +15,7 @@ import { Setting as sysctl_Setting } from "./sysctl";
 import { Rules as firewall_Rules } from "./firewall";
 
 // @ts-ignore: decorator
-@external("cni:delegate/log@0.1.0", "write")
+@external("cni:delegate/log@1.0.0", "write")
 declare function _core_log_write(_p0: i32, _p1: i32, _p2: i32): void;
 
 export function log_write(level: log_Level, message: string): void {
@@ -31,7 +31,7 @@ export function log_write(level: log_Level, message: string): void {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/leases@0.1.0", "reserve")
+@external("cni:delegate/leases@1.0.0", "reserve")
 declare function _core_leases_reserve(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _p6: i32, _p7: i32, _p8: i32, _p9: i32, _area: i32): void;
 
 export function leases_reserve(pool: leases_Pool, address: string, owner: types_AttachmentId): BoolOrFault {
@@ -72,7 +72,7 @@ export function leases_reserve(pool: leases_Pool, address: string, owner: types_
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/leases@0.1.0", "reserve-next")
+@external("cni:delegate/leases@1.0.0", "reserve-next")
 declare function _core_leases_reserveNext(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _p6: i32, _p7: i32, _p8: i32, _p9: i32, _p10: i32, _p11: i32, _area: i32): void;
 
 export function leases_reserveNext(pool: leases_Pool, ranges: Array<leases_AddressRange>, skip: Array<string>, owner: types_AttachmentId): OptionalReservationOrFault {
@@ -121,7 +121,7 @@ export function leases_reserveNext(pool: leases_Pool, ranges: Array<leases_Addre
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/leases@0.1.0", "held")
+@external("cni:delegate/leases@1.0.0", "held")
 declare function _core_leases_held(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _p6: i32, _p7: i32, _area: i32): void;
 
 export function leases_held(pool: leases_Pool, owner: types_AttachmentId): TextListOrFault {
@@ -158,7 +158,7 @@ export function leases_held(pool: leases_Pool, owner: types_AttachmentId): TextL
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/leases@0.1.0", "release")
+@external("cni:delegate/leases@1.0.0", "release")
 declare function _core_leases_release(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _p6: i32, _p7: i32, _area: i32): void;
 
 export function leases_release(pool: leases_Pool, owner: types_AttachmentId): U32OrFault {
@@ -195,7 +195,7 @@ export function leases_release(pool: leases_Pool, owner: types_AttachmentId): U3
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/leases@0.1.0", "retain")
+@external("cni:delegate/leases@1.0.0", "retain")
 declare function _core_leases_retain(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _area: i32): void;
 
 export function leases_retain(pool: leases_Pool, valid: Array<types_AttachmentId>): U32OrFault {
@@ -229,7 +229,7 @@ export function leases_retain(pool: leases_Pool, valid: Array<types_AttachmentId
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/leases@0.1.0", "count")
+@external("cni:delegate/leases@1.0.0", "count")
 declare function _core_leases_count(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _p6: i32, _area: i32): void;
 
 export function leases_count(pool: leases_Pool, ranges: Array<leases_AddressRange>, limit: u32): U32OrFault {
@@ -265,7 +265,7 @@ export function leases_count(pool: leases_Pool, ranges: Array<leases_AddressRang
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/leases@0.1.0", "probe")
+@external("cni:delegate/leases@1.0.0", "probe")
 declare function _core_leases_probe(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
 
 export function leases_probe(pool: leases_Pool): types_Fault | null {
@@ -293,7 +293,7 @@ export function leases_probe(pool: leases_Pool): types_Fault | null {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/resolver@0.1.0", "read")
+@external("cni:delegate/resolver@1.0.0", "read")
 declare function _core_resolver_read(_p0: i32, _p1: i32, _area: i32): void;
 
 export function resolver_read(path: string): DnsOrFault {
@@ -310,7 +310,7 @@ export function resolver_read(path: string): DnsOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/links@0.1.0", "apply")
+@external("cni:delegate/links@1.0.0", "apply")
 declare function _core_links_apply(_p0: i32, _p1: i32, _area: i32): void;
 
 export function links_apply(operations: Array<links_Operation>): LinkListOrFault {
@@ -329,7 +329,7 @@ export function links_apply(operations: Array<links_Operation>): LinkListOrFault
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/links@0.1.0", "read")
+@external("cni:delegate/links@1.0.0", "read")
 declare function _core_links_read(_p0: i32, _p1: i32, _area: i32): void;
 
 export function links_read(names: Array<links_LinkName>): LinkListOrFault {
@@ -348,7 +348,7 @@ export function links_read(names: Array<links_LinkName>): LinkListOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/links@0.1.0", "routes")
+@external("cni:delegate/links@1.0.0", "routes")
 declare function _core_links_routes(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
 
 export function links_routes(link: links_LinkName | null): RouteListOrFault {
@@ -376,7 +376,7 @@ export function links_routes(link: links_LinkName | null): RouteListOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/links@0.1.0", "default-link")
+@external("cni:delegate/links@1.0.0", "default-link")
 declare function _core_links_defaultLink(_p0: i32, _area: i32): void;
 
 export function links_defaultLink(place: links_Place): OptionalTextOrFault {
@@ -391,7 +391,7 @@ export function links_defaultLink(place: links_Place): OptionalTextOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/links@0.1.0", "neighbours")
+@external("cni:delegate/links@1.0.0", "neighbours")
 declare function _core_links_neighbours(_p0: i32, _p1: i32, _p2: i32, _area: i32): void;
 
 export function links_neighbours(link: links_LinkName): NeighbourListOrFault {
@@ -411,7 +411,7 @@ export function links_neighbours(link: links_LinkName): NeighbourListOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/sysctl@0.1.0", "read")
+@external("cni:delegate/sysctl@1.0.0", "read")
 declare function _core_sysctl_read(_p0: i32, _p1: i32, _area: i32): void;
 
 export function sysctl_read(keys: Array<string>): TextListOrFault {
@@ -430,7 +430,7 @@ export function sysctl_read(keys: Array<string>): TextListOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/sysctl@0.1.0", "write")
+@external("cni:delegate/sysctl@1.0.0", "write")
 declare function _core_sysctl_write(_p0: i32, _p1: i32, _area: i32): void;
 
 export function sysctl_write(settings: Array<sysctl_Setting>): TextListOrFault {
@@ -449,7 +449,7 @@ export function sysctl_write(settings: Array<sysctl_Setting>): TextListOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/firewall@0.1.0", "replace")
+@external("cni:delegate/firewall@1.0.0", "replace")
 declare function _core_firewall_replace(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
 
 export function firewall_replace(rules: firewall_Rules): types_Fault | null {
@@ -475,7 +475,7 @@ export function firewall_replace(rules: firewall_Rules): types_Fault | null {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/firewall@0.1.0", "check")
+@external("cni:delegate/firewall@1.0.0", "check")
 declare function _core_firewall_check(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
 
 export function firewall_check(rules: firewall_Rules): BoolOrFault {
@@ -501,7 +501,7 @@ export function firewall_check(rules: firewall_Rules): BoolOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/firewall@0.1.0", "guard-frames")
+@external("cni:delegate/firewall@1.0.0", "guard-frames")
 declare function _core_firewall_guardFrames(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
 
 export function firewall_guardFrames(link: string, mac: string): types_Fault | null {
@@ -522,7 +522,7 @@ export function firewall_guardFrames(link: string, mac: string): types_Fault | n
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/firewall@0.1.0", "frames-guarded")
+@external("cni:delegate/firewall@1.0.0", "frames-guarded")
 declare function _core_firewall_framesGuarded(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
 
 export function firewall_framesGuarded(link: string, mac: string): BoolOrFault {
@@ -543,7 +543,7 @@ export function firewall_framesGuarded(link: string, mac: string): BoolOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/firewall@0.1.0", "remove")
+@external("cni:delegate/firewall@1.0.0", "remove")
 declare function _core_firewall_remove(_area: i32): void;
 
 export function firewall_remove(): types_Fault | null {
@@ -556,7 +556,7 @@ export function firewall_remove(): types_Fault | null {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/firewall@0.1.0", "retain")
+@external("cni:delegate/firewall@1.0.0", "retain")
 declare function _core_firewall_retain(_p0: i32, _p1: i32, _area: i32): void;
 
 export function firewall_retain(valid: Array<types_AttachmentId>): U32OrFault {
@@ -575,7 +575,7 @@ export function firewall_retain(valid: Array<types_AttachmentId>): U32OrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/firewall@0.1.0", "probe")
+@external("cni:delegate/firewall@1.0.0", "probe")
 declare function _core_firewall_probe(_area: i32): void;
 
 export function firewall_probe(): types_Fault | null {
@@ -588,7 +588,7 @@ export function firewall_probe(): types_Fault | null {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/announce@0.1.0", "send")
+@external("cni:delegate/announce@1.0.0", "send")
 declare function _core_announce_send(_p0: i32, _p1: i32, _area: i32): void;
 
 export function announce_send(addresses: Array<string>): types_Fault | null {
@@ -607,7 +607,7 @@ export function announce_send(addresses: Array<string>): types_Fault | null {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/delegation@0.1.0", "add")
+@external("cni:delegate/delegation@1.0.0", "add")
 declare function _core_delegation_add(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
 
 export function delegation_add(type: string, config: string | null): SuccessOrFault {
@@ -636,7 +636,7 @@ export function delegation_add(type: string, config: string | null): SuccessOrFa
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/delegation@0.1.0", "del")
+@external("cni:delegate/delegation@1.0.0", "del")
 declare function _core_delegation_del(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
 
 export function delegation_del(type: string, config: string | null): types_Fault | null {
@@ -665,7 +665,7 @@ export function delegation_del(type: string, config: string | null): types_Fault
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/delegation@0.1.0", "check")
+@external("cni:delegate/delegation@1.0.0", "check")
 declare function _core_delegation_check(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
 
 export function delegation_check(type: string, config: string | null): types_Fault | null {
@@ -694,7 +694,7 @@ export function delegation_check(type: string, config: string | null): types_Fau
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/delegation@0.1.0", "gc")
+@external("cni:delegate/delegation@1.0.0", "gc")
 declare function _core_delegation_gc(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
 
 export function delegation_gc(type: string, config: string | null): types_Fault | null {
@@ -723,7 +723,7 @@ export function delegation_gc(type: string, config: string | null): types_Fault 
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/delegation@0.1.0", "status")
+@external("cni:delegate/delegation@1.0.0", "status")
 declare function _core_delegation_status(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
 
 export function delegation_status(type: string, config: string | null): types_Fault | null {
@@ -752,7 +752,7 @@ export function delegation_status(type: string, config: string | null): types_Fa
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/state@0.1.0", "load")
+@external("cni:delegate/state@1.0.0", "load")
 declare function _core_state_load(_p0: i32, _p1: i32, _p2: i32, _area: i32): void;
 
 export function state_load(directory: string | null): OptionalTextOrFault {
@@ -777,7 +777,7 @@ export function state_load(directory: string | null): OptionalTextOrFault {
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/state@0.1.0", "save")
+@external("cni:delegate/state@1.0.0", "save")
 declare function _core_state_save(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
 
 export function state_save(directory: string | null, text: string): types_Fault | null {
@@ -806,7 +806,7 @@ export function state_save(directory: string | null, text: string): types_Fault 
 }
 
 // @ts-ignore: decorator
-@external("cni:delegate/state@0.1.0", "remove")
+@external("cni:delegate/state@1.0.0", "remove")
 declare function _core_state_remove(_p0: i32, _p1: i32, _p2: i32, _area: i32): void;
 
 export function state_remove(directory: string | null): types_Fault | null {

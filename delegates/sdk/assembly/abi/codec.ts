@@ -22,6 +22,7 @@ import { Neighbour as links_Neighbour } from "./links";
 import { Protocol as firewall_Protocol } from "./firewall";
 import { Masquerading as firewall_Masquerading } from "./firewall";
 import { Success as types_Success } from "./types";
+import { Call as types_Call } from "./types";
 import { Network as types_Network } from "./types";
 import { Attachment as types_Attachment } from "./types";
 import { Bridge as links_Bridge } from "./links";
@@ -47,6 +48,7 @@ import { Settling as links_Settling } from "./links";
 import { NetworkInterface as types_NetworkInterface } from "./types";
 import { IpConfig as types_IpConfig } from "./types";
 import { Arg as types_Arg } from "./types";
+import { Pod as types_Pod } from "./types";
 import { Port as links_Port } from "./links";
 import { PortVlan as links_PortVlan } from "./links";
 import { Address as links_Address } from "./links";
@@ -384,15 +386,16 @@ export function store_result_types_Success_types_Fault(at: usize, value: Success
 }
 
 export function load_types_AttachmentRequest(at: usize): types_AttachmentRequest {
-  const value = new types_AttachmentRequest(load_types_Network(at), load_types_Attachment(at + 24));
-  value.prevResult = load_option_types_Success(at + 60);
+  const value = new types_AttachmentRequest(load_types_Call(at), load_types_Network(at + 12), load_types_Attachment(at + 36));
+  value.prevResult = load_option_types_Success(at + 104);
   return value;
 }
 
 export function store_types_AttachmentRequest(at: usize, value: types_AttachmentRequest): void {
-  store_types_Network(at, value.network);
-  store_types_Attachment(at + 24, value.attachment);
-  store_option_types_Success(at + 60, value.prevResult);
+  store_types_Call(at, value.call);
+  store_types_Network(at + 12, value.network);
+  store_types_Attachment(at + 36, value.attachment);
+  store_option_types_Success(at + 104, value.prevResult);
 }
 
 export function load_types_Fault(at: usize): types_Fault {
@@ -650,6 +653,17 @@ export function store_types_Success(at: usize, value: types_Success): void {
   store_option_types_Dns(at + 24, value.dns);
 }
 
+export function load_types_Call(at: usize): types_Call {
+  const value = new types_Call(load<u32>(at));
+  value.granted = load_list_string(at + 4);
+  return value;
+}
+
+export function store_types_Call(at: usize, value: types_Call): void {
+  store<u32>(at, value.remainingMs);
+  store_list_string(at + 4, value.granted);
+}
+
 export function load_types_Network(at: usize): types_Network {
   const value = new types_Network(_memory.loadString(at), _memory.loadString(at + 8), _memory.loadString(at + 16));
   return value;
@@ -665,6 +679,7 @@ export function load_types_Attachment(at: usize): types_Attachment {
   const value = new types_Attachment(_memory.loadString(at), _memory.loadString(at + 20));
   value.netns = load_option_string(at + 8);
   value.args = load_list_types_Arg(at + 28);
+  value.pod = load_option_types_Pod(at + 36);
   return value;
 }
 
@@ -673,6 +688,7 @@ export function store_types_Attachment(at: usize, value: types_Attachment): void
   store_option_string(at + 8, value.netns);
   _memory.storeString(at + 20, value.ifname);
   store_list_types_Arg(at + 28, value.args);
+  store_option_types_Pod(at + 36, value.pod);
 }
 
 export function load_option_types_Success(at: usize): types_Success | null {
@@ -1100,6 +1116,20 @@ export function store_list_types_Arg(at: usize, value: Array<types_Arg>): void {
   }
 }
 
+export function load_option_types_Pod(at: usize): types_Pod | null {
+  if (load<u8>(at) == 0) return null;
+  return load_types_Pod(at + 4);
+}
+
+export function store_option_types_Pod(at: usize, value: types_Pod | null): void {
+  if (value === null) {
+    store<u8>(at, 0);
+    return;
+  }
+  store<u8>(at, 1);
+  store_types_Pod(at + 4, value);
+}
+
 export function load_option_u32(at: usize): Some<u32> | null {
   if (load<u8>(at) == 0) return null;
   return new Some<u32>(load<u32>(at + 4));
@@ -1280,6 +1310,18 @@ export function load_types_Arg(at: usize): types_Arg {
 export function store_types_Arg(at: usize, value: types_Arg): void {
   _memory.storeString(at, value.key);
   _memory.storeString(at + 8, value.value);
+}
+
+export function load_types_Pod(at: usize): types_Pod {
+  const value = new types_Pod(_memory.loadString(at), _memory.loadString(at + 8));
+  value.uid = load_option_string(at + 16);
+  return value;
+}
+
+export function store_types_Pod(at: usize, value: types_Pod): void {
+  _memory.storeString(at, value.namespace);
+  _memory.storeString(at + 8, value.name);
+  store_option_string(at + 16, value.uid);
 }
 
 export function load_links_Address(at: usize): links_Address {

@@ -5,7 +5,7 @@
 
 export { AttachmentRequest } from "./types";
 export { GcRequest } from "./types";
-export { Network } from "./types";
+export { StatusRequest } from "./types";
 export { Success } from "./types";
 export { Fault } from "./types";
 export { SuccessOrFault } from "./compounds";
@@ -15,4 +15,4 @@ export { SuccessOrFault } from "./compounds";
 //   function del(request: AttachmentRequest): Fault | null
 //   function check(request: AttachmentRequest): Fault | null
 //   function gc(request: GcRequest): Fault | null
-//   function status(network: Network): Fault | null
+//   function status(request: StatusRequest): Fault | null

@@ -87,17 +87,51 @@ export class Arg {
   }
 }
 
+/** The pod of an attachment, from `K8S_POD_NAMESPACE`, `K8S_POD_NAME` and `K8S_POD_UID` of `CNI_ARGS`. The host has checked the names. */
+export class Pod {
+  namespace: string;
+  name: string;
+  /** Absent where the runtime sends none. */
+  uid: string | null = null;
+
+  constructor(namespace: string, name: string) {
+    this.namespace = namespace;
+    this.name = name;
+  }
+}
+
 /** The container and interface of a call: the parameters of section 2. */
 export class Attachment {
   containerId: string;
   /** The network namespace's path, as a label: a delegate cannot open it. Absent where the runtime has none (DEL). */
   netns: string | null = null;
   ifname: string;
+  /** All pairs of `CNI_ARGS`, also those of which `pod` is made. */
   args: Array<Arg> = new Array<Arg>();
+  /** Absent for a container that is not a pod's. */
+  pod: Pod | null = null;
 
   constructor(containerId: string, ifname: string) {
     this.containerId = containerId;
     this.ifname = ifname;
+  }
+}
+
+/** The terms of one call, for every verb. */
+export class Call {
+  /**
+   * Milliseconds until the host ends this call, as they were at its begin: the runtime's deadline and the node's limits, whichever comes
+   * first. A delegate has no clock; the number serves to bound the waits that it asks for, such as `settle` of `links`.
+   */
+  remainingMs: u32;
+  /**
+   * The capabilities that this component imports and that are granted for this call, by name. The call of an optional capability that is
+   * not among them ends the delegate with a trap; lines of `log` are dropped instead.
+   */
+  granted: Array<string> = new Array<string>();
+
+  constructor(remainingMs: u32) {
+    this.remainingMs = remainingMs;
   }
 }
 
@@ -121,12 +155,14 @@ export class Network {
 
 /** A request of ADD, DEL or CHECK. */
 export class AttachmentRequest {
+  call: Call;
   network: Network;
   attachment: Attachment;
   /** ADD: the previous plugin's result. CHECK and DEL: the attachment's cached final result. */
   prevResult: Success | null = null;
 
-  constructor(network: Network, attachment: Attachment) {
+  constructor(call: Call, network: Network, attachment: Attachment) {
+    this.call = call;
     this.network = network;
     this.attachment = attachment;
   }
@@ -145,11 +181,24 @@ export class AttachmentId {
 
 /** A request of GC. */
 export class GcRequest {
+  call: Call;
   network: Network;
   /** Valid attachments of this network. All its other attachments are stale. */
   valid: Array<AttachmentId> = new Array<AttachmentId>();
 
-  constructor(network: Network) {
+  constructor(call: Call, network: Network) {
+    this.call = call;
+    this.network = network;
+  }
+}
+
+/** A request of STATUS. */
+export class StatusRequest {
+  call: Call;
+  network: Network;
+
+  constructor(call: Call, network: Network) {
+    this.call = call;
     this.network = network;
   }
 }

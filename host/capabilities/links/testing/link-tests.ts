@@ -9,7 +9,7 @@ import { createPodNamespace, type PodNamespace } from "../../../../test/harness/
 import { EngineSide, startShim } from "../../../shim/testing/scripted-engine.ts";
 import { openWorkshop } from "../../../shim/testing/workshop.ts";
 import type { NetlinkEffect, SysctlEffect } from "../../../protocol/shim.ts";
-import type { LinksOperation } from "../../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation } from "../../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { Outcome } from "../../../sandbox/abi/guest.ts";
 import type { LinkShim } from "../apply.ts";
 import type { LinkScope } from "../link-scope.ts";

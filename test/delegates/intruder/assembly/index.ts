@@ -2,8 +2,8 @@
 // configuration. The host must refuse every try. The delegate ends with a fault that counts the tries and whose details name
 // those that were not refused.
 
-import { AttachmentRequest, Fault, GcRequest, Network, Success, SuccessOrFault } from "plexus/abi/plugin";
-import { AttachmentId } from "plexus/abi/types";
+import { AttachmentRequest, Fault, GcRequest, StatusRequest, Success, SuccessOrFault } from "plexus/abi/plugin";
+import { AttachmentId, Network } from "plexus/abi/types";
 import { Pool } from "plexus/abi/leases";
 import { Config } from "plexus/config";
 import { ownFault } from "plexus/faults";
@@ -28,8 +28,8 @@ export function gc(request: GcRequest): Fault | null {
   return tryAll("GC", request.network);
 }
 
-export function status(network: Network): Fault | null {
-  return tryAll("STATUS", network);
+export function status(request: StatusRequest): Fault | null {
+  return tryAll("STATUS", request.network);
 }
 
 function tryAll(verb: string, network: Network): Fault | null {

@@ -5,8 +5,8 @@
 //   {"end": "interface"}                                                   adds the attachment's interface to the result
 // The result of an ADD is that of the last plugin.
 
-import { AttachmentRequest, Fault, GcRequest, Network, Success, SuccessOrFault } from "plexus/abi/plugin";
-import { NetworkInterface } from "plexus/abi/types";
+import { AttachmentRequest, Fault, GcRequest, StatusRequest, Success, SuccessOrFault } from "plexus/abi/plugin";
+import { Network, NetworkInterface } from "plexus/abi/types";
 import * as delegation from "plexus/abi/delegation";
 import * as log from "plexus/abi/log";
 import { Config } from "plexus/config";
@@ -28,8 +28,8 @@ export function gc(request: GcRequest): Fault | null {
   return faultOf(act("GC", request.network, ""));
 }
 
-export function status(network: Network): Fault | null {
-  return faultOf(act("STATUS", network, ""));
+export function status(request: StatusRequest): Fault | null {
+  return faultOf(act("STATUS", request.network, ""));
 }
 
 function faultOf(answer: SuccessOrFault): Fault | null {

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { array, assert, constantFrom, integer, nat, option, property, record, string } from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { AttachmentRequest, GcRequest, Network } from "../../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import type { AttachmentRequest, GcRequest, StatusRequest } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 import { abiVersions, capabilitiesOf } from "../../../../host/sandbox/abi/versions.ts";
 import { Admission } from "../../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../../host/sandbox/in-process.ts";
@@ -51,10 +51,15 @@ const attachment = record({
   ifname: word,
   args: array(record({ key: anyText, value: anyText }), { maxLength: 3 }),
 });
-const attachmentRequest = record({ network, attachment, prevResult: option(success, { nil: undefined }) });
-const gcRequest = record({ network, valid: array(record({ containerId: anyText, ifname: anyText }), { maxLength: 4 }) });
+const terms = record({ remainingMs: constantFrom(0, 15_000, 0xffff_ffff), granted: array(word, { maxLength: 2 }) });
+const attachmentRequest = record({ call: terms, network, attachment, prevResult: option(success, { nil: undefined }) });
+const gcRequest = record({
+  call: terms,
+  network,
+  valid: array(record({ containerId: anyText, ifname: anyText }), { maxLength: 4 }),
+});
 
-type Requests = { readonly [V in Verb]: AttachmentRequest | GcRequest | Network };
+type Requests = { readonly [V in Verb]: AttachmentRequest | GcRequest | StatusRequest };
 
 interface Pair {
   readonly plexus: (verb: Verb, request: unknown, imports: SyncImports) => unknown;
@@ -89,7 +94,13 @@ function agree({ plexus, oracle }: Pair, verb: Verb, request: unknown, answering
 function agreeOnEverything(pair: Pair, runs: number): true {
   assert(
     property(attachmentRequest, gcRequest, nat(4), (request, gc, which) => {
-      const requests: Requests = { add: request, del: request, check: request, gc, status: request.network };
+      const requests: Requests = {
+        add: request,
+        del: request,
+        check: request,
+        gc,
+        status: { call: request.call, network: request.network },
+      };
       const verb = verbs[which] ?? "add";
       return agree(pair, verb, requests[verb]);
     }),

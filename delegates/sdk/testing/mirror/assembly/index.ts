@@ -1,6 +1,6 @@
 // Passes its whole input to a capability, or back to the caller.
 
-import { AttachmentRequest, Fault, GcRequest, Network, SuccessOrFault } from "plexus/abi/plugin";
+import { AttachmentRequest, Fault, GcRequest, StatusRequest, SuccessOrFault } from "plexus/abi/plugin";
 import { AttachmentId, Dns, IpConfig, Success } from "plexus/abi/types";
 import * as leases from "plexus/abi/leases";
 import * as log from "plexus/abi/log";
@@ -21,6 +21,12 @@ function ownerOf(request: AttachmentRequest): AttachmentId {
 export function add(request: AttachmentRequest): SuccessOrFault {
   log.write(log.Level.Debug, request.network.config);
   log.write(log.Level.Warn, `${request.network.cniVersion} ${request.network.name}`);
+  log.write(log.Level.Info, `${request.call.remainingMs} ${request.call.granted.join("|")}`);
+  const pod = request.attachment.pod;
+  if (pod !== null) {
+    const uid = pod.uid;
+    log.write(log.Level.Error, `${pod.namespace} ${pod.name} ${uid === null ? "none" : uid}`);
+  }
   const previous = request.prevResult;
   if (previous !== null) return SuccessOrFault.ok(previous);
   const args = request.attachment.args;
@@ -69,8 +75,8 @@ export function gc(request: GcRequest): Fault | null {
 }
 
 /** The resolver's answer for the network's name, as a fault. */
-export function status(network: Network): Fault | null {
-  const read = resolver.read(network.name);
+export function status(request: StatusRequest): Fault | null {
+  const read = resolver.read(request.network.name);
   if (!read.isOk) return read.error;
   const dns = read.value;
   const domain = dns.domain;
