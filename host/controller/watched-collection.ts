@@ -42,6 +42,7 @@ export class WatchedCollection<T> {
       bounds: { maxObject, maxTotal },
       read,
       onChange,
+      whileNotWatched: "the controller knows the last seen objects only",
       warn: (text) => log("warn", text),
     });
   }

@@ -46,7 +46,12 @@ export interface ApiObjectsInit {
 const defaultRequestMs = 10_000;
 /** Objects in a page of a list. */
 const pageSize = 500;
-const patchTypes = { merge: "application/merge-patch+json", json: "application/json-patch+json" } as const;
+const patchTypes = {
+  merge: "application/merge-patch+json",
+  json: "application/json-patch+json",
+  /** Merges lists of built-in kinds by their key, such as a pod's conditions by their type. */
+  strategic: "application/strategic-merge-patch+json",
+} as const;
 
 /** The client. */
 export class ApiObjects {

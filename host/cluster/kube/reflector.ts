@@ -32,6 +32,8 @@ export interface ReflectorInit<T> {
   readonly onNew?: (object: StoredObject<T>) => void;
   /** Called for each object that was listed, created, changed or removed, after the stored objects have changed. */
   readonly onChange?: (namespace: string, name: string) => void;
+  /** What follows while the collection is not watched; by default: "each call reads its objects from the API". */
+  readonly whileNotWatched?: string;
   /** Warnings for the administrator; a repeated warning is logged once until the watch has worked again. */
   readonly warn: (text: string) => void;
   readonly random?: () => number;
@@ -208,7 +210,8 @@ export class Reflector<T> {
     this.#problem = why;
     if (this.#lastWarning === why) return;
     this.#lastWarning = why;
-    this.#init.warn(`${this.#init.what}: not watched, so each call reads its objects from the API: ${why}`);
+    const { what, whileNotWatched = "each call reads its objects from the API" } = this.#init;
+    this.#init.warn(`${what}: not watched, so ${whileNotWatched}: ${why}`);
   }
 
   async #listed(): Promise<Step> {

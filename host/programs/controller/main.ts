@@ -6,6 +6,7 @@ import { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import { inClusterServer } from "../../cluster/kube/in-cluster.ts";
 import { keptCredentials, keptServiceAccount } from "../../cluster/kube/kept-credentials.ts";
 import { Controller } from "../../controller/controller.ts";
+import { podNetworksPart } from "../../controller/podnetworks/part.ts";
 import { version } from "../../system/version.ts";
 import { openLog } from "../../telemetry/log.ts";
 import { type ControllerOptions, readOptions, usage } from "./options.ts";
@@ -34,7 +35,7 @@ async function main(options: ControllerOptions): Promise<void> {
     lease: { namespace: options.leaseNamespace, name: options.leaseName, seconds: options.leaseSeconds },
     identity: options.identity ?? `${hostname()}_${randomBytes(6).toString("hex")}`,
     version,
-    parts: [],
+    parts: options.podNetworks ? [podNetworksPart({ createDefault: options.createDefaultPodNetwork })] : [],
     listen: options.metricsListen,
     log: (level, text) => log.write(level, {}, text),
   });

@@ -17,6 +17,9 @@ export interface ControllerOptions {
   readonly identity: string | undefined;
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
   readonly logLevel: DaemonLogLevel;
+  /** Whether PodNetworks are served. */
+  readonly podNetworks: boolean;
+  readonly createDefaultPodNetwork: boolean;
 }
 
 /** The help text. */
@@ -39,6 +42,10 @@ export const usage = `plexus-controller: the cluster's part of Plexus (defaults 
   --metrics-listen [ADDRESS:]PORT
                         serve /metrics, /healthz and /readyz over TCP; the
                         default address is 127.0.0.1 (no TCP)
+  --pod-networks        serve PodNetworks: needs the CustomResourceDefinitions of
+                        the chart's networks.enabled (off)
+  --disable-default-podnetwork-creation
+                        do not create the PodNetwork "default"
   --log-level LEVEL     debug, info, warn or error (info)
   --help                show this text
 `;
@@ -64,6 +71,8 @@ export function readOptions(
         identity: { type: "string" },
         "metrics-listen": { type: "string" },
         "log-level": { type: "string", default: "info" },
+        "pod-networks": { type: "boolean" },
+        "disable-default-podnetwork-creation": { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
     });
@@ -78,6 +87,8 @@ export function readOptions(
       identity: values.identity,
       metricsListen: values["metrics-listen"] === undefined ? undefined : addressOf(values["metrics-listen"]),
       logLevel: levelOf(values["log-level"]),
+      podNetworks: values["pod-networks"] === true,
+      createDefaultPodNetwork: values["disable-default-podnetwork-creation"] !== true,
     };
   } catch (error) {
     // The message of parseArgs for a positional argument has several sentences; the first names the mistake.

@@ -1,0 +1,131 @@
+// The work on one PodNetwork or PodNetworkAttachment: its finalizer while it is in use, and its status. Each pass writes once at most, guarded by the
+// object's resourceVersion; the watch then brings the written object, and with it the next pass.
+
+import { attachmentStatus, differs, type NetworkStatus, podNetworkStatus } from "../../../src/podnetwork/conditions.ts";
+import { type NetworkObject, podNetworkApiVersion } from "../../../src/podnetwork/objects.ts";
+import { isOwnProvider } from "../../../src/podnetwork/provider.ts";
+import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
+import type { PartContext } from "../part.ts";
+import type { WorkOutcome } from "../work/work-queue.ts";
+import { type NetworkCollections, paths, podQuery } from "./collections.ts";
+import { parametersState } from "./definition-parameters.ts";
+import { storedAttachment, storedPod } from "./stored.ts";
+import { attachmentKey, networkKey } from "./users.ts";
+
+/** The finalizer that keeps an object while it is in use (KE-13, KE-21). */
+export const inUseFinalizer = "plexus.dev/in-use";
+
+const done: WorkOutcome = { kind: "done" };
+
+interface Subject {
+  readonly object: NetworkObject;
+  readonly kind: "PodNetwork" | "PodNetworkAttachment";
+  readonly key: string;
+  readonly path: string;
+  readonly status: NetworkStatus;
+}
+
+/** The work on a PodNetwork. Objects of other providers stay untouched (KE-10). */
+export async function workOnNetwork(context: PartContext, collections: NetworkCollections, name: string): Promise<WorkOutcome> {
+  const object = collections.networks.get("", name);
+  if (object === undefined || !isOwnProvider(object.provider)) return done;
+  const key = networkKey(name);
+  const parameters = parametersState(object.parametersRefs, "", (...id) => collections.definitions.get(...id));
+  const status = podNetworkStatus(object, parameters, collections.users.of(key).length > 0, now());
+  return work(context, collections, { object, kind: "PodNetwork", key, path: `${paths.networks}/${name}`, status });
+}
+
+/** The work on a PodNetworkAttachment, unless its PodNetwork belongs to another provider. */
+export async function workOnAttachment(
+  context: PartContext,
+  collections: NetworkCollections,
+  namespace: string,
+  name: string,
+): Promise<WorkOutcome> {
+  const object = collections.attachments.get(namespace, name);
+  if (object === undefined) return done;
+  const network = collections.networks.get("", object.podNetworkName);
+  if (network !== undefined && !isOwnProvider(network.provider)) return done;
+  const key = attachmentKey(namespace, name);
+  const find = (...id: [string, string]): ReturnType<typeof collections.definitions.get> => collections.definitions.get(...id);
+  const parameters = parametersState(object.parametersRefs, namespace, find, network?.parametersRefs);
+  const status = attachmentStatus(object, network, parameters, collections.users.of(key).length > 0, now());
+  const path = `/apis/${podNetworkApiVersion}/namespaces/${namespace}/podnetworkattachments/${name}`;
+  return work(context, collections, { object, kind: "PodNetworkAttachment", key, path, status });
+}
+
+async function work(context: PartContext, collections: NetworkCollections, subject: Subject): Promise<WorkOutcome> {
+  const { object, key, path, status } = subject;
+  const isUsed = collections.users.of(key).length > 0;
+  const isKept = object.finalizers.includes(inUseFinalizer);
+  // The API server accepts no new finalizer for an object that is being deleted.
+  if (isUsed && !isKept && !object.isDeleted) {
+    return outcomeOf(await setFinalizers(context, subject, [...object.finalizers, inUseFinalizer]));
+  }
+  if (!isUsed && isKept) {
+    const users = await listedUsers(context, subject);
+    if (typeof users !== "boolean") return users;
+    if (users) return { kind: "again", afterMs: 1_000 };
+    const kept = object.finalizers.filter((each) => each !== inUseFinalizer);
+    return outcomeOf(await setFinalizers(context, subject, kept));
+  }
+  if (!differs(object, status)) return done;
+  const metadata = { resourceVersion: object.resourceVersion };
+  const written = await context.objects.patch(`${path}/status`, { metadata, status });
+  if (written.kind === "object") announce(context, subject);
+  return outcomeOf(written);
+}
+
+function setFinalizers(
+  { objects }: PartContext,
+  { object, path }: Subject,
+  finalizers: readonly string[],
+): Promise<ObjectAnswer> {
+  return objects.patch(path, { metadata: { resourceVersion: object.resourceVersion, finalizers } });
+}
+
+/**
+ * Whether the API has a user of the object. Before its finalizer goes, the API itself is asked: a watch may lag behind. The answer is an outcome
+ * if the API did not answer.
+ */
+async function listedUsers({ objects }: PartContext, { object, kind }: Subject): Promise<boolean | WorkOutcome> {
+  const podsPath = object.namespace === "" ? paths.pods : `/api/v1/namespaces/${object.namespace}/pods`;
+  const pods = await objects.list(podsPath, podQuery, { metadataOnly: true });
+  if (pods.kind !== "list") return { kind: "failed", why: pods.why };
+  const isUser = pods.items.some((item) =>
+    storedPod(item)?.value.entries.some((entry) => entry.kind === kind && entry.name === object.name),
+  );
+  if (isUser || kind === "PodNetworkAttachment") return isUser;
+  const attachments = await objects.list(paths.attachments);
+  // While Plexus' CustomResourceDefinitions are removed, the attachments' may be gone before the networks'.
+  if (attachments.kind === "absent") return false;
+  if (attachments.kind !== "list") return { kind: "failed", why: attachments.why };
+  return attachments.items.some((item) => storedAttachment(item)?.value.podNetworkName === object.name);
+}
+
+/** An Event for a change of the condition Ready. */
+function announce({ event }: PartContext, { object, kind, status }: Subject): void {
+  const before = object.conditions.find(({ type }) => type === "Ready");
+  const ready = status.conditions.find(({ type }) => type === "Ready");
+  if (ready === undefined || (before?.status === ready.status && before.reason === ready.reason)) return;
+  const { namespace, name, uid } = object;
+  const target = {
+    kind,
+    apiVersion: podNetworkApiVersion,
+    eventNamespace: namespace === "" ? "default" : namespace,
+    clusterScoped: namespace === "",
+    name,
+    uid,
+  };
+  event(target, { reason: ready.reason, message: ready.message, type: ready.status === "True" ? "Normal" : "Warning" });
+}
+
+/** An object that is gone needs no work; a conflict means that the watch brings a newer state. */
+export function outcomeOf(answer: ObjectAnswer): WorkOutcome {
+  if (answer.kind === "object" || answer.kind === "absent") return done;
+  return { kind: "failed", why: answer.why, ...("waitMs" in answer ? { waitMs: answer.waitMs } : {}) };
+}
+
+function now(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,82 @@
+// The part for PodNetworks (KEP-3698, "PodNetwork Controller"): conditions, finalizers, the default PodNetwork, and the gates of pods.
+
+import { podNetworkApiVersion } from "../../../src/podnetwork/objects.ts";
+import { defaultPodNetwork } from "../../../src/podnetwork/pod-networks.ts";
+import { ownProvider } from "../../../src/podnetwork/provider.ts";
+import type { ControllerPart, MakePart, PartContext } from "../part.ts";
+import { type WorkOutcome, WorkQueue } from "../work/work-queue.ts";
+import { NetworkCollections, paths } from "./collections.ts";
+import { outcomeOf, workOnAttachment, workOnNetwork } from "./object-work.ts";
+import { workOnPod } from "./pod-gate.ts";
+import { networkKey, partsOf } from "./users.ts";
+
+/** Settings of the part. */
+export interface PodNetworksInit {
+  /** Whether the controller creates the default PodNetwork (KE-32). False: the administrator creates it (KE-33). */
+  readonly createDefault: boolean;
+}
+
+const part = "podnetworks";
+/** Objects that are worked on at the same time. */
+const workers = 8;
+/** Pause until the first lists are complete, in ms. */
+const incompleteMs = 250;
+
+/** Makes the part. */
+export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
+  return (context): ControllerPart => {
+    const queue: WorkQueue = new WorkQueue({
+      workers,
+      work: (key) => workOn(context, collections, key, createDefault),
+      onWorked: (key, outcome, ms) => {
+        context.metrics.add("plexus_controller_work_total", { part, outcome: outcome.kind });
+        context.metrics.observe("plexus_controller_work_duration_seconds", { part }, ms / 1000);
+        if (outcome.kind === "failed") context.log("warn", `${key}: ${outcome.why}`);
+      },
+    });
+    const collections = new NetworkCollections(context, (key) => queue.add(key));
+    context.metrics.onScrape(() => {
+      context.metrics.set("plexus_controller_queue_objects", { part }, queue.size);
+      for (const { what, live, objects } of collections.states) {
+        context.metrics.set("plexus_controller_watch_live", { collection: what }, Number(live));
+        context.metrics.set("plexus_controller_watch_objects", { collection: what }, objects);
+      }
+    });
+    return {
+      name: part,
+      run: (signal) => {
+        collections.start(signal);
+        queue.add(networkKey(defaultPodNetwork));
+        return queue.run(signal);
+      },
+    };
+  };
+}
+
+async function workOn(
+  context: PartContext,
+  collections: NetworkCollections,
+  key: string,
+  createDefault: boolean,
+): Promise<WorkOutcome> {
+  // An object that is not listed yet is not missing, and a network without a listed user is not unused.
+  if (!collections.complete) return { kind: "again", afterMs: incompleteMs };
+  const { kind, namespace, name } = partsOf(key);
+  if (kind === "attachment") return workOnAttachment(context, collections, namespace, name);
+  if (kind === "pod") return workOnPod(context, collections, namespace, name);
+  const isMissing = collections.networks.get("", name) === undefined;
+  if (isMissing && name === defaultPodNetwork && createDefault) return create(context);
+  return workOnNetwork(context, collections, name);
+}
+
+/** Creates the default PodNetwork, which stands for the cluster's default network. */
+async function create({ objects, log }: PartContext): Promise<WorkOutcome> {
+  const made = await objects.create(paths.networks, {
+    apiVersion: podNetworkApiVersion,
+    kind: "PodNetwork",
+    metadata: { name: defaultPodNetwork },
+    spec: { provider: ownProvider },
+  });
+  if (made.kind === "object") log("info", `PodNetwork "${defaultPodNetwork}" was missing and is created`);
+  return made.kind === "conflict" ? { kind: "done" } : outcomeOf(made);
+}

@@ -1,0 +1,68 @@
+// The stored parts of the objects that the PodNetworks' part watches.
+
+import { isJsonObject } from "../../../src/json/document.ts";
+import { readPod } from "../../../src/npwg/pod.ts";
+import {
+  type NetworkAttachmentDefinition,
+  readNetworkAttachmentDefinition,
+} from "../../../src/npwg/network-attachment-definition.ts";
+import {
+  type NetworkObject,
+  type PodNetwork,
+  type PodNetworkAttachment,
+  readPodNetwork,
+  readPodNetworkAttachment,
+  type Reading,
+} from "../../../src/podnetwork/objects.ts";
+import { type PodNetworkEntry, podNetworksAnnotation, readPodNetworks } from "../../../src/podnetwork/pod-networks.ts";
+import type { StoredObject } from "../../cluster/kube/object-store.ts";
+
+/** The label of pods that name networks themselves, and its value while the pod waits behind its gate. */
+export const networksLabel = "plexus.dev/networks";
+/** See `networksLabel`. */
+export const gatedValue = "gated";
+
+/** What the controller keeps of a pod that names networks and has not finished. */
+export interface StoredPod {
+  readonly entries: readonly PodNetworkEntry[];
+  readonly isGated: boolean;
+}
+
+/** Reads a PodNetwork. */
+export function storedNetwork(object: unknown): StoredObject<PodNetwork> | undefined {
+  return stored(readPodNetwork(object), object);
+}
+
+/** Reads a PodNetworkAttachment. */
+export function storedAttachment(object: unknown): StoredObject<PodNetworkAttachment> | undefined {
+  return stored(readPodNetworkAttachment(object), object);
+}
+
+function stored<T extends NetworkObject>(read: Reading<T>, object: unknown): StoredObject<T> | undefined {
+  if (!read.ok) return undefined;
+  const { namespace, name } = read.value;
+  return { namespace, name, value: read.value, size: JSON.stringify(object).length };
+}
+
+/** Reads a definition. */
+export function storedDefinition(object: unknown): StoredObject<NetworkAttachmentDefinition> | undefined {
+  const read = readNetworkAttachmentDefinition(object);
+  if (!read.ok) return undefined;
+  const { namespace, name, config } = read.value;
+  // The controller reads no annotation of definitions.
+  const value = { namespace, name, annotations: new Map<string, string>(), ...(config === undefined ? {} : { config }) };
+  return { namespace, name, value, size: config?.length ?? 0 };
+}
+
+/** Reads a pod's metadata. A pod whose annotation is not readable uses no network: its ADD is refused. */
+export function storedPod(object: unknown): StoredObject<StoredPod> | undefined {
+  const pod = readPod(object);
+  if (!pod.ok) return undefined;
+  const { namespace, name, annotations } = pod.value;
+  const text = annotations.get(podNetworksAnnotation);
+  const entries = readPodNetworks(text);
+  const metadata = isJsonObject(object) ? object["metadata"] : undefined;
+  const labels = isJsonObject(metadata) && isJsonObject(metadata["labels"]) ? metadata["labels"] : {};
+  const value = { entries: entries.ok ? entries.value : [], isGated: labels[networksLabel] === gatedValue };
+  return { namespace, name, value, size: text?.length ?? 0 };
+}

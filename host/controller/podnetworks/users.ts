@@ -1,0 +1,51 @@
+// Which pods and attachments use which PodNetworks and PodNetworkAttachments: an index by user, so that a change wakes only what it affects.
+
+/** The objects that one user names, as keys of `networkKey` and `attachmentKey`. */
+export type UsedKeys = readonly string[];
+
+/** The key of a PodNetwork. */
+export function networkKey(name: string): string {
+  return `network ${name}`;
+}
+
+/** The key of a PodNetworkAttachment. */
+export function attachmentKey(namespace: string, name: string): string {
+  return `attachment ${namespace}/${name}`;
+}
+
+/** The key of a pod that waits behind its gate. */
+export function podKey(namespace: string, name: string): string {
+  return `pod ${namespace}/${name}`;
+}
+
+/** The parts of a key. A PodNetwork and a definition of the API's root have an empty namespace. */
+export function partsOf(key: string): { readonly kind: string; readonly namespace: string; readonly name: string } {
+  const [kind = "", path = ""] = key.split(" ", 2);
+  const slash = path.indexOf("/");
+  return { kind, namespace: slash === -1 ? "" : path.slice(0, slash), name: path.slice(slash + 1) };
+}
+
+/** The index. */
+export class Users {
+  readonly #used = new Map<string, UsedKeys>();
+  readonly #users = new Map<string, Set<string>>();
+
+  /** Sets what a user names; nothing if it is gone. Answers all keys that the change affects. */
+  set(user: string, used: UsedKeys): readonly string[] {
+    const before = this.#used.get(user) ?? [];
+    for (const key of before) {
+      const users = this.#users.get(key);
+      users?.delete(user);
+      if (users?.size === 0) this.#users.delete(key);
+    }
+    for (const key of used) this.#users.set(key, (this.#users.get(key) ?? new Set()).add(user));
+    if (used.length === 0) this.#used.delete(user);
+    else this.#used.set(user, used);
+    return [...new Set([...before, ...used])];
+  }
+
+  /** The users of a key. */
+  of(key: string): readonly string[] {
+    return [...(this.#users.get(key) ?? [])];
+  }
+}

@@ -1,0 +1,322 @@
+// plexus-controller's PodNetworks on a real API server: conditions, finalizers, the default PodNetwork, gates.
+
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { startController, type TestController } from "../harness/controller.ts";
+import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
+import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { kubeApi } from "../harness/kube/binaries.ts";
+import { networkObjects } from "../harness/kube/network-objects.ts";
+import { missing, privateNamespaces } from "../harness/requires.ts";
+
+const { attachment, pod, podNetwork } = networkObjects;
+const group = "/apis/plexus.dev/v1alpha1";
+const ref = (name: string) => ({
+  group: "k8s.cni.cncf.io",
+  kind: "network-attachment-definitions",
+  name,
+  namespace: "shop",
+});
+const tuning = (keys: object) => [{ type: "tuning", ...keys }];
+
+interface Status {
+  readonly metadata: { readonly finalizers?: readonly string[]; readonly resourceVersion: string };
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+    }[];
+  };
+}
+
+/** The reason of the condition Ready, and the phase. */
+function readyOf(object: Status | undefined): string {
+  const ready = object?.status?.conditions?.find(({ type }) => type === "Ready");
+  return `${ready?.reason} ${object?.status?.phase}`;
+}
+
+function expectSoon<T>(check: () => Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 15_000, interval: 50 });
+}
+
+function podPath(name: string): string {
+  return `/api/v1/namespaces/shop/pods/${name}`;
+}
+
+/** A gated pod with this message of its condition. */
+function gatedWith(message: string): object {
+  return { object: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated", message }] } } };
+}
+
+describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, kubeApi))("plexus-controller", () => {
+  let api: ApiServer;
+  let objects: ApiObjects;
+  const replicas: TestController[] = [];
+  const start = async (args: readonly string[] = []): Promise<TestController> => {
+    const replica = await startController({
+      identity: `c${replicas.length}`,
+      kubeconfig: api.adminKubeconfig,
+      args: ["--pod-networks", ...args],
+    });
+    replicas.push(replica);
+    return replica;
+  };
+  const create = async (object: Parameters<typeof collectionOf>[0] & ApiObject): Promise<void> => {
+    const made = await objects.create(collectionOf(object), object);
+    if (made.kind !== "object") throw new Error(made.why);
+  };
+  const read = async (path: string): Promise<Status | undefined> => {
+    const answer = await objects.get(path);
+    return answer.kind === "object" ? (answer.object as unknown as Status) : undefined;
+  };
+  const network = (name: string): Promise<Status | undefined> => read(`${group}/podnetworks/${name}`);
+  const expectReady = (name: string, expected: string): Promise<void> =>
+    expectSoon(async () => expect(readyOf(await network(name))).toBe(expected));
+  const messageOf = async (name: string): Promise<string> =>
+    (await network(name))?.status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
+  const removePod = async (name: string): Promise<void> =>
+    void (await api.deletePod("shop", name).catch((error: unknown) => {
+      if (!String(error).includes("404")) throw error;
+    }));
+
+  beforeAll(async () => {
+    api = await startApiServer({
+      alsoAllowed: [
+        "podnetworks",
+        "podnetworks/status",
+        "podnetworkattachments",
+        "podnetworkattachments/status",
+        "pods",
+        "pods/status",
+        "leases",
+        "clusterrolebindings",
+        "clusterroles",
+        "customresourcedefinitions",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+        "mutatingadmissionpolicies",
+        "mutatingadmissionpolicybindings",
+      ].flatMap((resource) =>
+        ["get", "list", "watch", "create", "update", "patch", "delete"].map((verb) => `${verb} ${resource}`),
+      ),
+    });
+    objects = objectsOf(api.adminKubeconfig);
+    await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml");
+    await api.namespace("shop");
+    const rules = [{ apiGroups: ["plexus.dev"], resources: ["podnetworks", "podnetworkattachments"], verbs: ["use"] }];
+    const rbac = "rbac.authorization.k8s.io";
+    await create({ apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata: { name: "use" }, rules });
+    await create({
+      apiVersion: `${rbac}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata: { name: "use" },
+      roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "use" },
+      subjects: [{ kind: "Group", apiGroup: rbac, name: "system:serviceaccounts" }],
+    });
+    await start();
+    // The mutating policy is active some time after its creation.
+    await expectSoon(async () => {
+      await removePod("first");
+      await create(pod("first", '[{"podNetworkName":"none"}]'));
+      const first = await objects.get(podPath("first"));
+      if (!JSON.stringify(first).includes('"plexus.dev/networks":"gated"')) throw new Error("the policy is not active yet");
+    });
+    await removePod("first");
+  });
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.kill()));
+    objects?.close();
+    await api?.dispose();
+  });
+
+  test("KE-28 KE-32 KE-35: creates the default PodNetwork, and makes it anew if it is missing", async () => {
+    await expectReady("default", "Ready Ready");
+    const labelled = { metadata: { labels: { "plexus.dev/removable": "true" } } };
+    expect(outcome(await objects.patch(`${group}/podnetworks/default`, labelled))).toMatchObject({ kind: "PodNetwork" });
+    const before = await network("default");
+    expect(outcome(await objects.remove(`${group}/podnetworks/default`))).toMatchObject({ status: "Success" });
+    await expectSoon(async () => {
+      const now = await network("default");
+      expect(now?.metadata.resourceVersion).not.toBe(before?.metadata.resourceVersion);
+      expect(readyOf(now)).toBe("Ready Ready");
+    });
+  });
+
+  test("KE-06 KE-08 KE-11 KE-16: a network becomes Ready, is disabled, and becomes Ready again", async () => {
+    await create(podNetwork("blue"));
+    await expectReady("blue", "Ready Ready");
+    await objects.patch(`${group}/podnetworks/blue`, { spec: { enabled: false } });
+    await expectReady("blue", "AdministrativelyDisabled Disabled");
+    await objects.patch(`${group}/podnetworks/blue`, { spec: { enabled: true } });
+    await expectReady("blue", "Ready Ready");
+  });
+
+  test("KE-06 KE-07 KE-09 KE-31: parameters are ready when all definitions exist, and not any more when one goes", async () => {
+    await create(podNetwork("params", { parametersRefs: [ref("chain"), ref("more")] }));
+    await expectReady("params", "ParamsNotReady NotReady");
+    expect(await messageOf("params")).toContain("NetworkAttachmentDefinition shop/chain does not exist");
+    await api.network("shop", "chain", tuning({ mtu: 1400 }));
+    await expectSoon(async () => expect(await messageOf("params")).toContain("shop/more does not exist"));
+    await api.network("shop", "more", tuning({ promisc: true }));
+    await expectReady("params", "Ready Ready");
+    await api.admin.delete({
+      apiVersion: "k8s.cni.cncf.io/v1",
+      kind: "NetworkAttachmentDefinition",
+      metadata: { name: "more", namespace: "shop" },
+    });
+    await expectReady("params", "ParamsNotReady NotReady");
+  });
+
+  test("KE-27 KE-60: contradicting parameters are named, and a parameter serves several networks", async () => {
+    await api.network("shop", "one", tuning({ mtu: 1400 }));
+    await api.network("shop", "other", tuning({ mtu: 9000 }));
+    await create(podNetwork("contradiction", { parametersRefs: [ref("one"), ref("other")] }));
+    await create(podNetwork("shared", { parametersRefs: [ref("one")] }));
+    await expectReady("contradiction", "ParamsNotReady NotReady");
+    expect(await messageOf("contradiction")).toContain("shop/one and shop/other contradict each other in plugins[0].mtu");
+    await expectReady("shared", "Ready Ready");
+    // A definition that is mended makes its networks ready.
+    await api.network("shop", "other", tuning({ mtu: 1400 }));
+    await expectReady("contradiction", "Ready Ready");
+  });
+
+  test("KE-10: a network of another provider stays untouched", async () => {
+    await create(podNetwork("foreign", { provider: "example.com/fabric" }));
+    await create(podNetwork("own-after-foreign"));
+    await expectReady("own-after-foreign", "Ready Ready");
+    expect(await network("foreign")).not.toMatchObject({ status: expect.anything() });
+  });
+
+  test("KE-20 KE-23: an attachment follows its network", async () => {
+    await create(attachment("fast", "late"));
+    const fast = (): Promise<Status | undefined> => read(`${group}/namespaces/shop/podnetworkattachments/fast`);
+    await expectSoon(async () => expect(readyOf(await fast())).toBe("PodNetworkNotReady NotReady"));
+    await create(podNetwork("late"));
+    await expectSoon(async () => expect(readyOf(await fast())).toBe("Ready Ready"));
+    await objects.patch(`${group}/podnetworks/late`, { spec: { enabled: false } });
+    await expectSoon(async () => expect(readyOf(await fast())).toBe("PodNetworkNotReady NotReady"));
+  });
+
+  test("KE-13 KE-14 KE-16: a network in use is not deleted before its last user is gone or finished", async () => {
+    await create(podNetwork("used"));
+    await create(pod("u1", '[{"podNetworkName":"used"}]'));
+    await create(pod("u2", '[{"podNetworkName":"used"}]'));
+    await create(attachment("holder", "used"));
+    await expectReady("used", "Ready InUse");
+    expect((await network("used"))?.metadata.finalizers).toEqual(["plexus.dev/in-use"]);
+    await objects.remove(`${group}/podnetworks/used`);
+    await removePod("u1");
+    await objects.remove(`${group}/namespaces/shop/podnetworkattachments/holder`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await network("used")).toMatchObject({ metadata: { deletionTimestamp: expect.any(String) } });
+    await objects.patch(`${podPath("u2")}/status`, { status: { phase: "Succeeded" } });
+    await expectSoon(async () => expect(await network("used")).toBeUndefined());
+    await removePod("u2");
+  });
+
+  test("KE-21: an attachment in use is kept, too", async () => {
+    await create(podNetwork("base"));
+    await create(attachment("kept", "base"));
+    await create(pod("k1", '[{"podNetworkAttachmentName":"kept"}]'));
+    const path = `${group}/namespaces/shop/podnetworkattachments/kept`;
+    await expectSoon(async () => expect(readyOf(await read(path))).toBe("Ready InUse"));
+    await objects.remove(path);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await read(path)).toMatchObject({ metadata: { deletionTimestamp: expect.any(String) } });
+    await removePod("k1");
+    await expectSoon(async () => expect(await read(path)).toBeUndefined());
+  });
+
+  test("KE-17 KE-43 KE-44: a pod waits with the reason in condition and Event, and its gate opens when its networks are ready", async () => {
+    await create(pod("g1", '[{"podNetworkName":"default"},{"podNetworkName":"soon"}]'));
+    await expectSoon(async () =>
+      expect(await objects.get(podPath("g1"))).toMatchObject(gatedWith('PodNetwork "soon" not found')),
+    );
+    await create(podNetwork("soon", { parametersRefs: [ref("later")] }));
+    const waits =
+      'PodNetwork "soon" is not Ready: ParamsNotReady: parametersRefs[0]: NetworkAttachmentDefinition shop/later does not exist';
+    await expectSoon(async () => expect(await objects.get(podPath("g1"))).toMatchObject(gatedWith(waits)));
+    const g1 = await objects.get(podPath("g1"));
+    const uid = (g1 as unknown as { object: { metadata: { uid: string } } }).object.metadata.uid;
+    const events = await api.eventsOf({ namespace: "shop", name: "g1", uid, args: "" });
+    expect(events).toContain('Warning NetworksNotReady PodNetwork "soon" not found');
+    await api.network("shop", "later", tuning({}));
+    await expectSoon(async () => {
+      const opened = await objects.get(podPath("g1"));
+      expect(opened).toMatchObject({ object: { metadata: { labels: { "plexus.dev/networks": "open" } } } });
+      expect(opened).not.toMatchObject({ object: { spec: { schedulingGates: expect.anything() } } });
+    });
+    await removePod("g1");
+  });
+
+  test("KE-26 KE-43: a network that comes twice through an attachment is refused with both names", async () => {
+    await create(podNetwork("twice"));
+    await create(attachment("again", "twice"));
+    await create(pod("t1", '[{"podNetworkName":"twice"},{"podNetworkAttachmentName":"again"}]'));
+    const message = 'PodNetwork "twice" is used twice: by PodNetwork "twice" and by PodNetworkAttachment "again"';
+    await expectSoon(async () =>
+      expect(await objects.get(podPath("t1"))).toMatchObject({ object: { status: { conditions: [{ message }] } } }),
+    );
+    await removePod("t1");
+  });
+
+  test("KE-45: a dead controller stops no pod that names nothing", async () => {
+    await Promise.all(replicas.splice(0).map((replica) => replica.kill()));
+    await create(pod("plain", undefined));
+    expect(await objects.get(podPath("plain"))).not.toMatchObject({ object: { spec: { schedulingGates: expect.anything() } } });
+    await removePod("plain");
+  });
+
+  test("two controllers that both believe in their lease end in the same state", async () => {
+    const lone = ["--lease-name", "second-lease"];
+    await Promise.all([start(), start(lone)]);
+    for (let index = 0; index < 10; index++) {
+      await create(podNetwork(`both${index}`));
+      await create(pod(`both${index}`, JSON.stringify([{ podNetworkName: `both${index}` }])));
+    }
+    for (let index = 0; index < 10; index++) await expectReady(`both${index}`, "Ready InUse");
+    for (let index = 0; index < 10; index++) {
+      await objects.remove(`${group}/podnetworks/both${index}`);
+      await removePod(`both${index}`);
+    }
+    await expectSoon(async () => {
+      const left = await objects.list(`${group}/podnetworks`);
+      expect(JSON.stringify(left)).not.toContain('"both');
+    });
+  });
+
+  test("a controller that is killed at any time leaves work that the next one ends", async () => {
+    await Promise.all(replicas.splice(0).map((replica) => replica.kill()));
+    for (let round = 0; round < 5; round++) {
+      const replica = await startController({
+        identity: `killed${round}`,
+        kubeconfig: api.adminKubeconfig,
+        args: ["--pod-networks", "--lease-name", `round${round}`],
+      });
+      await create(podNetwork(`k${round}`));
+      await create(pod(`k${round}`, JSON.stringify([{ podNetworkName: `k${round}` }])));
+      if (round > 0) void objects.remove(`${group}/podnetworks/k${round - 1}`);
+      if (round > 0) await removePod(`k${round - 1}`);
+      await new Promise((resolve) => setTimeout(resolve, 40 * round));
+      await replica.kill();
+    }
+    await start(["--lease-name", "last"]);
+    await expectReady("k4", "Ready InUse");
+    await expectSoon(async () => {
+      for (const round of [0, 1, 2, 3]) expect(await network(`k${round}`)).toBeUndefined();
+    });
+    await removePod("k4");
+  });
+
+  test("the documented removal leaves no finalizer behind", async () => {
+    // docs/how-to/pod-networks.md: pods first, then the objects, then the CustomResourceDefinitions, while the controller runs.
+    await objects.patch(`${group}/podnetworks/default`, { metadata: { labels: { "plexus.dev/removable": "true" } } });
+    const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    for (const name of ["podnetworkattachments.plexus.dev", "podnetworks.plexus.dev"]) await objects.remove(`${crds}/${name}`);
+    await expectSoon(async () => expect((await objects.get(`${crds}/podnetworks.plexus.dev`)).kind).toBe("absent"));
+    await expectSoon(async () => expect((await objects.get(`${crds}/podnetworkattachments.plexus.dev`)).kind).toBe("absent"));
+  });
+});
