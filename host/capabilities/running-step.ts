@@ -3,6 +3,7 @@
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
 import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
+import type { StepRecorder } from "./step-recorder.ts";
 
 /**
  * The origin of a step: a network's chain (or a runtime that calls a component directly), a native plugin's nested call, or a
@@ -30,6 +31,8 @@ export interface RunningStep {
   readonly timeoutMs: number;
   /** Milliseconds that the caller's remaining time allows for this step. */
   readonly maxMs: number;
+  /** Records the step's details; undefined if the call has no chain trace. */
+  readonly recorder?: StepRecorder | undefined;
   /** Runs a step that this step's delegate requests, for at most `maxMs` milliseconds. */
   readonly runDelegated: (step: ChainStep, maxMs: number) => Promise<StepOutcome>;
 }

@@ -2,6 +2,7 @@
 // that Multus has too keep Multus' names and meaning (checklist 1.4.1).
 
 import type { Bounds } from "./bounds.ts";
+import type { ChainTraceConfiguration } from "./chain-trace-configuration.ts";
 import type { DefinitionPolicy } from "./definition-policy.ts";
 import type { StepRules } from "./step-rules.ts";
 import type { WasmConfiguration } from "./wasm-configuration.ts";
@@ -47,6 +48,8 @@ export interface HostConfiguration {
   readonly log: LogConfiguration;
   /** A file that gets one line of JSON for each step: the plugin, its duration and its outcome. */
   readonly trace: string | undefined;
+  /** The calls of which a chain trace is written; undefined: none. */
+  readonly chainTrace: ChainTraceConfiguration | undefined;
   /** Maximum duration of one native step, in milliseconds. */
   readonly stepTimeoutMs: number;
   /** GOMAXPROCS of native plugins if the runtime sets none; 0: Plexus sets none either. */

@@ -56,6 +56,7 @@ export const knownKeys: readonly string[] = [
   "logLevel",
   "logToStderr",
   "trace",
+  "chainTrace",
   "stepTimeoutMs",
   "goMaxProcs",
   "callTimeoutMs",

@@ -4,6 +4,7 @@ import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { readBounds } from "./bounds.ts";
+import { readChainTraceConfiguration } from "./chain-trace-configuration.ts";
 import { specificationPrefix } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
@@ -97,6 +98,8 @@ export function readHostConfiguration(
     log: readLog(reader),
     trace: reader.absolutePath("trace"),
     stepTimeoutMs: reader.count("stepTimeoutMs", maxStepMs) ?? defaultStepTimeoutMs,
+    chainTrace: readChainTraceConfiguration(reader.object("chainTrace")),
+    stepTimeoutMs: reader.count("stepTimeoutMs", maxStepMs) ?? 60_000,
     goMaxProcs: reader.count("goMaxProcs", 4096, 0) ?? defaultGoMaxProcs,
     callTimeoutMs: reader.count("callTimeoutMs", maxCallMs) ?? defaultCallTimeoutMs,
     profile,

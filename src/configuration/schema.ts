@@ -5,6 +5,7 @@ import * as z from "zod";
 
 import { readCidr } from "../net/ip.ts";
 import { defaultBounds, maxBound } from "./bounds.ts";
+import { traceBounds, tracedCalls, tracedPodPattern } from "./chain-trace-configuration.ts";
 import {
   addressPattern,
   type ElementRule,
@@ -533,6 +534,31 @@ const common = {
     .optional()
     .describe("Whether log lines go to stderr, which the runtime copies to its log; true by default."),
   trace: absolutePath.optional().describe("A file that gets one line of JSON for each step."),
+  chainTrace: z
+    .strictObject({
+      calls: z
+        .enum(tracedCalls)
+        .describe("Whether all calls are recorded, or only those that fail. A STATUS is recorded only if it fails."),
+      pods: z
+        .array(z.string().regex(tracedPodPattern, "must be NAMESPACE/NAME of a pod"))
+        .optional()
+        .describe("Pods as NAMESPACE/NAME, in which * is a wildcard; without this key every container."),
+      directory: absolutePath.optional().describe("The directory of the traces (mode 0700); traces in cniDir by default."),
+      maxFiles: z
+        .int()
+        .min(1)
+        .max(traceBounds.mostFiles)
+        .optional()
+        .describe(`Maximum traces in the directory, ${traceBounds.maxFiles} by default. The oldest are removed.`),
+      maxMiB: z
+        .int()
+        .min(1)
+        .max(traceBounds.mostMiB)
+        .optional()
+        .describe(`Maximum size of the directory's traces, in mebibytes; ${traceBounds.maxMiB} by default.`),
+    })
+    .optional()
+    .describe("Writes a chain trace of each call: one file with every step's input, output and imports, for plexusctl trace."),
   stepTimeoutMs: z
     .int()
     .min(1)

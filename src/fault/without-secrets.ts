@@ -6,6 +6,11 @@ import { isSecretInProse, isSecretKey, secretHint } from "./secret-keys.ts";
 /** The replacement of a secret. */
 export const redacted = "[redacted]";
 
+/** The replacement of this secret. */
+export type ReplaceSecret = (secret: string) => string;
+
+const always: ReplaceSecret = () => redacted;
+
 /** Notations of keys and values. `key` captures the key and ends where the value begins. */
 interface Shape {
   readonly key: RegExp;
@@ -36,31 +41,33 @@ const shapes: readonly Shape[] = [
   { key: /(?<![\w."-])(-[\w.-]{1,128})\s{1,8}(?=[^\s-])/g, value: /\S+/y, isSecret: isSecretKey },
 ];
 
-const scheme = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
-const userinfo = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"']{1,512}@/gi;
+const scheme = /\b(Bearer|Basic)\s+([\w.~+/=-]{8,})/gi;
+const userinfo = /([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/@"']{1,512})@/gi;
 const pem = /-----BEGIN ([A-Z ]{0,40}PRIVATE KEY)-----[^-]*(?:-----END \1-----)?/g;
 /** A JSON Web Token, such as a service account's: three parts of base64url. */
 const jwt = /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g;
 
-/** The text with its secrets replaced. */
-export function withoutSecrets(text: string): string {
-  let result = text.includes("-----BEGIN") ? text.replaceAll(pem, redacted) : text;
+/** The text with its secrets replaced, by `[redacted]` unless `replace` has something else. */
+export function withoutSecrets(text: string, replace = always): string {
+  let result = text.includes("-----BEGIN") ? text.replaceAll(pem, (secret) => replace(secret)) : text;
   // Most texts have no such key, and then need none of the searches for keys.
-  if (secretHint.test(result)) for (const shape of shapes) result = withoutValues(result, shape);
-  if (/bearer|basic/i.test(result)) result = result.replaceAll(scheme, `$1 ${redacted}`);
-  if (result.includes("://")) result = result.replaceAll(userinfo, `$1${redacted}@`);
-  return result.includes("eyJ") ? result.replaceAll(jwt, redacted) : result;
+  if (secretHint.test(result)) for (const shape of shapes) result = withoutValues(result, shape, replace);
+  if (/bearer|basic/i.test(result))
+    result = result.replaceAll(scheme, (_, name: string, secret: string) => `${name} ${replace(secret)}`);
+  if (result.includes("://"))
+    result = result.replaceAll(userinfo, (_, front: string, secret: string) => `${front}${replace(secret)}@`);
+  return result.includes("eyJ") ? result.replaceAll(jwt, (secret) => replace(secret)) : result;
 }
 
 /** The text without the values of secret keys in this shape. The text of another key's value is searched, too. */
-function withoutValues(text: string, { key, value, isSecret }: Shape): string {
+function withoutValues(text: string, { key, value, isSecret }: Shape, replace: ReplaceSecret): string {
   let result = "";
   let copied = 0;
   key.lastIndex = 0;
   for (let found = key.exec(text); found !== null; found = key.exec(text)) {
     value.lastIndex = key.lastIndex;
     if (!isSecret(found[1] ?? "") || !value.test(text)) continue;
-    result += text.slice(copied, key.lastIndex) + redacted;
+    result += text.slice(copied, key.lastIndex) + replace(text.slice(key.lastIndex, value.lastIndex));
     copied = value.lastIndex;
     key.lastIndex = copied;
   }

@@ -3,7 +3,7 @@
 
 import { isHarmless, isSecretKey } from "../fault/secret-keys.ts";
 import type { Fault } from "../fault/fault.ts";
-import { redacted, withoutSecrets } from "../fault/without-secrets.ts";
+import { redacted, type ReplaceSecret, withoutSecrets } from "../fault/without-secrets.ts";
 import { isJsonObject } from "../json/document.ts";
 import { writtenForms } from "./written-forms.ts";
 
@@ -141,24 +141,36 @@ class SecretValues {
 }
 
 /** The secrets of one configuration in all their written forms. */
-class Secrets {
+export class Secrets {
   /** In lower case, as hexadecimal digits and URL escapes are written in either. The longest first, so that no rest of a form remains. */
   readonly #forms: readonly string[];
+  /** What stands in the place of each form. */
+  readonly #replacements = new Map<string, string>();
   /** Finds the forms' beginnings. */
   readonly #pattern: RegExp | undefined;
   readonly #tooMany: boolean;
 
-  constructor(values: ReadonlySet<string>) {
+  /** `replace` makes what stands in the place of each value, in whatever form the value is written. */
+  constructor(values: ReadonlySet<string>, replace: ReplaceSecret = () => redacted) {
     let length = 0;
     for (const value of values) length += value.length;
     this.#tooMany = values.size > maxSecrets || length > maxLength;
-    const forms = this.#tooMany ? [] : [...values].flatMap(writtenForms).filter((form) => form.length >= minLength);
-    this.#forms = [...new Set(forms.map(inLowerCase))].toSorted((one, other) => other.length - one.length);
+    for (const value of this.#tooMany ? [] : values) {
+      const forms = writtenForms(value).filter((form) => form.length >= minLength);
+      for (const form of forms.map(inLowerCase)) if (!this.#replacements.has(form)) this.#replacements.set(form, replace(value));
+    }
+    this.#forms = [...this.#replacements.keys()].toSorted((one, other) => other.length - one.length);
     const beginnings = new Set(this.#forms.map((form) => form.slice(0, maxBeginning)));
     const literals = [...beginnings].map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`));
     this.#pattern = literals.length === 0 ? undefined : new RegExp(literals.join("|"), "gi");
   }
 
+  /** Whether there are too many secrets to search for: `removeFrom` then hides every text as a whole. */
+  get isTooMany(): boolean {
+    return this.#tooMany;
+  }
+
+  /** The text without the secrets. `cut`: the text's end was cut off. */
   removeFrom(text: string, cut: boolean): string {
     if (this.#tooMany) return `${redacted} (the configuration has too many secret values to search for)`;
     if (this.#pattern === undefined) return text;
@@ -171,20 +183,24 @@ class Secrets {
     let copied = 0;
     pattern.lastIndex = 0;
     for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
-      const end = this.#endOf(text, found.index, found[0].length);
-      result += text.slice(copied, found.index) + redacted;
-      copied = end;
-      pattern.lastIndex = end;
+      const form = this.#formAt(text, found.index, found[0].length);
+      result += text.slice(copied, found.index) + (this.#replacements.get(form.text) ?? redacted);
+      copied = found.index + form.length;
+      pattern.lastIndex = copied;
     }
     return copied === 0 ? text : result + text.slice(copied);
   }
 
-  /** The end of the form that begins at `start`, of which `length` characters are known. */
-  #endOf(text: string, start: number, length: number): number {
-    if (length < maxBeginning) return start + length;
+  /** The form that begins at `start`, of which `known` characters are known, and how many characters of it the text has. */
+  #formAt(text: string, start: number, known: number): { readonly text: string; readonly length: number } {
+    if (known < maxBeginning) return { text: inLowerCase(text.slice(start, start + known)), length: known };
     const rest = inLowerCase(text.slice(start, start + (this.#forms[0]?.length ?? 0)));
-    const lengths = this.#forms.map((form) => commonLength(form, rest));
-    return start + Math.max(length, ...lengths);
+    let longest = { text: "", length: known };
+    for (const form of this.#forms) {
+      const length = commonLength(form, rest);
+      if (length > longest.length || (longest.text === "" && length === known)) longest = { text: form, length };
+    }
+    return longest;
   }
 
   /** The text without the beginning of a secret right before `…`, where the text was shortened, or at its end. */

@@ -11,6 +11,12 @@ import { type Shim, ShimGone } from "../../protocol/shim.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import { monotonicMs } from "../../system/monotonic-ms.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { CniCall } from "../../../src/cni/environment.ts";
+import type { TracedCall } from "../../../src/chain-trace/chain-trace.ts";
+import type { CallRecorder } from "../trace/call-recorder.ts";
+import type { CallRecording } from "../trace/call-recording.ts";
+import { configuredTerms, type TraceableCall, type TraceTerms } from "../trace/trace-terms.ts";
+import { podName } from "./pod-identity.ts";
 import { serveCall, type EngineDeps, type CallInProgress } from "./serve-call.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallLog } from "./call-log.ts";
@@ -45,6 +51,8 @@ export interface CallHost extends Pick<EngineDeps, "takeLock" | "writer"> {
   readonly openDelegates: (wasm: WasmConfiguration, log: (line: string) => void) => Promise<DelegateRunner>;
   /** Makes the call's observer. */
   readonly observe?: (request: Request) => CallObserver;
+  /** The terms on which an administrator asked the daemon to record this call; undefined: the configuration decides. */
+  readonly requestedTrace?: (call: TraceableCall) => TraceTerms | undefined;
 }
 
 /** Serves one call of a runtime, or runs one internal call. */
@@ -64,6 +72,8 @@ export class CallSession {
   #ms: number | undefined;
   #delegates: Promise<DelegateRunner> | undefined;
   #cluster: Promise<Cluster | undefined> | undefined;
+  #recording: CallRecording | undefined;
+  #reply: Pick<Reply, "status" | "stdout"> | undefined;
 
   constructor(host: CallHost) {
     this.#host = host;
@@ -75,8 +85,9 @@ export class CallSession {
     this.#observer = this.#host.observe?.(request);
     try {
       const environment = traceEnvironment(request.environment, this.#observer?.span);
-      const reply = await this.#reply({ ...request, environment }, waitedMs);
+      const reply = await this.#answer({ ...request, environment }, waitedMs);
       const ms = monotonicMs() - started;
+      this.#reply = reply;
       // The fault of a directly called component is printed in the reply, but not noted in `progress`.
       if (reply.status !== 0) this.#progress.fault ??= fault("PLUGIN_FAILED", `${request.name} failed`);
       this.#ms = ms;
@@ -101,12 +112,15 @@ export class CallSession {
     let result: Result<void>;
     try {
       const context = openInternalCall(request, this.#deps(), this.#progress);
+      if (context.ok) await this.#recordInternal(context.value, request);
       result = context.ok ? await work(context.value) : context;
     } catch (error) {
+      this.#recording?.abandon();
       if (error instanceof ShimGone) throw error;
       result = failed(fault("INTERNAL", error instanceof Error ? error.message : String(error)));
     }
     const reply = result.ok ? { status: 0, stdout: "" } : { status: 1, stdout: printError(result.fault) };
+    this.#endRecording(reply, monotonicMs() - started);
     return { result, logText: this.#log.end(request, reply, this.#progress.configuration, monotonicMs() - started) };
   }
 
@@ -127,16 +141,18 @@ export class CallSession {
   }
 
   /**
-   * Ends the session: reports the call's end to the observer, sends the queued Kubernetes events, and closes the connections to the
-   * cluster. The caller replies before, so that the runtime need not wait.
+   * Ends the session: writes the chain trace, reports the call's end to the observer, sends the queued Kubernetes events, and closes the
+   * connections to the cluster. The caller replies before, so that the runtime need not wait.
    */
   async end(): Promise<void> {
+    if (this.#reply === undefined) this.#recording?.abandon();
+    else this.#endRecording(this.#reply, this.#ms ?? 0);
     if (this.#ms !== undefined) this.#reportEnd(this.#ms);
     const cluster = await this.#cluster?.catch(() => undefined);
     await cluster?.end(maxEventsMs);
   }
 
-  #reply(request: Request, waitedMs: number): Promise<Omit<Reply, "kind">> {
+  #answer(request: Request, waitedMs: number): Promise<Omit<Reply, "kind">> {
     return guarded(
       async () =>
         (await this.#isComponentCall(request))
@@ -170,7 +186,13 @@ export class CallSession {
       delegates,
       nestedCallDirectory: nested ? nestedCallDirectoryIn(request.environment) : "",
       output,
-      trace: openTrace({ path: this.#progress.configuration?.trace, observer, now: date, warn }),
+      trace: openTrace({
+        path: this.#progress.configuration?.trace,
+        observer,
+        recording: this.#progress,
+        now: date,
+        warn,
+      }),
       now,
     };
     // A component that a runtime calls directly counts as a chain of one step.
@@ -223,7 +245,42 @@ export class CallSession {
       now: monotonicMs,
       date: () => new Date(),
       observer: this.#observer,
+      beginRecording: (call, configuration, stdin) => this.#beginRecording(call, configuration, stdin),
     };
+  }
+
+  /** Begins the chain trace of this call; undefined if the call has none, which costs nothing. */
+  #beginRecording(
+    { verb, args, containerId, ifname, netns }: CniCall,
+    configuration: Pick<HostConfiguration, "chainTrace" | "cniDir">,
+    stdin: string,
+  ): Promise<CallRecorder | undefined> | undefined {
+    const { requestedTrace } = this.#host;
+    if (configuration.chainTrace === undefined && requestedTrace === undefined) return undefined;
+    const pod = podName(args);
+    const terms = requestedTrace?.({ verb, pod }) ?? configuredTerms(configuration, { verb, pod });
+    if (terms === undefined) return undefined;
+    return this.#openRecording({ verb, containerId, ifname, netns, pod, args, stdin }, terms);
+  }
+
+  /** Imports lazily: nearly all calls have no chain trace. */
+  async #openRecording(call: TracedCall, terms: TraceTerms): Promise<CallRecorder | undefined> {
+    const { CallRecording } = await import("../trace/call-recording.ts");
+    const begun = CallRecording.begin(call, terms, new Date(), monotonicMs);
+    if (begun.ok) this.#recording = begun.value;
+    else this.#deps().warn(`chain trace: ${begun.fault.msg}`);
+    return this.#recording?.recorder;
+  }
+
+  async #recordInternal({ call, configuration }: CallContext, { stdin }: Request): Promise<void> {
+    this.#progress.recorder = await this.#beginRecording(call, configuration, new TextDecoder().decode(stdin));
+  }
+
+  /** Writes the chain trace. A failure is a warning: the call has been answered. */
+  #endRecording(reply: Pick<Reply, "status" | "stdout">, ms: number): void {
+    const ended = this.#recording?.end(reply, ms);
+    this.#recording = undefined;
+    if (ended?.ok === false) this.#deps().warn(`chain trace: ${ended.fault.msg}`);
   }
 
   #openDelegates(): Promise<DelegateRunner> {

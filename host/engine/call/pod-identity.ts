@@ -34,6 +34,13 @@ export function podNamespace(text: string): string {
   return splitCniArgs(text).findLast(([key]) => key === "K8S_POD_NAMESPACE")?.[1] ?? "";
 }
 
+/** NAMESPACE/NAME of the call's pod, as the runtime names it; undefined for a call without a pod. `text`: CNI_ARGS. */
+export function podName(text: string): string | undefined {
+  const args = new Map(splitCniArgs(text));
+  const [namespace = "", name = ""] = [args.get("K8S_POD_NAMESPACE"), args.get("K8S_POD_NAME")];
+  return namespace === "" || name === "" ? undefined : `${namespace}/${name}`;
+}
+
 function refuse(key: string, value: string, problem: string): Result<undefined> {
   return failed(fault("ENVIRONMENT_INVALID", `CNI_ARGS: ${key} ${quote(value, 80)} ${problem}`));
 }

@@ -43,6 +43,7 @@ import { runByRules } from "../steps/rule-runner.ts";
 import { stepReports } from "../steps/step-reports.ts";
 import { stepRunner } from "../steps/step-runner.ts";
 import { openTrace } from "../steps/step-trace.ts";
+import type { CallRecorder } from "../trace/call-recorder.ts";
 import { lenientText, textOf } from "./utf8.ts";
 
 /** The engine's dependencies for one call. The one-shot engine and the daemon each supply their own. */
@@ -64,6 +65,12 @@ export interface EngineDeps {
   readonly date: () => Date;
   /** Observes the call; undefined in a one-shot engine. */
   readonly observer: CallObserver | undefined;
+  /** Begins the chain trace of a call whose configuration is read; undefined if the call has none. */
+  readonly beginRecording?: (
+    call: CniCall,
+    configuration: HostConfiguration,
+    stdin: string,
+  ) => Promise<CallRecorder | undefined> | undefined;
 }
 
 /** Maximum milliseconds that a call waits for another call of the same container. */
@@ -81,6 +88,8 @@ export interface CallInProgress {
   readonly chains: ChainIdentity[];
   /** The fault that the call failed with. */
   fault: Fault | undefined;
+  /** Records the call for its chain trace; undefined: the call has none. */
+  recorder?: CallRecorder | undefined;
 }
 
 /**
@@ -119,6 +128,8 @@ export async function serveCall(
     const why = `the call waited ${Math.round(beforeMs)} ms for an engine, and may take ${deadline.totalMs} ms in all`;
     return refusal(fault("CALL_TIMEOUT", why), cniVersion);
   }
+  const recording = deps.beginRecording?.(call.value, configuration, stdin.value);
+  if (recording !== undefined) progress.recorder = await recording;
   const context = contextOf(request, call.value, { ...configured.value, deadline }, deps, progress);
   progress.plugins = context.plugins;
   const result = await runVerb(context, deps);
@@ -173,11 +184,12 @@ export function contextOf(
   call: CniCall,
   configured: Pick<CallContext, "document" | "configuration" | "deadline">,
   deps: EngineDeps,
-  { chains }: Pick<CallInProgress, "chains">,
+  progress: Pick<CallInProgress, "chains" | "recorder">,
 ): CallContext {
   const { document, configuration, deadline } = configured;
   const { observer, date, warn } = deps;
-  const trace = openTrace({ path: configuration.trace, observer, now: date, warn });
+  const { chains } = progress;
+  const trace = openTrace({ path: configuration.trace, observer, recording: progress, now: date, warn });
   const plugins = new PluginFinder(deps.shim, configuration.wasm.prefer);
   const nestedCallDirectory =
     call.containerId === "" ? temporaryNestedCallDirectory() : nestedCallDirectoryOf(call, configuration.name);

@@ -19,6 +19,8 @@ import { type ComponentFile, readComponentFile } from "../../sandbox/component-f
 import { limitsOf } from "../../sandbox/limits.ts";
 import { demandOn } from "../../sandbox/provenance/component-demands.ts";
 import { signaturesBeside } from "../../sandbox/provenance/read-signatures.ts";
+import type { StepRecorder } from "../../capabilities/step-recorder.ts";
+import type { CallReport } from "../../sandbox/linker/call.ts";
 import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
 import { podNamespace } from "../call/pod-identity.ts";
 import type { DelegateRunner, GrantedDelegate } from "./call-resources.ts";
@@ -41,8 +43,9 @@ export function delegateRunner(host: DelegateHost): DelegateRunner {
 
 /** Runs one step in the component. Faults: those of admission and limits, and the delegate's own. */
 export async function runDelegateStep(host: DelegateHost, running: RunningStep, file: ComponentFile): Promise<StepOutcome> {
-  const { step, timeoutMs, maxMs } = running;
+  const { step, timeoutMs, maxMs, recorder } = running;
   const { type } = step.plugin;
+  if (recorder !== undefined) await noteComponent(host, recorder, running, file);
   const component = await load(host, { type, grants: running.grants, definition: running.definition }, file);
   if (!component.ok) return failedStep(neverBegun(component.fault));
   const { declaration } = component.value;
@@ -71,7 +74,8 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
       source: running.definition?.namespace ?? "",
       namespace: podNamespace(step.env.find(([variable]) => variable === "CNI_ARGS")?.[1] ?? ""),
     },
-    pending.watched(imports),
+    pending.watched(recorder === undefined ? imports : recorder.imports(imports)),
+    recorder,
   );
   await pending.ended();
   if (!answer.ok) {
@@ -93,25 +97,52 @@ async function callGuest(
   call: DelegateCall,
   bounds: Required<Pick<GuestCall<"add">, "limits" | "deadlineMs" | "source" | "namespace">>,
   imports: CapabilityImports,
+  recorder: StepRecorder | undefined,
 ): Promise<Result<Success | undefined>> {
   const terms = { component, ...bounds };
   switch (call.verb) {
     case "add":
-      return valueOf(await runner.call({ ...terms, verb: "add", request: call.request }, imports));
+      return valueOf(await runner.call({ ...terms, verb: "add", request: call.request }, imports), recorder);
     case "del":
     case "check":
-      return valueOf(await runner.call({ ...terms, verb: call.verb, request: call.request }, imports));
+      return valueOf(await runner.call({ ...terms, verb: call.verb, request: call.request }, imports), recorder);
     case "gc":
-      return valueOf(await runner.call({ ...terms, verb: "gc", request: call.request }, imports));
+      return valueOf(await runner.call({ ...terms, verb: "gc", request: call.request }, imports), recorder);
     case "status":
-      return valueOf(await runner.call({ ...terms, verb: "status", request: call.request }, imports));
+      return valueOf(await runner.call({ ...terms, verb: "status", request: call.request }, imports), recorder);
     default:
       return call satisfies never;
   }
 }
 
-function valueOf<T>(answer: Result<{ readonly value: T }>): Result<T> {
-  return answer.ok ? ok(answer.value.value) : answer;
+function valueOf<T>(
+  answer: Result<{ readonly value: T; readonly report: CallReport }>,
+  recorder: StepRecorder | undefined,
+): Result<T> {
+  if (!answer.ok) return answer;
+  const { value, report } = answer.value;
+  const { memoryBytes, inputBytes, outputBytes, totalUs } = report;
+  recorder?.usage({ memoryBytes, inputBytes, outputBytes, guestMs: totalUs / 1000 });
+  return ok(value);
+}
+
+/** Notes the component for the chain trace. A one-shot engine names a component by its path, so its bytes are read for their digest. */
+async function noteComponent(
+  { componentNames, shim, wasm }: DelegateHost,
+  recorder: StepRecorder,
+  { grants }: RunningStep,
+  file: ComponentFile,
+): Promise<void> {
+  const { limits } = wasm;
+  const known = componentNames.known(file);
+  let digest = known?.startsWith("sha256:") === true ? known : "";
+  if (digest === "") {
+    const bytes = await readComponentFile(shim, file.path, limitsOf(limits).componentBytes);
+    // Loaded when needed: node:crypto takes time to load.
+    const { nameOf } = await import("../../sandbox/component-names.ts");
+    if (bytes.ok) digest = nameOf(bytes.value);
+  }
+  recorder.component({ path: file.path, digest, grants, limits });
 }
 
 /** The admitted component of a file, read only if its content is not known yet. What the type's grants demand of it is checked first. */

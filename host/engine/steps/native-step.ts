@@ -2,6 +2,7 @@
 
 import type { constants } from "node:os";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import type { NativeRecord } from "../../../src/chain-trace/chain-trace.ts";
 import { readPluginFailure } from "../../../src/cni/error-json.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
@@ -54,7 +55,7 @@ export interface NativeStepResources {
  */
 export async function runNativeStep(
   { shim, configuration: { goMaxProcs }, nestedCallDirectory, output }: NativeStepResources,
-  { step, timeoutMs, maxMs }: Pick<RunningStep, "step" | "timeoutMs" | "maxMs">,
+  { step, timeoutMs, maxMs, recorder }: Pick<RunningStep, "step" | "timeoutMs" | "maxMs" | "recorder">,
 ): Promise<StepOutcome> {
   const deadlineMs = Math.min(timeoutMs, maxMs);
   const environment = engineVariables(step.env);
@@ -64,6 +65,7 @@ export async function runNativeStep(
   const effect = { type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nestedCallDirectory };
   const executed = await execute(shim, effect);
   const { outcome } = executed;
+  recorder?.native(nativeRecord(executed));
   const succeeded = outcome.kind === "exited" && outcome.status === 0;
   // The stderr of a failing plugin is in the error's details; a plugin that was killed at its deadline prints no error, so its stderr
   // goes to the log. VERSION is a probe by Plexus, whose output is of no interest.
@@ -91,6 +93,23 @@ export async function runNativeStep(
   // A plugin's text reaches logs and terminals, so control characters in it must have no effect there.
   const details = failure.details === undefined ? {} : { details: inertText(failure.details, maxDetailsCharacters) };
   return failedStep({ ...failure, msg: inertLine(failure.msg, maxMessageCharacters), ...details });
+}
+
+/** The end of the process, for the chain trace. */
+function nativeRecord({ path, outcome, stderr, stderrTruncated }: Executed): NativeRecord {
+  const text = new TextDecoder().decode(stderr);
+  return { path, exit: exitOf(outcome), stderr: stderrTruncated ? `${text}…` : text };
+}
+
+function exitOf(outcome: Executed["outcome"]): string {
+  switch (outcome.kind) {
+    case "exited":
+      return `exit status ${outcome.status}`;
+    case "signalled":
+      return `signal ${signalName(outcome.signal)}`;
+    default:
+      return outcome.kind.replaceAll("-", " ");
+  }
 }
 
 /** Executes the plugin; tries again while the file is open for writing, because it is being installed (L-10). */

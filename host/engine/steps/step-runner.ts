@@ -10,6 +10,7 @@ import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts"
 import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { StepRecorder } from "../../capabilities/step-recorder.ts";
 import type { StepKind } from "../call/call-observer.ts";
 import { isPlexusName, plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
 import type { CallResources } from "./call-resources.ts";
@@ -59,12 +60,18 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
   const isDelegated = origin === "delegate";
   const started = resources.now();
   const found = await (isDelegated ? (resources.delegatedPlugins ?? resources.plugins) : resources.plugins).find(type);
-  const traced = async (kind: StepKind, execute: (step: ChainStep) => Promise<StepOutcome>): Promise<StepOutcome> => {
+  const traced = async (
+    kind: StepKind,
+    execute: (step: ChainStep, recorder: StepRecorder | undefined) => Promise<StepOutcome>,
+  ): Promise<StepOutcome> => {
     const { network, ifname } = running;
     const containerId = step.attachment?.containerId ?? "";
     const nested = origin !== "chain";
-    const { env, end } = resources.trace.begin({ containerId, network, ifname, verb: step.verb, type, kind, nested }, step.env);
-    const ended = await execute(env === step.env ? step : { ...step, env });
+    const { env, recorder, end } = resources.trace.begin(
+      { containerId, network, ifname, verb: step.verb, type, kind, nested },
+      running,
+    );
+    const ended = await execute(env === step.env ? step : { ...step, env }, recorder);
     // Every error of a step passes here, on its way to the runtime, logs, traces, events and the journal.
     const outcome = ended.ok ? ended : { ok: false as const, fault: withoutStepSecrets(ended.fault, step) };
     end(resources.now() - started, outcome);
@@ -81,14 +88,16 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
   const circular = isDelegated || callers.length === 0 ? undefined : callDepthFault(callers, type);
   if (circular !== undefined) return refused("wasm", circular);
   if (found.what === "component") {
-    return traced("wasm", (tracedStep) => resources.delegates.run({ ...running, step: tracedStep, maxMs }, found));
+    return traced("wasm", (tracedStep, recorder) =>
+      resources.delegates.run({ ...running, step: tracedStep, maxMs, recorder }, found),
+    );
   }
   if (found.what === "native" && (isDelegated || resources.componentsOnly !== true)) {
     const forbidden = isDelegated ? await delegatedCallFault(resources, running) : undefined;
     if (forbidden !== undefined) return refused("native", forbidden);
-    return traced("native", (tracedStep) => {
+    return traced("native", (tracedStep, recorder) => {
       const withCallers = isDelegated ? { ...tracedStep, env: withCallersIn(tracedStep.env, [...callers, type]) } : tracedStep;
-      return runNativeStep(resources, { step: withCallers, timeoutMs: running.timeoutMs, maxMs });
+      return runNativeStep(resources, { step: withCallers, timeoutMs: running.timeoutMs, maxMs, recorder });
     });
   }
   return refused("native", notFound(type, cniPathOf(step), found.path));

@@ -1,25 +1,30 @@
-// Records steps: as a line of JSON in the file of the configuration's `trace`, and for the call's observer. A recorded step has a span
-// of its own, and the plugin's TRACEPARENT names that span.
+// Records steps: as a line of JSON in the file of the configuration's `trace`, for the call's observer, and in the call's chain trace. A step that
+// the first two record has a span of its own, and the plugin's TRACEPARENT names that span.
 
 import type { EnvironmentPair } from "../../../src/cni/environment.ts";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import { parseTraceparent, type SpanContext, underSpan } from "../../../src/trace/trace-context.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { StepRecorder } from "../../capabilities/step-recorder.ts";
 import { appendLines } from "../../store/files/regular-file.ts";
 import type { CallObserver, Span, TracedStep } from "../call/call-observer.ts";
+import type { CallRecorder } from "../trace/call-recorder.ts";
 import { newSpanId } from "../call/span-id.ts";
 
 /** A running step that is recorded. */
 export interface RecordedStep {
   /** The plugin's environment, with the step's span as TRACEPARENT. */
   readonly env: readonly EnvironmentPair[];
+  /** Records the step's details; undefined if the call has no chain trace. */
+  readonly recorder: StepRecorder | undefined;
   /** Records the step's end. `ms`: the step's duration in milliseconds. */
   readonly end: (ms: number, outcome: StepOutcome) => void;
 }
 
 /** Records the steps of one call. */
 export interface Trace {
-  /** Begins a step that is to run with this environment. Never fails, because a trace must not break an attachment. */
-  readonly begin: (step: TracedStep, env: readonly EnvironmentPair[]) => RecordedStep;
+  /** Begins a step that is to run. Never fails, because a trace must not break an attachment. */
+  readonly begin: (step: TracedStep, running: RunningStep) => RecordedStep;
   /** Records the end of an attachment's chain for the call's observer. */
   readonly attachment: CallObserver["attachment"];
 }
@@ -29,6 +34,8 @@ export interface TraceInit {
   /** Path of the trace file; undefined if the configuration has none. */
   readonly path: string | undefined;
   readonly observer: CallObserver | undefined;
+  /** The call's chain trace, which begins when the configuration is read; undefined: none. */
+  readonly recording: { readonly recorder?: CallRecorder | undefined };
   /** The time of day. */
   readonly now: () => Date;
   /** Receives the first failure to write the file. */
@@ -39,20 +46,21 @@ export interface TraceInit {
 const maxBytes = 64 * 1024 * 1024;
 
 /** Opens the trace of one call. Without a path and an observer it records nothing. */
-export function openTrace({ path, observer, now, warn }: TraceInit): Trace {
-  if (path === undefined && observer === undefined) {
-    return { begin: (_, env) => ({ env, end: () => undefined }), attachment: () => undefined };
-  }
+export function openTrace({ path, observer, recording, now, warn }: TraceInit): Trace {
   const write = path === undefined ? undefined : fileTrace(path, now, warn);
   return {
-    begin(step, env) {
+    begin(step, running) {
+      const { env } = running.step;
+      const recorder = recording.recorder?.begin(step, running);
       // If no spans are recorded, the plugin keeps the caller's span: an unrecorded span would be a gap in the trace.
       const recorded = write !== undefined || observer?.span !== undefined;
       const parent = recorded ? parentOf(env) : undefined;
       const span = parent === undefined ? undefined : childOf(parent);
       return {
         env: span === undefined ? env : underSpan(env, span.context),
+        recorder,
         end(ms, outcome) {
+          recorder?.end(ms, outcome);
           write?.(step, ms, outcome, span);
           observer?.step(step, ms, outcome, span);
         },

@@ -1,0 +1,122 @@
+// Records one call for its chain trace. The texts are kept until the call ends; then secrets are taken out and the trace is written.
+
+import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import type { ChainTrace, StepRecord, TracedCall, TracedReply } from "../../../src/chain-trace/chain-trace.ts";
+import { redactTrace } from "../../../src/chain-trace/redact-trace.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { StepRecorder } from "../../capabilities/step-recorder.ts";
+import { version } from "../../system/version.ts";
+import type { TracedStep } from "../call/call-observer.ts";
+import { OpenStep } from "./open-step.ts";
+import { TextBudget } from "./text-budget.ts";
+
+/** The recorder of a step that has begun. */
+export interface BegunStep extends StepRecorder {
+  /** Records the step's end after `ms` milliseconds. */
+  readonly end: (ms: number, outcome: StepOutcome) => void;
+}
+
+/** The call and its clocks. */
+export interface CallRecorderInit {
+  readonly call: TracedCall;
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number;
+  /** The time of day at the call's beginning. */
+  readonly time: Date;
+}
+
+/** Maximum steps of a trace, nested ones included. */
+const maxSteps = 1000;
+
+/** The recorder of one call. */
+export class CallRecorder {
+  readonly #init: CallRecorderInit;
+  readonly #started: number;
+  readonly #budget = new TextBudget();
+  readonly #steps: OpenStep[] = [];
+  /** The steps that have not ended, the last begun one last. */
+  readonly #running: OpenStep[] = [];
+  readonly #omitted = new Set<string>();
+  #count = 0;
+
+  constructor(init: CallRecorderInit) {
+    this.#init = init;
+    this.#started = init.now();
+  }
+
+  /** Begins a step; undefined if the trace has its maximum of steps. */
+  begin(
+    { kind }: Pick<TracedStep, "kind">,
+    running: Pick<RunningStep, "step" | "origin" | "network" | "ifname" | "callers">,
+  ): BegunStep | undefined {
+    this.#count += 1;
+    if (this.#count > maxSteps) {
+      this.#omitted.add(`steps after the first ${maxSteps}`);
+      return undefined;
+    }
+    const parent = this.#parentOf(running);
+    const isUndo = this.#init.call.verb === "ADD" && running.step.verb === "DEL" && running.origin === "chain";
+    const open = new OpenStep({
+      running,
+      kind,
+      purpose: parent?.purpose ?? (isUndo ? "undo" : "call"),
+      startMs: this.#init.now() - this.#started,
+      now: this.#init.now,
+      budget: this.#budget,
+    });
+    (parent?.steps ?? this.#steps).push(open);
+    this.#running.push(open);
+    return {
+      component: (component) => open.component(component),
+      imports: (imports) => open.imports(imports),
+      usage: (usage) => open.usage(usage),
+      native: (native) => open.native(native),
+      verdict: (verdict) => open.verdict(verdict),
+      end: (ms, outcome) => {
+        open.end(ms, outcome);
+        this.#running.splice(this.#running.indexOf(open), 1);
+      },
+    };
+  }
+
+  /** The trace of the call, without secrets. */
+  trace(reply: TracedReply, ms: number): ChainTrace {
+    const { call, time } = this.#init;
+    const steps = this.#steps.map((step): StepRecord => step.record());
+    if (this.#running.length > 0) this.#omitted.add("the end of steps that had not ended with the call");
+    return redactTrace({
+      plexus: version,
+      time: time.toISOString(),
+      ms: rounded(ms),
+      call,
+      reply,
+      steps,
+      secrets: 0,
+      omitted: [...this.#omitted],
+    });
+  }
+
+  /**
+   * The step whose plugin calls this one: the last begun step of the same network and interface that may have called it. A nested call has no
+   * other sign of its caller.
+   */
+  #parentOf({
+    origin,
+    network,
+    ifname,
+    callers,
+  }: Pick<RunningStep, "origin" | "network" | "ifname" | "callers">): OpenStep | undefined {
+    if (origin === "chain") return undefined;
+    const kind = origin === "delegate" ? "wasm" : "native";
+    const caller = origin === "delegate" ? callers.at(-1) : undefined;
+    const candidates = this.#running.filter((step) => step.kind === kind && (caller === undefined || step.type === caller));
+    return (
+      candidates.findLast((step) => step.network === network && step.ifname === ifname) ??
+      candidates.findLast((step) => step.network === network)
+    );
+  }
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

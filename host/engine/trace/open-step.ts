@@ -1,0 +1,184 @@
+// A step whose recording has begun.
+
+import type {
+  ComponentRecord,
+  ComponentUsage,
+  ImportCall,
+  NativeRecord,
+  StepPurpose,
+  StepRecord,
+  StepVerdict,
+  TracedOutcome,
+} from "../../../src/chain-trace/chain-trace.ts";
+import { encodeValue } from "../../../src/chain-trace/import-values.ts";
+import { stepRecord } from "../../../src/chain-trace/step-record.ts";
+import { verdictsOf } from "../../../src/chain-trace/step-verdicts.ts";
+import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { CapabilityImports } from "../../sandbox/runner.ts";
+import type { StepKind } from "../call/call-observer.ts";
+import { recordedImports } from "./recorded-imports.ts";
+import type { TextBudget } from "./text-budget.ts";
+
+/** The step and its place in the call. */
+export interface OpenStepInit {
+  readonly running: Pick<RunningStep, "step" | "origin" | "network" | "ifname">;
+  readonly kind: StepKind;
+  readonly purpose: StepPurpose;
+  readonly startMs: number;
+  readonly now: () => number;
+  readonly budget: TextBudget;
+}
+
+/** Maximum calls of imports, lines of log and verdicts of a step. */
+const maxCalls = 1000;
+const maxLines = 1000;
+const maxVerdicts = 100;
+
+/** A call without an answer yet. */
+type OpenCall = { -readonly [K in keyof ImportCall]: ImportCall[K] };
+
+/** One step that is being recorded. */
+export class OpenStep {
+  readonly steps: OpenStep[] = [];
+  readonly #init: OpenStepInit;
+  readonly #stdin: string;
+  readonly #omitted = new Set<string>();
+  readonly #calls: OpenCall[] = [];
+  readonly #log: string[] = [];
+  readonly #verdicts: StepVerdict[] = [];
+  #component: Omit<ComponentRecord, "calls" | "log" | "usage"> | undefined;
+  #usage: ComponentUsage | undefined;
+  #native: NativeRecord | undefined;
+  #ms: number | undefined;
+  #outcome: TracedOutcome = { ok: true, stdout: "" };
+
+  constructor(init: OpenStepInit) {
+    this.#init = init;
+    this.#stdin = this.#kept(init.running.step.stdin, "stdin");
+  }
+
+  get kind(): StepKind {
+    return this.#init.kind;
+  }
+
+  get purpose(): StepPurpose {
+    return this.#init.purpose;
+  }
+
+  get type(): string {
+    return this.#init.running.step.plugin.type;
+  }
+
+  get network(): string {
+    return this.#init.running.network;
+  }
+
+  get ifname(): string {
+    return this.#init.running.ifname;
+  }
+
+  component({ path, digest, grants, limits }: Omit<ComponentRecord, "calls" | "log" | "usage">): void {
+    this.#component = { path, digest, grants: definedOnly(grants), limits: definedOnly(limits) };
+  }
+
+  imports(imports: CapabilityImports): CapabilityImports {
+    return recordedImports(imports, {
+      call: (capability, func, args) => this.#call(capability, func, args),
+      log: (line) => {
+        if (this.#log.length < maxLines) this.#log.push(this.#kept(line, "log"));
+        else this.#omitted.add("log");
+      },
+    });
+  }
+
+  usage(usage: ComponentUsage): void {
+    this.#usage = usage;
+  }
+
+  native({ path, exit, stderr }: NativeRecord): void {
+    this.#native = { path, exit, stderr: this.#kept(stderr, "stderr") };
+  }
+
+  verdict(verdict: StepVerdict): void {
+    if (this.#verdicts.length < maxVerdicts) this.#verdicts.push(verdict);
+    else this.#omitted.add("verdicts");
+  }
+
+  end(ms: number, outcome: StepOutcome): void {
+    this.#ms = ms;
+    if (outcome.ok) this.#outcome = { ok: true, stdout: this.#kept(outcome.stdout, "stdout") };
+    else {
+      const { kind, code, msg, details } = outcome.fault;
+      this.#outcome = { ok: false, fault: { kind, code, msg, details: details && this.#kept(details, "details") } };
+    }
+  }
+
+  record(): StepRecord {
+    const { running, kind, purpose, startMs } = this.#init;
+    const { step, origin, network, ifname } = running;
+    if (this.#ms === undefined) this.#omitted.add("outcome");
+    const component = this.#component && { ...this.#component, calls: this.#calls, log: this.#log, usage: this.#usage };
+    return stepRecord({
+      network,
+      ifname,
+      verb: step.verb,
+      type: step.plugin.type,
+      kind,
+      caller: origin,
+      purpose,
+      startMs: rounded(startMs),
+      ms: rounded(this.#ms ?? 0),
+      env: Object.fromEntries(step.env.filter(([name]) => name.startsWith("CNI_"))),
+      stdin: this.#stdin,
+      outcome: this.#outcome,
+      native: this.#native,
+      component,
+      verdicts: [...this.#verdicts, ...verdictsOf(this.#outcome, component)],
+      omitted: [...this.#omitted],
+      steps: this.steps.map((each) => each.record()),
+    });
+  }
+
+  #call(capability: string, func: string, args: readonly unknown[]): (answer: unknown, failed: boolean) => void {
+    if (this.#calls.length >= maxCalls) {
+      this.#omitted.add("calls");
+      return () => undefined;
+    }
+    const call: OpenCall = { capability, func, args: [], answer: null, ms: 0, isCut: true };
+    this.#calls.push(call);
+    const encoded = this.#bounded(args);
+    if (encoded !== undefined) call.args = encoded;
+    const begun = this.#init.now();
+    return (answer, failed) => {
+      call.ms = rounded(this.#init.now() - begun);
+      const [value] = this.#bounded([answer]) ?? [];
+      if (failed || value === undefined || encoded === undefined) return;
+      call.answer = value;
+      delete call.isCut;
+    };
+  }
+
+  /** Values as JSON; undefined if there is no room for them. */
+  #bounded(values: readonly unknown[]): readonly unknown[] | undefined {
+    const encoded = values.map((value) => encodeValue(value));
+    if (this.#init.budget.takes(JSON.stringify(encoded).length)) return encoded;
+    this.#omitted.add("calls");
+    return undefined;
+  }
+
+  #kept(text: string, field: string): string {
+    const kept = this.#init.budget.take(text);
+    if (kept === undefined) this.#omitted.add(field);
+    return kept ?? "";
+  }
+}
+
+/** Without members that are undefined, as JSON writes it. */
+function definedOnly(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? {}));
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

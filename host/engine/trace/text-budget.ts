@@ -1,0 +1,23 @@
+// The memory that the recording of one call may use.
+
+/** Maximum UTF-16 units of a call's texts. */
+const maxCallLength = 4 * 1024 * 1024;
+/** Maximum UTF-16 units of one text. */
+const maxTextLength = 1024 * 1024;
+
+/** Counts the texts of one call. */
+export class TextBudget {
+  #left = maxCallLength;
+
+  /** The text if there is room for it; undefined otherwise. */
+  take(text: string): string | undefined {
+    return this.takes(text.length) ? text : undefined;
+  }
+
+  /** Whether there was room for a text of so many UTF-16 units, which is used now. */
+  takes(length: number): boolean {
+    if (length > Math.min(this.#left, maxTextLength)) return false;
+    this.#left -= length;
+    return true;
+  }
+}
