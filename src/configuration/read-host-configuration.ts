@@ -99,7 +99,6 @@ export function readHostConfiguration(
     trace: reader.absolutePath("trace"),
     stepTimeoutMs: reader.count("stepTimeoutMs", maxStepMs) ?? defaultStepTimeoutMs,
     chainTrace: readChainTraceConfiguration(reader.object("chainTrace")),
-    stepTimeoutMs: reader.count("stepTimeoutMs", maxStepMs) ?? 60_000,
     goMaxProcs: reader.count("goMaxProcs", 4096, 0) ?? defaultGoMaxProcs,
     callTimeoutMs: reader.count("callTimeoutMs", maxCallMs) ?? defaultCallTimeoutMs,
     profile,
