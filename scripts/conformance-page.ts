@@ -33,7 +33,8 @@ ${core.held} of these ${core.all} rows have a test: ${core.percent} %; the goal 
 ${tables.join("\n")}`;
 }
 
-function tableLine({ id, core, asks, tests, open }: HeldRow): string {
+/** The row of a table. */
+export function tableLine({ id, core, asks, tests, open }: HeldRow): string {
   return `| ${id}${core ? " *" : ""} | ${asks} | ${tests.length > 0 ? filesOf(tests) : `open: ${open?.reason ?? "not explained"}`} |`;
 }
 

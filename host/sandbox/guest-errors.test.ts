@@ -84,7 +84,7 @@ describe.each(["in-process", "process"])("JavaScript, %s", (runner) => {
     expect(log).toEqual([]);
   });
 
-  it("hostile text is bounded and without control characters", async () => {
+  it("E-15: hostile text is bounded and without control characters", async () => {
     const { details, log } = await addIn(runner, "throws", "hostile", { logBytes: 2000, logLines: 8 });
     expect(details.length).toBeLessThan(maxLastLines + 300);
     expect(log.length).toBeLessThanOrEqual(9);

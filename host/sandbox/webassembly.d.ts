@@ -18,6 +18,10 @@ declare namespace WebAssembly {
     readonly length: number;
     set(index: number, value: unknown): void;
   }
+  /** A global of type i32: the only ones that the sandbox reads. */
+  class Global {
+    readonly value: number;
+  }
   /** An import that suspends the guest until the promise of `func` settles. */
   class Suspending {
     constructor(func: (...args: number[]) => unknown);

@@ -164,7 +164,7 @@ const anyResult = fc
 const version = fc.constantFrom(...SUPPORTED_VERSIONS);
 
 describe("round trips", () => {
-  test("L-51 to L-57: the converted result equals its own text", () => {
+  test("X-8, L-51 to L-57: the converted result equals its own text", () => {
     fc.assert(
       fc.property(anyResult, version, version, (from, first, second) => {
         fc.pre(from.result.ips.length > 0);

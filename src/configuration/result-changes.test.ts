@@ -48,7 +48,7 @@ describe("the bound of a grant", () => {
   const members: readonly string[] = ["interfaces", "ips", "routes", "dns"];
   const member = fc.constantFrom(...members);
   const value = fc.dictionary(member, fc.jsonValue({ maxDepth: 3 }));
-  test("A difference outside of the granted members is refused, whatever it is, and no other", () => {
+  test("X-3: a difference outside of the granted members is refused, whatever it is, and no other", () => {
     fc.assert(
       fc.property(value, value, fc.uniqueArray(member), (before, after, granted) => {
         const others = members.filter((each) => !granted.includes(each));

@@ -156,7 +156,7 @@ describe("alerts", () => {
   });
 });
 
-describe("the dashboard", () => {
+describe("E-16: the dashboard", () => {
   test("has a title and a description for each panel, and no two panels in one place", () => {
     const cells = new Set<string>();
     for (const { title, description = "", gridPos, targets = [] } of panels) {

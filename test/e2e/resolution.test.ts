@@ -53,7 +53,7 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       config: { ...foreign, ipam: { type: "ipam-host-local", subnet: "10.14.0.0/24" }, ...more },
     });
 
-  describe("with a native binary and a component", () => {
+  describe("E-1: with a native binary and a component", () => {
     const native = ["ADD status-shaper native", "DEL status-shaper native"];
     const wasm = ["ADD status-shaper wasm", "DEL status-shaper wasm"];
 

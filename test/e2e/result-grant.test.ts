@@ -32,7 +32,7 @@ describe.skipIf(missingForMixed("bounds on results"))("a delegate whose result i
     pod: stage.pod(),
   });
 
-  test("A change of a granted member is served", async () => {
+  test("X-3: a change of a granted member is served", async () => {
     const call = podWith(["dns"]);
     const { json } = await stage.succeed("ADD", call);
     expect(json).toMatchObject({ ips: [{ address: "10.10.0.2/24" }], dns: { nameservers: ["10.10.0.1"] } });
@@ -40,7 +40,7 @@ describe.skipIf(missingForMixed("bounds on results"))("a delegate whose result i
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("A change beside the granted member fails the ADD, which names the place and is undone", async () => {
+  test("X-3: a change beside the granted member fails the ADD, which names the place and is undone", async () => {
     const call = podWith(["dns/nameservers"]);
     const { status, json } = await stage.call("ADD", call);
     expect(status).toBe(1);

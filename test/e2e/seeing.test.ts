@@ -73,7 +73,7 @@ describe.skipIf(missingForMixed("a daemon's telemetry"))("a daemon's telemetry",
   const metrics = async (where: string | number = statusSocket()) =>
     readPrometheusText((await httpRequest(where, "/metrics")).body);
 
-  test("MO-19 metrics of an ADD, its DEL and a failed ADD by network, plugin and fault", async () => {
+  test("MO-19, E-16: metrics of an ADD, its DEL and a failed ADD by network, plugin and fault", async () => {
     await daemon();
     installHostile(stage.plexus.cniPath, "fails-with-code");
     const succeeding = { config: mixedNetwork(stage), containerId: "good", pod: stage.pod() };
@@ -130,7 +130,7 @@ describe.skipIf(missingForMixed("a daemon's telemetry"))("a daemon's telemetry",
     expect((await Promise.all([first, second])).map(({ json }) => json?.["code"])).toEqual([11, 11]);
   });
 
-  test("metrics of a delegate that exceeds its time limit and of the replaced sandbox process", async () => {
+  test("E-16: metrics of a delegate that exceeds its time limit and of the replaced sandbox process", async () => {
     await daemon();
     writeFileSync(join(stage.plexus.cniPath, "spin.wasm"), await buildWat("spin"));
     const wasm = { limits: { timeMs: 300 } };
@@ -232,7 +232,7 @@ describe.skipIf(missingForMixed("a daemon's telemetry"))("a daemon's telemetry",
     },
   );
 
-  test("the log has JSON lines with the call's fields and without secrets", async () => {
+  test("E-15: the log has JSON lines with the call's fields and without secrets", async () => {
     const running = await daemon("--log-level", "debug");
     const secret = "hunter2-config";
     const probe = installRecorder(stage.plexus.cniPath, "leaky");
@@ -266,7 +266,7 @@ describe.skipIf(missingForMixed("a daemon's telemetry"))("a daemon's telemetry",
     expect(lines.some(({ msg }) => msg === "forged")).toBe(false);
   });
 
-  test("L-64 a collector gets a span for each call and step, and a plugin gets its step's span as TRACEPARENT", async () => {
+  test("L-64, E-17: a collector gets a span for each call and step, and a plugin gets its step's span as TRACEPARENT", async () => {
     const running = await daemon("--otlp", collector.url);
     const probe = installRecorder(stage.plexus.cniPath, "probe");
     const traceId = "0af7651916cd43dd8448eb211c80319c";

@@ -41,7 +41,7 @@ describe.skipIf(missingForMixed("trace context"))("trace context", () => {
     expect(probe.calls().map(({ env: pluginEnv }) => traceOf(pluginEnv))).toEqual([[undefined, undefined, undefined]]);
   });
 
-  test("L-64 gets a span for each recorded step; a nested component's parent is the calling plugin", async () => {
+  test("L-64, E-17: gets a span for each recorded step; a nested component's parent is the calling plugin", async () => {
     const answer = await add(stage.network([bridgeStep(), shaperStep, { type: "probe" }]), { TRACEPARENT: traceparent });
     expect(answer).toMatchObject({ status: 0, stderr: "" });
     const lines = readFileSync(join(stage.plexus.directory, "trace"), "utf8")

@@ -20,7 +20,7 @@ describe.skipIf(missingForMixed("the emergency switch"))("components that are sw
   };
   const off = { code: 11, msg: expect.stringContaining("are switched off (wasm.enabled is false)") };
 
-  test("An ADD with a component begins no step; the runtime's DEL after it is repeated until the switch is on again", async () => {
+  test("E-23: an ADD with a component begins no step; the runtime's DEL after it is repeated until the switch is on again", async () => {
     const one = pod("one");
     expect(await stage.call("ADD", { ...one, config: config(false) })).toMatchObject({ status: 1, json: off });
     expect(stage.steps()).toEqual([]);
@@ -29,7 +29,7 @@ describe.skipIf(missingForMixed("the emergency switch"))("components that are sw
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("A DEL of an earlier pod runs no component, is refused, and succeeds when the switch is on again", async () => {
+  test("E-23: a DEL of an earlier pod runs no component, is refused, and succeeds when the switch is on again", async () => {
     const one = pod("one");
     await stage.succeed("ADD", { ...one, config: config(true) });
     stage.steps();
@@ -40,7 +40,7 @@ describe.skipIf(missingForMixed("the emergency switch"))("components that are sw
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("A network of native plugins is attached", async () => {
+  test("E-23: a network of native plugins is attached", async () => {
     const native = stage.network([bridgeStep({ ipam: { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases } })], {
       wasm: { enabled: false },
     });

@@ -105,14 +105,14 @@ describe("through the installed binary, in the engine's process", () => {
 
   const called = componentsWithoutWaits.filter(({ at }) => at === "call");
   test.each(called.map((each) => [each.name, each] as const))(
-    "%s ends with its verdict, and the next call succeeds",
+    "E-9, E-10: %s ends with its verdict, and the next call succeeds",
     async (_name, each) => {
       await expectVerdict(each, "in-process");
       await expectGoodComponentSucceeds("in-process");
     },
   );
 
-  test("a request beyond the input limit fails with LIMIT_INPUT", async () => {
+  test("E-10: a request beyond the input limit fails with LIMIT_INPUT", async () => {
     const padding = "x".repeat(1_200_000);
     const answer = await add("good", { granted: ["log", "leases"], isolation: "in-process", timeMs: 10_000, padding });
     removeState();

@@ -66,7 +66,7 @@ function loggingTo(log: string[]): CapabilityFunctions {
   };
 }
 
-test("two builds of the same sources in two directories have the same bytes, and a third comes from the cache", async () => {
+test("X-10: two builds of the same sources in two directories have the same bytes, and a third comes from the cache", async () => {
   const how = { cacheDir: join(root, "cache"), quick: false };
   const one = await buildSource(adds(succeeds), {}, { quick: false });
   // Another build in the same compiler between the two.
@@ -80,7 +80,7 @@ test("two builds of the same sources in two directories have the same bytes, and
   expect(await readFile(join(root, `out/d${count}.wasm`))).toEqual(Buffer.from(one.bytes));
 });
 
-test("a damaged file of the cache is reported, built again and replaced", async () => {
+test("X-10: a damaged file of the cache is reported, built again and replaced", async () => {
   const cacheDir = join(root, "damaged");
   const built = await buildSource(adds(succeeds), {}, { cacheDir });
   const [file = ""] = await readdir(cacheDir);

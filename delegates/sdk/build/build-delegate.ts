@@ -19,6 +19,8 @@ export interface BuildDelegateInit {
   readonly cacheDir?: string | null;
   /** Skips the optimiser: several times faster to build, but larger and slower code. */
   readonly quick?: boolean;
+  /** The functions keep their names, which a profile shows: a larger component. */
+  readonly names?: boolean;
 }
 
 /** The outcome of a build. */
@@ -37,13 +39,14 @@ export async function buildDelegate({
   outFile,
   cacheDir = cacheDirOf(dir),
   quick = false,
+  names = false,
 }: BuildDelegateInit): Promise<BuiltDelegate> {
   const { text, declaration } = await readDeclaration(dir);
   const sources = await digestTree(join(dir, "assembly"));
   const make = async (): Promise<{ bytes: Uint8Array; warnings: string[] }> =>
-    build(dir, declaration, await compilerOptions(quick));
+    build(dir, declaration, await compilerOptions(quick), names);
   if (cacheDir === null) return finished(declaration, outFile, await make(), false);
-  const key = await digestOf([text, String(quick), readAbi(declaration.abi)?.wit ?? "", sources]);
+  const key = await digestOf([text, `${quick} ${names}`, readAbi(declaration.abi)?.wit ?? "", sources]);
   // A build with warnings is not cached, so that the warnings are repeated.
   const built = await fromCache(cacheDir, key, make, ({ warnings }) => warnings.length === 0);
   if ("cachedBytes" in built) return finished(declaration, outFile, { bytes: built.cachedBytes, warnings: [] }, true);
@@ -74,6 +77,7 @@ async function build(
   dir: string,
   declaration: Declaration,
   options: readonly string[],
+  names: boolean,
 ): Promise<{ bytes: Uint8Array; warnings: string[] }> {
   const abi = readAbi(declaration.abi);
   if (abi === null) throw new Error(`cni:delegate@${declaration.abi} does not exist`);
@@ -86,7 +90,7 @@ async function build(
     dir,
     entry,
     virtual,
-    options: [...options, "--use", `abort=~lib/plexus/${abort}/abort`],
+    options: [...options, ...(names ? ["--debug"] : []), "--use", `abort=~lib/plexus/${abort}/abort`],
   });
   // Loaded here, because loading the tools takes longer than reading the cache.
   const { componentize } = await import("./componentize.ts");
@@ -96,6 +100,7 @@ async function build(
     exportNames: bindings.entry.exportNames,
     witSource: abi.wit,
     world,
+    keepsNames: names,
     importable: [...ids.keys()],
     sections: new Map([[declarationSection, new TextEncoder().encode(JSON.stringify(declaration))]]),
   });

@@ -1,27 +1,28 @@
 // The compiler's messages for the author. Messages about the generated entry become messages about assembly/index.ts.
 
-/** The functions of `assembly/index.ts`, by name. */
-const signatures: Readonly<Record<string, string>> = {
-  add: "add(request: AttachmentRequest): SuccessOrFault",
-  del: "del(request: AttachmentRequest): Fault | null",
-  check: "check(request: AttachmentRequest): Fault | null",
-  gc: "gc(request: GcRequest): Fault | null",
-  status: "status(network: Network): Fault | null",
-};
+/** The functions of `assembly/index.ts`, by name, from the comment of the generated `plexus/abi/plugin`. */
+function signaturesIn(plugin: string): ReadonlyMap<string, string> {
+  const lines = plugin.matchAll(/^\/\/ {3}function (?<signature>(?<name>\w+)\(.*)$/gm);
+  return new Map([...lines].map(({ groups }) => [groups?.["name"] ?? "", groups?.["signature"] ?? ""]));
+}
 
-/** The compiler's messages, with those about the entry's calls of the author's functions rewritten. */
-export function explained(messages: string): string {
+/**
+ * The compiler's messages, with those about the entry's calls of the author's functions rewritten. `plugin`: the text of `plexus/abi/plugin`,
+ * empty for a module without it.
+ */
+export function explained(messages: string, plugin = ""): string {
+  const signatures = signaturesIn(plugin);
   return messages
     .trim()
     .split(/\n(?=(?:ERROR|WARNING|FAILURE)\b)/)
     .filter((message) => !message.startsWith("FAILURE"))
-    .map((message) => ofEntry(message) ?? withHint(message.trim()))
+    .map((message) => ofEntry(message, signatures) ?? withHint(message.trim()))
     .join("\n");
 }
 
-function ofEntry(message: string): string | undefined {
+function ofEntry(message: string, signatures: ReadonlyMap<string, string>): string | undefined {
   const name = /in delegate-entry\.ts\(/.test(message) ? /\b_plugin\.(\w+)\(/.exec(message)?.[1] : undefined;
-  const signature = name === undefined ? undefined : signatures[name];
+  const signature = name === undefined ? undefined : signatures.get(name);
   if (signature === undefined) return undefined;
   if (/^ERROR TS2339\b/.test(message)) {
     return `ERROR: assembly/index.ts does not export the function ${name}. Add: export function ${signature}`;

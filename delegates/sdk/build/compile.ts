@@ -56,7 +56,7 @@ export async function compile({ dir, entry, virtual, options }: CompileInit): Pr
     listFiles: () => [],
   });
   if (error !== null || module === undefined) {
-    const messages = explained(stderr.toString());
+    const messages = explained(stderr.toString(), virtual.get("plexus/abi/plugin.ts"));
     throw new Error(`${dir} does not compile:\n${messages === "" ? (error?.message ?? "") : messages}`);
   }
   return module;

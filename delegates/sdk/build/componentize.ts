@@ -13,6 +13,8 @@ export interface ComponentizeInit {
   readonly importable: readonly string[];
   /** Custom sections to append, by name. */
   readonly sections: ReadonlyMap<string, Uint8Array>;
+  /** True: the functions keep their names for debuggers and profiles. */
+  readonly keepsNames?: boolean;
 }
 
 export interface Component {
@@ -38,7 +40,7 @@ export async function componentize(init: ComponentizeInit): Promise<Component> {
       throw new Error("console is not available: write to plexus/abi/log instead");
     else throw new Error(`not available: ${unavailable[name] ?? `${module} ${name}`}`);
   }
-  const core = rename(init.module, init.exportNames);
+  const core = rename(init.module, init.exportNames, init.keepsNames);
   // witSource, not a path: see ../wit/read-wit.ts.
   const embedded = await componentEmbed({ binary: core, witSource: init.witSource, world: init.world, stringEncoding: "utf8" });
   const component = withoutCustomSections(await componentNew(embedded, []));

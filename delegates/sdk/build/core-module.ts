@@ -53,13 +53,16 @@ export function coreImports(binary: Uint8Array): CoreImport[] {
 }
 
 /**
- * Renames exports and removes custom sections (names for debuggers, producers). Exports that `names` lacks are removed; `memory`
- * stays.
+ * Renames exports and removes custom sections (producers, and names for debuggers unless `keepsNames` is set). Exports that `names` lacks are
+ * removed; `memory` stays.
  */
-export function rename(binary: Uint8Array, names: ReadonlyMap<string, string>): Uint8Array {
+export function rename(binary: Uint8Array, names: ReadonlyMap<string, string>, keepsNames = false): Uint8Array {
   const out: number[] = [...binary.subarray(0, 8)];
   for (const part of sections(binary)) {
-    if (part.id === 0) continue;
+    if (part.id === 0) {
+      if (keepsNames && part.name === "name") for (const byte of customSection(part.name, part.body)) out.push(byte);
+      continue;
+    }
     for (const byte of section(part.id, part.id === 7 ? renamedExports(part, names) : part.body)) out.push(byte);
   }
   return Uint8Array.from(out);

@@ -18,6 +18,11 @@ test("a declaration is read as it is written", () => {
 });
 
 describe("an error names the mistake", () => {
+  test("optional capabilities of an ABI that does not tell what is granted", () => {
+    expect(() => parse({ optional: ["log"] })).toThrow(/optional: ABI 0\.1\.0 does not tell .*set "abi" to 1\.0\.0/);
+    expect(parse({ abi: "1.0.0", optional: ["log"] })).toMatchObject({ optional: ["log"] });
+  });
+
   test("E-8: an unknown capability, with the known ones", () => {
     expect(() => parse({ capabilities: { lease: "x", log: "y", disk: "z" } })).toThrow(
       /capabilities: "lease", "disk" unknown; cni:delegate@0\.1\.0 has announce, delegation, firewall, leases, links, log, resolver, state, sysctl/,

@@ -8,6 +8,7 @@ import { delegateFault, versionFault } from "../../../host/engine/steps/delegate
 import type { Success } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 import { successText } from "../../../host/sandbox/abi/success-record.ts";
 import { Admission, type AdmittedComponent } from "../../../host/sandbox/admission/admit.ts";
+import type { AuthorAids } from "../../../host/sandbox/admission/bound-module.ts";
 import { resultOf } from "../../../host/sandbox/call-result.ts";
 import { CompiledComponents } from "../../../host/sandbox/compile.ts";
 import { callCapability } from "../../../host/sandbox/in-process.ts";
@@ -43,6 +44,8 @@ export interface Usage {
   readonly importCalls: number;
   /** Calls of each function, such as `leases.reserve`. */
   readonly imports: Readonly<Record<string, number>>;
+  /** The executed code, in bytes of the function bodies and loops that were entered; undefined if it was not counted. */
+  readonly fuel: number | undefined;
 }
 
 /** The outcome of a call. */
@@ -57,9 +60,16 @@ export interface Run {
 }
 
 /** Prepares calls of one component: admitted and compiled. Fault: the refusal of a node, in its words. */
-export function prepared({ type, bytes, granted, limits }: Omit<RunInit, "vector">): Result<PreparedComponent> {
+export function prepared({
+  type,
+  bytes,
+  granted,
+  limits,
+  ...aids
+}: Omit<RunInit, "vector"> & AuthorAids): Result<PreparedComponent> {
   const admission = new Admission();
-  const examined = admission.admit(bytes, { granted: granted ?? allCapabilities, limits });
+  const withAids: Limits & AuthorAids = { ...limits, ...aids };
+  const examined = admission.admit(bytes, { granted: granted ?? allCapabilities, limits: withAids });
   if (!examined.ok) return failed({ ...examined.fault, msg: `${type}: ${examined.fault.msg}` });
   return ok(new PreparedComponent(type, examined.value, limits));
 }
@@ -158,6 +168,7 @@ export class PreparedComponent {
       logLines: log.length,
       importCalls: Object.values(imports).reduce((sum, count) => sum + count, 0),
       imports,
+      fuel: report?.fuel,
     };
     return { outcome, usage };
   }

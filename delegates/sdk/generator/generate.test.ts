@@ -10,7 +10,7 @@ const modelOf = (body: string): Promise<WitModel> => readWit(`package a:b;\n${bo
 
 const golden = (name: string): string => `./golden/assembly/generated/${name}`;
 
-describe("golden files", () => {
+describe("X-11: golden files", () => {
   const abi = readAbi(currentAbi);
   const bindings = abi === null ? null : bindingsOf(abi);
   test.each([...(bindings?.files ?? [])])("plexus/abi/%s equals the generator's output", async (name, text) => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { buildJavaScript } from "../../../test/hostile/components/oracle/build.ts";
 import { buildDelegate } from "../build/build-delegate.ts";
 import { withoutCustomSections } from "../build/core-module.ts";
@@ -33,6 +34,21 @@ export function check(_request: AttachmentRequest): Fault | null { return null; 
 export function gc(_request: GcRequest): Fault | null { return null; }
 export function status(_network: Network): Fault | null { return null; }
 `;
+
+const Profile = z.object({
+  nodes: z.array(
+    z.object({
+      id: z.number(),
+      callFrame: z.object({ functionName: z.string(), url: z.string(), lineNumber: z.number(), columnNumber: z.number() }),
+      hitCount: z.number().optional(),
+      children: z.array(z.number()).optional(),
+    }),
+  ),
+  samples: z.array(z.number()),
+  timeDeltas: z.array(z.number()),
+  startTime: z.number(),
+  endTime: z.number(),
+});
 
 let root: string;
 let bare: string;
@@ -106,7 +122,7 @@ describe("annotate", () => {
 });
 
 describe("inspect", () => {
-  test("shows the component as JSON", async () => {
+  test("E-6, X-9: shows the component as JSON", async () => {
     const { code, out } = await run("inspect", js, "-o", "json");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -123,7 +139,7 @@ describe("inspect", () => {
     expect((await run("inspect", js, "-o", "yaml")).out).toContain("kind: ComponentInspection");
   });
 
-  test("ends with 1 and the node's words for what a node refuses", async () => {
+  test("E-6: ends with 1 and the node's words for what a node refuses", async () => {
     expect(await run("inspect", bare)).toMatchObject({
       code: 1,
       out: expect.stringContaining('Refused [COMPONENT_REFUSED]: component refused: no custom section "plexus:delegate"'),
@@ -144,7 +160,7 @@ describe("inspect", () => {
 });
 
 describe("run", () => {
-  test("prints the result, the log without control characters, and the report", async () => {
+  test("E-3, E-18: prints the result, the log without control characters, and the report", async () => {
     const { code, out, err } = await run("run", js, "add", request("pods"), "--report");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual({ cniVersion: "1.1.0", ips: [{ address: "10.1.0.2/24" }] });
@@ -154,7 +170,7 @@ describe("run", () => {
     expect(err).toContain("log.write: 1");
   });
 
-  test("prints a CNI error as a node: the delegate's own, an exception with its place, a refusal", async () => {
+  test("E-3: prints a CNI error as a node: the delegate's own, an exception with its place, a refusal", async () => {
     const own = await run("run", js, "DEL", request("pods"));
     expect(own.code).toBe(1);
     expect(JSON.parse(own.out)).toMatchObject({
@@ -193,7 +209,46 @@ describe("run", () => {
     expect(err).toContain("debug: begins");
   });
 
-  test("a value at its limit is red in the report, and the refusal names the limit", async () => {
+  test("X-13: --fuel counts executed code: the same for the same input, more for more work, and labelled as not enforced", async () => {
+    const fuel = async (name: string): Promise<number> => {
+      const { err } = await run("run", js, "ADD", request(name), "--fuel");
+      expect(err).toContain("bytes of entered functions and loops; an estimate, not enforced");
+      return Number(/fuel +(\d+) bytes/.exec(err)?.[1]);
+    };
+    const first = await fuel("pods");
+    expect(first).toBeGreaterThan(10_000);
+    expect(await fuel("pods")).toBe(first);
+    expect(await fuel("a".repeat(5000))).toBeGreaterThan(first);
+    expect((await run("run", js, "ADD", request("throws"), "--fuel")).err).toMatch(/fuel +unknown/);
+  });
+
+  test("E-19: --profile writes a profile with the guest's functions by name, as speedscope reads it", async () => {
+    const dir = join(root, "profiled");
+    mkdirSync(join(dir, "assembly"), { recursive: true });
+    writeDeclaration("profiled", { log: "Logs." });
+    writeFileSync(join(dir, "delegate.json"), readFileSync(declaration));
+    const busy = `function busyGuest(n: i32): i32 { let sum = n; for (let i = 0; i < 300000; i++) sum = sum * 31 + i; return sum; }\n`;
+    const works = assemblyScript.replace(
+      'if (request.network.name.length > 0) throw new Error("no pool");',
+      "write(Level.Info, busyGuest(request.network.name.length).toString());",
+    );
+    writeFileSync(join(dir, "assembly", "index.ts"), `${works}${busy}`);
+    const outFile = join(root, "profiled.wasm");
+    await buildDelegate({ dir, outFile, cacheDir: null, quick: true, names: true });
+    const file = join(root, "run.cpuprofile");
+    const { code, err } = await run("run", outFile, "ADD", request("pods"), `--profile=${file}`);
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(`${file}: `) });
+    // The members that speedscope's importer of .cpuprofile files reads.
+    const { nodes, samples, timeDeltas, startTime, endTime } = Profile.parse(JSON.parse(readFileSync(file, "utf8")));
+    expect(endTime).toBeGreaterThan(startTime);
+    expect(samples.length).toBe(timeDeltas.length);
+    const ids = new Set(nodes.map(({ id }) => id));
+    expect(samples.filter((sample) => !ids.has(sample))).toEqual([]);
+    const hits = nodes.filter(({ callFrame }) => callFrame.functionName.includes("busyGuest"));
+    expect(hits.reduce((sum, { hitCount = 0 }) => sum + hitCount, 0)).toBeGreaterThan(samples.length / 10);
+  });
+
+  test("E-18, X-9: a value at its limit is red in the report, and the refusal names the limit", async () => {
     const { code, out, err } = await run("run", js, "ADD", request("pods"), "--report", "--memory-mib=1");
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ msg: expect.stringContaining("memory") });
@@ -216,7 +271,7 @@ describe("run", () => {
   });
 });
 
-test("a recorded run is replayed with the same answer, and another request differs at the first other call", async () => {
+test("E-4: a recorded run is replayed with the same answer, and another request differs at the first other call", async () => {
   const allocator = join(root, "ipam-host-local.wasm");
   const dir = fileURLToPath(new URL("../../ipam-host-local", import.meta.url));
   await buildDelegate({ dir, outFile: allocator, quick: true });
@@ -235,7 +290,7 @@ test("a recorded run is replayed with the same answer, and another request diffe
   });
 });
 
-test("bench saves figures and compares with them", async () => {
+test("E-5: bench saves figures and compares with them", async () => {
   const saved = join(root, "bench.json");
   const counts = ["--calls=20", "--warm-up=5"];
   const first = await run("bench", js, "ADD", request("pods"), ...counts, `--save=${saved}`);

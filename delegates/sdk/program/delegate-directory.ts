@@ -9,6 +9,7 @@ import { CommandError, type CommandLine, exitCode, type Output } from "./command
 export const buildOptions = [
   { name: "out", value: "FILE", about: "the component's file; default: build/NAME.wasm in the delegate's directory" },
   { name: "quick", about: "without the optimiser: faster to build, larger and slower code" },
+  { name: "names", about: "keeps the functions' names, which run --profile shows" },
   { name: "no-cache", about: "builds even if the same sources were built before" },
 ] as const;
 
@@ -34,7 +35,7 @@ export async function buildDirectory(line: CommandLine, output: Output): Promise
     );
   }
   const started = performance.now();
-  const how = { dir, outFile, quick: line.flags.has("quick") };
+  const how = { dir, outFile, quick: line.flags.has("quick"), names: line.flags.has("names") };
   const built = await buildDelegate(line.flags.has("no-cache") ? { ...how, cacheDir: null } : how);
   // Plexus' own delegates, which replace reference plugins, lie beside the kit.
   const isPlexus = dirname(dir) === dirname(resolve(kitFile(".")));

@@ -94,6 +94,16 @@ const mistakes: readonly Mistake[] = [
     "assembly/index.ts does not export the function gc. Add: export function gc(request: GcRequest): Fault | null",
   ),
   mistake(
+    "a verb of an older contract",
+    () => edit(source, "status(_request: StatusRequest)", "status(_network: string)"),
+    "assembly/index.ts: the function status must be: export function status(request: StatusRequest): Fault | null",
+  ),
+  mistake(
+    "an optional capability that is not declared",
+    () => edit("delegate.json", '"capabilities"', '"optional": ["links"], "capabilities"'),
+    'delegate.json: optional: "links" is not in capabilities: add it there, with its reason',
+  ),
+  mistake(
     "too much memory",
     inAdd("  const all = new Array<Uint8Array>();\n  for (let i = 0; i < 100; i++) all.push(new Uint8Array(1 << 20));"),
     "vector 01-passes-on: LIMIT_MEMORY",

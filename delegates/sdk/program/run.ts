@@ -23,6 +23,12 @@ has the log. Ends with 1 if the answer is an error.`,
   options: [
     ...requestOptions,
     { name: "report", about: "prints time, memory, input, output, log and imports against their limits to stderr" },
+    { name: "fuel", about: "prints the amount of executed code to stderr: an estimate for comparisons, which no node enforces" },
+    {
+      name: "profile",
+      value: "FILE",
+      about: "repeats the call for a second and writes a .cpuprofile, which speedscope and Chrome's DevTools open",
+    },
     { name: "record", value: "FILE", about: "writes the calls of imports with their answers" },
     {
       name: "replay",
@@ -46,7 +52,9 @@ has the log. Ends with 1 if the answer is an error.`,
     const replayFrom = line.values.get("replay");
     const replay = replayFrom === undefined ? undefined : replayOf(callsIn(replayFrom, recordedCalls));
     const answer = replay?.answer ?? recordingTo(recorded);
-    const component = prepared({ type: typeOf(file), bytes, granted: grantsOn(line.values), limits });
+    const profileTo = line.values.get("profile");
+    const aids = { countsFuel: line.flags.has("fuel"), keepsNames: profileTo !== undefined };
+    const component = prepared({ type: typeOf(file), bytes, granted: grantsOn(line.values), limits, ...aids });
     const run = !component.ok
       ? refusedRun(component.fault, cniVersionOf(vector))
       : verb === "VERSION"
@@ -59,9 +67,22 @@ has the log. Ends with 1 if the answer is an error.`,
     if (run.stdout !== "") output.say(run.stdout);
     if (line.flags.has("report") && run.usage !== undefined)
       for (const each of usageLines(run.usage, limits, output.colour)) output.warn(each);
+    if (line.flags.has("fuel")) output.warn(fuelLine(run.usage?.fuel));
+    if (profileTo !== undefined) {
+      if (!component.ok || verb === "VERSION") throw new CommandError("--profile: the component was not called");
+      const { profileOf } = await import("../component/profile.ts");
+      const { calls, text } = await profileOf(() => component.value.call(vector));
+      writeFileSync(profileTo, text);
+      output.warn(`${profileTo}: ${calls} calls; open it with https://www.speedscope.app or Chrome's DevTools`);
+    }
     return run.succeeded ? exitCode.success : exitCode.defect;
   },
 };
+
+function fuelLine(fuel: number | undefined): string {
+  const used = fuel === undefined ? "unknown (the component gave no answer)" : `${fuel} bytes of entered functions and loops`;
+  return `  fuel       ${used}; an estimate, not enforced`;
+}
 
 function callsIn(file: string, parse: (text: string) => readonly RecordedCall[]): readonly RecordedCall[] {
   try {

@@ -115,7 +115,7 @@ function roundTrips(
 describe.each([
   ["the canonical ABI's hard cases", nastyWit, "nasty", ["echo", "store"]],
   ["the ABI's own records", abiWit, "echoes", ["echo"]],
-])("%s", (_title, wit, world, interfaces) => {
+])("X-11: %s", (_title, wit, world, interfaces) => {
   let echo: Echo;
   let exports: OracleExports;
   const received: unknown[] = [];

@@ -62,7 +62,7 @@ describe.skipIf(missing("capability sysctl", missingPrivateNamespaces))("capabil
   const read = (keys: readonly string[], changes: Partial<SysctlScope> = {}): ReturnType<SysctlImports["read"]> =>
     use(changes, (sysctl) => sysctl.read(keys));
 
-  test("writes settings, returns their old values, and reads them, also for an interface with a dot in its name", async () => {
+  test("X-4: writes settings, returns their old values, and reads them, also for an interface with a dot in its name", async () => {
     const keys = [podKey("rp_filter"), "net/ipv4/ip_local_port_range"];
     const before = keys.map(inPod);
     const settings = [
@@ -75,7 +75,7 @@ describe.skipIf(missing("capability sysctl", missingPrivateNamespaces))("capabil
     expect(await write([])).toEqual({ ok: [] });
   });
 
-  test("restores all settings if one fails, and names the failing setting and the reason", async () => {
+  test("X-4: restores all settings if one fails, and names the failing setting and the reason", async () => {
     const keys = [podKey("arp_notify"), "net/ipv4/ip_default_ttl", podKey("arp_ignore")];
     const before = keys.map(inPod);
     const failed = await write([

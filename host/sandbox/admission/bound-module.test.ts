@@ -6,10 +6,9 @@ import { leb } from "../binary/writer.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
 import { defaultLimits } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
-import { Meter, MeterFunction, meterExport } from "../linker/meter.ts";
+import { Meter, MeterFunction, meterExport, quantum } from "../linker/meter.ts";
 import { type BoundModule, boundModule } from "./bound-module.ts";
 import { maxWork, WorkBudget } from "../binary/work-budget.ts";
-import { quantum } from "./metered-code.ts";
 
 function boundWith(bytes: Uint8Array): BoundModule {
   const budget = new WorkBudget();

@@ -10,17 +10,25 @@ import type { WorkBudget } from "../binary/work-budget.ts";
 import { asciiName, joined, leb, section, signedLeb } from "../binary/writer.ts";
 import type { Limits } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
-import { meterExport, startExport } from "../linker/meter.ts";
+import { counterExport, meterExport, quantum, startExport } from "../linker/meter.ts";
 import type { PlanLinearMemory } from "../linker/plan.ts";
-import { meterCallBody, meteredCode, quantum } from "./metered-code.ts";
+import { meterCallBody, meteredCode } from "./metered-code.ts";
 
 const preamble = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
 const ids = { type: 1, import: 2, func: 3, table: 4, memory: 5, global: 6, export: 7, start: 8, code: 10 } as const;
 /** Ids of all sections, in the order that a module requires. */
 const sectionOrder: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
 
+/** Additions for authors on their own machines. A node uses none of them. */
+export interface AuthorAids {
+  /** True: the meter's counter is exported, so that a call's report counts the executed code. */
+  readonly countsFuel?: boolean;
+  /** True: the functions keep their names, which a profile shows. */
+  readonly keepsNames?: boolean;
+}
+
 /** The limits that rewritten modules contain. */
-export type ModuleLimits = Pick<Limits, "memoryPages" | "tableEntries"> & Partial<Pick<Limits, "coreInstances">>;
+export type ModuleLimits = Pick<Limits, "memoryPages" | "tableEntries"> & Partial<Pick<Limits, "coreInstances">> & AuthorAids;
 
 /** A rewritten core module. */
 export interface BoundModule {
@@ -44,7 +52,10 @@ export function boundModule(module: CoreModule, limits: ModuleLimits, budget: Wo
     rewritten.set(ids.import, extended(module, ids.import, [importOf(memory)]));
   }
   if (module.definedFunctions.length > 0) insertMeter(module, limits, rewritten, budget);
-  return { bytes: joined([preamble, ...sectionOrder.map((id) => rewritten.get(id) ?? new Uint8Array(0))]), memory };
+  const parts = sectionOrder.map((id) => rewritten.get(id) ?? new Uint8Array(0));
+  // No index changes, so the names still belong to their functions.
+  if (limits.keepsNames === true && module.names !== undefined) parts.push(copied(module, module.names));
+  return { bytes: joined([preamble, ...parts]), memory };
 }
 
 /** Inserts the meter. Its definitions follow the module's own ones, so that no index changes. */
@@ -54,6 +65,7 @@ function insertMeter(module: CoreModule, limits: ModuleLimits, sections: Map<num
   const exported = [exportOf(meterExport, 0x01, table)];
   const start = readerOf(module, ids.start)?.u32("the start function");
   if (start !== undefined) exported.push(exportOf(startExport, 0x00, start));
+  if (limits.countsFuel === true) exported.push(exportOf(counterExport, 0x03, global));
   sections.delete(ids.start);
   sections.set(ids.type, extended(module, ids.type, [Uint8Array.of(0x60, 0x00, 0x00)]));
   sections.set(ids.func, extended(module, ids.func, [leb(types)]));

@@ -6,10 +6,8 @@ import { readValueType } from "../binary/core-types.ts";
 import { type IndexSpaces, Instructions } from "../binary/instructions.ts";
 import type { Reader } from "../binary/reader.ts";
 import type { WorkBudget } from "../binary/work-budget.ts";
+import { quantum } from "../linker/meter.ts";
 import { joined, leb, signedLeb } from "../binary/writer.ts";
-
-/** The counter's initial value in bytes of code: one to a few milliseconds. */
-export const quantum = 1_000_000;
 
 /** Cost of an instruction on a whole memory or table: the guest calls the host after four of them. */
 const bulkCost = quantum / 4;

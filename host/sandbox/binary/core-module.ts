@@ -51,6 +51,8 @@ export interface CoreModule {
   readonly end: number;
   /** All sections except custom sections, in order. */
   readonly sections: readonly SectionRange[];
+  /** The custom section with the names for debuggers, if the module has one. */
+  readonly names: SectionRange | undefined;
   readonly imports: readonly CoreImport[];
   readonly exports: ReadonlyMap<string, CoreExport>;
   /** Defined tables; imported ones are not included. The same holds for memories and functions. */
@@ -72,6 +74,7 @@ export function readCoreModule(reader: Reader, budget: WorkBudget): CoreModule {
   if (!isCorePreamble(preamble)) refuse("a core module without WebAssembly's preamble (version 1)", start);
   const sections: SectionRange[] = [];
   const outline = new Outline();
+  let names: SectionRange | undefined;
   let last = 0;
   while (!reader.atEnd) {
     const at = reader.pos;
@@ -79,7 +82,8 @@ export function readCoreModule(reader: Reader, budget: WorkBudget): CoreModule {
     const id = reader.byte("a section");
     const content = reader.take(reader.u32("a section's size"), "a section");
     if (id === 0) {
-      content.name("a custom section's name");
+      const { pos } = content;
+      if (content.name("a custom section's name") === "name") names ??= { id, start: pos, end: content.end };
       continue;
     }
     if (id === 13) refuse("a section of tags (exceptions) is not allowed in a delegate", at);
@@ -94,7 +98,7 @@ export function readCoreModule(reader: Reader, budget: WorkBudget): CoreModule {
   if (outline.bodies !== outline.definedFunctions.length) {
     refuse(`a module with ${outline.definedFunctions.length} functions and ${outline.bodies} bodies`, start);
   }
-  return { bytes, start, end, sections, ...outline.result() };
+  return { bytes, start, end, sections, names, ...outline.result() };
 }
 
 function isCorePreamble(reader: Reader): boolean {

@@ -22,6 +22,8 @@ export interface CallReport {
   readonly outputBytes: number;
   readonly instantiateUs: number;
   readonly totalUs: number;
+  /** The executed code (Meter.fuel); only of a component that was examined with `countsFuel`. */
+  readonly fuel?: number;
 }
 
 /** The outcome of a guest's call. */
@@ -180,7 +182,9 @@ class GuestRun {
     if (state.firstError !== undefined) throw state.firstError;
     linked.endOutput();
     const ended = performance.now();
+    const { fuel } = this.meter;
     const report = {
+      ...(fuel === undefined ? {} : { fuel }),
       memoryBytes: linked.memoryBytes(),
       abandonedBytes: linked.release(),
       inputBytes: limits.inputBytes - budget.input,

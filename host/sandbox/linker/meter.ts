@@ -7,6 +7,10 @@ import { GuestFault } from "../abi/guest-fault.ts";
 export const meterExport = "plexus:meter";
 /** Name under which a metered module exports its start function. */
 export const startExport = "plexus:start";
+/** Name under which a module that counts its executed code exports the meter's counter. */
+export const counterExport = "plexus:counter";
+/** The counter's initial value in bytes of code: one to a few milliseconds. */
+export const quantum = 1_000_000;
 
 // Time of the last switch between a guest and the host. A suspended guest resumes in a microtask, so another guest may run between its
 // answer and its resumption. The present run of a guest never began before the last switch.
@@ -29,6 +33,8 @@ export class Meter {
   private readonly deadline: number;
   private readonly deadlineMs: number;
   private readonly cpuMsAtStart = threadCpuMs();
+  private readonly counters: WebAssembly.Global[] = [];
+  private refilled = 0;
 
   /** `limitMs` limits the guest's own time, `deadlineMs` the whole call. */
   constructor(limitMs: number, deadlineMs: number) {
@@ -52,8 +58,21 @@ export class Meter {
     lastSwitch = this.since;
   }
 
+  /** Counts the code of an instance by its counter. */
+  count(counter: WebAssembly.Global): void {
+    this.counters.push(counter);
+  }
+
+  /** The executed code so far, in bytes of function bodies and loops that were entered; undefined if no instance counts. */
+  get fuel(): number | undefined {
+    if (this.counters.length === 0) return undefined;
+    return this.counters.reduce((sum, { value }) => sum + quantum - value, this.refilled);
+  }
+
   /** Throws LIMIT_TIME if the guest's time limit or the call's deadline has passed. */
   check(): void {
+    // The instance that asks has used up its counter, and sets it to the quantum next.
+    for (const { value } of this.counters) if (value < 0) this.refilled += quantum - value;
     const now = performance.now();
     if (now - Math.max(this.since, lastSwitch) > this.left && threadCpuMs() - this.cpuMsAtStart > this.limitMs)
       throw new GuestFault("LIMIT_TIME", `used up its ${this.limitMs} ms`);
@@ -100,6 +119,8 @@ export class MeterFunction {
     const table = exports[meterExport];
     if (!(table instanceof WebAssembly.Table)) return;
     table.set(0, this.func);
+    const counter = exports[counterExport];
+    if (counter instanceof WebAssembly.Global) this.meter?.count(counter);
     const start = exports[startExport];
     if (typeof start === "function") start();
   }

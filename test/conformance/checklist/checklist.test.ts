@@ -48,6 +48,10 @@ test.each([
   ["A-06", ["A-06"]],
   ["DEL of a link (RT-03)", []],
   ["L-1: nothing", []],
+  ["E-4: records", ["E-4"]],
+  ["L-64, E-17: gets", ["L-64", "E-17"]],
+  ["E-3, E-18 and X-1: a run", ["E-3", "E-18", "X-1"]],
+  ["KE-4: nothing", []],
   ["N1-311: nothing", []],
 ])("%j names the rows %j", (title, rows) => {
   expect(rowsOf(title)).toEqual(rows);

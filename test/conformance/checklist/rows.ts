@@ -38,6 +38,7 @@ export const sections: readonly Section[] = [
   section("CNI and libcni", libcni, none),
 ];
 
-function section(title: string, rows: Readonly<Record<string, string>>, isCore: (id: string) => boolean): Section {
+/** A section of rows; `isCore` tells its core rows. */
+export function section(title: string, rows: Readonly<Record<string, string>>, isCore: (id: string) => boolean): Section {
   return { title, rows: Object.entries(rows).map(([id, asks]) => ({ id, asks, core: isCore(id) })) };
 }
