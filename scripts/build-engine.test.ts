@@ -6,7 +6,7 @@ import { rolldown } from "rolldown";
 import { describe, expect, test } from "vitest";
 import { dist, missingBuild } from "../test/harness/plexus.ts";
 import { missing } from "../test/harness/requires.ts";
-import { refuseUnresolved } from "./build-engine.ts";
+import { refuseUnresolved } from "./refuse-unresolved.ts";
 
 async function bundled(source: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-bundle-"));

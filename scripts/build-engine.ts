@@ -1,12 +1,15 @@
-// Bundles the programs: the one-shot engine as two scripts; the daemon, plexusctl, the controller and the sandbox process as CommonJS.
+// Bundles the programs: the one-shot engine as two scripts; the daemon, plexusctl, the controller and the sandbox process as CommonJS; and the
+// page of plexusctl.
 
 import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type LogLevel, type LogOrStringHandler, type RolldownLog, rolldown } from "rolldown";
+import { rolldown } from "rolldown";
 
 import { delegateCommands } from "../host/programs/plexusctl/delegate/programs.ts";
+import { buildPage } from "./build-page.ts";
 import { writeBundledPackages } from "./bundled-packages.ts";
 import { oneShotBootstrap, packed } from "./one-shot-scripts.ts";
+import { refuseUnresolved } from "./refuse-unresolved.ts";
 
 /** The settings of a build. */
 export interface BuildEngineInit {
@@ -46,6 +49,7 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
   await bundle.close();
   const delegateModules = await buildDelegateCommands(join(fresh, delegateCommands));
   for (const [name, script] of packed(output.filter((each) => each.type === "chunk"))) writeFileSync(join(fresh, name), script);
+  const pageModules = await buildPage(fresh);
   rmSync(directory, { recursive: true, force: true });
   renameSync(fresh, directory);
   writeFileSync(join(outDir, "engine.cjs"), oneShotBootstrap({ directory: codeDirectory, record: false }));
@@ -53,14 +57,9 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
   writeFileSync(join(outDir, "plexus-controller.cjs"), bootstrapOf("controller"));
   writeFileSync(join(outDir, "plexusctl.cjs"), `#!/usr/bin/env node\n${bootstrapOf("plexusctl")}`, { mode: 0o755 });
   await buildKubectlPlugin(outDir);
-  writeBundledPackages(outDir, [...output.flatMap((each) => (each.type === "chunk" ? each.moduleIds : [])), ...delegateModules]);
+  const modules = output.flatMap((each) => (each.type === "chunk" ? each.moduleIds : []));
+  writeBundledPackages(outDir, [...modules, ...delegateModules, ...pageModules]);
   linkRuntime(join(outDir, "bin"));
-}
-
-/** Rolldown's `onLog`: makes a missing package an error. Rolldown itself only warns, and writes a program that cannot start. */
-export function refuseUnresolved(level: LogLevel, log: RolldownLog, report: LogOrStringHandler): void {
-  if (log.code === "UNRESOLVED_IMPORT") report("error", { ...log, message: `${log.message}\nTo do: npm install` });
-  else report(level, log);
 }
 
 // Resolved once at the start. On a node, `engine` is a link that an update changes, and running programs load more of their code later.

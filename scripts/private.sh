@@ -53,6 +53,7 @@ case $command in
   test)
     if [ $# = 0 ]; then
       tsc --noEmit
+      tsc --noEmit -p host/programs/plexusctl/ui/page
       oxlint
       oxfmt --check >/dev/null || { echo "plexus: oxfmt: files are not formatted: npm run format" >&2; exit 1; }
       set -- --project all --project daemon

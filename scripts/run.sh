@@ -55,6 +55,8 @@ find_plugins || missing="containernetworking-plugins"
 command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
 # Tests that compare with nft(8) are skipped without it.
 if [ "$command" = test ]; then command -v nft >/dev/null 2>&1 || missing="$missing nftables"; fi
+# Some 300 MB, so only by choice: without a browser, the tests of `plexusctl ui` in a browser are skipped.
+if [ "$command" = test ] && [ "${PLEXUS_TEST_BROWSER:-}" = 1 ] && [ ! -x /usr/bin/chromium ]; then missing="$missing chromium"; fi
 if [ -n "$missing" ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     say "installing $missing with apt-get (once)"

@@ -9,6 +9,8 @@ export interface Page {
   readonly status: number;
   readonly type: string;
   readonly body: string;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Content-Type of plain text. */
@@ -72,9 +74,10 @@ export async function listenOnTcp(
 }
 
 /** Sends the page. Node closes the connection of a client that does not read for a while. */
-function send({ socket, method }: IncomingMessage, response: ServerResponse, { status, type, body }: Page): void {
+function send({ socket, method }: IncomingMessage, response: ServerResponse, { status, type, body, headers }: Page): void {
   socket.setTimeout(patienceMs);
-  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" });
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { ...headers, "content-type": type, "content-length": length, "cache-control": "no-store" });
   response.end(method === "HEAD" ? "" : body);
 }
 

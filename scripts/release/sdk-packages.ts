@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { z } from "zod";
 import { releasedAbis } from "../../delegates/sdk/build/abi.ts";
-import { refuseUnresolved } from "../build-engine.ts";
+import { refuseUnresolved } from "../refuse-unresolved.ts";
 import { npmPack } from "./npm-package.ts";
 import { writeTypes } from "./package-types.ts";
 

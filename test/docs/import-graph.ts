@@ -12,7 +12,7 @@ export interface Violation {
   readonly to: string;
 }
 
-const importSpecifier = /(?:\bfrom|\bimport|\bimport\s*\()\s*["'](\.[^"']+\.m?ts)["']/g;
+const importSpecifier = /(?:\bfrom|\bimport|\bimport\s*\()\s*["'](\.[^"']+\.(?:m?ts|tsx))["']/g;
 
 /** Reads the imports of `files`; `root` is the repository's directory. Comments that quote an import count, too. */
 export function readImportGraph(root: string, files: readonly string[]): ImportGraph {

@@ -23,7 +23,7 @@ const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-
 });
 const files = (listed.stdout ?? "")
   .split("\n")
-  .filter((file) => /(?<!\.test)\.m?ts$/.test(file) && !file.includes("/testing/") && existsSync(join(root, file)));
+  .filter((file) => /(?<!\.test)\.(?:m?ts|tsx)$/.test(file) && !file.includes("/testing/") && existsSync(join(root, file)));
 
 describe.skipIf(missing("the layers", () => (files.length > 0 ? undefined : "this is no git work tree")))("the layers", () => {
   const graph = readImportGraph(root, files);

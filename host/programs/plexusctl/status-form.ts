@@ -3,6 +3,7 @@
 import { isJsonObject } from "../../../src/json/document.ts";
 import { inertText } from "../../../src/text/inert-text.ts";
 import type { RoundReport } from "../../node/reconcile/finding.ts";
+import type { RecentCall } from "../../telemetry/recent-calls.ts";
 import type { StatusDocument } from "../../telemetry/status-document.ts";
 
 /** Maximum length of a text in an answer, in UTF-16 units. */
@@ -42,6 +43,21 @@ const failed = { time: text, request: text, verb: text, pod: text, container: te
 const failure = { ...failed, fault: text, code: number, msg: text, remedy: text, times: number };
 const document = { apiVersion: "plexus/v1", kind: "NodeStatus", time: text, nodes: [node], failures: [failure] };
 
+const recentFault = { fault: text, code: number, msg: text, remedy: text };
+const place = { network: text, ifname: text, verb: text };
+const recentStep = { ...place, type: text, kind: text, nested: truth, startMs: number, ms: number };
+const recentCall = {
+  request: text,
+  time: text,
+  ...place,
+  pod: text,
+  container: text,
+  ms: number,
+  running: truth,
+  moreSteps: number,
+};
+const recentCalls = { apiVersion: "plexus/v1", kind: "RecentCalls", calls: [{ ...recentCall, steps: [recentStep] }] };
+
 const finding = { kind: text, directory: text, id: text, why: text, handling: text };
 const report = {
   started: text,
@@ -65,6 +81,12 @@ export function reportOf(answer: string): RoundReport | undefined {
   return isReport(value) ? value : undefined;
 }
 
+/** The daemon's last calls, with texts that a terminal can print safely; undefined if the answer has another form. */
+export function callsOf(answer: string): readonly RecentCall[] | undefined {
+  const value = parsedInert(answer);
+  return areCalls(value) ? value.calls : undefined;
+}
+
 /** The parsed JSON, without control characters in its texts; undefined if the answer is not JSON. */
 function parsedInert(answer: string): unknown {
   try {
@@ -76,6 +98,16 @@ function parsedInert(answer: string): unknown {
 
 function isReport(value: unknown): value is RoundReport {
   return isLike(value, report);
+}
+
+function areCalls(value: unknown): value is { readonly calls: readonly RecentCall[] } {
+  if (!isLike(value, recentCalls) || !isJsonObject(value) || value["kind"] !== recentCalls.kind) return false;
+  const calls = value["calls"];
+  const all: readonly unknown[] = Array.isArray(calls) ? calls.flatMap((call) => [call, ...Object(call)["steps"]]) : [];
+  return all.every((each) => {
+    const reason: unknown = Object(each)["failure"];
+    return reason === null || isLike(reason, recentFault);
+  });
 }
 
 function isStatus(value: unknown): value is StatusDocument {

@@ -80,4 +80,26 @@ export const nodeCommands: readonly Command[] = [
     attention: "the archive could not be written",
     run: async (line) => (await import("../sysdump.ts")).sysdumpCommand(line),
   },
+  {
+    name: "ui",
+    summary: "shows this node as a page in a browser, or writes the page into a file",
+    details:
+      "The page only reads, and loads nothing from elsewhere. It is served on 127.0.0.1 until Ctrl-C. Its address has a token that changes with " +
+      "each start: give the address to nobody. The page shows names of pods and messages of plugins; a file of --html has them, too.",
+    options: [
+      { name: "port", value: "N", about: "the port on 127.0.0.1, 0 to 65535; 0: any", usual: "0" },
+      {
+        name: "html",
+        value: "FILE",
+        about: "writes the present state as one file instead, which needs no server and no network; -: stdout",
+        completes: "file",
+      },
+      statusSocketOption,
+      stateDirOption,
+      configOption,
+      cniPathOption,
+    ],
+    attention: "the port is in use, or the file could not be written",
+    run: async (line) => (await import("../ui/ui.ts")).uiCommand(line),
+  },
 ];

@@ -1,0 +1,62 @@
+// Reads what the page shows: the daemon's status and calls, and the explanation of the node's networks.
+
+import { hostname } from "node:os";
+import type { Explanation } from "../../../node/explain/explanation.ts";
+import { explain } from "../../../node/explain/explain-networks.ts";
+import { readHostSettings } from "../../../node/explain/host-settings.ts";
+import { hostNetworks, type NamedList } from "../../../node/explain/networks.ts";
+import { networksInUse } from "../../../node/explain/networks-in-use.ts";
+import type { RecentCall } from "../../../telemetry/recent-calls.ts";
+import { askDaemon } from "../ask-daemon.ts";
+import { readStatus, type ReadStatusInit } from "../read-status.ts";
+import { callsOf, unknownForm } from "../status-form.ts";
+import { type Known, pageDataOf } from "./make-page-data.ts";
+import type { PageData } from "./page-data.ts";
+
+/** Where to read. */
+export interface ReadPageInit extends ReadStatusInit {
+  /** Plexus' own configuration: its file, or the directory with that file. */
+  readonly config: string;
+  readonly cniPath: string;
+}
+
+const patienceMs = 5000;
+/** Age at which the networks are explained again, in ms: reading and admitting components takes tens of milliseconds. */
+const explainMs = 30_000;
+
+/** Makes the reader of the page's data, which never rejects. */
+export function pageReader(init: ReadPageInit): () => Promise<PageData> {
+  let explained: { readonly at: number; readonly explanation: Promise<Known<Explanation>> } | undefined;
+  return async () => {
+    const [{ document, silent }, calls] = await Promise.all([readStatus(init), readCalls(init.statusSocket)]);
+    if (explained === undefined || performance.now() - explained.at > explainMs) {
+      const directories = document.nodes.map((node) => node.stateDirectory);
+      explained = { at: performance.now(), explanation: explainNode(init, directories) };
+    }
+    const version = document.daemon?.version;
+    const known = "why" in calls && version !== undefined ? { why: `${calls.why} (its version is ${version})` } : calls;
+    return pageDataOf({ node: hostname(), status: document, silent, calls: known, explanation: await explained.explanation });
+  };
+}
+
+async function readCalls(socketPath: string): Promise<Known<readonly RecentCall[]>> {
+  const answer = await askDaemon({ socketPath, method: "GET", path: "/calls", patienceMs });
+  if ("why" in answer) return { why: answer.why.endsWith(" 404") ? "this daemon does not report its calls" : answer.why };
+  const calls = callsOf(answer.body);
+  return calls === undefined ? { why: unknownForm } : { value: calls };
+}
+
+/** Explains the networks of the host configuration, and those of the attachments. */
+async function explainNode({ config, cniPath }: ReadPageInit, stateDirectories: readonly string[]): Promise<Known<Explanation>> {
+  try {
+    const settings = readHostSettings(config, cniPath);
+    if (!settings.ok) return { why: settings.fault.msg };
+    const warnings: string[] = [];
+    const host = settings.value === undefined ? undefined : hostNetworks(settings.value, (text) => void warnings.push(text));
+    const own: readonly NamedList[] = host?.ok === true ? host.value : [];
+    const networks = [...own, ...networksInUse(stateDirectories, new Set(own.map(({ list }) => list.name)))];
+    return { value: await explain(networks, { settings: settings.value, cniPath, warnings }) };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) };
+  }
+}
