@@ -20,10 +20,10 @@ import { openStage, type Stage } from "./stage.ts";
 const suite = "the page of plexusctl ui";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const hostileName = '<img src="x" onerror="globalThis.hacked=1">';
-const parts = {
+const parts = () => ({
   script: readFileSync(join(dist, "engine", "page.js"), "utf8"),
   style: readFileSync(join(dist, "engine", "page.css"), "utf8"),
-};
+});
 
 describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the page of plexusctl ui", () => {
   let stage: Stage;
@@ -248,7 +248,7 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
       "</script><script>hacked=1</script>",
     ];
     const hostile = hostileCopy(data, nasty);
-    const { html } = nodePage(hostile, parts, false);
+    const { html } = nodePage(hostile, parts(), false);
     const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
     const page = await context.newPage();
     const errors: string[] = [];
@@ -312,7 +312,7 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
     const tidy = JSON.parse(
       JSON.stringify(data).replaceAll(stage.plexus.directory, "").replaceAll(JSON.stringify(hostileName).slice(1, -1), "web-4"),
     );
-    const { html } = nodePage(tidy, parts, false);
+    const { html } = nodePage(tidy, parts(), false);
     for (const theme of ["light", "dark"] as const) {
       const context = await browser.newContext({ colorScheme: theme, viewport: { width: 1180, height: 900 } });
       const page = await context.newPage();

@@ -15,6 +15,11 @@ export interface NodePage {
   readonly policy: string;
 }
 
+/** The window's icon. Without one, a browser asks the server for /favicon.ico. */
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M4 4h8v8H4z' fill='none' stroke='%232a6fdb' " +
+  "stroke-width='2'/%3E%3Cg fill='%238138e0'%3E%3Ccircle cx='4' cy='4' r='3'/%3E%3Ccircle cx='12' cy='12' r='3'/%3E%3C/g%3E%3C/svg%3E";
+
 /** Makes the page. `live`: the page asks its server for new data; otherwise the page can open no connection at all. */
 export function nodePage(data: PageData, { script, style }: PageParts, live: boolean): NodePage {
   // Names of pods and messages of plugins come into the page as text nodes only: Trusted Types forbid each way that parses HTML.
@@ -22,6 +27,7 @@ export function nodePage(data: PageData, { script, style }: PageParts, live: boo
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
     `style-src '${hashOf(style)}'`,
+    "img-src data:",
     `connect-src ${live ? "'self'" : "'none'"}`,
     "base-uri 'none'",
     "form-action 'none'",
@@ -36,6 +42,7 @@ export function nodePage(data: PageData, { script, style }: PageParts, live: boo
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
+<link rel="icon" href="${icon}">
 <title>Plexus on ${escaped(data.node)}</title>
 <style>${style}</style>
 </head>

@@ -145,6 +145,7 @@ test("the policy allows exactly the page's own script and style, and no connecti
     "default-src 'none'",
     `script-src ${hash(script)}`,
     `style-src ${hash(style)}`,
+    "img-src data:",
     "connect-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -134,7 +134,8 @@ function PictureBox({ box, look, chosen, onChoose }: PictureBoxProps) {
         height={height}
         rx="8"
         role="button"
-        tabIndex={0}
+        // The names of SVG attributes are case-sensitive.
+        tabindex={0}
         aria-pressed={chosen}
         aria-label={`${urgent ? "Needs attention: " : ""}${name.filter(Boolean).join(" ")}`}
         onClick={onChoose}
