@@ -1,14 +1,12 @@
 // Binds capabilities to one call of a delegate: to its network, its attachment, its verb, and the administrator's grants.
 
-import type { ChainStep } from "../../src/cni/chain-step.ts";
-import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
-import { defaultLeaseDirectory, defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
+import { defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
 import { redactorOf } from "../../src/text/secret-values.ts";
 import type { CapabilityImports } from "../sandbox/runner.ts";
+import { leaseScopeOf, podStep, witVerbs } from "./bound-step.ts";
 import { CallFacts } from "./call-facts.ts";
 import type { DelegateHost } from "./delegate-host.ts";
-import type { LeaseMemory } from "./leases/lease-memory.ts";
-import { type LeaseScope, leasesFor } from "./leases/scope.ts";
+import { leasesFor } from "./leases/scope.ts";
 import { resolverFor } from "./resolver/scope.ts";
 import type { RunningStep } from "./running-step.ts";
 
@@ -30,7 +28,7 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     return { write: (level, message) => log(step.plugin.type, level, redact(message)) };
   },
   leases: ({ runLeaseOperation: run, leaseMemory }, running) => {
-    const leases = leasesOf(running, leaseMemory);
+    const leases = leasesFor(leaseScopeOf(running, leaseMemory));
     return {
       reserve: (pool, address, owner) => run(leases.reserve(pool, address, owner)),
       reserveNext: (pool, ranges, skip, owner) => run(leases.reserveNext(pool, ranges, skip, owner)),
@@ -65,7 +63,7 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
       {
         type: step.plugin.type,
         network,
-        verb: verbs[step.verb],
+        verb: witVerbs[step.verb],
         ...(attachment === undefined ? {} : { attachment }),
         grant: grants.firewall ?? {},
         facts,
@@ -108,6 +106,10 @@ export async function bindCapabilities(
   running: RunningStep,
   names: readonly string[],
 ): Promise<CapabilityImports> {
+  if (running.dry !== undefined) {
+    const { bindDry } = await import("./dry/bind-dry.ts");
+    return bindDry(host, running, running.dry, names);
+  }
   const bound: Record<string, unknown> = {};
   const facts = new CallFacts(running.step.prevResult);
   for (const name of names) {
@@ -121,39 +123,4 @@ export async function bindCapabilities(
 
 function isCapability(name: string): name is Name {
   return Object.hasOwn(binders, name);
-}
-
-/** The fields of a step that most capabilities need. `netns` is empty if the network namespace is gone, and for GC and STATUS. */
-function podStep({ plugin, verb, attachment, env }: ChainStep): {
-  readonly type: string;
-  readonly verb: ChainStep["verb"];
-  readonly attachment: ChainStep["attachment"];
-  readonly netns: string;
-} {
-  const [, netns = ""] = env.find(([name]) => name === "CNI_NETNS") ?? [];
-  return { type: plugin.type, verb, attachment, netns };
-}
-
-/** The name that a bound definition's network had in 0.1.0, unless that is its name now. */
-function withEarlierName(network: string, { namespace }: DefinitionName): Pick<LeaseScope, "earlierNetwork"> {
-  return network.startsWith(`${namespace}.`) ? { earlierNetwork: network.slice(namespace.length + 1) } : {};
-}
-
-const verbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
-
-function leasesOf(
-  { step, network, grants, definition, knownContainers }: RunningStep,
-  memory: LeaseMemory | undefined,
-): ReturnType<typeof leasesFor> {
-  const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
-  return leasesFor({
-    network,
-    verb: verbs[step.verb],
-    defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
-    allowedDirectories: further,
-    memory,
-    ...(definition === undefined ? {} : withEarlierName(network, definition)),
-    ...(knownContainers === undefined ? {} : { knownContainers }),
-    ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
-  });
 }

@@ -7,6 +7,7 @@ import { CallWatch } from "./call-watch.ts";
 import type { LogFields } from "./log.ts";
 import { RecentCalls } from "./recent-calls.ts";
 import { RecentFailures } from "./recent-failures.ts";
+import { ShadowCounts } from "./shadow-counts.ts";
 
 function watching() {
   const metrics = new Metrics();
@@ -19,7 +20,15 @@ function watching() {
   };
   const begin = (environment: Readonly<Record<string, string>>) =>
     new CallWatch(
-      { metrics, failures, calls: new RecentCalls(), log, spans: undefined, addState: () => undefined },
+      {
+        metrics,
+        failures,
+        calls: new RecentCalls(),
+        shadows: new ShadowCounts(),
+        log,
+        spans: undefined,
+        addState: () => undefined,
+      },
       { environment: new Map(Object.entries(environment)) },
     );
   return { metrics, failures, lines, begin };

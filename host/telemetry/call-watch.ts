@@ -5,7 +5,7 @@ import { isVerb, type Verb } from "../../src/cni/environment.ts";
 import { catalogue, type FaultKind } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { type SpanContext, spanOf } from "../../src/trace/trace-context.ts";
-import type { CallEnd, CallObserver, RuleAct, Span, TracedStep } from "../engine/call/call-observer.ts";
+import type { CallEnd, CallObserver, RuleAct, ShadowRun, Span, TracedStep } from "../engine/call/call-observer.ts";
 import { splitCniArgs } from "../../src/cni/args.ts";
 import { newSpanId, newTraceId } from "../engine/call/span-id.ts";
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
@@ -16,6 +16,7 @@ import { harmlessMessage } from "../../src/text/harmless-message.ts";
 import { type DaemonLogLevel, type Log, type LogFields } from "./log.ts";
 import type { OngoingCall, RecentCalls } from "./recent-calls.ts";
 import type { RecentFailures } from "./recent-failures.ts";
+import type { ShadowCounts } from "./shadow-counts.ts";
 import type { FinishedSpan, SpanExporter } from "./spans.ts";
 
 /** The parts of telemetry in which a call is recorded. */
@@ -23,6 +24,7 @@ export interface CallWatchDeps {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly failures: RecentFailures;
+  readonly shadows: ShadowCounts;
   readonly calls: RecentCalls;
   /** Undefined if no collector is configured. */
   readonly spans: SpanExporter | undefined;
@@ -115,6 +117,13 @@ export class CallWatch implements CallObserver {
   rule({ what, verb, network, type, fault }: RuleAct): void {
     const name = what === "retried" ? "plexus_step_retries_total" : "plexus_steps_passed_over_total";
     this.#deps.metrics.add(name, { verb, fault, network, type });
+  }
+
+  shadow({ verb, network, type, shadow, outcome, text }: ShadowRun): void {
+    const { metrics, shadows } = this.#deps;
+    metrics.add("plexus_shadow_runs_total", { verb, network, type, shadow, outcome });
+    if (outcome === "mismatch") metrics.add("plexus_shadow_mismatch_total", { verb, network, type, shadow });
+    shadows.note({ type, shadow, outcome, text });
   }
 
   attachment({ verb, network }: Pick<TracedStep, "verb" | "network" | "ifname">, ms: number, fault: Fault | undefined): void {

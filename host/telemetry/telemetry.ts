@@ -15,6 +15,7 @@ import { type Readiness, type ReadinessDeps, readiness } from "./readiness.ts";
 import { RecentCalls } from "./recent-calls.ts";
 import { RecentFailures } from "./recent-failures.ts";
 import { collectIsolation, isolationSentence, missingControls, type SandboxIsolation } from "./sandbox-isolation.ts";
+import { ShadowCounts } from "./shadow-counts.ts";
 import { SpanExporter, type SpanExporterInit } from "./spans.ts";
 import type { DaemonStatus, StatusDocument } from "./status-document.ts";
 
@@ -55,6 +56,7 @@ export class Telemetry {
   readonly #observed: Observed;
   readonly #loop: LoopDelay;
   readonly #failures = new RecentFailures();
+  readonly #shadows = new ShadowCounts();
   readonly #calls = new RecentCalls();
   readonly #spans: SpanExporter | undefined;
   readonly #states = new Map<string, NodeStateReader>();
@@ -83,8 +85,8 @@ export class Telemetry {
     const { metrics } = this.#observed;
     this.#loop.watch();
     const addState = (directory: string, leases: string): void => this.#addState(directory, leases);
-    const [failures, calls] = [this.#failures, this.#calls];
-    return new CallWatch({ metrics, log: this.#init.log, failures, calls, spans: this.#spans, addState }, request);
+    const [failures, calls, shadows] = [this.#failures, this.#calls, this.#shadows];
+    return new CallWatch({ metrics, log: this.#init.log, failures, calls, shadows, spans: this.#spans, addState }, request);
   }
 
   /** Records how many milliseconds a call waited in the queue; undefined: the call was refused. */
@@ -150,7 +152,10 @@ export class Telemetry {
         queue: this.#observed.queue(),
         sandboxes: { idle, busy, starting, restarts: ended },
         isolation: { level: isolation.level, missing: missingControls(isolation) },
-        information: Object.fromEntries([...this.#information].map(([name, read]) => [name, read()])),
+        information: {
+          ...Object.fromEntries([...this.#information].map(([name, read]) => [name, read()])),
+          ...(this.#shadows.isEmpty ? {} : { shadows: this.#shadows.text() }),
+        },
       },
       nodes,
       failures: this.#failures.list(),

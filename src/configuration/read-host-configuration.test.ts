@@ -263,6 +263,7 @@ describe("the host configuration", () => {
     [{ tuning: { failure: "retry", retryOn: [] } }, "steps.tuning.retryOn: must be a list of at least one CNI error code"],
     [{ tuning: { failure: "retry", retryOn: [0] } }, "steps.tuning.retryOn: must be a list of at least one CNI error code"],
     [{ tuning: { fail: "open" } }, "steps.tuning.fail: no such key"],
+    [{ tuning: { shadow: "a/b" } }, "steps.tuning.shadow: must be the type of a plugin"],
     [{ "a/b": { failure: "open" } }, "steps.a/b: is not the type of a plugin"],
     [{ tuning: "open" }, "steps.tuning: must be an object"],
     [[], "steps: must be an object"],
@@ -274,7 +275,7 @@ describe("the host configuration", () => {
 
   test("E-11: the default of a rule is to fail the chain; retry means code 11, twice", () => {
     const read = readHostConfiguration({ ...base, delegates, steps: { a: {}, b: { failure: "retry" } } });
-    const defaults = { retries: 2, retryOn: [11] };
+    const defaults = { retries: 2, retryOn: [11], shadow: undefined };
     expect(read.ok && read.value.steps).toEqual({ a: { failure: "closed", ...defaults }, b: { failure: "retry", ...defaults } });
   });
 
@@ -458,7 +459,10 @@ describe("the host configuration", () => {
 
   test("reader and schema agree on generated rules for steps", () => {
     const scalar = fc.constantFrom<unknown>(undefined, null, 1, 11, 0, "open", "retry", "a", [], [11], [0], ["x"], {});
-    const rule = fc.record({ failure: scalar, retries: scalar, retryOn: scalar, more: scalar }, { requiredKeys: [] });
+    const rule = fc.record(
+      { failure: scalar, retries: scalar, retryOn: scalar, shadow: scalar, more: scalar },
+      { requiredKeys: [] },
+    );
     const rules = fc.dictionary(fc.constantFrom("a", "b", "a/b", ".."), fc.oneof(rule, scalar));
     fc.assert(
       fc.property(rules, (steps) => {

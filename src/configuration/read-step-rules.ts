@@ -12,7 +12,7 @@ export const typeWanted = "the type of a plugin";
 
 /**
  * The rules; undefined: the configuration has none. If they have a mistake and the call continues nevertheless (DEL, CHECK), no rule
- * holds: every step is `closed`.
+ * holds: every step is `closed` and has no shadow.
  */
 export function readStepRules(reader: ObjectReader | undefined): StepRules | undefined {
   if (reader === undefined) return undefined;
@@ -30,6 +30,7 @@ function readRule(reader: ObjectReader): StepRule {
     failure,
     retries: reader.count("retries", maxRetries) ?? defaultStepRule.retries,
     retryOn: readCodes(reader) ?? defaultStepRule.retryOn,
+    shadow: reader.matching("shadow", typePattern, typeWanted),
   };
   for (const key of ["retries", "retryOn"]) {
     if (reader.value(key) !== undefined && failure !== "retry") reader.refuse(key, 'needs "failure": "retry"');

@@ -308,6 +308,11 @@ const stepRule = z
       .min(1)
       .optional()
       .describe(`CNI error codes of the plugin that are tried again; [${defaultStepRule.retryOn.join(", ")}] by default.`),
+    shadow: pluginType
+      .optional()
+      .describe(
+        "Type of a component that runs beside the native plugin of this type, without effects. It may be the same type. The pod gets the native plugin's result; a difference is counted and logged.",
+      ),
   })
   .refine(({ failure, retries, retryOn }) => failure === "retry" || (retries === undefined && retryOn === undefined), {
     message: 'retries and retryOn need "failure": "retry"',

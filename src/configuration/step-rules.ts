@@ -1,4 +1,4 @@
-// The administrator's rules for steps, by plugin type: what a step's failure means. `steps` holds for the administrator's networks, `definitions.rules[].steps` for bound definitions.
+// The administrator's rules for steps, by plugin type: what a step's failure means, and which component runs beside the plugin. `steps` holds for the administrator's networks, `definitions.rules[].steps` for bound definitions.
 
 /** `closed`: a failed step fails its chain; `open`: the chain goes on without the step; `retry`: the step is tried again first. */
 export const failurePolicies = ["closed", "open", "retry"] as const;
@@ -13,6 +13,8 @@ export interface StepRule {
   readonly retries: number;
   /** CNI error codes that are tried again with `retry`. */
   readonly retryOn: readonly number[];
+  /** Type of the component that runs beside a native plugin; undefined for none. */
+  readonly shadow: string | undefined;
 }
 
 /** Rules by plugin type. */
@@ -22,7 +24,7 @@ export type StepRules = Readonly<Record<string, StepRule>>;
 export const tryAgainLater = 11;
 
 /** The rule of a type that the configuration does not mention. */
-export const defaultStepRule: StepRule = { failure: "closed", retries: 2, retryOn: [tryAgainLater] };
+export const defaultStepRule: StepRule = { failure: "closed", retries: 2, retryOn: [tryAgainLater], shadow: undefined };
 
 /** Maximum of `retries`. */
 export const maxRetries = 10;

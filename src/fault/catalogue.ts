@@ -33,6 +33,12 @@ const entries = {
     meaning: "Plexus' configuration has a key that Plexus doesn't know.",
     remedy: "Correct the key named or take it out; docs/reference/configuration.md has all keys.",
   },
+  SHADOW_UNSUPPORTED: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A component that runs as a shadow needs an effect that Plexus cannot simulate. The pod is not affected.",
+    remedy: "Take the shadow out of the rules for steps; docs/how-to/rules-for-steps.md names what a shadow may do.",
+  },
   VERSION_UNSUPPORTED: {
     cni: 1,
     actor: "administrator",

@@ -119,6 +119,19 @@ describe("plexusctl explain", () => {
     );
   });
 
+  test("X-2: explain prints a shadow, or why it would not run", () => {
+    const shadowed = (shadow: string): string => {
+      host({ delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [{ type: "native" }] }], steps: { native: { shadow } } });
+      return explain().stdout.replaceAll(/\s+/g, " ");
+    };
+    expect(shadowed("ipam-host-local")).toContain("Shadow: the component ipam-host-local runs beside native, without effects.");
+    expect(shadowed("nowhere")).toContain("the shadow nowhere of native does not run: failed to find plugin");
+    const beside = { native: { shadow: "puppet" } };
+    const delegates = [{ cniVersion: "1.0.0", name: "pods", plugins: [{ type: "native" }] }];
+    host({ delegates, steps: beside, wasm: { grants: { puppet: granted } } });
+    expect(explain().stdout.replaceAll(/\s+/g, " ")).toContain("puppet can't run as a shadow: delegation can't be simulated");
+  });
+
   test("a component over wasm.limits.componentMiB would not load, as on a node", () => {
     const path = join(bin, "puppet.wasm");
     const { length } = readFileSync(path);

@@ -8,7 +8,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../../src/net/ip.ts";
 import { type AllowedDirectory, allowedDirectory } from "../../store/files/allowed-directory.ts";
-import { leaseDirectory } from "./directory.ts";
+import { type LeaseDirectory, leaseDirectory } from "./directory.ts";
 import * as disk from "./disk.ts";
 import type { LeaseOperation } from "./effect.ts";
 import type { Owner } from "./lease-file.ts";
@@ -58,21 +58,24 @@ const misused = misuseOf("leases");
 const DEFAULT_LOCK_DEADLINE_MS = 10_000;
 const NETWORK_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 
+/** The operations on pools: those on the disk, or those of a simulation. */
+export type LeaseStore = Pick<typeof disk, "reserve" | "reserveNext" | "held" | "release" | "retain" | "count" | "probe">;
+
 /** The capability for the delegate of one call. */
-export function leasesFor(scope: LeaseScope): LeaseOperations {
+export function leasesFor(scope: LeaseScope, leases: LeaseStore = disk): LeaseOperations {
   return {
     *reserve(pool, address, owner) {
       const request = both(ownedPool(scope, pool, owner), addressOf(address));
       if (!request.ok) return refuse(request.fault);
       const [store, wanted] = request.value;
       const isTaken = takenEarlier(scope, store).some((each) => formatAddress(each) === formatAddress(wanted));
-      return isTaken ? { ok: false } : witOutcome(yield* disk.reserve(store, wanted, owner));
+      return isTaken ? { ok: false } : witOutcome(yield* leases.reserve(store, wanted, owner));
     },
     *reserveNext(pool, ranges, skip, owner) {
       const request = both(ownedPool(scope, pool, owner), both(readSpans(ranges), all(skip, addressOf)));
       if (!request.ok) return refuse(request.fault);
       const [store, [spans, skipped]] = request.value;
-      const next = yield* disk.reserveNext(store, spans, [...skipped, ...takenEarlier(scope, store)], owner);
+      const next = yield* leases.reserveNext(store, spans, [...skipped, ...takenEarlier(scope, store)], owner);
       if (!next.ok) return refuse(next.fault);
       if (next.value === undefined) return { ok: undefined };
       return { ok: { address: formatAddress(next.value.address), heldBefore: next.value.heldBefore } };
@@ -81,12 +84,12 @@ export function leasesFor(scope: LeaseScope): LeaseOperations {
     *held(pool, owner) {
       const store = ownedPool(scope, pool, owner);
       if (!store.ok) return refuse(store.fault);
-      const addresses = disk.held(store.value, owner);
+      const addresses = leases.held(store.value, owner);
       return addresses.ok ? { ok: addresses.value.map(formatAddress) } : refuse(addresses.fault);
     },
     *release(pool, owner) {
       const store = ownedPool(scope, pool, owner);
-      return store.ok ? witOutcome(yield* disk.release(store.value, owner)) : refuse(store.fault);
+      return store.ok ? witOutcome(yield* leases.release(store.value, owner)) : refuse(store.fault);
     },
     *retain(pool, valid) {
       if (scope.verb !== "gc") return refuse(misused(`only a GC may retain leases, this call is ${scope.verb.toUpperCase()}`));
@@ -94,16 +97,16 @@ export function leasesFor(scope: LeaseScope): LeaseOperations {
       const { knownContainers } = scope;
       // The first line of a lease is its container's id.
       const mayFree = (content: string): boolean => knownContainers?.has(content.split("\n", 1)[0]?.trim() ?? "") ?? true;
-      return store.ok ? witOutcome(yield* disk.retain(store.value, valid, mayFree)) : refuse(store.fault);
+      return store.ok ? witOutcome(yield* leases.retain(store.value, valid, mayFree)) : refuse(store.fault);
     },
     // oxlint-disable-next-line require-yield -- a generator like the others, although it needs no lock
     *count(pool, ranges, limit) {
       const request = both(poolOf(scope, pool), readSpans(ranges));
-      return request.ok ? witOutcome(disk.count(request.value[0], request.value[1], limit)) : refuse(request.fault);
+      return request.ok ? witOutcome(leases.count(request.value[0], request.value[1], limit)) : refuse(request.fault);
     },
     *probe(pool) {
       const store = poolOf(scope, pool);
-      return store.ok ? witOutcome(yield* disk.probe(store.value)) : refuse(store.fault);
+      return store.ok ? witOutcome(yield* leases.probe(store.value)) : refuse(store.fault);
     },
   };
 }
@@ -136,6 +139,12 @@ function poolOf(scope: LeaseScope, pool: LeasesPool): Result<disk.Pool> {
   if (!allowed.ok) return allowed;
   const directory = leaseDirectory(allowed.value.root, allowed.value.directory, scope.network);
   return ok({ directory, set: pool.set, lockDeadlineMs: scope.lockDeadlineMs ?? DEFAULT_LOCK_DEADLINE_MS, memory: scope.memory });
+}
+
+/** The directory of a pool, if the administrator allows it. Faults: DIRECTORY_NOT_ALLOWED, CAPABILITY_MISUSED. */
+export function poolDirectory(scope: LeaseScope, requested: string | undefined): Result<LeaseDirectory> {
+  const pool = poolOf(scope, { directory: requested, set: 0 });
+  return pool.ok ? ok(pool.value.directory) : pool;
 }
 
 /** The pool's directory, if the administrator allows it. Fault: DIRECTORY_NOT_ALLOWED. */

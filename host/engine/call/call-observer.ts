@@ -4,6 +4,7 @@
 import type { Verb } from "../../../src/cni/environment.ts";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { ShadowReport } from "../steps/shadow-report.ts";
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { SpanContext } from "../../../src/trace/trace-context.ts";
@@ -35,6 +36,13 @@ export interface RuleAct extends Pick<TracedStep, "verb" | "network" | "type"> {
   readonly fault: FaultKind;
 }
 
+/** The run of a shadow beside a step. */
+export interface ShadowRun extends Pick<ShadowReport, "verb" | "type" | "shadow" | "outcome"> {
+  readonly network: string;
+  /** The difference, or why there is no comparison; empty for a match. */
+  readonly text: string;
+}
+
 /** The end of a call. */
 export interface CallEnd {
   /** The call's duration in milliseconds. */
@@ -53,6 +61,8 @@ export interface CallObserver {
   readonly step: (step: TracedStep, ms: number, outcome: StepOutcome, span: Span | undefined) => void;
   /** A rule for steps acted. */
   readonly rule?: (act: RuleAct) => void;
+  /** A shadow has run, or could not. */
+  readonly shadow?: (run: ShadowRun) => void;
   /** The chain of one network for the call's container ended. */
   readonly attachment: (
     attachment: Pick<TracedStep, "verb" | "network" | "ifname">,

@@ -6,7 +6,6 @@ import { type CniCall, readEnvironment } from "../../../src/cni/environment.ts";
 import { versionForError } from "../../../src/cni/plugin-request.ts";
 import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { DeviceAllocation } from "../../../src/npwg/device-id.ts";
@@ -39,9 +38,7 @@ import type { PluginOutput } from "./plugin-output.ts";
 import { podIdentity } from "./pod-identity.ts";
 import { status } from "../verbs/status.ts";
 import type { CallResources, DelegateRunner } from "../steps/call-resources.ts";
-import { runByRules } from "../steps/rule-runner.ts";
-import { stepReports } from "../steps/step-reports.ts";
-import { stepRunner } from "../steps/step-runner.ts";
+import { chainRunner } from "../steps/chain-runner.ts";
 import { openTrace } from "../steps/step-trace.ts";
 import type { CallRecorder } from "../trace/call-recorder.ts";
 import { lenientText, textOf } from "./utf8.ts";
@@ -219,14 +216,10 @@ export function contextOf(
     locks: callLocks(deps, configuration.cniDir, () => Math.min(lockDeadlineMs, Math.floor(deadline.stepMs))),
     plugins,
     shim: deps.shim,
-    runStep({ network, ifname, definition, knownContainers, onPassedOver }, maxMs = Infinity) {
+    runStep(chain, maxMs = Infinity) {
+      const { network, ifname, definition, knownContainers } = chain;
       chains.push({ network, ifname, definition, knownContainers });
-      const timeoutMs = Math.min(configuration.stepTimeoutMs, maxMs);
-      const run = stepRunner(resources, { origin: "chain", network, ifname, definition, knownContainers, timeoutMs });
-      const rules = stepRulesFor(configuration, definition);
-      if (rules === undefined) return run;
-      const reports = stepReports({ network, ifname, observer, warn });
-      return runByRules({ rules, run, reports, deadline, pause, ...(onPassedOver === undefined ? {} : { onPassedOver }) });
+      return chainRunner({ resources, deadline, observer, warn }, chain, Math.min(configuration.stepTimeoutMs, maxMs));
     },
   };
 }
@@ -245,12 +238,6 @@ async function devicesOf(call: CniCall): Promise<Result<DeviceAllocation>> {
   if (pod.value === undefined) return ok(new DeviceAllocation([]));
   const { allocatedDevices } = await import("../../cluster/kubelet/allocated-devices.ts");
   return allocatedDevices(pod.value);
-}
-
-// Loaded when needed: the common path does not wait.
-function pause(ms: number): Promise<void> {
-  const { setTimeout } = process.getBuiltinModule("node:timers/promises");
-  return setTimeout(ms);
 }
 
 /** Calls `open` at the first use, and answers every later use with the same promise. */

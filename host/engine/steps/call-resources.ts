@@ -25,7 +25,7 @@ export interface DelegateRunner {
 export interface CallResources {
   readonly shim: Shim;
   readonly configuration: Pick<HostConfiguration, "wasm" | "stepTimeoutMs" | "goMaxProcs"> &
-    Partial<Pick<HostConfiguration, "type" | "definitions">>;
+    Partial<Pick<HostConfiguration, "type" | "definitions" | "steps">>;
   /** Finds the plugins of chains. */
   readonly plugins: Pick<PluginFinder, "find">;
   /** Finds the plugins that delegates call; `plugins` unless given. */

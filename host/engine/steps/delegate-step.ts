@@ -11,6 +11,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { bindCapabilities } from "../../capabilities/bind.ts";
 import type { DelegateHost } from "../../capabilities/delegate-host.ts";
+import { shadowRefusal } from "../../capabilities/dry/dry-run.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { Success } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { successText } from "../../sandbox/abi/success-record.ts";
@@ -53,6 +54,8 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
 
   const limits = limitsOf(host.wasm.limits);
   const { capabilities } = component.value;
+  const notShadow = running.dry === undefined ? undefined : shadowRefusal(type, capabilities);
+  if (notShadow !== undefined) return failedStep(neverBegun(notShadow));
   const delegatedMs = capabilities.includes("delegation") ? timeoutMs / delegatedShare : 0;
   const deadlineMs = Math.min(limits.timeMs + importsMs + delegatedMs, maxMs);
   const call = delegateCall(step, { remainingMs: Math.max(0, Math.floor(deadlineMs)), granted: capabilities });

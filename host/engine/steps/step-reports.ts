@@ -3,7 +3,9 @@
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { describePlugin } from "../../../src/cni/chains.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
+import { redactorOf } from "../../../src/text/secret-values.ts";
 import type { CallObserver } from "../call/call-observer.ts";
+import { type ShadowReport, shadowText } from "./shadow-report.ts";
 
 /** Receives what the rules of one chain did. */
 export interface StepReports {
@@ -11,6 +13,8 @@ export interface StepReports {
   readonly retried: (step: ChainStep, failure: Fault, tries: number) => void;
   /** A failed step is passed over. `undoing`: the fault of its DEL; undefined if the DEL succeeded or was not needed. */
   readonly passedOver: (step: ChainStep, failure: Fault, undoing: Fault | undefined) => void;
+  /** A shadow has run beside the step, or could not. */
+  readonly shadow: (step: ChainStep, report: ShadowReport) => void;
 }
 
 /** The chain whose steps are reported, and the outputs. */
@@ -38,6 +42,12 @@ export function stepReports({ network, ifname, observer, warn }: StepReportsInit
       observer?.rule?.({ what: "passed-over", verb, network, type: plugin.type, fault: failure.kind });
       const left = undoing === undefined ? "" : `. Its DEL failed too; the attachment's DEL tries again: ${undoing.msg}`;
       warn(`${describe(step)} failed and was passed over (failure policy "open"): ${failure.msg}${left}`);
+    },
+    shadow: (step, report) => {
+      // The text may have parts of the step's configuration.
+      const text = redactorOf(step)(shadowText(report));
+      observer?.shadow?.({ ...report, network, text });
+      if (text !== "") warn(`${describe(step)}: the shadow ${report.shadow} of ${report.type} ${text}`);
     },
   };
 }

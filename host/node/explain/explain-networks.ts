@@ -13,12 +13,13 @@ import { fault } from "../../../src/fault/fault.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import { notFound } from "../../engine/steps/plugin-finder.ts";
+import { shadowRefusal } from "../../capabilities/dry/dry-run.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
 import { limitsOf } from "../../sandbox/limits.ts";
 import { compareWithGrants, type GrantTerms } from "./compare-with-grants.ts";
 import { explainDefinition, ruleForNative } from "./explain-definition.ts";
 import { explainDemand } from "./explain-demand.ts";
-import { type CallTimes, explainRule } from "./explain-rule.ts";
+import { type CallTimes, explainRule, type ShadowProblem } from "./explain-rule.ts";
 import { type ExplainedNetwork, type ExplainedStep, type Explanation, problemOf } from "./explanation.ts";
 import { findPlugin } from "./find-plugin.ts";
 import type { HostSettings } from "./host-settings.ts";
@@ -68,12 +69,42 @@ function explainNetwork(
   const rules = stepRulesFor({ steps: terms.stepRules, definitions: terms.definitions }, binding?.definition);
   const steps = list.plugins.map((plugin, index) => {
     const step = explainPlugin(plugin, { ...terms, binding, cniVersion });
-    return { ...step, rule: explainRule(rules, terms.times, { index, steps: list.plugins.length, type: plugin.type }) };
+    const { type, ipamType } = plugin;
+    const place = { index, steps: list.plugins.length, type, ipamType };
+    return {
+      ...step,
+      rule: explainRule(rules, terms.times, place, shadowProblemIn({ ...terms, binding, cniVersion }, step.kind)),
+    };
   });
   const definition = namespace === undefined ? null : explainDefinition(terms.definitions, namespace);
   const version = toVersion(cniVersion);
   const problem = version.ok ? null : problemOf(version.fault);
   return { source, name, cniVersion, definition, loads: problem === null && steps.every(isLoadable), problem, steps };
+}
+
+/** Finds the problem of a shadow beside a plugin of a step of kind `kind`. */
+function shadowProblemIn(terms: Terms, kind: ExplainedStep["kind"]): ShadowProblem {
+  return (beside, shadow) => {
+    if (kind !== "native" || findPlugin(beside, terms.cniPath, terms.wasm.prefer).kind !== "native")
+      return `${beside} is not executed as a native plugin of this step, so nothing is compared`;
+    // A shadow may have the native plugin's name: the component is meant.
+    const {
+      kind: found,
+      problem,
+      delegate,
+      effective,
+    } = explainType(
+      shadow,
+      "ipam",
+      {},
+      {
+        ...terms,
+        wasm: { ...terms.wasm, prefer: true },
+      },
+    );
+    if (found !== "component" || delegate === null) return problem?.msg ?? `no component "${shadow}" is on CNI_PATH`;
+    return problem?.msg ?? shadowRefusal(shadow, effective)?.msg ?? null;
+  };
 }
 
 /** The network with the demands on its components. A call checks them before it looks into a component. */

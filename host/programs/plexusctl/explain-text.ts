@@ -7,7 +7,7 @@ import type {
   ExplainedStep,
   Explanation,
 } from "../../node/explain/explanation.ts";
-import type { ExplainedRule } from "../../node/explain/explain-rule.ts";
+import type { ExplainedRule, ExplainedShadow } from "../../node/explain/explain-rule.ts";
 import type { ExplainedDefinition } from "../../node/explain/explain-definition.ts";
 import { requirementText } from "../../../src/configuration/requirement-text.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
@@ -93,7 +93,7 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
 }
 
 /** The rule for a step, in sentences. */
-function ruleSentences({ failure, retries, retryOn, note, time }: ExplainedRule): readonly string[] {
+function ruleSentences({ failure, retries, retryOn, shadow, note, time }: ExplainedRule): readonly string[] {
   const policies: Readonly<Record<ExplainedRule["failure"], string>> = {
     closed: "closed: a failure fails the chain",
     open: "open: after a failure the chain goes on without the step",
@@ -102,8 +102,14 @@ function ruleSentences({ failure, retries, retryOn, note, time }: ExplainedRule)
   return [
     `Failure policy ${policies[failure]}.`,
     ...(note === null ? [] : [`Note: ${note}`]),
+    ...(shadow === null ? [] : [shadowSentence(shadow)]),
     `Time in an ADD: at most ${time.maxMs} ms, at least ${time.minMs} ms.`,
   ];
+}
+
+function shadowSentence({ beside, type, problem }: ExplainedShadow): string {
+  if (problem === null) return `Shadow: the component ${type} runs beside ${beside}, without effects.`;
+  return `Note: the shadow ${type} of ${beside} does not run: ${problem}.`;
 }
 
 function demandText({ digest, signedBy, anyOf }: NonNullable<ExplainedStep["demand"]>): string {

@@ -2,6 +2,7 @@
 
 import { VERBS } from "../../../src/cni/environment.ts";
 import { catalogue } from "../../../src/fault/catalogue.ts";
+import { shadowOutcomes } from "../../engine/steps/shadow-report.ts";
 import { controls } from "../../sandbox/launcher/controls.ts";
 import { findingKinds, handlings } from "../../node/reconcile/finding.ts";
 
@@ -73,6 +74,22 @@ export const metricDefinitions = {
     network: "open",
     type: "open",
   }),
+  plexus_shadow_runs_total: counter("Runs of a shadow beside a native step, by outcome.", {
+    verb,
+    network: "open",
+    type: "open",
+    shadow: "open",
+    outcome: shadowOutcomes,
+  }),
+  plexus_shadow_mismatch_total: counter(
+    "Runs of a shadow whose answer differs from the native step's. The pod got the native one.",
+    {
+      verb,
+      network: "open",
+      type: "open",
+      shadow: "open",
+    },
+  ),
   plexus_limit_verdicts_total: counter("Delegates that were stopped because they exceeded a limit.", {
     limit: fault.filter((name) => name.startsWith("LIMIT_")),
     type: "open",

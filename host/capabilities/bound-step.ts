@@ -1,0 +1,51 @@
+// What capabilities need to know of the step that they are bound to.
+
+import type { ChainStep } from "../../src/cni/chain-step.ts";
+import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
+import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
+import type { LeaseMemory } from "./leases/lease-memory.ts";
+import type { LeaseScope } from "./leases/scope.ts";
+import type { RunningStep } from "./running-step.ts";
+
+/** The verbs as the ABI spells them. VERSION calls no capability. */
+export const witVerbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
+
+/** The fields of a step that most capabilities need. `netns` is empty if the network namespace is gone, and for GC and STATUS. */
+export function podStep({ plugin, verb, attachment, env }: ChainStep): {
+  readonly type: string;
+  readonly verb: ChainStep["verb"];
+  readonly attachment: ChainStep["attachment"];
+  readonly netns: string;
+} {
+  const [, netns = ""] = env.find(([name]) => name === "CNI_NETNS") ?? [];
+  return { type: plugin.type, verb, attachment, netns };
+}
+
+/** The scope of `leases` for a step. */
+export function leaseScopeOf(
+  {
+    step,
+    network,
+    grants,
+    definition,
+    knownContainers,
+  }: Pick<RunningStep, "step" | "network" | "grants" | "definition" | "knownContainers">,
+  memory: LeaseMemory | undefined,
+): LeaseScope {
+  const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
+  return {
+    network,
+    verb: witVerbs[step.verb],
+    defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
+    allowedDirectories: further,
+    memory,
+    ...(definition === undefined ? {} : withEarlierName(network, definition)),
+    ...(knownContainers === undefined ? {} : { knownContainers }),
+    ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
+  };
+}
+
+/** The name that a bound definition's network had in 0.1.0, unless that is its name now. */
+function withEarlierName(network: string, { namespace }: DefinitionName): Pick<LeaseScope, "earlierNetwork"> {
+  return network.startsWith(`${namespace}.`) ? { earlierNetwork: network.slice(namespace.length + 1) } : {};
+}

@@ -1,0 +1,56 @@
+// One run of a shadow: what the shadow would have changed, and which of its requests can't be simulated.
+
+import type { IntendedValue } from "../../../src/step-policy/compare-shadow.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import type { LeaseSnapshot } from "../leases/lease-snapshot.ts";
+
+/**
+ * The capabilities that a shadow may have. `firewall` and `delegation` cannot be simulated: their answers depend on rules and plugins that
+ * only a real run makes.
+ */
+export const simulatedCapabilities: ReadonlySet<string> = new Set([
+  "log",
+  "leases",
+  "resolver",
+  "links",
+  "sysctl",
+  "announce",
+  "state",
+]);
+
+/** The fault of a component whose capabilities cannot all be simulated; undefined if they can. */
+export function shadowRefusal(type: string, capabilities: readonly string[]): Fault | undefined {
+  const others = capabilities.filter((name) => !simulatedCapabilities.has(name));
+  if (others.length === 0) return undefined;
+  return fault("SHADOW_UNSUPPORTED", `${type} can't run as a shadow: ${others.join(" and ")} can't be simulated`);
+}
+
+/** The record of one run. The bound capabilities write into it. */
+export class DryRun {
+  /** The values that the shadow would have set, with the actual ones. */
+  readonly values: IntendedValue[] = [];
+  /** Requests that were answered with a fault because they can't be simulated. */
+  readonly unsupported: string[] = [];
+  /** The leases before the native step; undefined if the shadow has no leases. */
+  readonly leases: LeaseSnapshot | undefined;
+  #ended = false;
+
+  constructor(leases: LeaseSnapshot | undefined) {
+    this.leases = leases;
+  }
+
+  /** True once the result is taken: a late request reads nothing any more. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** Notes a request that can't be simulated, and makes its fault. */
+  refuse(type: string, request: string): Fault {
+    this.unsupported.push(request);
+    return fault("SHADOW_UNSUPPORTED", `${type} runs as a shadow, and ${request} can't be simulated`);
+  }
+}

@@ -1,0 +1,209 @@
+// Runs shadows: a component beside a native step, without effects, after the step's answer. The pod always gets the native result.
+
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
+import { readResult } from "../../../src/cni/read-result.ts";
+import type { CniResult } from "../../../src/cni/result.ts";
+import type { RunStep } from "../../../src/cni/run-chain.ts";
+import { toVersion } from "../../../src/cni/versions.ts";
+import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
+import { stepRule, type StepRules } from "../../../src/configuration/step-rules.ts";
+import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { isJsonObject, type JsonObjectDocument, memberValue, parseDocument } from "../../../src/json/document.ts";
+import type { JsonChange } from "../../../src/json/json-changes.ts";
+import { effectDifferences, ipamDifferences, stepDifferences } from "../../../src/step-policy/compare-shadow.ts";
+import { leaseScopeOf } from "../../capabilities/bound-step.ts";
+import { DryRun } from "../../capabilities/dry/dry-run.ts";
+import { LeaseSnapshot } from "../../capabilities/leases/lease-snapshot.ts";
+import { poolDirectory } from "../../capabilities/leases/scope.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+import { type Shim, ShimGone } from "../../protocol/shim.ts";
+import type { DelegateRunner } from "./call-resources.ts";
+import type { PluginFinder } from "./plugin-finder.ts";
+import type { ShadowOutcome } from "./shadow-report.ts";
+import type { StepReports } from "./step-reports.ts";
+
+/** Maximum milliseconds by which one shadow may delay a call. */
+export const shadowMs = 1000;
+
+/** A shadow runs only if the step's remaining time is this many times `shadowMs`. */
+const minTimes = 4;
+
+/** The shadows of one chain, and what they need from the call. */
+export interface ShadowRunnerInit {
+  readonly rules: StepRules;
+  readonly run: RunStep;
+  readonly network: string;
+  readonly ifname: string;
+  readonly definition: DefinitionName | undefined;
+  readonly grantsOf: (type: string) => DelegateGrants;
+  /** Finds the plugins of chains: a step without a native plugin has no shadow. */
+  readonly plugins: Pick<PluginFinder, "find">;
+  readonly shim: Pick<Shim, "find">;
+  readonly delegates: Pick<DelegateRunner, "run">;
+  readonly deadline: { readonly stepMs: number };
+  readonly report: StepReports["shadow"];
+}
+
+/** The verbs whose answers can be compared. DEL and GC answer nothing, and their state is gone when a shadow could look. */
+const comparedVerbs: ReadonlySet<string> = new Set(["ADD", "CHECK"]);
+
+/** A native plugin with a shadow. */
+interface Shadowed {
+  readonly type: string;
+  readonly shadow: string;
+  readonly role: "step" | "ipam";
+}
+
+/** Makes the runner of a chain's steps: `run`, and after a native step its shadow. */
+export function runWithShadows(init: ShadowRunnerInit): RunStep {
+  const { rules, run } = init;
+  const runShadowed = async (step: ChainStep): Promise<StepOutcome> => {
+    const shadowed = comparedVerbs.has(step.verb) ? await shadowOf(init, step, rules) : undefined;
+    if (shadowed === undefined) return run(step);
+    const running = runningShadow(init, step, shadowed);
+    const dry = new DryRun(snapshotFor(running));
+    const outcome = await run(step);
+    // Only a success can be compared: the failure of the native step is the call's, whatever a shadow says.
+    if (outcome.ok && outcome.passedOver !== true) await runShadow(init, { ...running, dry }, shadowed, outcome.stdout);
+    return outcome;
+  };
+  return run.ended === undefined ? runShadowed : Object.assign(runShadowed, { ended: run.ended });
+}
+
+/** The shadow of a step, or of the IPAM plugin that a native step calls itself. */
+async function shadowOf(
+  { plugins }: Pick<ShadowRunnerInit, "plugins">,
+  { plugin: { type, ipamType } }: ChainStep,
+  rules: StepRules,
+): Promise<Shadowed | undefined> {
+  const { shadow } = stepRule(rules, type);
+  const ipamShadow = ipamType === undefined ? undefined : stepRule(rules, ipamType).shadow;
+  const isNative = async (each: string): Promise<boolean> => (await plugins.find(each)).what === "native";
+  if (shadow === undefined && ipamShadow === undefined) return undefined;
+  if (!(await isNative(type))) return undefined;
+  if (shadow !== undefined) return { type, shadow, role: "step" };
+  if (ipamType === undefined || ipamShadow === undefined || !(await isNative(ipamType))) return undefined;
+  return { type: ipamType, shadow: ipamShadow, role: "ipam" };
+}
+
+function runningShadow(
+  { network, ifname, definition, grantsOf }: ShadowRunnerInit,
+  step: ChainStep,
+  { shadow }: Shadowed,
+): RunningStep {
+  return {
+    step: { ...step, plugin: { ...step.plugin, type: shadow } },
+    origin: "delegate",
+    network,
+    ifname,
+    definition,
+    callers: [],
+    grants: grantsOf(shadow),
+    timeoutMs: shadowMs,
+    maxMs: shadowMs,
+    // `shadowRefusal` refuses a component with the capability `delegation`.
+    runDelegated: async () => ({ ok: false, fault: fault("SHADOW_UNSUPPORTED", `${shadow}: a shadow calls no plugin`) }),
+  };
+}
+
+/** The leases before the native step, in the directory that its configuration names; undefined without leases. */
+function snapshotFor(running: RunningStep): LeaseSnapshot | undefined {
+  const { grants, step } = running;
+  if (grants.leases === undefined) return undefined;
+  const document = parseDocument(step.stdin, { what: "configuration" });
+  const directory = poolDirectory(leaseScopeOf(running, undefined), document.ok ? dataDirIn(document.value) : undefined);
+  return directory.ok ? LeaseSnapshot.of(directory.value) : undefined;
+}
+
+function dataDirIn(document: JsonObjectDocument): string | undefined {
+  const ipam = memberValue(document, "ipam");
+  const directory = isJsonObject(ipam) ? ipam["dataDir"] : undefined;
+  return typeof directory === "string" && directory !== "" ? directory : undefined;
+}
+
+/** Runs the shadow and reports the comparison. Never throws, and takes at most `shadowMs`. */
+async function runShadow(
+  init: ShadowRunnerInit,
+  running: RunningStep & { readonly dry: DryRun },
+  shadowed: Shadowed,
+  nativeText: string,
+): Promise<void> {
+  const { step, dry } = running;
+  const { verb } = step;
+  const { type, shadow } = shadowed;
+  const tell = (outcome: ShadowOutcome, why: string, changes: readonly JsonChange[] = []): void =>
+    init.report(step, { verb, type, shadow, outcome, changes, why });
+  const { stepMs } = init.deadline;
+  if (stepMs < shadowMs * minTimes) return tell("skipped", `only ${Math.floor(stepMs)} ms are left for the call`);
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), shadowMs);
+  try {
+    const ended = await Promise.race([answerOf(init, running, shadow), late]);
+    if (ended === undefined) return tell("skipped", `it did not end within ${shadowMs} ms`);
+    if (!ended.ok && (ended.fault.notBegun === true || dry.unsupported.length > 0))
+      return tell("refused", dry.unsupported.length > 0 ? `${dry.unsupported.join(", ")} can't be simulated` : ended.fault.msg);
+    const difference = compared(step, shadowed, nativeText, ended, dry);
+    if (difference === undefined) return tell("match", "");
+    const { attachment } = step;
+    if (attachment !== undefined && dry.leases?.changedFor(attachment) === true)
+      return tell("inconclusive", "leases of other pods changed meanwhile");
+    tell("mismatch", difference.why, difference.changes);
+  } catch (error) {
+    // The native step has succeeded: if the shim has gone since, the next effect of the call says so.
+    tell(
+      "skipped",
+      error instanceof ShimGone ? "the shim has gone" : `${error instanceof Error ? error.message : String(error)}`,
+    );
+  } finally {
+    clearTimeout(timer);
+    dry.end();
+  }
+}
+
+async function answerOf(init: ShadowRunnerInit, running: RunningStep, shadow: string): Promise<StepOutcome> {
+  const found = await init.shim.find({ type: shadow, componentFirst: true });
+  if (found.what === "component") return init.delegates.run(running, found);
+  const why = `no component "${shadow}" is on CNI_PATH`;
+  return { ok: false, fault: { ...fault("PLUGIN_NOT_FOUND", why), notBegun: true } };
+}
+
+interface Difference {
+  readonly changes: readonly JsonChange[];
+  readonly why: string;
+}
+
+/** The difference between both answers; undefined if there is none. */
+function compared(
+  { verb, stdin }: ChainStep,
+  { role }: Shadowed,
+  nativeText: string,
+  ended: StepOutcome,
+  dry: DryRun,
+): Difference | undefined {
+  if (!ended.ok) return { changes: [], why: `the native plugin succeeded, and the shadow failed: ${failureText(ended.fault)}` };
+  const effects = effectDifferences(dry.values);
+  const native = verb === "ADD" ? resultOf(nativeText, stdin) : undefined;
+  const shadow = verb === "ADD" ? resultOf(ended.stdout, stdin) : undefined;
+  const results =
+    native === undefined || shadow === undefined
+      ? []
+      : role === "ipam"
+        ? ipamDifferences(native, shadow)
+        : stepDifferences(native, shadow);
+  const changes = [...results, ...effects];
+  return changes.length === 0 ? undefined : { changes, why: "" };
+}
+
+function failureText({ code, msg }: Fault): string {
+  return `code ${code}, ${msg}`;
+}
+
+/** The result in the shape of CNI 1.1.0; undefined if the text is none, which then fails the native step's chain. */
+function resultOf(text: string, stdin: string): CniResult | undefined {
+  const document = parseDocument(stdin, { what: "configuration" });
+  const named = document.ok ? memberValue(document.value, "cniVersion") : undefined;
+  const version = toVersion(typeof named === "string" ? named : "0.1.0");
+  const read = version.ok ? readResult(text, version.value) : version;
+  return read.ok ? read.value.result : undefined;
+}

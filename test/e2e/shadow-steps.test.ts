@@ -1,0 +1,127 @@
+// Shadow steps through the installed binary, in real network namespaces and with the reference plugins: X-2.
+
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { startDaemon } from "../harness/daemon.ts";
+import { httpRequest } from "../harness/http-request.ts";
+import { leases } from "../harness/namespaces.ts";
+import { type Call, dist } from "../harness/plexus.ts";
+import { readPrometheusText, valueOf } from "../harness/prometheus-text.ts";
+import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../harness/requires.ts";
+import { nothing, openStage, type Stage } from "./stage.ts";
+
+const installation = {
+  native: ["bridge", "host-local", "tuning"],
+  components: ["ipam-host-local", "status-shaper", "tuning", "portmap"],
+} as const;
+const lacks = missing(
+  "shadow steps",
+  privateNamespaces,
+  iproute2,
+  linkType("veth"),
+  linkType("bridge"),
+  referencePlugins(...installation.native),
+);
+
+describe.skipIf(lacks)("a shadow beside a native step", () => {
+  let stage: Stage;
+  beforeEach(() => {
+    stage = openStage(installation);
+  });
+  afterEach(() => stage.dispose());
+
+  const bridge = (more: object = {}): object => ({
+    type: "bridge",
+    bridge: "br0",
+    isGateway: true,
+    ipam: { type: "host-local", subnet: "10.10.0.0/24", routes: [{ dst: "0.0.0.0/0" }], dataDir: stage.leases, ...more },
+  });
+  const somaxconn = "net.core.somaxconn";
+  const tuning = (more: object = {}): object => ({
+    type: "tuning",
+    sysctl: { [somaxconn]: "500" },
+    mtu: 1400,
+    dataDir: stage.tuning,
+    ...more,
+  });
+  const shadowed = (steps: object, plugins: readonly object[]): object =>
+    stage.network(plugins, {
+      steps,
+      wasm: {
+        grants: {
+          "ipam-host-local": { leases: { directories: [stage.leases] }, resolver: {}, log: {} },
+          tuning: { sysctl: { keys: ["net/core/*"] }, links: {}, state: { directories: [stage.tuning] }, log: {} },
+          portmap: { firewall: {}, log: {} },
+        },
+      },
+    });
+
+  /** Attaches, checks and detaches a pod. Answers the warnings of ADD and CHECK. */
+  const life = async (
+    config: object,
+    env: Call["env"] = {},
+  ): Promise<{ readonly added: string; readonly checked: string; readonly json: object }> => {
+    const call = { containerId: "one", netns: stage.pod().path, ifname: "eth0", config, env };
+    const added = await stage.request({ verb: "ADD", ...call });
+    expect({ status: added.status, error: added.status === 0 ? "" : added.stdout }).toEqual({ status: 0, error: "" });
+    expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+    const checked = await stage.request({ verb: "CHECK", ...call });
+    expect({ status: checked.status, error: checked.stdout }).toEqual({ status: 0, error: "" });
+    expect((await stage.request({ verb: "DEL", ...call })).status).toBe(0);
+    // A daemon keeps the configuration of each network.
+    expect({ ...stage.left(), state: [] }).toEqual(nothing);
+    return { added: added.stderr, checked: checked.stderr, json: Object(added.json) };
+  };
+
+  test("X-2: ipam-host-local beside host-local, and tuning beside tuning, answer the same and change nothing", async () => {
+    const steps = { "host-local": { shadow: "ipam-host-local" }, tuning: { shadow: "tuning" } };
+    const { added, checked, json } = await life(shadowed(steps, [bridge(), tuning()]));
+    expect([added, checked]).toEqual(["", ""]);
+    expect(json).toMatchObject({ ips: [{ address: "10.10.0.2/24" }] });
+  });
+
+  test("X-2: the daemon counts matches and mismatches, and plexusctl status shows them", async () => {
+    const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
+    const statusSocket = join(dirname(socket), "status.sock");
+    const daemon = await startDaemon({ socket, args: ["--state-dir", stage.plexus.state("cni")] });
+    onTestFinished(async () => void (await daemon.stop()));
+    const steps = { "host-local": { shadow: "ipam-host-local" }, tuning: { shadow: "tuning" } };
+    await life(shadowed(steps, [bridge(), tuning()]), { PLEXUS_SOCKET: socket });
+    const dns = { nameservers: ["10.10.0.1"], search: ["shop.example"] };
+    await life(shadowed({ tuning: { shadow: "status-shaper" } }, [bridge(), tuning({ dns })]), { PLEXUS_SOCKET: socket });
+    const families = readPrometheusText((await httpRequest(statusSocket, "/metrics")).body);
+    const runs = (verb: string, shadow: string, outcome: string) =>
+      valueOf(families, "plexus_shadow_runs_total", { verb, shadow, outcome });
+    expect(["ADD", "CHECK"].map((verb) => [runs(verb, "ipam-host-local", "match"), runs(verb, "tuning", "match")])).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+    expect(valueOf(families, "plexus_shadow_mismatch_total", { verb: "ADD", shadow: "status-shaper", type: "tuning" })).toBe(1);
+    expect(valueOf(families, "plexus_shadow_mismatch_total", { shadow: "ipam-host-local" })).toBeUndefined();
+    const status = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), "status", "--status-socket", statusSocket], {
+      encoding: "utf8",
+    });
+    const text = status.stdout.replaceAll(/\s+/gu, " ");
+    expect(text).toContain("ipam-host-local beside host-local: 2 runs, 0 mismatches");
+    expect(text).toMatch(
+      /status-shaper beside tuning: 2 runs, 1 mismatches, 0 not compared; the last differs: \[\{"op":"add","path":"\/dns"/u,
+    );
+  });
+
+  test("X-2: a shadow that answers otherwise is logged with the difference, and the pod gets the native result", async () => {
+    const dns = { nameservers: ["10.10.0.1"], search: ["shop.example"] };
+    const { added, json } = await life(shadowed({ tuning: { shadow: "status-shaper" } }, [bridge(), tuning({ dns })]));
+    expect(added).toContain('the shadow status-shaper of tuning differs: [{"op":"add","path":"/dns"');
+    expect(JSON.stringify(json)).not.toContain("shop.example");
+  });
+
+  test("X-2: a shadow without a grant, and one with firewall, are refused by name and fail nothing", async () => {
+    const steps = { tuning: { shadow: "portmap" }, "host-local": { shadow: "nowhere" } };
+    const { added } = await life(shadowed(steps, [bridge(), tuning()]));
+    expect(added).toContain(
+      "the shadow portmap of tuning could not run: portmap can't run as a shadow: firewall can't be simulated",
+    );
+    expect(added).toContain('the shadow nowhere of host-local could not run: no component "nowhere" is on CNI_PATH');
+  });
+});
