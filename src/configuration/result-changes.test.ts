@@ -36,7 +36,7 @@ describe("the places of a result that differ", () => {
 });
 
 describe("the bound of a grant", () => {
-  test("A grant without the bound allows every change, an empty list none", () => {
+  test("X-3: a grant without the bound allows every change, an empty list none", () => {
     expect(refusedChange("shaper", {}, result, {})).toBeUndefined();
     expect(refusedChange("shaper", { result: {} }, result, {})).toBeUndefined();
     expect(refusedChange("shaper", { result: { change: [] } }, result, { ...result, dns })).toMatchObject({
@@ -57,6 +57,53 @@ describe("the bound of a grant", () => {
         expect(isRefused).toBe(!isEqual);
       }),
     );
+  });
+});
+
+/** The values that are neither objects nor lists, by their paths. Empty objects and lists have none, as absent ones. */
+function leaves(value: unknown, path: readonly string[] = []): ReadonlyMap<string, unknown> {
+  if (value === undefined) return new Map();
+  if (typeof value !== "object" || value === null) return new Map([[path.join("/"), value]]);
+  return new Map(Object.entries(value).flatMap(([name, each]) => [...leaves(each, [...path, name])]));
+}
+
+describe("random results under random grants", () => {
+  const name = fc.constantFrom("a", "b", "0", "1");
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom<unknown>(1, 2, "x", true, null),
+      fc.dictionary(name, tie("value"), { maxKeys: 3 }),
+      fc.array(tie("value"), { maxLength: 2 }),
+    ),
+  }));
+  const document = fc.dictionary(fc.constantFrom("interfaces", "ips", "routes", "dns"), value);
+  const place = fc
+    .tuple(fc.constantFrom("interfaces", "ips", "routes", "dns"), fc.array(fc.oneof(name, fc.constant("*")), { maxLength: 3 }))
+    .map(([first, rest]) => [first, ...rest].join("/"));
+
+  test("X-3: a result is refused exactly if a value outside of the granted places is new, gone or another one", () => {
+    let [refusals, passes] = [0, 0];
+    fc.assert(
+      fc.property(document, document, fc.array(place, { maxLength: 4 }), (before, after, granted) => {
+        const [earlier, later] = [leaves(before), leaves(after)];
+        const differing = [...new Set([...earlier.keys(), ...later.keys()])].filter(
+          (path) => earlier.has(path) !== later.has(path) || earlier.get(path) !== later.get(path),
+        );
+        const isGranted = (path: string): boolean =>
+          granted.some((each) => {
+            const [parts, rule] = [path.split("/"), each.split("/")];
+            return rule.length <= parts.length && rule.every((part, at) => part === "*" || part === parts[at]);
+          });
+        const refused = refusedChange("any", { result: { change: granted } }, before, after) !== undefined;
+        if (refused) refusals += 1;
+        else passes += 1;
+        expect(refused).toBe(!differing.every(isGranted));
+      }),
+      { numRuns: 1000 },
+    );
+    // Both verdicts must have been tried.
+    expect(Math.min(refusals, passes)).toBeGreaterThan(20);
   });
 });
 

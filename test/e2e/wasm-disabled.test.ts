@@ -40,6 +40,21 @@ describe.skipIf(missingForMixed("the emergency switch"))("components that are sw
     expect(stage.left()).toEqual(nothing);
   });
 
+  test("E-23: CHECK and GC fail with code 11, STATUS with code 50, and none of them runs a component", async () => {
+    const one = pod("one");
+    await stage.succeed("ADD", { ...one, config: config(true) });
+    stage.steps();
+    expect(await stage.call("CHECK", { ...one, config: config(false) })).toMatchObject({ status: 1, json: off });
+    const newest = stage.network([shaperStep], { cniVersion: "1.1.0", wasm: { enabled: false } });
+    expect(await stage.request({ verb: "STATUS", config: newest })).toMatchObject({ status: 1, json: { ...off, code: 50 } });
+    const valid = [{ containerID: "one", ifname: "eth0" }];
+    const gc = { verb: "GC", config: { ...newest, "cni.dev/valid-attachments": valid } };
+    expect(await stage.request(gc)).toMatchObject({ status: 1, json: off });
+    expect(stage.steps().filter(({ kind, ok }) => kind === "wasm" && ok)).toEqual([]);
+    await stage.succeed("DEL", { ...one, config: config(true) });
+    expect(stage.left()).toEqual(nothing);
+  });
+
   test("E-23: a network of native plugins is attached", async () => {
     const native = stage.network([bridgeStep({ ipam: { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases } })], {
       wasm: { enabled: false },

@@ -28,7 +28,7 @@ export function chainRunner(init: ChainRunnerInit, chain: ChainIdentity, timeout
   const run = stepRunner(resources, { origin: "chain", network, ifname, definition, knownContainers, timeoutMs });
   const rules = stepRulesFor(resources.configuration, definition);
   if (rules === undefined) return run;
-  const reports = stepReports({ network, ifname, observer, warn });
+  const reports = stepReports({ network, ifname, observer, trace: resources.trace, warn });
   const shadowed = hasShadows(rules) ? withShadows({ init, chain, rules, report: reports.shadow }, run) : run;
   return runByRules({
     rules,

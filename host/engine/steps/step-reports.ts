@@ -5,6 +5,7 @@ import { describePlugin } from "../../../src/cni/chains.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
 import type { CallObserver } from "../call/call-observer.ts";
+import type { Trace } from "./step-trace.ts";
 import { type ShadowReport, shadowText } from "./shadow-report.ts";
 
 /** Receives what the rules of one chain did. */
@@ -22,11 +23,12 @@ export interface StepReportsInit {
   readonly network: string;
   readonly ifname: string;
   readonly observer: CallObserver | undefined;
+  readonly trace: Pick<Trace, "verdict">;
   readonly warn: (text: string) => void;
 }
 
 /** Makes the reports of one chain. */
-export function stepReports({ network, ifname, observer, warn }: StepReportsInit): StepReports {
+export function stepReports({ network, ifname, observer, trace, warn }: StepReportsInit): StepReports {
   const describe = ({ plugin, verb }: ChainStep): string => {
     const at = ifname === "" ? "" : ` as ${ifname}`;
     return `network ${network}${at}: ${verb} of plugin ${describePlugin(plugin)}`;
@@ -35,19 +37,25 @@ export function stepReports({ network, ifname, observer, warn }: StepReportsInit
     retried: (step, failure, tries) => {
       const { verb, plugin } = step;
       observer?.rule?.({ what: "retried", verb, network, type: plugin.type, fault: failure.kind });
-      warn(`${describe(step)} failed with code ${failure.code} and is tried again (try ${tries + 1}): ${failure.msg}`);
+      const text = `failed with code ${failure.code} and is tried again (try ${tries + 1}): ${failure.msg}`;
+      trace.verdict(step, { kind: "failure-policy", text });
+      warn(`${describe(step)} ${text}`);
     },
     passedOver: (step, failure, undoing) => {
       const { verb, plugin } = step;
       observer?.rule?.({ what: "passed-over", verb, network, type: plugin.type, fault: failure.kind });
       const left = undoing === undefined ? "" : `. Its DEL failed too; the attachment's DEL tries again: ${undoing.msg}`;
-      warn(`${describe(step)} failed and was passed over (failure policy "open"): ${failure.msg}${left}`);
+      const text = `failed and was passed over (failure policy "open"): ${failure.msg}${left}`;
+      trace.verdict(step, { kind: "failure-policy", text });
+      warn(`${describe(step)} ${text}`);
     },
     shadow: (step, report) => {
       // The text may have parts of the step's configuration.
       const text = redactorOf(step)(shadowText(report));
       observer?.shadow?.({ ...report, network, text });
-      if (text !== "") warn(`${describe(step)}: the shadow ${report.shadow} of ${report.type} ${text}`);
+      const shadow = `the shadow ${report.shadow} of ${report.type}`;
+      trace.verdict(step, { kind: "shadow", text: `${shadow} ${text === "" ? "answers the same" : text}` });
+      if (text !== "") warn(`${describe(step)}: ${shadow} ${text}`);
     },
   };
 }

@@ -60,6 +60,7 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
   const isDelegated = origin === "delegate";
   const started = resources.now();
   const found = await (isDelegated ? (resources.delegatedPlugins ?? resources.plugins) : resources.plugins).find(type);
+  const maxMs = Math.floor(Math.min(resources.deadline?.stepMs ?? Infinity, running.maxMs));
   const traced = async (
     kind: StepKind,
     execute: (step: ChainStep, recorder: StepRecorder | undefined) => Promise<StepOutcome>,
@@ -71,6 +72,8 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
       { containerId, network, ifname, verb: step.verb, type, kind, nested },
       running,
     );
+    if (recorder !== undefined && Number.isFinite(maxMs))
+      recorder.verdict({ kind: "budget", text: `The step may take ${maxMs} ms.` });
     const ended = await execute(env === step.env ? step : { ...step, env }, recorder);
     // Every error of a step passes here, on its way to the runtime, logs, traces, events and the journal.
     const outcome = ended.ok ? ended : { ok: false as const, fault: withoutStepSecrets(ended.fault, step) };
@@ -81,7 +84,6 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
     traced(kind, async () => ({ ok: false, fault: reason }));
 
   // Less than one whole millisecond is no time for a plugin.
-  const maxMs = Math.floor(Math.min(resources.deadline?.stepMs ?? Infinity, running.maxMs));
   if (found.what !== "nothing" && maxMs < 1)
     return refused(found.what === "native" ? "native" : "wasm", noTimeLeft(resources, running));
   // The capability `delegation` has checked the callers of a delegated step.

@@ -2,7 +2,8 @@
 // the first two record has a span of its own, and the plugin's TRACEPARENT names that span.
 
 import type { EnvironmentPair } from "../../../src/cni/environment.ts";
-import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import type { StepVerdict } from "../../../src/chain-trace/chain-trace.ts";
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { parseTraceparent, type SpanContext, underSpan } from "../../../src/trace/trace-context.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { StepRecorder } from "../../capabilities/step-recorder.ts";
@@ -25,6 +26,8 @@ export interface RecordedStep {
 export interface Trace {
   /** Begins a step that is to run. Never fails, because a trace must not break an attachment. */
   readonly begin: (step: TracedStep, running: RunningStep) => RecordedStep;
+  /** Notes a decision about a step in the chain trace, also after the step's end. */
+  readonly verdict: (step: ChainStep, verdict: StepVerdict) => void;
   /** Records the end of an attachment's chain for the call's observer. */
   readonly attachment: CallObserver["attachment"];
 }
@@ -66,6 +69,7 @@ export function openTrace({ path, observer, recording, now, warn }: TraceInit): 
         },
       };
     },
+    verdict: (step, verdict) => recording.recorder?.verdict(step, verdict),
     attachment: (attachment, ms, reason) => observer?.attachment(attachment, ms, reason),
   };
 }

@@ -1,7 +1,7 @@
 // Records one call for its chain trace. The texts are kept until the call ends; then secrets are taken out and the trace is written.
 
-import type { StepOutcome } from "../../../src/cni/chain-step.ts";
-import type { ChainTrace, StepRecord, TracedCall, TracedReply } from "../../../src/chain-trace/chain-trace.ts";
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
+import type { ChainTrace, StepRecord, StepVerdict, TracedCall, TracedReply } from "../../../src/chain-trace/chain-trace.ts";
 import { redactTrace } from "../../../src/chain-trace/redact-trace.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { StepRecorder } from "../../capabilities/step-recorder.ts";
@@ -36,6 +36,7 @@ export class CallRecorder {
   readonly #steps: OpenStep[] = [];
   /** The steps that have not ended, the last begun one last. */
   readonly #running: OpenStep[] = [];
+  readonly #byStep = new WeakMap<ChainStep, OpenStep>();
   readonly #omitted = new Set<string>();
   #count = 0;
 
@@ -66,6 +67,7 @@ export class CallRecorder {
     });
     (parent?.steps ?? this.#steps).push(open);
     this.#running.push(open);
+    this.#byStep.set(running.step, open);
     return {
       component: (component) => open.component(component),
       imports: (imports) => open.imports(imports),
@@ -77,6 +79,11 @@ export class CallRecorder {
         this.#running.splice(this.#running.indexOf(open), 1);
       },
     };
+  }
+
+  /** Notes a decision about a step, also after its end. Further tries of a step are steps of their own: the last one gets the verdict. */
+  verdict(step: ChainStep, verdict: StepVerdict): void {
+    this.#byStep.get(step)?.verdict(verdict);
   }
 
   /** The trace of the call, without secrets. */
