@@ -108,14 +108,16 @@ describe.skipIf(lacks)("a shadow beside a native step", () => {
     const text = status.stdout.replaceAll(/\s+/gu, " ");
     expect(text).toContain("ipam-host-local beside host-local: 2 runs, 0 mismatches");
     expect(text).toMatch(
-      /status-shaper beside tuning: 2 runs, 1 mismatches, 0 not compared; the last differs: \[\{"op":"add","path":"\/dns"/u,
+      /status-shaper beside tuning: 2 runs, 2 mismatches, 0 not compared; the last differs: the native plugin succeeded, and the shadow failed: code 101, status-shaper: /u,
     );
   });
 
   test("X-2: a shadow that answers otherwise is logged with the difference, and the pod gets the native result", async () => {
     const dns = { nameservers: ["10.10.0.1"], search: ["shop.example"] };
     const { added, json } = await life(shadowed({ tuning: { shadow: "status-shaper" } }, [bridge(), tuning({ dns })]));
-    expect(added).toContain('the shadow status-shaper of tuning differs: [{"op":"add","path":"/dns"');
+    expect(added).toContain(
+      'ADD of plugin type="tuning": the shadow status-shaper of tuning differs: [{"op":"add","path":"/dns"',
+    );
     expect(JSON.stringify(json)).not.toContain("shop.example");
   });
 

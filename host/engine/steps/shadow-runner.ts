@@ -65,7 +65,8 @@ export function runWithShadows(init: ShadowRunnerInit): RunStep {
     const dry = new DryRun(snapshotFor(running));
     const outcome = await run(step);
     // Only a success can be compared: the failure of the native step is the call's, whatever a shadow says.
-    if (outcome.ok && outcome.passedOver !== true) await runShadow(init, { ...running, dry }, shadowed, outcome.stdout);
+    if (outcome.ok && outcome.passedOver !== true)
+      await runShadow(init, step, { ...running, dry }, { ...shadowed, nativeText: outcome.stdout });
     return outcome;
   };
   return run.ended === undefined ? runShadowed : Object.assign(runShadowed, { ended: run.ended });
@@ -125,11 +126,11 @@ function dataDirIn(document: JsonObjectDocument): string | undefined {
 /** Runs the shadow and reports the comparison. Never throws, and takes at most `shadowMs`. */
 async function runShadow(
   init: ShadowRunnerInit,
+  step: ChainStep,
   running: RunningStep & { readonly dry: DryRun },
-  shadowed: Shadowed,
-  nativeText: string,
+  shadowed: Shadowed & { readonly nativeText: string },
 ): Promise<void> {
-  const { step, dry } = running;
+  const { dry } = running;
   const { verb } = step;
   const { type, shadow } = shadowed;
   const tell = (outcome: ShadowOutcome, why: string, changes: readonly JsonChange[] = []): void =>
@@ -143,7 +144,7 @@ async function runShadow(
     if (ended === undefined) return tell("skipped", `it did not end within ${shadowMs} ms`);
     if (!ended.ok && (ended.fault.notBegun === true || dry.unsupported.length > 0))
       return tell("refused", dry.unsupported.length > 0 ? `${dry.unsupported.join(", ")} can't be simulated` : ended.fault.msg);
-    const difference = compared(step, shadowed, nativeText, ended, dry);
+    const difference = compared(step, shadowed, ended, dry);
     if (difference === undefined) return tell("match", "");
     const { attachment } = step;
     if (attachment !== undefined && dry.leases?.changedFor(attachment) === true)
@@ -176,8 +177,7 @@ interface Difference {
 /** The difference between both answers; undefined if there is none. */
 function compared(
   { verb, stdin }: ChainStep,
-  { role }: Shadowed,
-  nativeText: string,
+  { role, nativeText }: Shadowed & { readonly nativeText: string },
   ended: StepOutcome,
   dry: DryRun,
 ): Difference | undefined {
