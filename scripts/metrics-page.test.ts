@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { controllerMetricDefinitions } from "../host/telemetry/metrics/controller-definitions.ts";
 import { metricDefinitions } from "../host/telemetry/metrics/definitions.ts";
 import { metricsPage, metricsPagePath } from "./metrics-page.ts";
+
+const definitions = { ...metricDefinitions, ...controllerMetricDefinitions };
 
 test("the metrics page is generated from the definitions (npm run docs)", () => {
   expect(readFileSync(metricsPagePath, "utf8")).toBe(metricsPage());
@@ -10,26 +13,25 @@ test("the metrics page is generated from the definitions (npm run docs)", () => 
 
 test("the code uses every metric", () => {
   const sources = readdirSync("host", { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !name.endsWith("metrics/definitions.ts"))
+    .filter(
+      (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !/metrics\/(?:controller-)?definitions\.ts$/.test(name),
+    )
     .map((name) => readFileSync(join("host", name), "utf8"))
     .join("\n");
-  expect(Object.keys(metricDefinitions).filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
+  expect(Object.keys(definitions).filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
 });
 
 test("the guides name only metrics that exist", () => {
   const guides = readdirSync("docs", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
   const named = guides.flatMap((name) => readFileSync(join("docs", name), "utf8").match(/\bplexus_[a-z_]*[a-z]\b/g) ?? []);
   expect(named.length).toBeGreaterThan(10);
-  const unknown = named.map((name) => name.replace(/_bucket$/, "")).filter((name) => !Object.hasOwn(metricDefinitions, name));
+  const unknown = named.map((name) => name.replace(/_bucket$/, "")).filter((name) => !Object.hasOwn(definitions, name));
   expect(unknown).toEqual([]);
 });
 
-test.each(Object.entries(metricDefinitions))(
-  "%s has a name by Prometheus' rules and a help text of one sentence",
-  (name, metric) => {
-    expect(name).toMatch(/^(?:plexus|process)_[a-z_]+[a-z]$/);
-    expect(name.endsWith("_total")).toBe(metric.type === "counter");
-    expect(name.endsWith("_seconds") || metric.type !== "histogram").toBe(true);
-    expect(metric.help).toMatch(/^[A-Z].*\.$/);
-  },
-);
+test.each(Object.entries(definitions))("%s has a name by Prometheus' rules and a help text of one sentence", (name, metric) => {
+  expect(name).toMatch(/^(?:plexus|process)_[a-z_]+[a-z]$/);
+  expect(name.endsWith("_total")).toBe(metric.type === "counter");
+  expect(name.endsWith("_seconds") || metric.type !== "histogram").toBe(true);
+  expect(metric.help).toMatch(/^[A-Z].*\.$/);
+});

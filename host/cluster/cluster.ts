@@ -4,8 +4,15 @@ import type { Result } from "../../src/fault/result.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
 import type { PodEvent } from "../../src/kube/pod-event.ts";
 import type { Pod } from "../../src/npwg/pod.ts";
+import type { PodNetwork, PodNetworkAttachment } from "../../src/podnetwork/objects.ts";
 
 export type { Pod } from "../../src/npwg/pod.ts";
+
+/** PodNetworks and their attachments of a cluster's API; undefined: there is no object of that name. Faults: those of `Cluster`. */
+export interface PodNetworkSource {
+  readonly network: (name: string) => Promise<Result<PodNetwork | undefined>>;
+  readonly attachment: (namespace: string, name: string) => Promise<Result<PodNetworkAttachment | undefined>>;
+}
 
 /**
  * Faults of every lookup. A directory of manifests: CLUSTER_UNREADABLE. The Kubernetes API: API_UNREACHABLE, API_UNTRUSTED,
@@ -21,11 +28,14 @@ export interface Cluster {
   /** Reads a definition. Faults NETWORK_NOT_FOUND, NETWORK_INVALID. */
   readonly networkAttachmentDefinition: (namespace: string, name: string) => Promise<Result<NetworkAttachmentDefinition>>;
 
+  /** Reads PodNetworks; undefined if this source has none. */
+  readonly podNetworks?: PodNetworkSource;
+
   /**
-   * Sets the pod's annotation `k8s.v1.cni.cncf.io/network-status`. A pod that was deleted or recreated under its name is skipped
+   * Sets the pod's annotation `k8s.v1.cni.cncf.io/network-status`, and `further` annotations in the same request. A pod that was deleted or recreated under its name is skipped
    * with a warning (MA-09, A-15). Fault STORE_FAILED of a directory.
    */
-  readonly publishStatus: (pod: Pod, annotation: string) => Promise<Result<void>>;
+  readonly publishStatus: (pod: Pod, annotation: string, further?: Readonly<Record<string, string>>) => Promise<Result<void>>;
 
   /** Queues an event about the pod (MA-06), which is sent when the call ends. Never fails a call: an event may be lost. */
   readonly tell: (pod: Pod, event: PodEvent) => void;

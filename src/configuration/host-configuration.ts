@@ -27,6 +27,8 @@ export interface HostConfiguration {
   /** Whether a pod may only use definitions of its own namespace and of `globalNamespaces`. */
   readonly namespaceIsolation: boolean;
   readonly globalNamespaces: readonly string[];
+  /** Whether pods' networks come from PodNetworks (KEP-3698) of the API, too. */
+  readonly podNetworks: boolean;
   readonly readiness: ReadinessConfiguration;
   /** Name of a further chain: the files of the directory of that name beside `clusterNetwork`'s file. */
   readonly auxiliaryCniChainName: string | undefined;

@@ -40,6 +40,7 @@ export const knownKeys: readonly string[] = [
   "retired",
   "namespaceIsolation",
   "globalNamespaces",
+  "podNetworks",
   "readinessindicatorfile",
   "readinessTimeoutMs",
   "readinessDelTimeoutMs",

@@ -85,6 +85,7 @@ export function readHostConfiguration(
     multusNamespace,
     namespaceIsolation: reader.boolean("namespaceIsolation") ?? false,
     globalNamespaces: namespacesOf(reader.text("globalNamespaces") ?? "default"),
+    podNetworks: reader.boolean("podNetworks") ?? false,
     readiness: {
       file: reader.absolutePathOrEmpty("readinessindicatorfile"),
       addMs: reader.count("readinessTimeoutMs", maxStepMs) ?? 45_000,

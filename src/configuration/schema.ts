@@ -474,6 +474,12 @@ const common = {
     .describe(
       'With namespaceIsolation: a comma-separated list of the namespaces that all pods may use; "default" by default, "" for none.',
     ),
+  podNetworks: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether pods' networks come from PodNetworks (KEP-3698) of the Kubernetes API, too; false by default. Needs the chart's networks.enabled.",
+    ),
   readinessindicatorfile: pathOrEmpty
     .optional()
     .describe(

@@ -194,6 +194,13 @@ const entries = {
     meaning: "A pod selects a NetworkAttachmentDefinition that doesn't exist, or one without a configuration.",
     remedy: "Create the NetworkAttachmentDefinition named, or correct the pod's annotation.",
   },
+  POD_NETWORK_NOT_READY: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "A PodNetwork or PodNetworkAttachment of the pod doesn't exist, is disabled, or its parameters are not usable.",
+    remedy:
+      "See the object's condition Ready (kubectl describe podnetwork NAME) and mend what it names; the runtime then tries the pod again.",
+  },
   NETWORK_UNKNOWN: {
     cni: 7,
     actor: "administrator",

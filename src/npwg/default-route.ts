@@ -44,6 +44,8 @@ export interface RoutedAttachment {
   readonly links: readonly [string, ...string[]];
   /** The selection's `default-route`; undefined without this key. */
   readonly gateways: readonly string[] | undefined;
+  /** The families to which the key is limited; undefined: no limit. */
+  readonly families?: readonly Family[] | undefined;
 }
 
 /** Changes of one attachment's result. */
@@ -94,7 +96,10 @@ export function planDefaultRoutes<Installed extends InstalledRoute>(
   const add: NewRoute[] = [];
   const results = attachments.map(() => ({ cleared: new Set<Family>(), replaced: new Map<Family, readonly NewRoute[]>() }));
   for (const family of families) {
-    const claimants = attachments.filter(({ gateways }) => gateways !== undefined && claimedFamilies(gateways).has(family));
+    const claimants = attachments.filter(
+      ({ gateways, families: limit = families }) =>
+        gateways !== undefined && limit.includes(family) && claimedFamilies(gateways).has(family),
+    );
     const [chosen, second] = claimants;
     if (chosen === undefined) continue;
     if (second !== undefined) return failed(contested(family, chosen, second));

@@ -1,5 +1,7 @@
 // A validated element of a pod's network selection annotation (NPWG 4.1.2.1): one network, and the pod's requests for its attachment.
 
+import type { Family } from "../net/ip.ts";
+
 /** One entry of `portMappings` (4.1.2.1.7); `protocol` in lower case, "tcp" by default. */
 export interface PortMapping {
   readonly hostPort: number;
@@ -43,6 +45,8 @@ export interface NetworkSelection {
    * set. Undefined: no request for the default route.
    */
   readonly defaultRoute?: readonly string[] | undefined;
+  /** The families to which `defaultRoute` is limited (KEP-3698: isDefaultGW4, isDefaultGW6); undefined: no limit. */
+  readonly defaultRouteFamilies?: readonly Family[] | undefined;
   /** Name of an IPAMClaim in the pod's namespace. */
   readonly ipamClaimReference?: string | undefined;
   /** Multus' `deviceID`. */

@@ -6,23 +6,9 @@ import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.
 import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
+import { networkRequests } from "../harness/kube/network-requests.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 import { networkObjects } from "../harness/kube/network-objects.ts";
-
-/** Requests of this test itself, with Plexus' client. */
-const own = [
-  "podnetworks",
-  "podnetworks/status",
-  "podnetworkattachments",
-  "pods",
-  "pods/status",
-  "namespaces",
-  "customresourcedefinitions",
-  "validatingadmissionpolicies",
-  "validatingadmissionpolicybindings",
-  "mutatingadmissionpolicies",
-  "mutatingadmissionpolicybindings",
-].flatMap((resource) => ["get", "create", "patch", "delete"].map((verb) => `${verb} ${resource}`));
 
 describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, kubeApi))("an API server with PodNetworks", () => {
   let api: ApiServer;
@@ -51,7 +37,7 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
   };
 
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: own });
+    api = await startApiServer({ alsoAllowed: networkRequests });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml");
     await api.namespace("shop");
@@ -110,7 +96,7 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
     });
   });
 
-  test("KE-03 KE-18: each of several parametersRefs has texts", async () => {
+  test("KE-03 KE-18 KE-53: each of several parametersRefs has texts", async () => {
     const ref = { group: "k8s.cni.cncf.io", kind: "network-attachment-definitions", name: "a", namespace: "shop" };
     expect(await create(podNetwork("refs", { parametersRefs: [ref, { ...ref, name: "b" }] }))).toMatchObject({
       spec: { parametersRefs: [ref, { ...ref, name: "b" }] },
@@ -172,46 +158,44 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
     expect(made).not.toMatchObject({ spec: { schedulingGates: expect.anything() } });
   });
 
-  test.each([
-    ["KE-38", [{ podNetworkName: "blue" }, { podNetworkName: "blue" }], "a pod uses a PodNetwork at most once"],
-    [
-      "KE-39",
+  describe("KE-25 KE-38 KE-39 KE-40 KE-42 KE-48: a mistake in a pod's networks", () => {
+    test.each([
+      [[{ podNetworkName: "blue" }, { podNetworkName: "blue" }], "a pod uses a PodNetwork at most once"],
       [
-        { podNetworkName: "blue", isDefaultGW4: true },
-        { podNetworkName: "red", isDefaultGW: true },
+        [
+          { podNetworkName: "blue", isDefaultGW4: true },
+          { podNetworkName: "red", isDefaultGW: true },
+        ],
+        "isDefaultGW4 and isDefaultGW6 are true for one network at most",
       ],
-      "isDefaultGW4 and isDefaultGW6 are true for one network at most",
-    ],
-    [
-      "KE-39",
       [
-        { podNetworkName: "blue", isDefaultGW6: true },
-        { podNetworkName: "red", isDefaultGW6: true },
+        [
+          { podNetworkName: "blue", isDefaultGW6: true },
+          { podNetworkName: "red", isDefaultGW6: true },
+        ],
+        "are true for one network at most",
       ],
-      "are true for one network at most",
-    ],
-    [
-      "KE-40",
       [
-        { podNetworkName: "blue", interfaceName: "a" },
-        { podNetworkName: "red", interfaceName: "a" },
+        [
+          { podNetworkName: "blue", interfaceName: "a" },
+          { podNetworkName: "red", interfaceName: "a" },
+        ],
+        "an interfaceName is used at most once",
       ],
-      "an interfaceName is used at most once",
-    ],
-    ["KE-40", [{ podNetworkName: "blue", interfaceName: "a/b" }], "must be a JSON list"],
-    [
-      "KE-42",
-      [{ podNetworkName: "blue", podNetworkAttachmentName: "fast" }],
-      "exactly one of podNetworkName and podNetworkAttachmentName",
-    ],
-    ["KE-42", [{ interfaceName: "a" }], "exactly one of podNetworkName and podNetworkAttachmentName"],
-    ["KE-25", [], "at least one object"],
-    ["KE-48", '[{"podNetworkNam\\u0065":"blue"}]', "strings have no escapes"],
-    ["KE-48", '[{"podNetworkName":"blue","interfaceName":"a","interfaceName":"b"}]', "each member at most once"],
-    ["KE-48", '[{"podNetworkName":"blue"}] trailing', "must be a JSON list"],
-    ["KE-48", '[{"podNetworkName":"blue","x":{"podNetworkName":"secret"}}]', "must be a JSON list"],
-  ])("%s: %j is refused at once", async (_row, networks, reason) => {
-    expect(await createPod(networks)).toContain(reason);
+      [[{ podNetworkName: "blue", interfaceName: "a/b" }], "must be a JSON list"],
+      [
+        [{ podNetworkName: "blue", podNetworkAttachmentName: "fast" }],
+        "exactly one of podNetworkName and podNetworkAttachmentName",
+      ],
+      [[{ interfaceName: "a" }], "exactly one of podNetworkName and podNetworkAttachmentName"],
+      [[], "at least one object"],
+      ['[{"podNetworkNam\\u0065":"blue"}]', "strings have no escapes"],
+      ['[{"podNetworkName":"blue","interfaceName":"a","interfaceName":"b"}]', "each member at most once"],
+      ['[{"podNetworkName":"blue"}] trailing', "must be a JSON list"],
+      ['[{"podNetworkName":"blue","x":{"podNetworkName":"secret"}}]', "must be a JSON list"],
+    ])("%j is refused at once", async (networks, reason) => {
+      expect(await createPod(networks)).toContain(reason);
+    });
   });
 
   test("KE-48: networks cannot be edited or added later, not even through the status, and the label stays", async () => {

@@ -7,6 +7,7 @@ import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { networkObjects } from "../harness/kube/network-objects.ts";
+import { networkRequests } from "../harness/kube/network-requests.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 
 const { attachment, pod, podNetwork } = networkObjects;
@@ -83,26 +84,7 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     }));
 
   beforeAll(async () => {
-    api = await startApiServer({
-      alsoAllowed: [
-        "podnetworks",
-        "podnetworks/status",
-        "podnetworkattachments",
-        "podnetworkattachments/status",
-        "pods",
-        "pods/status",
-        "leases",
-        "clusterrolebindings",
-        "clusterroles",
-        "customresourcedefinitions",
-        "validatingadmissionpolicies",
-        "validatingadmissionpolicybindings",
-        "mutatingadmissionpolicies",
-        "mutatingadmissionpolicybindings",
-      ].flatMap((resource) =>
-        ["get", "list", "watch", "create", "update", "patch", "delete"].map((verb) => `${verb} ${resource}`),
-      ),
-    });
+    api = await startApiServer({ alsoAllowed: networkRequests });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml");
     await api.namespace("shop");
@@ -309,6 +291,18 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
       for (const round of [0, 1, 2, 3]) expect(await network(`k${round}`)).toBeUndefined();
     });
     await removePod("k4");
+  });
+
+  test("KE-33: with --disable-default-podnetwork-creation the administrator creates the default PodNetwork", async () => {
+    await Promise.all(replicas.splice(0).map((replica) => replica.kill()));
+    await objects.patch(`${group}/podnetworks/default`, { metadata: { labels: { "plexus.dev/removable": "true" } } });
+    await objects.remove(`${group}/podnetworks/default`);
+    await start(["--lease-name", "no-default", "--disable-default-podnetwork-creation"]);
+    await create(podNetwork("after"));
+    await expectReady("after", "Ready Ready");
+    expect(await network("default")).toBeUndefined();
+    await create(podNetwork("default"));
+    await expectReady("default", "Ready Ready");
   });
 
   test("the documented removal leaves no finalizer behind", async () => {

@@ -15,6 +15,7 @@ import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "./api-client.ts";
+import { podNetworkSource } from "./pod-network-source.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
 
 /** Settings of a cluster behind the API. */
@@ -84,11 +85,16 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
       return same.ok ? read : same;
     },
 
-    publishStatus: async (pod, annotation) => {
+    podNetworks: podNetworkSource(client),
+
+    publishStatus: async (pod, annotation, further = {}) => {
       const podName = `pod ${pod.namespace}/${pod.name}`;
       const path = `${podPath(pod.namespace, pod.name)}/status`;
       // The uid is a precondition (A-15): another pod of the same name is never written to.
-      const metadata = { ...(pod.uid === undefined ? {} : { uid: pod.uid }), annotations: { [statusAnnotation]: annotation } };
+      const metadata = {
+        ...(pod.uid === undefined ? {} : { uid: pod.uid }),
+        annotations: { ...further, [statusAnnotation]: annotation },
+      };
       const request = {
         method: "PATCH",
         path,

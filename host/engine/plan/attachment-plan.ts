@@ -29,6 +29,8 @@ export interface AttachmentPlan {
   readonly statusName: string | undefined;
   /** The `prevResult` of the chain's first plugin: the runtime's for the default network, an empty result for an auxiliary chain. */
   readonly previous?: PluginResult | undefined;
+  /** The attachment's PodNetwork (KEP-3698); undefined if the network is not one. */
+  readonly podNetwork?: string | undefined;
   /** The text of the list with all its plugins, for the journal. */
   readonly conflist: string;
   readonly attachment: Attachment;

@@ -4,6 +4,7 @@
 import { selfContainedText } from "../../../src/cni/network-list.ts";
 import { checkAttachmentCount, checkPluginCount } from "../../../src/configuration/bounds.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
@@ -20,10 +21,14 @@ import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import type { CallContext, PlanContext } from "../call/call-context.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
+import { podNetworksOf } from "./plan-pod-networks.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import { publishStatus } from "../verbs/publish-status.ts";
 import { typesOf } from "./require-plugins.ts";
+
+/** Faults that an Event tells the pod's author. */
+const tellable: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "POD_NETWORK_NOT_READY"];
 
 /** Plans this call's ADD. Without a configured source of pods, the plan has the administrator's networks only. */
 export async function planCall(context: PlanContext): Promise<Result<CallPlan>> {
@@ -43,35 +48,42 @@ export async function planCall(context: PlanContext): Promise<Result<CallPlan>> 
   if (!pod.ok) return pod;
   const selected = selectionOf(context, pod.value, profile);
   if (!selected.ok) return selected;
-
   const missingNetwork = (reason: Fault): Result<never> => {
-    if (reason.kind === "NETWORK_NOT_FOUND" && pod.value !== undefined)
+    if (tellable.includes(reason.kind) && pod.value !== undefined)
       cluster?.tell(pod.value, { reason: "NoNetworkFound", message: reason.msg });
     return failed(reason);
   };
+  const podNetworks = await podNetworksOf(context, cluster, pod.value);
+  if (!podNetworks.ok) return missingNetwork(podNetworks.fault);
+  const { primary, further: targets = [] } = podNetworks.value ?? {};
+
   const base = { containerId: call.containerId, netns: call.netns, args: call.args, capabilityArgs: new Map() };
-  const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile);
+  const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile, primary?.target);
   if (!main.ok) return missingNetwork(main.fault);
   const further = await furtherNetworks(context, identity.value, pod.value);
   if (!further.ok) return further;
   const auxiliary = auxiliaryChain(context, main.value.path);
   if (!auxiliary.ok) return auxiliary;
   const last = auxiliary.value === undefined ? [] : [auxiliary.value];
-  const counts = { configured: 1 + further.value.length + last.length, selected: selected.value.length };
+  const counts = {
+    configured: 1 + further.value.length + last.length,
+    selected: targets.length + selected.value.length,
+  };
   const fewEnough = checkAttachmentCount(configuration.bounds, counts);
   if (!fewEnough.ok) return fewEnough;
 
   // The auxiliary chain comes last, so that it does not shift the interface names of the pod's networks.
   const nameRequests = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
     list.map(({ source }) => ({ name: source, namespace: "configuration" }));
-  const requests = [...nameRequests(further.value), ...selected.value, ...nameRequests(last)];
+  const selections: readonly NetworkSelection[] = [...targets.map(({ selection }) => selection), ...selected.value];
+  const requests = [...nameRequests(further.value), ...selections, ...nameRequests(last)];
   const present = requests.length === 0 ? [] : await linkNamesWhileFindingPlugins(context, main.value.plan);
   const names = assignInterfaceNames(requests, call.ifname, present);
   if (!names.ok) return names;
   const free = names.value[Symbol.iterator]();
   const nextName = (): string => free.next().value ?? "";
 
-  const attachments: AttachmentPlan[] = [main.value.plan];
+  const attachments: AttachmentPlan[] = [{ ...main.value.plan, podNetwork: primary?.podNetwork }];
   const addFurther = (networks: typeof further.value): void => {
     for (const network of networks) {
       const attachment = { ...base, ifname: nextName() };
@@ -79,13 +91,15 @@ export async function planCall(context: PlanContext): Promise<Result<CallPlan>> 
     }
   };
   addFurther(further.value);
-  for (const selection of selected.value) {
+  for (const [index, selection] of selections.entries()) {
     if (cluster === undefined) break;
-    const planned = await planDefinition(context, cluster, selection, { ...base, ifname: nextName() }, profile);
+    const target = targets[index];
+    const added = target?.definitions.slice(1);
+    const planned = await planDefinition(context, cluster, selection, { ...base, ifname: nextName() }, profile, added);
     if (!planned.ok) return missingNetwork(planned.fault);
     const reserved = reservedNameFault(planned.value, main.value.plan.list.name);
     if (reserved !== undefined) return failed(reserved);
-    attachments.push(planned.value);
+    attachments.push({ ...planned.value, podNetwork: target?.podNetwork });
   }
   addFurther(last);
   for (const { source, list } of attachments) {

@@ -14,14 +14,20 @@ import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import { requestAttachment } from "../../../src/npwg/runtime-config.ts";
 import { verificationOf } from "../../../src/npwg/verification.ts";
+import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
+import type { NetworkList } from "../../../src/cni/network-list.ts";
+import { mergeParameters, type Parameter } from "../../../src/podnetwork/parameters.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import { boundNetwork } from "./bound-network.ts";
 import type { CallContext } from "../call/call-context.ts";
 
+/** Names of definitions. */
+export type Definitions = readonly { readonly namespace: string; readonly name: string }[];
+
 /**
- * Plans the attachment of the network that `selection` names. The selection's requests are added to the capability arguments of
+ * Plans the attachment of the network that `selection` names. `further` definitions add keys to the plugins of its chain. The selection's requests are added to the capability arguments of
  * `attachment`. Faults: those of the definition, its configuration and the selection.
  */
 export async function planDefinition(
@@ -30,6 +36,7 @@ export async function planDefinition(
   selection: NetworkSelection,
   attachment: Attachment,
   profile: NpwgProfile,
+  further: Definitions = [],
 ): Promise<Result<AttachmentPlan>> {
   const definition = await cluster.networkAttachmentDefinition(selection.namespace, selection.name);
   if (!definition.ok) return definition;
@@ -39,7 +46,9 @@ export async function planDefinition(
   if (!directory.ok) return directory;
   const network = networkOf(definition.value, directory.value);
   if (!network.ok) return network;
-  const bound = boundNetwork(context.configuration.definitions, definition.value, network.value.list);
+  const whole = await withFurther(context, cluster, { ...selection, list: network.value.list }, further);
+  if (!whole.ok) return whole;
+  const bound = boundNetwork(context.configuration.definitions, definition.value, whole.value);
   if (!bound.ok) return bound;
   for (const warning of network.value.warnings) context.warn(warning);
   const verification = verificationOf(definition.value.annotations);
@@ -74,6 +83,31 @@ export async function planDefinition(
     request: { selection, verification: verification.value },
     device,
   });
+}
+
+/** The network of the first definition with the keys that the further ones add. */
+async function withFurther(
+  { configuration }: Pick<CallContext, "configuration">,
+  cluster: Cluster,
+  { namespace, name, list }: { readonly namespace: string; readonly name: string; readonly list: NetworkList },
+  further: Definitions,
+): Promise<Result<NetworkList>> {
+  if (further.length === 0) return ok(list);
+  const parameters: Parameter[] = [{ source: `${namespace}/${name}`, list }];
+  for (const each of further) {
+    const source = `${each.namespace}/${each.name}`;
+    // Rules bind a network by its first definition's namespace. Keys of another namespace would pass under its rights.
+    if (each.namespace !== namespace && !isTrustedNamespace(configuration.definitions, each.namespace)) {
+      const why = `adds keys to ${namespace}/${name}, so its namespace must be the same, or one of definitions.trustedNamespaces`;
+      return failed(fault("DEFINITION_FORBIDDEN", `NetworkAttachmentDefinition ${source} ${why}`));
+    }
+    const definition = await cluster.networkAttachmentDefinition(each.namespace, each.name);
+    if (!definition.ok) return definition;
+    const network = networkOf(definition.value, undefined);
+    if (!network.ok) return network;
+    parameters.push({ source, list: network.value.list });
+  }
+  return mergeParameters(parameters);
 }
 
 /** A device plugin's allocation is the only proof that a device is the pod's: a native plugin would move any device of the node. */

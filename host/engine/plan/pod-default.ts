@@ -18,6 +18,7 @@ import type { AttachmentPlan } from "./attachment-plan.ts";
 import type { PlanContext } from "../call/call-context.ts";
 import { resolveDefaultNetwork } from "./default-network.ts";
 import { planDefinition } from "./plan-definition.ts";
+import type { PodNetworkTarget } from "./plan-pod-networks.ts";
 
 /** The planned default network of one pod. */
 export interface PodDefault {
@@ -27,7 +28,7 @@ export interface PodDefault {
 }
 
 /**
- * Plans the pod's default network with the runtime's interface name, all of the runtime's capability arguments (MC-17) and its
+ * Plans the pod's default network, or `primary` in its place, with the runtime's interface name, all of the runtime's capability arguments (MC-17) and its
  * prevResult.
  */
 export async function planPodDefault(
@@ -36,12 +37,17 @@ export async function planPodDefault(
   pod: Pod | undefined,
   attachment: Attachment,
   profile: NpwgProfile,
+  primary?: PodNetworkTarget,
 ): Promise<Result<PodDefault>> {
   const runtimeArgs = defaultNetworkCapabilityArgs(context.document);
   if (!runtimeArgs.ok) return runtimeArgs;
   const withArgs = { ...attachment, capabilityArgs: runtimeArgs.value };
   const chosen =
-    cluster === undefined || pod === undefined ? ok(undefined) : await planChosen(context, cluster, pod, withArgs, profile);
+    cluster === undefined || pod === undefined
+      ? ok(undefined)
+      : primary === undefined
+        ? await planChosen(context, cluster, pod, withArgs, profile)
+        : await planPrimary(context, cluster, primary, withArgs, profile);
   if (!chosen.ok) return chosen;
   const planned =
     chosen.value === undefined ? await planClusterDefault(context, withArgs) : ok({ plan: chosen.value, path: undefined });
@@ -80,6 +86,21 @@ async function planChosen(
     return failed(fault("SELECTION_INVALID", `annotation ${defaultNetworkAnnotation}: ${why}`));
   }
   return planDefinition(context, cluster, network, attachment, profile);
+}
+
+/** The pod's first PodNetwork on the runtime's interface. */
+async function planPrimary(
+  context: PlanContext,
+  cluster: Cluster,
+  { podNetwork, selection, definitions }: PodNetworkTarget,
+  attachment: Attachment,
+  profile: NpwgProfile,
+): Promise<Result<AttachmentPlan>> {
+  if (selection.interface !== undefined && selection.interface !== attachment.ifname) {
+    const why = `interfaceName ${selection.interface} is requested, but the runtime names the pod's first interface ${attachment.ifname}`;
+    return failed(fault("SELECTION_INVALID", `PodNetwork "${podNetwork}": ${why}`));
+  }
+  return planDefinition(context, cluster, selection, attachment, profile, definitions.slice(1));
 }
 
 /** The runtime's prevResult (MC-22), of CNI version `from`, converted to version `to` of the network's list. */

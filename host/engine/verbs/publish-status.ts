@@ -4,6 +4,11 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { networkStatus } from "../../../src/npwg/network-status.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
+import {
+  type PodNetworkOutcome,
+  podNetworkStatusAnnotation,
+  podNetworkStatusText,
+} from "../../../src/podnetwork/network-status.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { Attached } from "../plan/attachment-plan.ts";
 
@@ -30,9 +35,19 @@ export async function publishStatus(
   });
   const status = networkStatus(outcomes, profile);
   if (!status.ok) return status;
-  const published = await cluster.publishStatus(pod, status.value);
+  const networks = podNetworkStatusText(attached.flatMap(podNetworkOutcome));
+  const further = networks === undefined ? {} : { [podNetworkStatusAnnotation]: networks };
+  const published = await cluster.publishStatus(pod, status.value, further);
   if (published.ok) for (const event of attached.map(addedInterface)) cluster.tell(pod, event);
   return published;
+}
+
+function podNetworkOutcome({ plan, result }: Attached, index: number): readonly PodNetworkOutcome[] {
+  const { podNetwork, attachment, request } = plan;
+  if (podNetwork === undefined) return [];
+  const { defaultRoute, defaultRouteFamilies = [] } = request?.selection ?? {};
+  const gatewayOf = defaultRoute === undefined ? [] : defaultRouteFamilies;
+  return [{ podNetwork, ifname: attachment.ifname, gatewayOf, isPrimary: index === 0, result: result.result }];
 }
 
 /** The event of one attachment, with the reason and wording of Multus, because users' tools look for them (MA-06). */

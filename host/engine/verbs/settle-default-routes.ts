@@ -56,7 +56,12 @@ export async function settleDefaultRoutes(
 
 function routedAttachment({ plan, result }: Attached): RoutedAttachment {
   const { source, attachment, request } = plan;
-  return { source, links: linksOf(result.result, attachment.ifname), gateways: request?.selection.defaultRoute };
+  return {
+    source,
+    links: linksOf(result.result, attachment.ifname),
+    gateways: request?.selection.defaultRoute,
+    families: request?.selection.defaultRouteFamilies,
+  };
 }
 
 function knownRoute(route: Route, names: ReadonlyMap<number, string>): KnownRoute {

@@ -18,6 +18,30 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Leases of ipam-host-local have no link to claims. IPAM plugins that support claims get the reference.",
     issue: "Keep a lease of ipam-host-local as long as its IPAMClaim exists.",
   },
+  "KE-12": {
+    reason: "The row only says that the KEP leaves addresses to the implementation.",
+    issue: "Nothing is to be done: a network's definition names its IPAM plugin.",
+  },
+  "KE-29": {
+    reason: "The KEP's last revision removed the kubelet's check; a pod that names nothing gets the cluster's default network.",
+    issue: "Decide whether STATUS answers code 50 while the default PodNetwork is missing.",
+  },
+  "KE-49": {
+    reason: "The KEP's last revision removed the kubelet's check, and an unchanged kubelet cannot have it.",
+    issue: "Decide whether STATUS answers code 50 while the default PodNetwork is missing.",
+  },
+  "KE-50": {
+    reason: "The CRI of released Kubernetes versions has no field for networks.",
+    issue: "Name a sandbox's networks in the service of the CRI Network API.",
+  },
+  "KE-51": {
+    reason: "CNI's result has no field for a PodNetwork; the annotation plexus.dev/network-status has the addresses by network.",
+    issue: "Nothing is to be done before CNI has such a field.",
+  },
+  "KE-58": {
+    reason: "Services and NetworkPolicy on further networks belong to other projects, such as multi-networkpolicy.",
+    issue: "Test multi-networkpolicy with the network status that Plexus writes.",
+  },
   "MA-05": {
     reason: "Device IDs come from the selection and the kubelet; dynamic resource allocation is not read.",
     issue: "Find a pod's devices in its resource claims and slices if the cluster has resource.k8s.io/v1.",

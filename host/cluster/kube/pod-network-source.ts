@@ -1,0 +1,55 @@
+// PodNetworks and PodNetworkAttachments of the Kubernetes API, for one call of a runtime.
+
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
+import {
+  type NetworkObject,
+  podNetworkApiVersion,
+  readPodNetwork,
+  readPodNetworkAttachment,
+  type Reading,
+} from "../../../src/podnetwork/objects.ts";
+import type { PodNetworkSource } from "../cluster.ts";
+import type { ApiClient } from "./api-client.ts";
+
+const group = `/apis/${podNetworkApiVersion}`;
+
+/** The source, with the client's budget. A name that no object can have finds none, without a request. */
+export function podNetworkSource(client: ApiClient): PodNetworkSource {
+  return {
+    network: async (name) =>
+      subdomainProblem(name) === undefined
+        ? read(client, `${group}/podnetworks/${name}`, { namespace: "", name }, readPodNetwork)
+        : ok(undefined),
+    attachment: async (namespace, name) =>
+      (labelProblem(namespace) ?? subdomainProblem(name)) === undefined
+        ? read(
+            client,
+            `${group}/namespaces/${namespace}/podnetworkattachments/${name}`,
+            { namespace, name },
+            readPodNetworkAttachment,
+          )
+        : ok(undefined),
+  };
+}
+
+async function read<T extends NetworkObject>(
+  client: ApiClient,
+  path: string,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  reader: (object: unknown) => Reading<T>,
+): Promise<Result<T | undefined>> {
+  const answer = await client.call({ method: "GET", path });
+  if (!answer.ok) return answer;
+  if (answer.value.status >= 300) return ok(undefined);
+  const what = `the Kubernetes API's answer for ${path}`;
+  const document = parseDocument(answer.value.body, { what, kind: "API_REFUSED" });
+  if (!document.ok) return document;
+  const object = reader(document.value.parsed);
+  if (!object.ok) return failed(fault("API_REFUSED", `${what}: ${object.problem}`));
+  // A cache in between could confuse objects.
+  if (object.value.namespace === namespace && object.value.name === name) return ok(object.value);
+  return failed(fault("API_REFUSED", `${what} is ${object.value.namespace}/${object.value.name}`));
+}

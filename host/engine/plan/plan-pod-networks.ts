@@ -1,0 +1,150 @@
+// The PodNetworks of a pod (KEP-3698) as selections of definitions, which the planner attaches like those of the NPWG's annotation.
+
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import type { PodNetwork, PodNetworkAttachment } from "../../../src/podnetwork/objects.ts";
+import { waitReason } from "../../../src/podnetwork/pod-readiness.ts";
+import {
+  defaultPodNetwork,
+  type PodNetworkEntry,
+  podNetworksAnnotation,
+  readPodNetworks,
+} from "../../../src/podnetwork/pod-networks.ts";
+import { definitionOf, refProblem } from "../../../src/podnetwork/provider.ts";
+import type { Cluster, Pod, PodNetworkSource } from "../../cluster/cluster.ts";
+import type { PlanContext } from "../call/call-context.ts";
+import type { Definitions } from "./plan-definition.ts";
+
+/** One PodNetwork of a pod, with the definitions that are its parameters. */
+export interface PodNetworkTarget {
+  readonly podNetwork: string;
+  readonly selection: NetworkSelection;
+  readonly definitions: Definitions;
+}
+
+/** The PodNetworks of a pod. */
+export interface PodNetworks {
+  /** The PodNetwork on the runtime's interface. `target` is undefined if it is the cluster's default network. */
+  readonly primary: { readonly podNetwork: string; readonly target: PodNetworkTarget | undefined };
+  readonly further: readonly PodNetworkTarget[];
+}
+
+/**
+ * The pod's PodNetworks, in the order of its list, which is complete; undefined if the key podNetworks is off, or the call has no pod of the
+ * API. Faults: SELECTION_INVALID; POD_NETWORK_NOT_READY with the KEP's reason; those of the API.
+ */
+export async function podNetworksOf(
+  { configuration, warn }: PlanContext,
+  cluster: Cluster | undefined,
+  pod: Pod | undefined,
+): Promise<Result<PodNetworks | undefined>> {
+  const source = cluster?.podNetworks;
+  if (!configuration.podNetworks || source === undefined || pod === undefined) return ok(undefined);
+  const entries = readPodNetworks(pod.annotations.get(podNetworksAnnotation));
+  if (!entries.ok) return entries;
+  const objects = await readObjects(source, entries.value, pod.namespace);
+  if (!objects.ok) return objects;
+  const { networks, attachments } = objects.value;
+  if (namesOnlyDefault(entries.value) && networks.get(defaultPodNetwork) === undefined) {
+    // Pods that name nothing must start without the controller, which may itself be such a pod.
+    warn(`PodNetwork "${defaultPodNetwork}" not found: the pod gets the cluster's default network`);
+    return ok({ primary: { podNetwork: defaultPodNetwork, target: undefined }, further: [] });
+  }
+  const reason = waitReason(entries.value, {
+    network: (name) => networks.get(name),
+    attachment: (name) => attachments.get(name),
+  });
+  if (reason !== undefined) return failed(fault("POD_NETWORK_NOT_READY", reason));
+  const targets: (PodNetworkTarget | undefined)[] = [];
+  for (const entry of entries.value) {
+    const target = targetOf(entry, objects.value, pod.namespace);
+    if (!target.ok) return target;
+    targets.push(target.value);
+  }
+  return ok(arranged(entries.value, targets, objects.value));
+}
+
+interface Objects {
+  readonly networks: ReadonlyMap<string, PodNetwork>;
+  /** Attachments of the pod's namespace. */
+  readonly attachments: ReadonlyMap<string, PodNetworkAttachment>;
+}
+
+async function readObjects(
+  source: PodNetworkSource,
+  entries: readonly PodNetworkEntry[],
+  namespace: string,
+): Promise<Result<Objects>> {
+  const networks = new Map<string, PodNetwork>();
+  const attachments = new Map<string, PodNetworkAttachment>();
+  for (const { kind, name } of entries) {
+    let networkName = name;
+    if (kind === "PodNetworkAttachment") {
+      const attachment = await source.attachment(namespace, name);
+      if (!attachment.ok) return attachment;
+      if (attachment.value === undefined) continue;
+      attachments.set(name, attachment.value);
+      networkName = attachment.value.podNetworkName;
+    }
+    const network = await source.network(networkName);
+    if (!network.ok) return network;
+    if (network.value !== undefined) networks.set(networkName, network.value);
+  }
+  return ok({ networks, attachments });
+}
+
+/** The target of an entry; undefined for the default PodNetwork without parameters, which is the cluster's default network. */
+function targetOf(
+  entry: PodNetworkEntry,
+  { networks, attachments }: Objects,
+  podNamespace: string,
+): Result<PodNetworkTarget | undefined> {
+  const attachment = entry.kind === "PodNetworkAttachment" ? attachments.get(entry.name) : undefined;
+  const podNetwork = attachment?.podNetworkName ?? entry.name;
+  const refs = [
+    ...(networks.get(podNetwork)?.parametersRefs ?? []).map((ref) => ({ ref, own: "" })),
+    ...(attachment?.parametersRefs ?? []).map((ref) => ({ ref, own: podNamespace })),
+  ];
+  for (const [index, { ref, own }] of refs.entries()) {
+    const problem = refProblem(ref, `PodNetwork "${podNetwork}": parameter ${index}`, own);
+    if (problem !== undefined) return failed(fault("POD_NETWORK_NOT_READY", problem));
+  }
+  const [first, ...others] = refs.map(({ ref, own }) => definitionOf(ref, own));
+  if (first === undefined) {
+    if (podNetwork === defaultPodNetwork) return ok(undefined);
+    const why = `PodNetwork "${podNetwork}" has no parametersRefs, and Plexus needs a NetworkAttachmentDefinition there`;
+    return failed(fault("POD_NETWORK_NOT_READY", why));
+  }
+  return ok({ podNetwork, selection: selectionOf(entry, first), definitions: [first, ...others] });
+}
+
+function selectionOf(
+  { interfaceName, isDefaultGw4, isDefaultGw6 }: PodNetworkEntry,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): NetworkSelection {
+  const base = { name, namespace, interface: interfaceName, extensions: new Map<string, string>() };
+  if (!isDefaultGw4 && !isDefaultGw6) return base;
+  // An empty list keeps the gateways that the network's plugins set.
+  const families = [...(isDefaultGw4 ? [4 as const] : []), ...(isDefaultGw6 ? [6 as const] : [])];
+  return { ...base, defaultRoute: [], defaultRouteFamilies: families };
+}
+
+/** The entry for the runtime's interface: the default PodNetwork if the list has it, else the first. */
+function arranged(
+  entries: readonly PodNetworkEntry[],
+  targets: readonly (PodNetworkTarget | undefined)[],
+  { attachments }: Objects,
+): PodNetworks {
+  const networkOf = ({ kind, name }: PodNetworkEntry): string =>
+    (kind === "PodNetworkAttachment" ? attachments.get(name)?.podNetworkName : undefined) ?? name;
+  const names = entries.map(networkOf);
+  const ofDefault = names.indexOf(defaultPodNetwork);
+  const index = Math.max(0, ofDefault);
+  const further = targets.filter((target, each): target is PodNetworkTarget => each !== index && target !== undefined);
+  return { primary: { podNetwork: names[index] ?? defaultPodNetwork, target: targets[index] }, further };
+}
+
+function namesOnlyDefault(entries: readonly PodNetworkEntry[]): boolean {
+  return entries.length === 1 && entries[0]?.kind === "PodNetwork" && entries[0].name === defaultPodNetwork;
+}
