@@ -5,9 +5,10 @@ import type { Shim } from "../protocol/shim.ts";
 import type { ComponentAdmission } from "../sandbox/admission/admit.ts";
 import type { ComponentFileNames } from "../sandbox/component-file.ts";
 import type { ComponentDemands } from "../sandbox/provenance/component-demands.ts";
-import type { GuestRunner } from "../sandbox/runner.ts";
+import type { CapabilityImports, GuestRunner } from "../sandbox/runner.ts";
 import type { LeaseOperation } from "./leases/effect.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
+import type { RunningStep } from "./running-step.ts";
 
 /** The resources of one call's delegates. The one-shot engine makes them once, the daemon for each call. */
 export interface DelegateHost {
@@ -26,6 +27,8 @@ export interface DelegateHost {
   readonly runLeaseOperation: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
   /** The daemon's memory of leases; undefined in a one-shot engine. */
   readonly leaseMemory?: LeaseMemory;
+  /** Binds the capabilities of a step in the place of bind.ts: a replay answers them from its record. */
+  readonly bindRecorded?: (running: RunningStep, names: readonly string[]) => CapabilityImports;
   /** Receives one message of a delegate's log. */
   readonly log: (type: string, level: string, message: string) => void;
 }

@@ -7,6 +7,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { listenOn, uidOf } from "../store/files/unix-socket.ts";
 import { expositionType } from "./metrics/exposition.ts";
 import type { Metrics } from "./metrics/metrics.ts";
+import { readRecordingQuery, type RecordingReport, type RecordingRequest } from "../../src/chain-trace/recording-request.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
 import { heldQuery, type RetireReport, type RetireStep, retireSteps } from "../node/uninstall/retire-report.ts";
 import { listenOnTcp, type Page, pageServer, plainText as text } from "./page-server.ts";
@@ -26,6 +27,8 @@ export interface EndpointInit {
 export interface EndpointCommands {
   /** Runs a reconciler round now. */
   readonly reconcile: (dryRun: boolean) => Promise<RoundReport>;
+  /** The recording of chain traces: begins it, ends it (`stop`), or reports on it (undefined). */
+  readonly record: (request: RecordingRequest | "stop" | undefined) => RecordingReport;
   /** A step of Plexus' removal from the node; undefined if this daemon writes no network configuration. */
   readonly retire: (step: RetireStep, held: boolean) => Promise<RetireReport | undefined>;
 }
@@ -89,6 +92,7 @@ export class Endpoint {
     try {
       const [path = "", query = ""] = (request.url ?? "").split("?");
       if (request.method === "POST" && path === "/reconcile") return await this.#round(query, trusted);
+      if (path === "/record") return this.#record(request.method ?? "", query, trusted);
       if (request.method === "POST" && path === "/retire") return await this.#retire(query, trusted);
       return await this.#page(request.method ?? "", path, trusted);
     } catch (error) {
@@ -108,6 +112,15 @@ export class Endpoint {
     };
   }
 
+  /** Begins, ends (`stop`) or shows the recording of chain traces. */
+  #record(method: string, query: string, trusted: boolean): Page {
+    if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
+    const wanted = method !== "POST" ? undefined : query === "stop" ? query : readRecordingQuery(query);
+    if (wanted !== undefined && typeof wanted === "string" && wanted !== "stop")
+      return { status: 400, type: text, body: `${wanted}\n` };
+    return { status: 200, type: "application/json", body: `${JSON.stringify(this.#commands.record(wanted))}\n` };
+  }
+
   /** Takes a step of Plexus' removal; the page says which pods still need Plexus. */
   async #retire(query: string, trusted: boolean): Promise<Page> {
     if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
@@ -122,7 +135,7 @@ export class Endpoint {
 
   async #page(method: string, path: string, trusted: boolean): Promise<Page> {
     if (method !== "GET" && method !== "HEAD")
-      return { status: 405, type: text, body: "allowed methods: GET and HEAD; POST for /reconcile and /retire\n" };
+      return { status: 405, type: text, body: "allowed methods: GET and HEAD; POST for /reconcile, /record and /retire\n" };
     switch (path) {
       case "/metrics":
         return { status: 200, type: expositionType, body: trusted ? await this.#metrics.text() : await this.#recentText() };
@@ -145,7 +158,7 @@ export class Endpoint {
         return {
           status: 404,
           type: text,
-          body: "pages: /metrics, /healthz, /readyz, /status, /calls, /reconcile (POST), /retire (POST)\n",
+          body: "pages: /metrics, /healthz, /readyz, /status, /calls, /reconcile (POST), /record, /retire (POST)\n",
         };
     }
   }

@@ -1,45 +1,32 @@
 // The host calls of one run, recorded with their answers, and their replay: the same component then gives the same answer without a node.
 
-import { isDeepStrictEqual } from "node:util";
+import { encodeValue } from "../../../src/chain-trace/import-values.ts";
+import { ImportReplay, type RecordedImport } from "../../../src/chain-trace/import-replay.ts";
 
 /** One call of a capability's function. */
-export interface RecordedCall {
-  /** Such as `leases.reserve`. */
-  readonly name: string;
-  readonly args: unknown;
-  readonly answer: unknown;
-}
+export type RecordedCall = RecordedImport;
 
 /** Answers a host call; `ask` calls the simulated node. */
 export type AnswerCall = (name: string, args: readonly unknown[], ask: () => unknown) => unknown;
-
-/** An absent option of a record, which JSON cannot express. */
-const absentKey = "$absent";
 
 /** Adds each call to `calls`. */
 export function recordingTo(calls: RecordedCall[]): AnswerCall {
   return (name, args, ask) => {
     const answer = ask();
-    calls.push({ name, args: encoded(args), answer: encoded(answer) });
+    calls.push({ name, args: encodeValue(args), answer: encodeValue(answer) });
     return answer;
   };
 }
 
 /** Answers with the recorded calls, in their order. The answering function throws an Error for a call that differs from the recorded one. */
 export function replayOf(calls: readonly RecordedCall[]): { readonly answer: AnswerCall; readonly left: () => number } {
-  let next = 0;
+  const replay = new ImportReplay(calls);
   const answer: AnswerCall = (name, args) => {
-    const expected = calls[next];
-    const shown = `${name}(${JSON.stringify(encoded(args)).slice(1, -1)})`;
-    next += 1;
-    if (expected === undefined) throw new Error(`replay: call ${next}, ${shown}, was not recorded`);
-    if (expected.name !== name || !isDeepStrictEqual(expected.args, encoded(args)))
-      throw new Error(
-        `replay: call ${next} is ${shown}; recorded: ${expected.name}(${JSON.stringify(expected.args).slice(1, -1)})`,
-      );
-    return decoded(expected.answer);
+    const answered = replay.answer(name, args);
+    if ("difference" in answered) throw new Error(`replay: ${answered.difference}`);
+    return answered.answer;
   };
-  return { answer, left: () => calls.length - next };
+  return { answer, left: () => replay.left };
 }
 
 /** The calls in the text of a file that `--record` wrote. Throws an Error that names the field. */
@@ -59,18 +46,4 @@ export function recordedCalls(text: string): readonly RecordedCall[] {
 /** The text of a file with these calls. */
 export function recordedText(calls: readonly RecordedCall[]): string {
   return `${JSON.stringify({ apiVersion: "plexus/v1", kind: "RecordedCalls", calls }, undefined, 2)}\n`;
-}
-
-function encoded(value: unknown): unknown {
-  if (value === undefined) return { [absentKey]: true };
-  if (Array.isArray(value)) return value.map(encoded);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, encoded(member)]));
-}
-
-function decoded(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(decoded);
-  if (typeof value !== "object" || value === null) return value;
-  if (absentKey in value) return undefined;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, decoded(member)]));
 }

@@ -64,7 +64,8 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
   const unsupported = versionFault(type, declaration, cniVersion);
   if (unsupported !== undefined) return failedStep(neverBegun(unsupported));
   // Capabilities use the network's name on the step's stdin, as the delegate does.
-  const imports = await bindCapabilities(host, withinDeadline({ ...running, network: name }, deadlineMs), capabilities);
+  const bound = withinDeadline({ ...running, network: name }, deadlineMs);
+  const imports = host.bindRecorded?.(bound, capabilities) ?? (await bindCapabilities(host, bound, capabilities));
   const pending = new PendingImports();
   const started = performance.now();
   const answer = await callGuest(

@@ -4,6 +4,9 @@ import { fault } from "../../../src/fault/fault.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
 import { CallSession } from "../../engine/call/call-session.ts";
+import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
+import { tracesIn } from "../../engine/trace/trace-terms.ts";
+import type { RecordingReport, RecordingRequest } from "../../../src/chain-trace/recording-request.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
@@ -64,6 +67,7 @@ export class Daemon {
   /** Removes stale attachments. */
   readonly reconciler: Reconciler;
   readonly #podLife: PodLife | undefined;
+  readonly #requestedTraces: RequestedTraces;
   /** Calls that are answered, but not yet recorded in spans and metrics. */
   readonly #unrecorded = new Set<Promise<void>>();
   readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
@@ -71,6 +75,7 @@ export class Daemon {
   constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife }: DaemonInit) {
     const warn = (text: string): void => this.telemetry.warn(text);
     this.#jail = delegates.jail;
+    this.#requestedTraces = new RequestedTraces({ directory: tracesIn(telemetry.stateDirectory), now: Date.now });
     this.#sockets = [server.socket, endpoint.socket];
     this.#clusters = new DaemonClusters({ ...clusters, warn });
     this.#delegates = new DaemonDelegates(delegates);
@@ -109,6 +114,7 @@ export class Daemon {
       });
     this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, {
       reconcile: (dryRun) => this.reconciler.round(dryRun, true),
+      record: (wanted) => this.#record(wanted),
       retire: async (step, held) => this.#podLife?.retire(step, held),
     });
     this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
@@ -212,6 +218,11 @@ export class Daemon {
     );
   }
 
+  #record(wanted: RecordingRequest | "stop" | undefined): RecordingReport {
+    const traces = this.#requestedTraces;
+    return wanted === undefined ? traces.report() : wanted === "stop" ? traces.end() : traces.begin(wanted);
+  }
+
   #openCall(connected: ConnectedShim): CallSession {
     const shim = connected.serving((inner) => call.serveNested(inner));
     const takeLock = (wanted: LockRequest): Promise<LockAnswer> => takeLockFor(shim, this.#locks, wanted);
@@ -222,6 +233,7 @@ export class Daemon {
       openDelegates: async (wasm, log) => this.#delegates.open({ shim, wasm, takeLock, log }),
       cluster: (configuration, warn) => this.#clusters.open(configuration, warn),
       observe: (observed) => this.telemetry.observe(observed),
+      requestedTrace: (traced) => this.#requestedTraces.terms(traced),
     });
     return call;
   }
