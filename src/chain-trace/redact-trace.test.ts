@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import type { ObservedStep } from "./step-record.ts";
+import { hasTokens, redactTrace } from "./redact-trace.ts";
+import { exampleStep, exampleTrace } from "./testing/example-trace.ts";
+
+const stdin = (config: object): Pick<ObservedStep, "stdin"> => ({
+  stdin: JSON.stringify({ cniVersion: "1.1.0", name: "pods", type: "vpn", ...config }),
+});
+
+describe("redactTrace", () => {
+  test("replaces a secret by one token in input, output, imports, stderr, log and verdicts of every step", () => {
+    const secret = "hunter2-secret";
+    const step = exampleStep({
+      ...stdin({ psk: secret }),
+      outcome: { ok: true, stdout: JSON.stringify({ cniVersion: "1.1.0", dns: { search: [secret] } }) },
+      native: { path: "/opt/cni/bin/vpn", exit: "exit status 0", stderr: `used ${secret}` },
+      component: {
+        path: "/opt/cni/bin/vpn.wasm",
+        digest: "",
+        grants: {},
+        limits: {},
+        calls: [{ capability: "state", func: "put", args: [secret], answer: { ok: { text: secret } }, ms: 0 }],
+        log: [`info: ${secret}`],
+      },
+      verdicts: [{ kind: "grant", text: `refused ${secret}` }],
+    });
+    const failing = exampleStep({
+      outcome: { ok: false, fault: { kind: "DELEGATE_FAILED", code: 1, msg: secret, details: secret } },
+    });
+    const redacted = redactTrace(exampleTrace([step, failing]));
+    expect(JSON.stringify(redacted)).not.toContain(secret);
+    expect(redacted.secrets).toBe(1);
+    const [first] = redacted.steps;
+    expect(JSON.parse(first?.stdin ?? "")).toMatchObject({ psk: "[redacted-1]" });
+    expect(first?.result).toMatchObject({ dns: { search: ["[redacted-1]"] } });
+    expect(first?.component?.calls[0]).toMatchObject({ args: ["[redacted-1]"], answer: { ok: { text: "[redacted-1]" } } });
+    expect(first === undefined ? false : hasTokens(first)).toBe(true);
+  });
+
+  test("a trace without secrets stays as it is", () => {
+    const trace = exampleTrace([exampleStep({ steps: [exampleStep({ caller: "delegate" })] })]);
+    expect(redactTrace(trace)).toEqual(trace);
+    expect(hasTokens(exampleStep())).toBe(false);
+  });
+
+  test("a configuration with too many secrets hides the texts and says so", () => {
+    const passwords = Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [`password${index}`, `secret-value-${index}`]),
+    );
+    const redacted = redactTrace(exampleTrace([exampleStep(stdin({ passwords }))]));
+    expect(JSON.stringify(redacted)).not.toContain("secret-value-");
+    expect(redacted.omitted).toEqual([expect.stringContaining("too many secrets")]);
+  });
+});
