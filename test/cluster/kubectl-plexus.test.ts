@@ -54,6 +54,14 @@ describe.skipIf(skip)("kubectl plexus", () => {
     expect(JSON.parse(status.stdout)).toMatchObject({ kind: "NodeStatus", daemon: { version } });
   });
 
+  test("explain says what a network's steps may do on the node, and doctor finds nothing", () => {
+    const explained = plexus("web", "explain", "default/storage");
+    expect(explained).toMatchObject({ status: 0, stderr: "" });
+    expect(explained.stdout).toContain("ipam-host-local");
+    const examined = plexus("web", "doctor", "--prove-sandbox");
+    expect([examined.status, examined.stdout]).toEqual([0, expect.stringContaining("process")]);
+  });
+
   test("the exit status and the messages are those of plexusctl", () => {
     const refused = plexus("web", "explode");
     expect(refused.status).toBe(2);
