@@ -38,7 +38,8 @@ const wanted: readonly KubeProgram[] = clusterWanted
     ? ["kube-apiserver", "kubectl"]
     : ["kube-apiserver"];
 const absent = wanted.filter((name) => kubeProgram(name) === undefined);
-if (building && absent.length > 0) {
+if (building && absent.length > 0 && !hasGo()) say(`${absent.join(", ")} cannot be built: no go on PATH`);
+else if (building && absent.length > 0) {
   const minutes = absent.length === 1 ? 4 : 8;
   const skip = absent.includes("kube-apiserver") ? "PLEXUS_BUILD_APISERVER=0" : "PLEXUS_BUILD_CLUSTER=0";
   say(`building ${absent.join(", ")} for the tests (once: about ${minutes} minutes of two cores; ${skip} skips the build)`);
