@@ -50,6 +50,7 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
   const storage = () => {
     const ipam = { type: "host-local", subnet: "10.20.0.0/29", dataDir: stage.leases };
     return stage.host({
+      chainTrace: { calls: "all", pods: ["shop/db-0"] },
       delegates: [
         {
           cniVersion: "1.0.0",
@@ -162,6 +163,18 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
     expect(inner.x).toBeGreaterThanOrEqual(outer.x - 1);
     expect(inner.right).toBeLessThanOrEqual(outer.right + 1);
     expect(next.x).toBeGreaterThanOrEqual(outer.right - 1);
+    await close();
+  });
+
+  test("a recorded call shows what each step changed in the result", async () => {
+    const { page, close } = await open(url);
+    const opened = page.locator("details.call").filter({ hasText: "shop/db-0" });
+    await opened.locator("summary").first().click();
+    const changes = opened.locator("details.changes").first();
+    expect(await changes.locator("li").first().isVisible()).toBe(false);
+    await changes.getByText(/^\d+ changes? of the result/).click();
+    expect(await changes.innerText()).toMatch(/\/ips[\s\S]*\+ [\s\S]*10\.10\.0\.4\/28/);
+    expect(await opened.locator(".identity").innerText()).toMatch(/recorded as \S+_ADD_\S+\.json/);
     await close();
   });
 
@@ -298,7 +311,7 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
     expect(await daemon.stop()).toBe(0);
     await page.getByText("✕ No daemon answers").waitFor({ timeout: 10_000 });
     expect(await pictureBox(page, /^pod cart-1/).count()).toBe(1);
-    expect(await page.locator("#calls").innerText()).toContain("The calls are not known");
+    expect(await page.locator("#calls").innerText()).toContain("Only the recorded calls are known: the socket does not exist");
     ui.kill("SIGTERM");
     expect(await once(ui, "exit")).toEqual([0, null]);
     await expect.poll(() => page.getByRole("status").innerText(), { timeout: 10_000 }).toMatch(/^No newer data/);
@@ -314,15 +327,16 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
     );
     const { html } = nodePage(tidy, parts(), false);
     for (const theme of ["light", "dark"] as const) {
-      const context = await browser.newContext({ colorScheme: theme, viewport: { width: 1180, height: 900 } });
+      const context = await browser.newContext({ colorScheme: theme, viewport: { width: 1180, height: 1900 } });
       const page = await context.newPage();
       await page.route("http://page.example/", (route) => route.fulfill({ contentType: "text/html; charset=utf-8", body: html }));
       await page.goto("http://page.example/");
-      await page.screenshot({ path: join(directory, `page-node-${theme}.png`) });
-      await page.locator("details.call").filter({ hasText: "shop/db-0" }).first().locator("summary").click();
+      await page.screenshot({ path: join(directory, `page-node-${theme}.png`), clip: { x: 0, y: 0, width: 1180, height: 730 } });
+      await page.locator("details.call").filter({ hasText: "shop/db-0" }).first().locator("summary").first().click();
+      await page.locator("details.changes summary").nth(1).click();
       const { x, y, width, height } = await boxOf(page.locator("#calls"));
       const clip = { x: x - 24, y: y - 16, width: width + 48, height: height + 32 };
-      await page.screenshot({ path: join(directory, `page-calls-${theme}.png`), clip, fullPage: true });
+      await page.screenshot({ path: join(directory, `page-calls-${theme}.png`), clip });
       await context.close();
     }
   }

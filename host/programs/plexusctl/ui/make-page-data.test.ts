@@ -36,6 +36,7 @@ const sources: PageSources = {
   status,
   silent: "no socket",
   calls: { why: "no daemon" },
+  recordings: [],
   explanation: { why: "unreadable" },
 };
 

@@ -6,6 +6,7 @@ import { inertText } from "../../../../src/text/inert-text.ts";
 import type { ExplainedProblem, ExplainedStep, Explanation } from "../../../node/explain/explanation.ts";
 import type { RecentCall } from "../../../telemetry/recent-calls.ts";
 import type { DaemonStatus, StatusDocument } from "../../../telemetry/status-document.ts";
+import { type Recording, withRecordings } from "./recorded-calls.ts";
 import type { PageData, PageDaemon, PageFault, PageNetwork, PagePlugin } from "./page-data.ts";
 
 /** A value, or the reason why it is not known. */
@@ -18,6 +19,8 @@ export interface PageSources {
   /** The reason why no daemon answered. */
   readonly silent: string | undefined;
   readonly calls: Known<readonly RecentCall[]>;
+  /** The latest chain traces. */
+  readonly recordings: readonly Recording[];
   readonly explanation: Known<Explanation>;
 }
 
@@ -32,10 +35,11 @@ const maxProblems = 50;
 const maxText = 1024;
 
 /** The page's data. */
-export function pageDataOf({ node, status, silent, calls, explanation }: PageSources): PageData {
+export function pageDataOf({ node, status, silent, calls, recordings, explanation }: PageSources): PageData {
   const { daemon, nodes, failures, time } = status;
   const attachments = nodes.flatMap((each) => each.attachments);
   const urgent = attachments.toSorted((left, right) => urgency(right) - urgency(left));
+  const knownCalls = "why" in calls ? [] : calls.value;
   return bounded({
     time,
     node,
@@ -48,9 +52,9 @@ export function pageDataOf({ node, status, silent, calls, explanation }: PageSou
     networks: nodes.flatMap((each) => each.networks.map(withLinks)).slice(0, maxNetworks),
     pools: poolsOf(status).slice(0, maxPools),
     failures: failures.slice(0, maxFailures),
-    ...("why" in calls
-      ? { calls: null, callsUnknown: calls.why }
-      : { calls: calls.value.slice(0, maxCalls), callsUnknown: null }),
+    // Without a daemon the recorded calls are still known.
+    calls: "why" in calls && recordings.length === 0 ? null : withRecordings(knownCalls, recordings).slice(0, maxCalls),
+    callsUnknown: "why" in calls ? calls.why : null,
     ...("why" in explanation
       ? { plugins: null, pluginsUnknown: explanation.why }
       : { plugins: pluginsOf(explanation.value).slice(0, maxPlugins), pluginsUnknown: null }),

@@ -99,6 +99,18 @@ export interface PageStep {
   readonly startMs: number;
   readonly ms: number;
   readonly failure: PageFault | null;
+  /** What its result changed; null without a recording, and for a step without a result. */
+  readonly changes: readonly PageChange[] | null;
+}
+
+/** A change of the result. */
+export interface PageChange {
+  /** A JSON pointer. */
+  readonly path: string;
+  /** The value as JSON; null if there was none. */
+  readonly before: string | null;
+  /** The value as JSON; null if it was removed. */
+  readonly after: string | null;
 }
 
 /** A call of a runtime. */
@@ -116,6 +128,8 @@ export interface PageCall {
   readonly failure: PageFault | null;
   readonly steps: readonly PageStep[];
   readonly moreSteps: number;
+  /** The name of the chain trace's file; null if the call was not recorded. */
+  readonly recorded: string | null;
 }
 
 /** A capability that a component declares. */
@@ -160,8 +174,9 @@ export interface PageData {
   readonly networks: readonly PageNetwork[];
   readonly pools: readonly PagePool[];
   readonly failures: readonly PageFailure[];
-  /** Running calls first, then the latest ones; null if they are not known, and `callsUnknown` has the reason. */
+  /** Running calls first, then the latest ones; null if none is known. */
   readonly calls: readonly PageCall[] | null;
+  /** The reason why the daemon's calls are not known: then `calls` has only recorded ones. */
   readonly callsUnknown: string | null;
   /** Null if they are not known; `pluginsUnknown` has the reason. */
   readonly plugins: readonly PagePlugin[] | null;

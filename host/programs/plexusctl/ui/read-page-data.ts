@@ -1,6 +1,7 @@
 // Reads what the page shows: the daemon's status and calls, and the explanation of the node's networks.
 
 import { hostname } from "node:os";
+import { join } from "node:path";
 import type { Explanation } from "../../../node/explain/explanation.ts";
 import { explain } from "../../../node/explain/explain-networks.ts";
 import { readHostSettings } from "../../../node/explain/host-settings.ts";
@@ -12,6 +13,7 @@ import { readStatus, type ReadStatusInit } from "../read-status.ts";
 import { callsOf, unknownForm } from "../status-form.ts";
 import { type Known, pageDataOf } from "./make-page-data.ts";
 import type { PageData } from "./page-data.ts";
+import { recordingReader } from "./read-recordings.ts";
 
 /** Where to read. */
 export interface ReadPageInit extends ReadStatusInit {
@@ -26,17 +28,33 @@ const explainMs = 30_000;
 
 /** Makes the reader of the page's data, which never rejects. */
 export function pageReader(init: ReadPageInit): () => Promise<PageData> {
+  const readRecordings = recordingReader();
   let explained: { readonly at: number; readonly explanation: Promise<Known<Explanation>> } | undefined;
   return async () => {
     const [{ document, silent }, calls] = await Promise.all([readStatus(init), readCalls(init.statusSocket)]);
+    const directories = document.nodes.map((node) => node.stateDirectory);
+    const recordings = readRecordings(traceDirectories(init, directories));
     if (explained === undefined || performance.now() - explained.at > explainMs) {
-      const directories = document.nodes.map((node) => node.stateDirectory);
       explained = { at: performance.now(), explanation: explainNode(init, directories) };
     }
     const version = document.daemon?.version;
     const known = "why" in calls && version !== undefined ? { why: `${calls.why} (its version is ${version})` } : calls;
-    return pageDataOf({ node: hostname(), status: document, silent, calls: known, explanation: await explained.explanation });
+    return pageDataOf({
+      node: hostname(),
+      status: document,
+      silent,
+      calls: known,
+      recordings,
+      explanation: await explained.explanation,
+    });
   };
+}
+
+/** The directories of chain traces: `traces` in each state directory, and the one that the configuration names. */
+function traceDirectories({ config, cniPath }: ReadPageInit, stateDirectories: readonly string[]): readonly string[] {
+  const settings = readHostSettings(config, cniPath);
+  const named = settings.ok ? settings.value?.configuration.chainTrace?.directory : undefined;
+  return [...stateDirectories.map((directory) => join(directory, "traces")), ...(named === undefined ? [] : [named])];
 }
 
 async function readCalls(socketPath: string): Promise<Known<readonly RecentCall[]>> {

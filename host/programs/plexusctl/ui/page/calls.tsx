@@ -30,6 +30,7 @@ export function Calls({ data, wanted }: { readonly data: PageData; readonly want
             </label>
             <Legend />
           </div>
+          {callsUnknown !== null && <p class="muted">Only the recorded calls are known: {callsUnknown}</p>}
           {shown.length === 0 ? (
             <Nothing>{calls.length === 0 ? "No call since the daemon's start." : "No call matches."}</Nothing>
           ) : (
@@ -68,7 +69,7 @@ function Legend() {
 }
 
 function Call({ call }: { readonly call: PageCall }) {
-  const { time, verb, pod, container, ms, running, failure, request } = call;
+  const { time, verb, pod, container, ms, running, failure, request, recorded } = call;
   const outcome = running ? "running" : failure === null ? "ok" : "failed";
   const texts = { running: "… running", ok: "✓ ok", failed: "✕ failed" } as const;
   return (
@@ -87,7 +88,21 @@ function Call({ call }: { readonly call: PageCall }) {
         {failure !== null && <FaultNote failure={failure} />}
         <Waterfall call={call} />
         <p class="identity">
-          Request <code>{request}</code> in the log, container <code>{container}</code>
+          {request === recorded ? (
+            ""
+          ) : (
+            <>
+              Request <code>{request}</code> in the log,{" "}
+            </>
+          )}
+          container <code>{container}</code>
+          {recorded === null ? (
+            ""
+          ) : (
+            <>
+              , recorded as <code>{recorded}</code>
+            </>
+          )}
         </p>
       </div>
     </details>

@@ -10,11 +10,18 @@ export function FaultNote({ failure: { fault, code, msg, remedy } }: { readonly 
         <bdi>{msg}</bdi>
       </p>
       <p>
-        <code>{fault}</code>, CNI code {code}
+        {fault !== "" && (
+          <>
+            <code>{fault}</code>,{" "}
+          </>
+        )}
+        CNI code {code}
       </p>
-      <p class="remedy">
-        <strong>To do:</strong> {remedy}
-      </p>
+      {remedy !== "" && (
+        <p class="remedy">
+          <strong>To do:</strong> <bdi>{remedy}</bdi>
+        </p>
+      )}
     </div>
   );
 }

@@ -3,7 +3,18 @@ import type { PageStep } from "../page-data.ts";
 import { barsOf, outsideMs, ticksOf } from "./waterfall-layout.ts";
 
 function step(type: string, startMs: number, ms: number, nested = false): PageStep {
-  return { type, startMs, ms, nested, network: "pods", ifname: "eth0", verb: "ADD", kind: "native", failure: null };
+  return {
+    type,
+    startMs,
+    ms,
+    nested,
+    network: "pods",
+    ifname: "eth0",
+    verb: "ADD",
+    kind: "native",
+    failure: null,
+    changes: null,
+  };
 }
 
 // In the order of their ends, as the daemon reports them.

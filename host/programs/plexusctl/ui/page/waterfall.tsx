@@ -1,6 +1,7 @@
 // A call's steps as a table, with a bar for each on a common time axis.
 
 import type { PageCall } from "../page-data.ts";
+import { Changes } from "./changes.tsx";
 import { FaultNote } from "./fault-note.tsx";
 import { duration } from "./texts.ts";
 import { type Bar, barsOf, outsideMs, ticksOf } from "./waterfall-layout.ts";
@@ -58,7 +59,7 @@ interface StepRowProps {
 }
 
 function StepRow({ bar: { step, left, width, depth }, verb, ticks }: StepRowProps) {
-  const { type, network, ifname, kind, ms, startMs, failure } = step;
+  const { type, network, ifname, kind, ms, startMs, failure, changes } = step;
   return (
     <>
       <tr>
@@ -81,6 +82,13 @@ function StepRow({ bar: { step, left, width, depth }, verb, ticks }: StepRowProp
         <td class="number">{duration(ms)}</td>
         <td class={failure === null ? "outcome ok" : "outcome failed"}>{failure === null ? "✓ ok" : `✕ code ${failure.code}`}</td>
       </tr>
+      {changes !== null && (
+        <tr class="step-changes">
+          <td colSpan={6}>
+            <Changes changes={changes} type={type} />
+          </td>
+        </tr>
+      )}
       {failure !== null && (
         <tr class="step-fault">
           <td colSpan={6}>
