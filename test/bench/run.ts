@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 
 import { apiDownBenchmark } from "./api-down.ts";
 import { burstBenchmark } from "./bursts.ts";
+import { chainTraceBenchmarks } from "./chain-traces.ts";
 import { crowdedBenchmarks } from "./crowded.ts";
 import { cycleBenchmarks } from "./cycles.ts";
 import { daemonPodBenchmarks } from "./daemon-pods.ts";
@@ -46,6 +47,7 @@ const benchmarks: readonly Benchmark[] = [
   ...largeClusterBenchmarks,
   firstCall,
   ...sandboxBenchmarks,
+  ...chainTraceBenchmarks,
 ];
 
 interface Failed {

@@ -57,7 +57,6 @@ export const openExpectations: Readonly<Record<string, Open>> = {
     reason: "plexusctl has no command doctor.",
     issue: "Tell whether a node can run Plexus, with a remedy for each lack.",
   },
-  "X-1": { reason: "No command records a chain's trace.", issue: "Record, show, replay and compare the trace of a chain." },
   "X-6": {
     reason: "plexusctl tries no hostile components on a node.",
     issue: "Show on a node which limits of the sandbox hold.",
