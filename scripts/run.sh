@@ -81,6 +81,7 @@ if [ "$command" = test ]; then
   node test/harness/build-newer-plugins.ts
   node test/e2e/containerd/get.ts
   node test/harness/image/get.ts
+  node test/harness/rust/get.ts
 fi
 if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
   node test/harness/kube/build.ts cluster

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { z } from "zod";
-import { releasedAbis } from "../../delegates/sdk/build/abi.ts";
+import { readAbi, releasedAbis } from "../../delegates/sdk/build/abi.ts";
+import { docsOf } from "../../delegates/sdk/generator/docs.ts";
+import { javaScriptTypes } from "../../delegates/sdk/generator/javascript-types.ts";
 import { refuseUnresolved } from "../refuse-unresolved.ts";
 import { npmPack } from "./npm-package.ts";
 import { writeTypes } from "./package-types.ts";
@@ -69,9 +71,7 @@ export async function stageSdk(root: string, directory: string, repository: stri
   );
   // The guest library is source text for the AssemblyScript compiler: Node never loads it.
   cpSync(join(kit, "assembly"), join(directory, "assembly"), { recursive: true });
-  for (const version of releasedAbis())
-    for (const file of ["delegate.wit", "model.json"])
-      cpSync(join(root, "wit", version, file), join(directory, "wit", version, file));
+  for (const version of releasedAbis()) stageAbi(root, directory, version);
   for (const file of ["README.md", "tsconfig.guest.json"]) cpSync(join(kit, file), join(directory, file));
   cpSync(join(root, "asconfig.json"), join(directory, "asconfig.json"));
   const exported = modules.map(([name, file]) => [
@@ -86,6 +86,15 @@ export async function stageSdk(root: string, directory: string, repository: stri
     exports: Object.fromEntries([...exported, ...files]),
     files: ["dist", "types", "assembly", "wit", "asconfig.json", "tsconfig.guest.json"],
   });
+}
+
+/** Writes the contract of one version, with its types for JavaScript. */
+function stageAbi(root: string, directory: string, version: string): void {
+  for (const file of ["delegate.wit", "model.json"])
+    cpSync(join(root, "wit", version, file), join(directory, "wit", version, file));
+  const abi = readAbi(version);
+  if (abi === null) throw new Error(`wit/${version} can't be read`);
+  writeFileSync(join(directory, "wit", version, "delegate.d.ts"), javaScriptTypes(abi.model, docsOf(abi.wit)));
 }
 
 /** Writes the files of `create-plexus-delegate` into `directory`. */

@@ -2,22 +2,21 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
-import { interfaceId } from "../generator/calls-file.ts";
-import { bindingsOf, capabilitiesOf, readAbi, releasedAbis, world } from "./abi.ts";
-import { compileApart } from "./compile-apart.ts";
+import { capabilitiesOf, readAbi, releasedAbis } from "./abi.ts";
+import type { CompiledComponent, LanguageInput } from "./compiled-component.ts";
 import { cacheDirOf, digestOf, digestTree, fromCache, writeByRename } from "./content-cache.ts";
+import { customSection } from "./core-module.ts";
 import { declarationSection, parseDeclaration, type Declaration } from "./declaration.ts";
-import { asconfigFile } from "./kit-files.ts";
+import { type Language, languageIn } from "./language.ts";
 
 export interface BuildDelegateInit {
-  /** The directory of `delegate.json` and `assembly/index.ts`. */
+  /** The directory of `delegate.json` and the sources. */
   readonly dir: string;
   /** Path of the component; its directory is created. */
   readonly outFile: string;
   /** Directory of earlier builds, which are reused for equal content. Null: always build. */
   readonly cacheDir?: string | null;
-  /** Skips the optimiser: several times faster to build, but larger and slower code. */
+  /** Skips AssemblyScript's optimiser: several times faster to build, but larger and slower code. */
   readonly quick?: boolean;
   /** The functions keep their names, which a profile shows: a larger component. */
   readonly names?: boolean;
@@ -33,7 +32,36 @@ export interface BuiltDelegate {
   readonly warnings: readonly string[];
 }
 
-/** Builds a delegate. The same sources give the same bytes. Throws an Error for the author. */
+interface Made {
+  readonly bytes: Uint8Array;
+  readonly warnings: readonly string[];
+}
+
+type Compile = (input: LanguageInput) => Promise<CompiledComponent>;
+
+/** The sources on which a component depends; undefined: the language's own tools keep earlier builds. */
+type SourceDigest = ((dir: string) => Promise<string>) | undefined;
+
+/** Each language's compiler and sources. A compiler is loaded when it is used. */
+const compilers: Readonly<Record<Language["id"], { readonly load: () => Promise<Compile>; readonly sources: SourceDigest }>> = {
+  as: {
+    load: async () => (await import("./assemblyscript.ts")).compileAssemblyScript,
+    sources: (dir) => digestTree(join(dir, "assembly")),
+  },
+  js: {
+    load: async () => (await import("./javascript.ts")).compileJavaScript,
+    sources: async (dir) => (await import("./javascript-sources.ts")).digestSources(dir),
+  },
+  ts: {
+    load: async () => (await import("./javascript.ts")).compileJavaScript,
+    sources: async (dir) => (await import("./javascript-sources.ts")).digestSources(dir),
+  },
+  rust: { load: async () => (await import("./rust.ts")).compileRust, sources: undefined },
+};
+
+/**
+ * Builds a delegate in any language of the kit. The same sources in AssemblyScript give the same bytes. Throws an Error for the author.
+ */
 export async function buildDelegate({
   dir,
   outFile,
@@ -42,11 +70,14 @@ export async function buildDelegate({
   names = false,
 }: BuildDelegateInit): Promise<BuiltDelegate> {
   const { text, declaration } = await readDeclaration(dir);
-  const sources = await digestTree(join(dir, "assembly"));
-  const make = async (): Promise<{ bytes: Uint8Array; warnings: string[] }> =>
-    build(dir, declaration, await compilerOptions(quick), names);
-  if (cacheDir === null) return finished(declaration, outFile, await make(), false);
-  const key = await digestOf([text, `${quick} ${names}`, readAbi(declaration.abi)?.wit ?? "", sources]);
+  const abi = readAbi(declaration.abi);
+  if (abi === null) throw new Error(`cni:delegate@${declaration.abi} does not exist`);
+  const language = languageIn(dir);
+  const { load, sources } = compilers[language.id];
+  const digest = await sources?.(dir);
+  const make = async (): Promise<Made> => build({ dir, declaration, abi, quick, names }, await load());
+  if (cacheDir === null || digest === undefined) return finished(declaration, outFile, await make(), false);
+  const key = await digestOf([text, language.id, `${quick} ${names}`, abi.wit, digest]);
   // A build with warnings is not cached, so that the warnings are repeated.
   const built = await fromCache(cacheDir, key, make, ({ warnings }) => warnings.length === 0);
   if ("cachedBytes" in built) return finished(declaration, outFile, { bytes: built.cachedBytes, warnings: [] }, true);
@@ -66,61 +97,24 @@ export async function readDeclaration(dir: string): Promise<{ readonly text: str
 async function finished(
   declaration: Declaration,
   outFile: string,
-  { bytes, warnings }: { readonly bytes: Uint8Array; readonly warnings: readonly string[] },
+  { bytes, warnings }: Made,
   cached: boolean,
 ): Promise<BuiltDelegate> {
   await writeByRename(outFile, bytes);
   return { declaration, bytes, cached, warnings };
 }
 
-async function build(
-  dir: string,
-  declaration: Declaration,
-  options: readonly string[],
-  names: boolean,
-): Promise<{ bytes: Uint8Array; warnings: string[] }> {
-  const abi = readAbi(declaration.abi);
-  if (abi === null) throw new Error(`cni:delegate@${declaration.abi} does not exist`);
-  const bindings = bindingsOf(abi);
-  const abort = "log" in declaration.capabilities ? "abort-log" : "abort-silent";
-  const entry = "delegate-entry.ts";
-  const virtual = new Map([...bindings.files].map(([name, text]) => [`plexus/abi/${name}`, text]));
-  virtual.set(entry, `${bindings.entry.text}import "plexus/${abort}";\n`);
-  const module = await compileApart({
-    dir,
-    entry,
-    virtual,
-    options: [...options, ...(names ? ["--debug"] : []), "--use", `abort=~lib/plexus/${abort}/abort`],
-  });
-  // Loaded here, because loading the tools takes longer than reading the cache.
-  const { componentize } = await import("./componentize.ts");
-  const ids = new Map((capabilitiesOf(abi.version) ?? []).map((name) => [interfaceId(abi.model, name), name]));
-  const { bytes, imports } = await componentize({
-    module,
-    exportNames: bindings.entry.exportNames,
-    witSource: abi.wit,
-    world,
-    keepsNames: names,
-    importable: [...ids.keys()],
-    sections: new Map([[declarationSection, new TextEncoder().encode(JSON.stringify(declaration))]]),
-  });
-  const used = imports.map((id) => ids.get(id) ?? id);
-  const undeclared = used.filter((name) => !(name in declaration.capabilities));
+async function build(input: LanguageInput, compile: Compile): Promise<Made> {
+  const { declaration } = input;
+  const { bytes, called } = await compile(input);
+  const undeclared = called.filter((name) => !(name in declaration.capabilities));
   if (undeclared.length > 0) {
     throw new Error(`${declaration.name} calls ${undeclared.join(", ")}: declare it in delegate.json, with a reason`);
   }
-  const uncalled = Object.keys(declaration.capabilities).filter((name) => !used.includes(name));
-  return { bytes, warnings: uncalled.map((name) => `${declaration.name} declares ${name} and never calls it`) };
-}
-
-/** The compiler's options in asconfig.json, as arguments. */
-async function compilerOptions(quick: boolean): Promise<string[]> {
-  const { options } = z
-    .object({ options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])) })
-    .parse(JSON.parse(await readFile(asconfigFile, "utf8")));
-  const used = quick ? { ...options, optimizeLevel: 0, shrinkLevel: 0 } : options;
-  return Object.entries(used).flatMap(([name, value]) => {
-    if (typeof value === "boolean") return value ? [`--${name}`] : [];
-    return [`--${name}`, String(value)];
-  });
+  const uncalled = Object.keys(declaration.capabilities).filter((name) => !called.includes(name));
+  const section = customSection(declarationSection, new TextEncoder().encode(JSON.stringify(declaration)));
+  return {
+    bytes: Buffer.concat([bytes, Uint8Array.from(section)]),
+    warnings: uncalled.map((name) => `${declaration.name} declares ${name} and never calls it`),
+  };
 }

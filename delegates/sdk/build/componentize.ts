@@ -1,7 +1,7 @@
 // A core module becomes a component. jco's library functions do it; this runs on authors' machines, never on a node.
 
 import { componentEmbed, componentNew } from "@bytecodealliance/jco";
-import { coreImports, customSection, rename, withoutCustomSections } from "./core-module.ts";
+import { coreImports, rename, withoutCustomSections } from "./core-module.ts";
 
 /** A component and its imports. */
 export interface ComponentizeInit {
@@ -11,8 +11,6 @@ export interface ComponentizeInit {
   readonly world: string;
   /** Full names of the interfaces that the world imports. */
   readonly importable: readonly string[];
-  /** Custom sections to append, by name. */
-  readonly sections: ReadonlyMap<string, Uint8Array>;
   /** True: the functions keep their names for debuggers and profiles. */
   readonly keepsNames?: boolean;
 }
@@ -43,10 +41,6 @@ export async function componentize(init: ComponentizeInit): Promise<Component> {
   const core = rename(init.module, init.exportNames, init.keepsNames);
   // witSource, not a path: see ../wit/read-wit.ts.
   const embedded = await componentEmbed({ binary: core, witSource: init.witSource, world: init.world, stringEncoding: "utf8" });
-  const component = withoutCustomSections(await componentNew(embedded, []));
-  const tail = [...init.sections].flatMap(([name, body]) => customSection(name, body));
-  const bytes = new Uint8Array(component.length + tail.length);
-  bytes.set(component);
-  bytes.set(tail, component.length);
+  const bytes = withoutCustomSections(await componentNew(embedded, []));
   return { bytes, imports: [...imports].sort() };
 }

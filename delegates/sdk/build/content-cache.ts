@@ -24,10 +24,10 @@ export async function digestOf(parts: Iterable<string | Uint8Array>): Promise<st
   return hash.digest("hex");
 }
 
-/** A digest of a directory's `.ts` files, by name and content. Rejects for a symbolic link: its target is outside of the digest. */
-export async function digestTree(root: string): Promise<string> {
+/** A digest of a directory's files of this name, by name and content. Rejects for a symbolic link: its target is outside of the digest. */
+export async function digestTree(root: string, pattern: RegExp = /\.ts$/): Promise<string> {
   const hash = createHash("sha256");
-  await hashTree(hash, root, /\.ts$/);
+  await hashTree(hash, root, pattern);
   return hash.digest("hex");
 }
 
@@ -74,7 +74,8 @@ async function digestKit(): Promise<string> {
   const hash = createHash("sha256").update(await readFile(asconfigFile));
   const code = isPackaged ? ["dist"] : ["build", "generator", "wit"];
   for (const part of ["assembly", ...code]) await hashTree(hash, kitFile(part), /(?<!\.test)\.[tj]s$/);
-  for (const tool of ["assemblyscript/package.json", "@bytecodealliance/jco/package.json"]) hash.update(await toolVersion(tool));
+  for (const tool of ["assemblyscript/package.json", "@bytecodealliance/jco/package.json", "componentize-qjs/package.json"])
+    hash.update(await toolVersion(tool));
   return hash.digest("hex");
 }
 

@@ -70,12 +70,9 @@ export function rename(binary: Uint8Array, names: ReadonlyMap<string, string>, k
 
 /** A module or component without its outermost custom sections: names for debuggers and the tools that made it. */
 export function withoutCustomSections(binary: Uint8Array): Uint8Array {
-  const out: number[] = [...binary.subarray(0, 8)];
-  for (const part of sections(binary)) {
-    if (part.id === 0) continue;
-    for (const byte of section(part.id, part.body)) out.push(byte);
-  }
-  return Uint8Array.from(out);
+  const kept = sections(binary).filter((part) => part.id !== 0);
+  const pieces = kept.flatMap((part) => [Uint8Array.from([part.id, ...leb128(part.body.length)]), part.body]);
+  return Buffer.concat([binary.subarray(0, 8), ...pieces]);
 }
 
 function renamedExports(part: Section, names: ReadonlyMap<string, string>): number[] {

@@ -23,7 +23,7 @@ test("E-2: a new delegate builds without warnings and its unchanged vectors pass
     expect(built.declaration.name).toBe("my-delegate");
     expect(built.warnings).toEqual([]);
     const vectors = await readVectors(join(dir, "vectors"));
-    expect(vectors).toHaveLength(2);
+    expect(vectors).toHaveLength(5);
     for (const vector of vectors) {
       const expected = vector.answer ?? {};
       expect(comparable(await answerOf(vector, built.bytes, runInJco), expected)).toEqual(expected);

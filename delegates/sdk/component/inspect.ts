@@ -97,7 +97,8 @@ function outlineOf(bytes: Uint8Array, limits: Limits): Outline {
   );
   const declaration = read.ok ? catchRefusal(() => readDeclaration(read.value.customs)) : undefined;
   return {
-    imports,
+    // A nested component imports them again.
+    imports: [...new Set(imports)],
     exports: read.ok ? [...read.value.exports.keys()] : [],
     declaration: declaration?.ok === true ? declaration.value : undefined,
   };

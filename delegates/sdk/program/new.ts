@@ -2,8 +2,10 @@
 
 import { resolve } from "node:path";
 import { isPackaged } from "../build/kit-files.ts";
+import { type Language, languages } from "../build/language.ts";
 import { scaffoldCapabilities, writeScaffold } from "../build/scaffold.ts";
 import { version } from "../../../host/system/version.ts";
+import { unknown } from "./command-line.ts";
 import { type Command, CommandError, exitCode } from "./command.ts";
 
 /** Makes a directory with a delegate that builds and passes its vectors. */
@@ -13,6 +15,11 @@ export const newCommand: Command = {
   usage: "NAME [CAPABILITY ...]",
   details: `Capabilities: ${scaffoldCapabilities.toSorted().join(", ")}. The delegate declares "log" and those that you name.`,
   options: [
+    {
+      name: "language",
+      value: "LANGUAGE",
+      about: `${languages.map(({ id, title }) => `${id} (${title})`).join(", ")}; default: as`,
+    },
     { name: "dir", value: "DIR", about: "the directory; default: NAME" },
     {
       name: "sdk",
@@ -24,15 +31,25 @@ export const newCommand: Command = {
   run: async ({ positionals, values }, output) => {
     const [name = "", ...capabilities] = positionals;
     const dir = values.get("dir") ?? name;
+    const { id: language, entry } = languageNamed(values.get("language") ?? "as");
     const sdk = values.get("sdk") ?? `^${version}`;
-    await writeScaffold(resolve(dir), { name, capabilities, home: { kind: "repository", sdk } }).catch((error: unknown) => {
-      throw new CommandError(error instanceof Error ? error.message : String(error), exitCode.usage, { cause: error });
-    });
+    await writeScaffold(resolve(dir), { name, capabilities, language, home: { kind: "repository", sdk } }).catch(
+      (error: unknown) => {
+        throw new CommandError(error instanceof Error ? error.message : String(error), exitCode.usage, { cause: error });
+      },
+    );
     output.say(`Created ${dir}/. Next:
   cd ${dir}
   npm install${isPackaged || values.has("sdk") ? "" : "          # needs the package @plexus-cni/sdk"}
   npm test             # builds build/${name}.wasm and runs its vectors
-Then change assembly/index.ts. New vectors: write vectors/NAME.in.json, then npm run vectors.`);
+Then change ${language === "rust" ? "src/lib.rs" : entry}. New vectors: write vectors/NAME.in.json, then npm run vectors.`);
     return exitCode.success;
   },
 };
+
+function languageNamed(id: string): Language {
+  const found = languages.find((each) => each.id === id);
+  if (found !== undefined) return found;
+  const valid = languages.map((each) => each.id);
+  throw new CommandError(`new: ${unknown("language", id, id, valid)}`, exitCode.usage);
+}

@@ -50,7 +50,6 @@ export async function buildEcho(wit: string, world: string): Promise<Echo> {
       witSource: wit,
       world,
       importable: (model.worlds[world]?.imports ?? []).map((iface) => interfaceId(model, iface)),
-      sections: new Map(),
     });
   };
   const built = await fromCache(defaultCacheDir, await digestOf(["echo", world, wit, ...options, ...[...virtual].flat()]), make);

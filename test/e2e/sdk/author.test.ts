@@ -84,7 +84,7 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
       if (offline) linkTreePackages(greeter);
       const flags = [...(offline ? ["--offline"] : []), "--no-audit", "--no-fund", "--loglevel=error"];
       step("install", run(greeter, path, "npm", "install", ...flags));
-      expect(step("test", run(greeter, path, "npm", "test")).stdout).toContain("2 passed, 0 failed: build/greeter.wasm");
+      expect(step("test", run(greeter, path, "npm", "test")).stdout).toContain("5 passed, 0 failed: build/greeter.wasm");
 
       // The delegate sets the pod's domain from its configuration.
       const source = join(greeter, "assembly/index.ts");
@@ -106,7 +106,7 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
       step("vectors", run(greeter, path, "npm", "run", "vectors"));
       const answer = JSON.parse(readFileSync(join(greeter, "vectors/03-domain.out.json"), "utf8"));
       expect(answer).toMatchObject({ result: { dns: { domain: "pods.example" } } });
-      expect(step("test again", run(greeter, path, "npm", "test")).stdout).toContain("3 passed, 0 failed");
+      expect(step("test again", run(greeter, path, "npm", "test")).stdout).toContain("6 passed, 0 failed");
 
       // A wrong answer fails with its place.
       writeFileSync(join(greeter, "vectors/03-domain.out.json"), JSON.stringify({ ...answer, log: [] }));

@@ -1,0 +1,73 @@
+// A delegate in Rust becomes a component: cargo makes a core module for wasm32-unknown-unknown, which has no WASI.
+
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { componentNew } from "@bytecodealliance/jco";
+import { capabilitiesOf } from "./abi.ts";
+import type { CompiledComponent, LanguageInput } from "./compiled-component.ts";
+import { coreImports, withoutCustomSections } from "./core-module.ts";
+
+const target = "wasm32-unknown-unknown";
+
+/** Compiles the crate of `Cargo.toml`. Throws an Error for the author, with cargo's messages. */
+export async function compileRust({ dir, abi }: LanguageInput): Promise<CompiledComponent> {
+  const module = await readFile(await cargoBuild(dir));
+  const called = new Set<string>();
+  for (const { module: from, name } of coreImports(module)) {
+    const capability = capabilitiesOf(abi.version)?.find((each) => from === `cni:delegate/${each}@${abi.version}`);
+    if (capability === undefined) {
+      throw new Error(`the crate imports ${from} ${name}, which is not in cni:delegate@${abi.version}, the ABI of delegate.json`);
+    }
+    called.add(capability);
+  }
+  return { bytes: withoutCustomSections(await componentNew(module, [])), called: [...called].toSorted() };
+}
+
+/** Runs cargo, and answers the path of the module that it made. */
+async function cargoBuild(dir: string): Promise<string> {
+  const args = ["build", "--release", "--target", target, "--message-format=json-render-diagnostics"];
+  const { status, stdout, stderr } = await run("cargo", args, dir);
+  if (status !== 0) {
+    const remedy = /target may not be installed/.test(stderr) ? `\nTo do: rustup target add ${target}` : "";
+    throw new Error(`${dir} does not compile:\n${stderr.trim()}${remedy}`);
+  }
+  const files = stdout.split("\n").flatMap((line) => artifactFiles(line));
+  const [file] = files.filter((each) => each.endsWith(".wasm"));
+  if (file === undefined) throw new Error(`${dir}: cargo made no .wasm: Cargo.toml needs [lib] crate-type = ["cdylib"]`);
+  return file;
+}
+
+/** The files of a message of cargo about an artifact. */
+function artifactFiles(line: string): readonly string[] {
+  if (!line.startsWith("{")) return [];
+  const message: unknown = JSON.parse(line);
+  if (typeof message !== "object" || message === null || Reflect.get(message, "reason") !== "compiler-artifact") return [];
+  const files: unknown = Reflect.get(message, "filenames");
+  return Array.isArray(files) ? files.filter((each) => typeof each === "string") : [];
+}
+
+interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(program: string, args: readonly string[], cwd: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+    child.on("error", (cause) => {
+      reject(
+        new Error(
+          `${program} does not start (${cause.message}): install Rust (https://rustup.rs), and run rustup target add ${target}`,
+        ),
+      );
+    });
+    child.on("close", (status) => {
+      resolve({ status, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
+    });
+  });
+}
