@@ -132,6 +132,46 @@ describe("plexusctl explain", () => {
     expect(explain().stdout.replaceAll(/\s+/g, " ")).toContain("puppet can't run as a shadow: delegation can't be simulated");
   });
 
+  test("X-12: each step has file, line and column of its type, also inside Plexus' configuration and in a manifest", () => {
+    host({ wasm: { grants: { puppet: granted } } });
+    const { explanation } = json();
+    const own = readFileSync(join(directory, "net.d", "10-plexus.conflist"), "utf8");
+    const place = (text: string) => ({
+      file: join(directory, "net.d", "10-plexus.conflist"),
+      line: 1,
+      column: own.indexOf(text) + 1,
+    });
+    expect(explanation).toMatchObject({
+      networks: [{ at: place('"pods"'), steps: [{ at: place('"puppet"'), steps: [{ at: place('"ipam-host-local"') }] }] }],
+    });
+    const config =
+      '{\n  "cniVersion": "1.0.0",\n  "name": "two",\n  "plugins": [{ "type": "puppet" },\n    { "type": "gone" }]\n}';
+    const path = file("two.conflist", config);
+    const steps = [{ at: { file: path, line: 4, column: 25 } }, { kind: "missing", at: { file: path, line: 5, column: 15 } }];
+    expect(json(path).explanation).toMatchObject({ networks: [{ at: { line: 3, column: 11 }, steps }] });
+    const indented = config.replaceAll("\n", "\n    ");
+    const manifest = file(
+      "nad.yaml",
+      `apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: two, namespace: shop}\nspec:\n  config: |\n    ${indented}\n`,
+    );
+    expect(json(manifest).explanation).toMatchObject({
+      networks: [{ steps: [{ at: { file: manifest, line: 9, column: 29 } }, { at: { line: 10, column: 19 } }] }],
+    });
+    expect(explain(manifest).stdout).toContain(`${manifest}:10:19`);
+  });
+
+  test("X-12: a component whose file name is not its declared name gets a warning, and loads", () => {
+    copyFileSync(join(bin, "puppet.wasm"), join(bin, "renamed.wasm"));
+    host({ wasm: { grants: { renamed: granted } } });
+    const path = file("a.conflist", { cniVersion: "1.0.0", name: "a", plugins: [{ type: "renamed" }] });
+    const { status, explanation } = json(path);
+    expect(status).toBe(0);
+    expect(explanation).toMatchObject({
+      networks: [{ steps: [{ warnings: [expect.stringContaining("declares the name puppet")] }] }],
+    });
+    expect(explain(path).stdout.replaceAll(/\s+/g, " ")).toContain("its file name, renamed.");
+  });
+
   test("a component over wasm.limits.componentMiB would not load, as on a node", () => {
     const path = join(bin, "puppet.wasm");
     const { length } = readFileSync(path);

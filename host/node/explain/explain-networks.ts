@@ -1,7 +1,7 @@
 // Explains each step of a network without running it.
 
 import { readFileSync } from "node:fs";
-import type { PluginConf } from "../../../src/cni/network-list.ts";
+import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
 import { defaultCallTimeoutMs, defaultStepTimeoutMs } from "../../../src/configuration/host-configuration.ts";
 import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
@@ -11,6 +11,9 @@ import { defaultWasm, type WasmConfiguration } from "../../../src/configuration/
 import { wasmDisabled } from "../../../src/configuration/wasm-disabled.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
+import { type JsonPath, nearestOffset } from "../../../src/json/position.ts";
+import type { LintSource } from "../../../src/lint/finding.ts";
+import { locateNetwork } from "../../../src/lint/locate-network.ts";
 import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import { notFound } from "../../engine/steps/plugin-finder.ts";
 import { shadowRefusal } from "../../capabilities/dry/dry-run.ts";
@@ -20,7 +23,7 @@ import { compareWithGrants, type GrantTerms } from "./compare-with-grants.ts";
 import { explainDefinition, ruleForNative } from "./explain-definition.ts";
 import { explainDemand } from "./explain-demand.ts";
 import { type CallTimes, explainRule, type ShadowProblem } from "./explain-rule.ts";
-import { type ExplainedNetwork, type ExplainedStep, type Explanation, problemOf } from "./explanation.ts";
+import { type ExplainedNetwork, type ExplainedPlace, type ExplainedStep, type Explanation, problemOf } from "./explanation.ts";
 import { findPlugin } from "./find-plugin.ts";
 import type { HostSettings } from "./host-settings.ts";
 import { type NamedList, policyOf } from "./networks.ts";
@@ -62,13 +65,14 @@ export async function explain(
 }
 
 function explainNetwork(
-  { source, list, namespace, binding }: NamedList,
+  { source, list, namespace, binding, origin }: NamedList,
   terms: Omit<Terms, "cniVersion" | "binding">,
 ): ExplainedNetwork {
   const { name, cniVersion } = list;
   const rules = stepRulesFor({ steps: terms.stepRules, definitions: terms.definitions }, binding?.definition);
+  const places = placesOf(origin, list);
   const steps = list.plugins.map((plugin, index) => {
-    const step = explainPlugin(plugin, { ...terms, binding, cniVersion });
+    const step = withPlaces(explainPlugin(plugin, { ...terms, binding, cniVersion }), places[index]);
     const { type, ipamType } = plugin;
     const place = { index, steps: list.plugins.length, type, ipamType };
     return {
@@ -79,7 +83,9 @@ function explainNetwork(
   const definition = namespace === undefined ? null : explainDefinition(terms.definitions, namespace);
   const version = toVersion(cniVersion);
   const problem = version.ok ? null : problemOf(version.fault);
-  return { source, name, cniVersion, definition, loads: problem === null && steps.every(isLoadable), problem, steps };
+  const at =
+    origin === undefined || origin.text === "" ? null : { file: origin.file, ...origin.place(nameOffset(origin.text, name)) };
+  return { source, at, name, cniVersion, definition, loads: problem === null && steps.every(isLoadable), problem, steps };
 }
 
 /** Finds the problem of a shadow beside a plugin of a step of kind `kind`. */
@@ -119,6 +125,32 @@ async function withDemand(step: ExplainedStep, wasm: WasmConfiguration): Promise
   if (explained === undefined) return { ...step, steps };
   const { demand, refusal } = explained;
   return { ...step, steps, demand, problem: refusal === undefined ? step.problem : problemOf(refusal) };
+}
+
+/** The place of each plugin's `type` and `ipam.type`; undefined for plugins that are not in the text. */
+function placesOf(origin: LintSource | undefined, list: NetworkList): readonly (StepPlaces | undefined)[] {
+  if (origin === undefined || origin.text === "") return [];
+  const { file, text, place } = origin;
+  const at = (path: JsonPath): ExplainedPlace => ({ file, ...place(nearestOffset(text, path)) });
+  return locateNetwork(text, list).map((path) =>
+    path === undefined ? undefined : { type: at([...path, "type"]), ipam: at([...path, "ipam", "type"]) },
+  );
+}
+
+interface StepPlaces {
+  readonly type: ExplainedPlace;
+  readonly ipam: ExplainedPlace;
+}
+
+function withPlaces(step: ExplainedStep, places: StepPlaces | undefined): ExplainedStep {
+  if (places === undefined) return step;
+  return { ...step, at: places.type, steps: step.steps.map((each) => ({ ...each, at: places.ipam })) };
+}
+
+/** The offset of the network's name: in a text with several networks, of the first with this name. */
+function nameOffset(text: string, name: string): number {
+  const found = new RegExp(`"name"\\s*:\\s*(?=${RegExp.escape(JSON.stringify(name))})`).exec(text);
+  return found === null ? 0 : found.index + found[0].length;
 }
 
 function isLoadable({ problem, steps }: ExplainedStep): boolean {
@@ -169,6 +201,8 @@ function explainType(
     toGrant: null,
     uncovered: [],
     rule: null,
+    at: null,
+    warnings: [],
     problem: null,
     steps: [],
   };
@@ -187,7 +221,14 @@ function explainType(
   if (!terms.wasm.enabled) return { ...base, limits, problem: problemOf(wasmDisabled(type, found.path)) };
   const component = terms.admission.examine(bytes, limits, base.digest);
   if (!component.ok) return { ...base, limits, problem: problemOf(component.fault) };
-  return { ...base, limits, ...compareWithGrants(type, component.value, role === "step" ? config : {}, terms) };
+  const { name } = component.value.declaration;
+  const warnings = name === type ? [] : [otherName(found.path, name, type)];
+  return { ...base, limits, warnings, ...compareWithGrants(type, component.value, role === "step" ? config : {}, terms) };
+}
+
+/** A component that was copied over another one still loads: only its declaration tells. */
+function otherName(path: string, name: string, type: string): string {
+  return `${path} declares the name ${name}, but configurations refer to it by its file name, ${type}`;
 }
 
 function digestOf(bytes: Uint8Array): string {

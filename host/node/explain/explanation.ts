@@ -1,7 +1,8 @@
 // The explanation of networks, as data: each step's plugin, its declaration, its grants, and the reason why it would not load.
 
-import { catalogue } from "../../../src/fault/catalogue.ts";
+import { catalogue, type FaultKind } from "../../../src/fault/catalogue.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
+import type { Position } from "../../../src/json/position.ts";
 import type { Limits } from "../../sandbox/limits.ts";
 import type { ExplainedDefinition } from "./explain-definition.ts";
 import type { ExplainedDemand } from "./explain-demand.ts";
@@ -22,10 +23,15 @@ export interface ExplainedCapability {
 
 /** A fault, as data. */
 export interface ExplainedProblem {
-  readonly kind: string;
+  readonly kind: FaultKind;
   readonly code: number;
   readonly msg: string;
   readonly remedy: string;
+}
+
+/** A place in a file. Lines and columns count from 1. */
+export interface ExplainedPlace extends Position {
+  readonly file: string;
 }
 
 /** One plugin of a network. */
@@ -56,6 +62,10 @@ export interface ExplainedStep {
   readonly uncovered: readonly string[];
   /** The rule for the step; null for an IPAM plugin, whose failure is a failure of the step above. */
   readonly rule: ExplainedRule | null;
+  /** The place of the plugin's type in a file; null if it is unknown. */
+  readonly at: ExplainedPlace | null;
+  /** Remarks that keep nothing from loading, such as a component whose file name is not its declared name. */
+  readonly warnings: readonly string[];
   /** The problem that would keep the plugin from loading; null without one. */
   readonly problem: ExplainedProblem | null;
   /** The step's IPAM plugin, if it has one. */
@@ -66,6 +76,8 @@ export interface ExplainedStep {
 export interface ExplainedNetwork {
   /** The file, or `namespace/name` of the definition. */
   readonly source: string;
+  /** The place of the network's name in a file; null if it is unknown. */
+  readonly at: ExplainedPlace | null;
   readonly name: string;
   readonly cniVersion: string;
   /** The policy for the definition's namespace; null for a network that is no definition's. */

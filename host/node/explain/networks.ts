@@ -6,6 +6,8 @@ import { type DefinitionPolicy, defaultDefinitionPolicy } from "../../../src/con
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
+import { positionAt } from "../../../src/json/position.ts";
+import type { LintSource } from "../../../src/lint/finding.ts";
 import { networkFor } from "../../../src/npwg/network-for-definition.ts";
 import {
   type NetworkAttachmentDefinition,
@@ -24,6 +26,7 @@ import {
 import { storeFault } from "../../store/files/durable-file.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { type HostSettings, isMistake, settingsIn } from "./host-settings.ts";
+import { definitionSources } from "./manifest-places.ts";
 
 /** A network and where it comes from. */
 export interface NamedList {
@@ -32,6 +35,8 @@ export interface NamedList {
   readonly list: NetworkList;
   /** The namespace of the definition that the network comes from; undefined for a file's network. */
   readonly namespace?: string;
+  /** The text that has the network, and its place in a file; undefined for a network whose text is unknown. */
+  readonly origin?: LintSource | undefined;
   /** The definition that binds the network; undefined if the administrator configured it. */
   readonly binding?: DefinitionBinding | undefined;
 }
@@ -54,7 +59,8 @@ export function hostNetworks(settings: HostSettings, warn: (text: string) => voi
   if (!first.ok) return first;
   const further = readFurtherDelegates(context);
   if (!further.ok) return further;
-  return ok([first.value, ...further.value].map((list) => ({ source: settings.path, list })));
+  const origin = fileOrigin(settings.path);
+  return ok([first.value, ...further.value].map((list) => ({ source: settings.path, origin, list })));
 }
 
 /**
@@ -68,13 +74,14 @@ export async function networksInFile(path: string, init: NetworksInit): Promise<
   } catch (error) {
     return failed(storeFault("reading", path, error));
   }
+  const origin = originOf(path, text);
   if (isNetwork(path, text)) {
     const settings = settingsIn(path, init.cniPath);
     if (settings.ok && settings.value !== undefined) return hostNetworks(settings.value, init.warn);
     if (!settings.ok && isMistake(settings.fault)) return settings;
     const list = inlineNetwork(text, path, { name: "", cniVersion: "" });
     const whole = list.ok && !path.endsWith(".conf") ? withSubdirectoryPlugins(list.value, path) : list;
-    return whole.ok ? ok([{ source: path, list: whole.value }]) : whole;
+    return whole.ok ? ok([{ source: path, origin, list: whole.value }]) : whole;
   }
   const { objects, problems } = await readObjects(path, text);
   const [problem] = problems;
@@ -84,12 +91,13 @@ export async function networksInFile(path: string, init: NetworksInit): Promise<
     const msg = `${path} contains neither a network configuration nor a NetworkAttachmentDefinition`;
     return failed(fault("CONFIG_INVALID", msg));
   }
+  const sources = await definitionSources(path, text);
   const lists: NamedList[] = [];
   for (const { object } of definitions) {
     const definition = readNetworkAttachmentDefinition(object);
     const list = definition.ok ? definedNetwork(definition.value, init) : definition;
     if (!list.ok) return list;
-    lists.push(list.value);
+    lists.push({ ...list.value, origin: sources.get(list.value.source) });
   }
   return ok(lists);
 }
@@ -124,12 +132,27 @@ export function definedNetwork(definition: NetworkAttachmentDefinition, { settin
   return ok({ source: `${definition.namespace}/${definition.name}`, namespace: definition.namespace, ...bound.value });
 }
 
+/** A file as the origin of its networks. */
+export function originOf(file: string, text: string): LintSource {
+  return { file, text, place: (offset) => positionAt(text, offset) };
+}
+
+/** The origin of the networks in a file; undefined if it cannot be read. */
+function fileOrigin(path: string): LintSource | undefined {
+  try {
+    return originOf(path, readRegularFile(path, configurationFile));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The policy of Plexus' configuration, or the default one if there is none. */
 export function policyOf(settings: HostSettings | undefined): DefinitionPolicy {
   return settings?.configuration.definitions ?? defaultDefinitionPolicy;
 }
 
-function isNetwork(path: string, text: string): boolean {
+/** Whether the text is a network configuration, and no manifest of Kubernetes. */
+export function isNetwork(path: string, text: string): boolean {
   const parsed = parseDocument(text, { what: path });
   return parsed.ok && !parsed.value.members.has("apiVersion");
 }

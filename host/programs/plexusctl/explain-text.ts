@@ -3,6 +3,7 @@
 import type {
   ExplainedCapability,
   ExplainedNetwork,
+  ExplainedPlace,
   ExplainedProblem,
   ExplainedStep,
   Explanation,
@@ -62,6 +63,7 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
   ];
   const say = (text: string): number =>
     lines.push(...wrap(text, Math.max(minColumns, width - inner.length)).map((line) => inner + line));
+  if (step.at !== null) lines.push(inner + inert(placeText(step.at)));
   if (digest !== null) lines.push(inner + digest);
   if (kind === "native") say("A native plugin: it has all rights of the container runtime.");
   if (delegate !== null) say(inert(`${delegate.name} ${delegate.version}, ABI ${delegate.abi}: ${delegate.about}`));
@@ -77,6 +79,7 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
     say(inert(`Demanded${demandText(demand)}; ${demand.isMet ? "met" : "NOT met"}.`));
   }
   if (step.rule !== null) for (const sentence of ruleSentences(step.rule)) say(inert(sentence));
+  for (const each of step.warnings) say(`Warning: ${inert(each)}.`);
   for (const each of idle) say(`Note: ${inert(each)} is granted, but the delegate does not declare it.`);
   for (const each of uncovered)
     say(`Note: the grant does not cover this key. If the delegate uses it like the reference plugins, ADD fails: ${inert(each)}`);
@@ -119,6 +122,10 @@ function demandText({ digest, signedBy, anyOf }: NonNullable<ExplainedStep["dema
     ...(signedBy === null ? [] : [`a signature by ${signedBy}`]),
   ];
   return `: ${demands.join(" and ")}`;
+}
+
+function placeText({ file, line, column }: ExplainedPlace): string {
+  return `${file}:${line}:${column}`;
 }
 
 function problemText({ kind, msg, remedy }: ExplainedProblem): string {

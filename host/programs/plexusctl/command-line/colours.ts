@@ -9,6 +9,8 @@ const marks: readonly (readonly [pattern: RegExp, colour: number])[] = [
   [/^(?<lead>\s*)(?<mark>ok)(?= {2})/gm, green],
   [/^(?<lead>\s*)(?<mark>NO|error)(?= {2})/gm, red],
   [/^(?<lead>\s*)(?<mark>missing|warning)(?= {2})/gm, yellow],
+  [/^(?<lead>\S+:\d+:\d+: )(?<mark>error)(?=: )/gm, red],
+  [/^(?<lead>\S+:\d+:\d+: )(?<mark>warning)(?=: )/gm, yellow],
   [/^(?<lead>\s*)(?<mark>PROBLEM:|Problem:|Refused)/gm, red],
   [/^(?<lead>\s*)(?<mark>Warning:|Note:)/gm, yellow],
   [/(?<lead>)(?<mark>NOT READY|NEED ATTENTION|DOES NOT HOLD|would NOT load|NOT GRANTED)/g, red],

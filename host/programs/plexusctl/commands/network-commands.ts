@@ -21,6 +21,33 @@ export const networkCommands: readonly Command[] = [
     run: async (line) => (await import("../explain.ts")).explainCommand(line),
   },
   {
+    name: "lint",
+    summary: "finds mistakes in network configurations, NetworkAttachmentDefinitions and Plexus' configuration",
+    synopsis: "[FILE...]",
+    count: [0, Infinity],
+    completes: "file",
+    details:
+      "FILE is a network configuration, Plexus' own configuration, or a manifest in YAML or JSON. Each finding has its file, line and column, " +
+      "severity, rule and remedy: docs/reference/lint.md has all rules. Networks of all targets are compared with each other. Nothing runs.",
+    options: [
+      { name: "node", about: "lints all configurations of this node, in the directory of --config" },
+      {
+        name: "kubeconfig",
+        value: "FILE",
+        about: "lints the NetworkAttachmentDefinitions of a cluster; needs the right to list them, and pods",
+        completes: "file",
+      },
+      { name: "strict", about: "warnings end with status 1, too" },
+      { name: "sarif", about: "prints SARIF 2.1.0, for code hosts" },
+      configOption,
+      cniPathOption,
+    ],
+    forms: ["table", "wide", "json", "yaml", "name"],
+    names: "FILE:LINE:COLUMN RULE of each finding",
+    attention: "there is an error, or with --strict a warning",
+    run: async (line) => (await import("../lint.ts")).lintCommand(line),
+  },
+  {
     name: "configure",
     summary: "makes Plexus' configuration from the network that the node has",
     synopsis: "--from FILE",

@@ -1,0 +1,45 @@
+// plexusctl lint: mistakes in configurations and definitions, with their places.
+
+import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
+import { sarifLog } from "../../../src/lint/sarif.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import { lint, type LintReport } from "../../node/lint/lint.ts";
+import { readClusterFromApi } from "../../node/migrate/read-cluster.ts";
+import { version } from "../../system/version.ts";
+import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
+import { cniPathOf, configOf } from "./command-line/common-options.ts";
+import { jsonText, printed } from "./command-line/printed.ts";
+import { wrap } from "./table.ts";
+
+/** Maximum length of a line, in UTF-16 units. */
+const maxLine = 1024;
+
+/** Runs `plexusctl lint`. Status 1: there is an error, or with --strict a warning. */
+export async function lintCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
+  const { args, flags } = line;
+  const kubeconfig = valueOf(line, "kubeconfig");
+  if (args.length === 0 && !flags.has("node") && kubeconfig === undefined)
+    return { wrong: "lint: name files, or give --node or --kubeconfig" };
+  if (flags.has("sarif") && valueOf(line, "output") !== undefined) return { wrong: "--sarif: -o is not possible with it" };
+  const cluster = kubeconfig === undefined ? undefined : await readClusterFromApi(kubeconfig);
+  if (cluster !== undefined && !cluster.ok) return failure(cluster.fault.msg);
+  const objects = (cluster?.value ?? []).filter(({ kind }) => kind === "NetworkAttachmentDefinition");
+  const init = { files: args, node: flags.has("node"), objects, config: configOf(line), cniPath: cniPathOf(line) };
+  const report = await lint(init);
+  const isBad = report.findings.some(({ severity }) => severity === "error" || (flags.has("strict") && severity === "warning"));
+  const status = isBad ? 1 : 0;
+  if (flags.has("sarif")) return { stdout: `${jsonText(sarifLog(report.findings, version))}\n`, status };
+  const names = (): readonly string[] =>
+    report.findings.map(({ file, line: at, column, rule }) => `${file}:${at}:${column} ${rule}`);
+  return { stdout: await printed({ value: report, text: (width) => lintText(report, width), names }, line), status };
+}
+
+function lintText({ networks, findings }: LintReport, width: number): string {
+  const lines = findings.flatMap(({ severity, file, line, column, rule, object, message, remedy }) => [
+    inertLine(`${file}:${line}:${column}: ${severity}: ${object === "" ? "" : `${object}: `}${message} [${rule}]`, maxLine),
+    ...wrap(inertLine(`To do: ${remedy}`, maxLine), Math.max(40, width - 2)).map((each) => `  ${each}`),
+  ]);
+  const count = (severity: string): number => findings.filter((each) => each.severity === severity).length;
+  const sum = `${networks} networks: ${count("error")} errors, ${count("warning")} warnings, ${count("note")} notes`;
+  return `${[...lines, sum].join("\n")}\n`;
+}
