@@ -61,5 +61,4 @@ export const openExpectations: Readonly<Record<string, Open>> = {
     reason: "plexusctl tries no hostile components on a node.",
     issue: "Show on a node which limits of the sandbox hold.",
   },
-  "X-12": { reason: "A finding of explain has no line and column.", issue: "Give each finding of explain its line and column." },
 };

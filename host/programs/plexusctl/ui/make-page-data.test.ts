@@ -89,12 +89,15 @@ test("networks that use a component with the same grants share one element", () 
     toGrant: null,
     uncovered: [],
     rule: null,
+    at: null,
+    warnings: [],
     problem: null,
     steps: [],
   } as const;
   const native = { ...step, type: "bridge", role: "step", kind: "native", capabilities: [], steps: [step] } as const;
   const network = {
     source: "default",
+    at: null,
     name: "pods",
     cniVersion: "1.0.0",
     definition: null,
