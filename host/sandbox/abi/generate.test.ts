@@ -26,6 +26,26 @@ describe("the generated glue", () => {
     },
   );
 
+  it("of the capabilities is the same in 0.1.0 and 1.0.0, so that one serves both", () => {
+    const next: WitModel = JSON.parse(readFileSync(new URL("../../../wit/1.0.0/model.json", import.meta.url), "utf8"));
+    const names = Object.keys(model.interfaces).filter((name) => name !== "types" && name !== "plugin");
+    expect(names.length).toBe(9);
+    const used = names.map((name) => model.interfaces[name]);
+    expect(names.map((name) => next.interfaces[name])).toEqual(used);
+    // And all types of the interface `types` that they use, directly or through another type.
+    const types = new Set<string>();
+    const visit = (value: unknown): void => {
+      for (const [, name = ""] of JSON.stringify(value).matchAll(/"types\.([a-z-]+)"/g)) {
+        if (types.has(name)) continue;
+        types.add(name);
+        visit(model.interfaces["types"]?.types[name]);
+      }
+    };
+    visit(used);
+    expect([...types]).toEqual(expect.arrayContaining(["fault", "success", "attachment-id", "dns", "route", "ip-config"]));
+    for (const name of types) expect(next.interfaces["types"]?.types[name]).toEqual(model.interfaces["types"]?.types[name]);
+  });
+
   it("has the sizes and alignments that the canonical ABI gives", () => {
     // Calculated by hand from CanonicalABI.md.
     expect(of("types.fault")).toEqual([24, 4, 6]);
