@@ -58,7 +58,10 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
   if (notShadow !== undefined) return failedStep(neverBegun(notShadow));
   const delegatedMs = capabilities.includes("delegation") ? timeoutMs / delegatedShare : 0;
   const deadlineMs = Math.min(limits.timeMs + importsMs + delegatedMs, maxMs);
-  const call = delegateCall(step, { remainingMs: Math.max(0, Math.floor(deadlineMs)), granted: capabilities });
+  const call = delegateCall(step, {
+    remainingMs: Math.min(0xffff_ffff, Math.max(0, Math.floor(deadlineMs))),
+    granted: capabilities,
+  });
   if (!call.ok) return failedStep(neverBegun(call.fault));
   const { cniVersion, name } = call.value.request.network;
   const unsupported = versionFault(type, declaration, cniVersion);
