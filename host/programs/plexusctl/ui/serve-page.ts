@@ -12,7 +12,7 @@ export interface ServePageInit {
   /** 0: any free port. */
   readonly port: number;
   readonly parts: PageParts;
-  /** Reads the node's state. Must not reject. */
+  /** Reads the node's state. If it rejects, the browser gets the reason. */
   readonly read: () => Promise<PageData>;
 }
 
@@ -41,7 +41,11 @@ export async function servePage({ port, parts, read }: ServePageInit): Promise<P
   const server: Server = pageServer(async (request) => {
     // No page takes a request body.
     request.resume();
-    return answer(request, { token, names, parts, read: fresh });
+    try {
+      return await answer(request, { token, names, parts, read: fresh });
+    } catch (error) {
+      return refusal(500, `the node's state cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    }
   });
   const listening = (await listenOnTcp(server, { host, port })) ?? port;
   names = [`${host}:${listening}`, `localhost:${listening}`];

@@ -1,13 +1,15 @@
 // plexusctl ui: the node's state as a page, served on 127.0.0.1 or written into one file.
 
-import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fchmodSync, openSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
 import { cniPathOf, configOf, notAbsolute, stateDirOf, statusSocketOf } from "../command-line/common-options.ts";
 import { nodePage, type PageParts } from "./page-html.ts";
 import { pageReader } from "./read-page-data.ts";
-import { servePage } from "./serve-page.ts";
+import { type PageServer, servePage } from "./serve-page.ts";
+
+const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
 
 /** Runs `plexusctl ui`. */
 export async function uiCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -23,7 +25,13 @@ export async function uiCommand(line: Invocation): Promise<CommandResult | Comma
 }
 
 async function serve(port: number, parts: PageParts, read: ReturnType<typeof pageReader>): Promise<CommandResult> {
-  const server = await servePage({ port, parts, read });
+  let server: PageServer;
+  try {
+    server = await servePage({ port, parts, read });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return failure(`--port ${port}: ${why}. Choose another port, or 0 for any`);
+  }
   process.stdout.write(`${server.url}\n`);
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
@@ -35,8 +43,14 @@ async function serve(port: number, parts: PageParts, read: ReturnType<typeof pag
 function writePage(path: string, parts: PageParts, data: Awaited<ReturnType<ReturnType<typeof pageReader>>>): CommandResult {
   const { html } = nodePage(data, parts, false);
   if (path === "-") return { stdout: html, status: 0 };
-  // The page names pods. A file that exists keeps its mode.
-  writeFileSync(path, html, { mode: 0o600 });
+  // The page names pods, so only its owner may read it. A link, which another user may have put there, is not followed.
+  const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  try {
+    fchmodSync(file, 0o600);
+    writeFileSync(file, html);
+  } finally {
+    closeSync(file);
+  }
   return { stdout: `${path}: ${Buffer.byteLength(html)} bytes\n`, status: 0 };
 }
 

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { PageAttachment, PageData } from "../page-data.ts";
 import { type Box, columns, connectedWith, layoutPicture, lineHeight, podId, titleHeight } from "./picture-layout.ts";
 import { Nothing, Section } from "./section.tsx";
-import { age, matches, shortened } from "./texts.ts";
+import { matches, shortened } from "./texts.ts";
 
 /** Pods, links and pools with their connections. */
 export function Picture({ data, wanted }: { readonly data: PageData; readonly wanted: string }) {
@@ -163,7 +163,8 @@ function nameOf(kind: Box["kind"]): string {
   return { pod: "pod", more: "", bridge: "", parent: "link", network: "network", pool: "pool" }[kind];
 }
 
-function Description({ data: { attachments, time }, box }: { readonly data: PageData; readonly box: Box | undefined }) {
+/** A screen reader reads it again when it changes, so it has no ages, which change each second. */
+function Description({ data: { attachments }, box }: { readonly data: PageData; readonly box: Box | undefined }) {
   if (box === undefined) return null;
   const own = attachments.filter((each) => podId(each) === box.id);
   return (
@@ -179,7 +180,8 @@ function Description({ data: { attachments, time }, box }: { readonly data: Page
                 <code>{ifname}</code>
               </dt>
               <dd>
-                network <bdi>{network}</bdi> ({source}), {addresses.join(", ") || "no address"}, {state} for {age(since, time)}
+                network <bdi>{network}</bdi> ({source}), {addresses.join(", ") || "no address"}, {state}
+                {since === null ? "" : ` since ${since.slice(0, 19).replace("T", " ")} UTC`}
                 {why !== null && (
                   <span class="bad-text">
                     {" "}
