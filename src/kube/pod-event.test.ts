@@ -20,6 +20,11 @@ test("MA-06 the object is an Event of the pod, of type Warning if a network is m
   expect(read(podEvent(pod("web"), { reason: "NoNetworkFound", message: "" }, at, hash))).toMatchObject({ type: "Warning" });
 });
 
+test("E-11: a step that was passed over is a Warning", () => {
+  const event = { reason: "StepPassedOver", message: "eth0 from default: plugin tuning failed and was passed over: x" } as const;
+  expect(read(podEvent(pod("web"), event, at, hash))).toMatchObject({ type: "Warning", reason: "StepPassedOver" });
+});
+
 test("MA-06 the name depends on pod, reason, message and minute, so that the API server keeps one Event", () => {
   const seen: string[] = [];
   const note = (text: string): string => {

@@ -119,6 +119,11 @@ describe("plexusctl explain", () => {
     );
   });
 
+  test("X-3: explain prints the places of the result that a component may change", () => {
+    host({ wasm: { grants: { puppet: { ...granted, result: { change: ["dns", "ips/*/gateway"] } } } } });
+    expect(explain().stdout.replaceAll(/\s+/g, " ")).toContain("Its ADD may change of the result: dns, ips/*/gateway.");
+  });
+
   test("X-2: explain prints a shadow, or why it would not run", () => {
     const shadowed = (shadow: string): string => {
       host({ delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [{ type: "native" }] }], steps: { native: { shadow } } });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -72,6 +72,13 @@ describe("the leases of a shadow", () => {
     expect(before.changedFor(attachment)).toBe(false);
     lease("10.1.0.4");
     expect(before.changedFor(attachment)).toBe(true);
+  });
+
+  test("X-2: a directory that leads elsewhere by a symbolic link has no snapshot", () => {
+    rmSync(join(root, "pods"), { recursive: true });
+    symlinkSync("/etc", join(root, "pods"));
+    const directory = poolDirectory(scopeOf(), undefined);
+    expect(directory.ok && LeaseSnapshot.of(directory.value)).toBeUndefined();
   });
 
   test("X-2: a request for another owner is refused as in a real run", () => {

@@ -4,7 +4,7 @@
 import { readdirSync } from "node:fs";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
-import type { LeaseDirectory } from "./directory.ts";
+import { directoryExists, type LeaseDirectory } from "./directory.ts";
 import type { Pool, Reservation } from "./disk.ts";
 import { holdingOf, LeaseReader, type Owner } from "./lease-file.ts";
 import { contains, roundRobin, type Span } from "./ring.ts";
@@ -27,8 +27,12 @@ export class LeaseSnapshot {
     this.#positions = positions;
   }
 
-  /** Takes the snapshot; undefined if the directory has more leases than a snapshot may have. A missing directory has none. */
+  /**
+   * Takes the snapshot; undefined if the directory has more leases than a snapshot may have, or is no plain directory. A missing directory
+   * has none.
+   */
   static of(directory: LeaseDirectory): LeaseSnapshot | undefined {
+    if (!directoryExists(directory).ok) return undefined;
     const names = namesIn(directory);
     if (names.length > maxLeases) return undefined;
     const positions = new Map<number, IpAddress>();

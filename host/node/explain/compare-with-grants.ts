@@ -45,6 +45,7 @@ export function compareWithGrants(
       granted: grantOf(each),
     })),
     effective: imported.filter((each) => grantOf(each) !== null),
+    resultChanges: grants.result?.change ?? null,
     missing,
     // Default grants are not listed: no administrator chose them for this type.
     idle:

@@ -194,6 +194,7 @@ function explainType(
     delegate: null,
     capabilities: [],
     effective: [],
+    resultChanges: null,
     limits: null,
     demand: null,
     missing: [],

@@ -52,6 +52,8 @@ export interface ExplainedStep {
   readonly limits: Limits | null;
   /** The host configuration's demands on the component's digest and signer; null without demands. */
   readonly demand: ExplainedDemand | null;
+  /** The places of the result that a component's ADD may change, by its grants; null: all places. */
+  readonly resultChanges: readonly string[] | null;
   /** Capabilities that are imported, but not granted. */
   readonly missing: readonly string[];
   /** Capabilities that are granted, but not declared. */

@@ -69,6 +69,8 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
   if (delegate !== null) say(inert(`${delegate.name} ${delegate.version}, ABI ${delegate.abi}: ${delegate.about}`));
   for (const each of step.capabilities) say(inert(capabilityText(each)));
   if (delegate !== null) say(`Usable capabilities: ${effective.length === 0 ? "none" : effective.join(", ")}.`);
+  const { resultChanges } = step;
+  if (resultChanges !== null) say(inert(`Its ADD may change of the result: ${listText(resultChanges)}.`));
   if (limits !== null) {
     const { timeMs, memoryPages, inputBytes, outputBytes, logBytes } = limits;
     say(

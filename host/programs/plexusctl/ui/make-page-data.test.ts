@@ -82,6 +82,7 @@ test("networks that use a component with the same grants share one element", () 
     delegate: null,
     capabilities: [{ name: "leases", reason: "reserves", imported: true, granted: { directories: ["/leases"] } }],
     effective: ["leases"],
+    resultChanges: null,
     limits: null,
     demand: null,
     missing: [],
