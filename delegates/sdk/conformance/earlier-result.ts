@@ -5,6 +5,11 @@ import type { CniResult } from "../../../src/cni/result.ts";
 /** The name of the pod's link for a plugin whose `CNI_IFNAME` is `lo`. */
 export const podLink = "eth0";
 
+/** The node's end of the veth whose other end is the pod's link. */
+export function hostLink(number: number): string {
+  return `kit-host${number}`;
+}
+
 /** The MAC of the pod's link. */
 export function podMac(number: number): string {
   return `0a:58:0a:c9:${number.toString(16).padStart(2, "0")}:02`;
@@ -21,7 +26,7 @@ export function earlierResult({ netns, number }: { readonly netns: string; reado
   return {
     cniVersion: "1.1.0",
     interfaces: [
-      { name: "kit-host0", mac: "0a:58:0a:c9:00:01", mtu: 1500 },
+      { name: hostLink(number), mtu: 1500 },
       { name: ifname, mac: podMac(number), mtu: 1500, sandbox: netns, pciID: "0000:00:1f.6", socketPath: "/run/kit.sock" },
     ],
     ips: [{ address: podAddress(number), gateway, interface: 1 }],

@@ -42,9 +42,18 @@ export interface Added {
   readonly result: CniResult;
 }
 
+/** A call that should fail. */
+export interface FailedCall {
+  readonly what: string;
+  readonly reply: Reply;
+  /** Undefined for a version that the plugin does not know. */
+  readonly version: string | undefined;
+}
+
 /** Replies that the checks of one run share. */
 export interface SharedReplies {
   adds?: Promise<readonly (readonly [CniVersion, Reply])[]>;
+  failures?: Promise<readonly FailedCall[]>;
 }
 
 /** One check's view of plugin and node. */
@@ -75,6 +84,29 @@ export class Lab {
     const replies: (readonly [CniVersion, Reply])[] = [];
     for (const version of this.versions) replies.push([version, await this.run("ADD", await this.pod(), { version })]);
     return replies;
+  }
+
+  /** The replies to calls that should fail for different reasons. Several checks judge them. */
+  async failedCalls(): Promise<readonly FailedCall[]> {
+    this.#shared.failures ??= this.#fail();
+    return this.#shared.failures;
+  }
+
+  async #fail(): Promise<readonly FailedCall[]> {
+    const { version } = this;
+    const changes: (readonly [what: string, change: RequestChange])[] = [["an unknown cniVersion", { version: "9.9.9" }]];
+    const { invalid } = this.setup;
+    if (invalid !== undefined) changes.push(["an invalid configuration", { members: invalid }]);
+    if (this.subject.kind === "native") {
+      changes.push(["a missing CNI_IFNAME", { env: { CNI_IFNAME: undefined } }]);
+      changes.push(["a path as CNI_CONTAINERID", { env: { CNI_CONTAINERID: "../kit" } }]);
+    }
+    const calls: FailedCall[] = [];
+    for (const [what, change] of changes) {
+      const reply = await this.run("ADD", await this.pod(), change);
+      calls.push({ what, reply, version: change.version === undefined ? version : undefined });
+    }
+    return calls;
   }
 
   /** The newest version that the plugin supports. */

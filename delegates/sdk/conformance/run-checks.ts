@@ -13,7 +13,10 @@ const assumedVersions = ["0.4.0"] as const;
 /** Checks of a native plugin that run at once: most of their time is the kernel's, which makes and removes namespaces. */
 const nativeChecksAtOnce = 8;
 
-/** Runs the checks. `ended` is called for each, in their order. Rejects only for a defect of the kit or of the machine. */
+/**
+ * Runs the checks. `ended` is called for each, in their order. Rejects with a Skip if the machine can't
+ * have a node as the set-up describes, and with another error for a defect of the kit.
+ */
 export async function runChecks(
   subject: Subject,
   setup: Setup,

@@ -84,6 +84,7 @@ async function checkSubject(
   { flags }: CommandLine,
   output: Output,
 ): Promise<ExitCode> {
+  const { Skip } = await import("../conformance/check.ts");
   const { runChecks } = await import("../conformance/run-checks.ts");
   const { countOf, summaryOf } = await import("../conformance/report/report.ts");
   const { humanLines } = await import("../conformance/report/human.ts");
@@ -91,7 +92,10 @@ async function checkSubject(
   const show = (outcome: Outcome): void => {
     if (isHuman) for (const shown of humanLines(outcome, output.colour)) output.say(shown);
   };
-  const outcomes = await runChecks(subject, setup, checks, show);
+  const outcomes = await runChecks(subject, setup, checks, show).catch((error: unknown) => {
+    if (error instanceof Skip) throw new CommandError(error.message, exitCode.machine, { cause: error });
+    throw error;
+  });
   const report: Report = { file, type: subject.type, kind: subject.kind, outcomes };
   output.say(isHuman ? summaryOf(report) : await documentOf(report, flags));
   return countOf(report, "failed") === 0 ? exitCode.success : exitCode.defect;

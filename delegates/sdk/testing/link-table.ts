@@ -1,6 +1,6 @@
 // The links of a simulated node and of its pods, for many calls.
 
-import { formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
+import { cidrContains, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 import type { LinksLink, LinksNeighbour, Route } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -19,11 +19,11 @@ export class LinkTable {
   known = new Map<string, KnownLink>();
   /** The number of links that were made so far: the next index. */
   made = 0;
-  /** Whether `routes` also answers the kernel's own routes to the networks of addresses. Vectors state all routes themselves. */
-  readonly connectedRoutes: boolean;
+  /** Whether routes follow addresses and links as in the kernel. A vector states all routes itself, so its links need not be strict. */
+  readonly strict: boolean;
 
-  constructor({ connectedRoutes = false }: { readonly connectedRoutes?: boolean } = {}) {
-    this.connectedRoutes = connectedRoutes;
+  constructor({ strict = false }: { readonly strict?: boolean } = {}) {
+    this.strict = strict;
   }
 
   /** The links of the node (`host`), or of one pod. */
@@ -33,8 +33,41 @@ export class LinkTable {
 
   /** The routes over a link, in the order in which they were made. */
   routesOver({ link, routes }: KnownLink): readonly Route[] {
-    if (!this.connectedRoutes || !link.up) return routes;
-    return [...link.addresses.flatMap(({ address }) => connectedRoute(address) ?? []), ...routes];
+    if (!this.strict || !link.up) return routes;
+    const connected = link.addresses.flatMap(({ address }) => connectedRoute(address) ?? []);
+    // Two addresses of one network have one route.
+    return [...new Map(connected.map((route) => [route.dst, route])).values(), ...routes];
+  }
+
+  /** The kernel's reason to refuse a route over the link; undefined if it accepts the route. */
+  refusalOf({ link }: KnownLink, { dst, gw }: Route, onLink: boolean): string | undefined {
+    if (!this.strict) return undefined;
+    if (!link.up) return `adding the route ${dst}: ${link.name} is down`;
+    const gateway = gw === undefined ? undefined : readAddress(gw);
+    if (gateway === undefined || onLink || gateway.family === 6) return undefined;
+    const isReachable = link.addresses.some(({ address }) => {
+      const cidr = readCidr(address);
+      return cidr !== undefined && cidr.address.family === gateway.family && cidrContains(cidr, gateway);
+    });
+    return isReachable ? undefined : `adding the route ${dst} via ${gw ?? ""}: network is unreachable`;
+  }
+
+  /** Removes an address, and with the first IPv4 address of a network the others of that network, as the kernel does. */
+  removeAddress({ link }: KnownLink, address: string): void {
+    const network = networkText(address);
+    const first = link.addresses.find((each) => networkText(each.address) === network)?.address;
+    const takesOthers = this.strict && !address.includes(":") && first === address;
+    link.addresses = link.addresses.filter(
+      (each) => each.address !== address && !(takesOthers && networkText(each.address) === network),
+    );
+  }
+
+  /** Drops the routes that the kernel drops after a change of the link: all if it is down, those of IPv4 with its last IPv4 address. */
+  settleRoutes(known: KnownLink): void {
+    if (!this.strict) return;
+    const { up, addresses } = known.link;
+    const hasIPv4 = addresses.some(({ address }) => !address.includes(":"));
+    known.routes = known.routes.filter(({ dst }) => up && (hasIPv4 || dst.includes(":")));
   }
 
   /** Removes a pod's namespace with its links. The node's end of a veth goes with the pod's. */
@@ -54,8 +87,13 @@ const scopeLink = 253;
 function connectedRoute(address: string): Route | undefined {
   const cidr = readCidr(address);
   if (cidr === undefined || cidr.prefix === (cidr.address.family === 4 ? 32 : 128)) return undefined;
-  const dst = formatCidr({ ...cidr, address: networkOf(cidr).first });
+  const dst = networkText(address);
   const isIPv4 = cidr.address.family === 4;
   const none = { gw: undefined, mtu: undefined, advmss: undefined, table: undefined };
   return { ...none, dst, priority: isIPv4 ? undefined : 256, scope: isIPv4 ? scopeLink : 0 };
+}
+
+function networkText(address: string): string {
+  const cidr = readCidr(address);
+  return cidr === undefined ? address : formatCidr({ ...cidr, address: networkOf(cidr).first });
 }

@@ -174,6 +174,7 @@ export class MemoryLinks {
           if (value !== undefined) Object.assign(link, { [key]: key === "master" && value === "" ? undefined : value });
         }
         link.alternativeNames = [...link.alternativeNames, ...alternativeNames];
+        this.#table.settleRoutes(this.#find(at));
         return [at];
       }
       case "change-port": {
@@ -209,15 +210,18 @@ export class MemoryLinks {
       }
       case "delete-address": {
         const { link: at, address } = operation.val;
-        const { link } = this.#find(at);
-        link.addresses = link.addresses.filter((each) => each.address !== address);
+        const known = this.#find(at);
+        this.#table.removeAddress(known, address);
+        this.#table.settleRoutes(known);
         return [at];
       }
       case "add-route":
       case "delete-route": {
-        const { link: at, route } = operation.val;
+        const { link: at, route, onLink } = operation.val;
         if (at === undefined) return [];
         const known = this.#find(at);
+        const refused = operation.tag === "add-route" ? this.#table.refusalOf(known, route, onLink) : undefined;
+        if (refused !== undefined) throw new Refusal(refused);
         const dst = withoutHostPart(route.dst);
         known.routes = known.routes.filter((each) => withoutHostPart(each.dst) !== dst || each.gw !== route.gw);
         if (operation.tag === "add-route") known.routes.push({ ...route, dst });

@@ -1,7 +1,7 @@
 // The checks of many calls at once. A runtime may attach different containers in parallel.
 
 import { type Check, demand, Skip } from "../check.ts";
-import { addedBy, type Added, type Lab } from "../lab.ts";
+import { addedBy, type Added, type Attachment, type Lab } from "../lab.ts";
 import { wordsOf } from "../reply.ts";
 import { remains } from "../state-change.ts";
 
@@ -26,7 +26,9 @@ export const concurrencyChecks: readonly Check[] = [
     section: "concurrency",
     roles: ["ipam"],
     async run(lab) {
-      const addresses = (await attachAtOnce(lab)).flatMap(({ result }) => result.ips.map(({ address }) => address));
+      const addresses = (await attachAtOnce(lab, await podsOf(lab))).flatMap(({ result }) =>
+        result.ips.map(({ address }) => address),
+      );
       const twice = addresses.filter((address, index) => addresses.indexOf(address) !== index);
       demand(twice.length === 0, `${twice[0] ?? ""} is assigned twice`);
     },
@@ -38,8 +40,9 @@ export const concurrencyChecks: readonly Check[] = [
     async run(lab) {
       await lab.warmUp();
       const pod = await lab.pod();
+      const pods = await podsOf(lab);
       const before = await lab.state(pod);
-      const added = await attachAtOnce(lab);
+      const added = await attachAtOnce(lab, pods);
       const replies = await lab.node.executeAtOnce(
         added.map(({ attachment, text }) => lab.execution("DEL", attachment, { prevResult: text })),
       );
@@ -54,14 +57,13 @@ export const concurrencyChecks: readonly Check[] = [
   },
 ];
 
-async function podsOf(lab: Lab) {
-  const pods = [];
+async function podsOf(lab: Lab): Promise<readonly Attachment[]> {
+  const pods: Attachment[] = [];
   for (let made = 0; made < lab.setup.attachments; made += 1) pods.push(await lab.pod());
   return pods;
 }
 
-async function attachAtOnce(lab: Lab): Promise<readonly Added[]> {
-  const pods = await podsOf(lab);
+async function attachAtOnce(lab: Lab, pods: readonly Attachment[]): Promise<readonly Added[]> {
   const replies = await lab.node.executeAtOnce(pods.map((pod) => lab.execution("ADD", pod)));
   return replies.flatMap((reply, index) => {
     const pod = pods[index];

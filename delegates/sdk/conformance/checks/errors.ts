@@ -1,9 +1,8 @@
 // The checks of errors.
 
 import { type Check, demand, Skip } from "../check.ts";
-import type { Lab } from "../lab.ts";
+import type { FailedCall, Lab } from "../lab.ts";
 import { errorIn, exactJson, type JsonObject, jsonIn } from "../reply.ts";
-import type { Reply } from "../subject.ts";
 
 const specified = [1, 2, 3, 4, 5, 6, 7, 8, 11, 50, 51];
 
@@ -104,30 +103,9 @@ export const errorChecks: readonly Check[] = [
   },
 ];
 
-interface FailedCall {
-  readonly what: string;
-  readonly reply: Reply;
-  /** Undefined for a version that the plugin does not know. */
-  readonly version: string | undefined;
-}
-
-/** Calls that fail for different reasons. Throws a Skip if none fails. */
+/** The calls that failed. Throws a Skip if none did. */
 async function failedCalls(lab: Lab): Promise<readonly FailedCall[]> {
-  const calls: FailedCall[] = [];
-  const { version } = lab;
-  calls.push({
-    what: "an unknown cniVersion",
-    version: undefined,
-    reply: await lab.run("ADD", await lab.pod(), { version: "9.9.9" }),
-  });
-  const { invalid } = lab.setup;
-  if (invalid !== undefined) {
-    calls.push({ what: "an invalid configuration", version, reply: await lab.run("ADD", await lab.pod(), { members: invalid }) });
-  }
-  if (lab.subject.kind === "native") {
-    const env = { CNI_IFNAME: undefined };
-    calls.push({ what: "a missing CNI_IFNAME", version, reply: await lab.run("ADD", await lab.pod(), { env }) });
-  }
+  const calls = await lab.failedCalls();
   const failed = calls.filter(({ reply }) => reply.status !== 0 || jsonIn(reply.stdout)?.["code"] !== undefined);
   if (failed.length === 0) throw new Skip("no call fails, see VER-4 and ERR-7");
   return failed;

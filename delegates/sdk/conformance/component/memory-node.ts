@@ -1,6 +1,6 @@
 // A node in memory that keeps its state from call to call: links of the node and of pods, leases, rules, sysctls and stored texts.
 
-import { earlierResult, podAddress, podLink, podMac } from "../earlier-result.ts";
+import { earlierResult, hostLink, podAddress, podLink, podMac } from "../earlier-result.ts";
 import type { Setup } from "../setup.ts";
 import type { State, StateKind } from "../subject.ts";
 import { LinkTable, type KnownLink } from "../../testing/link-table.ts";
@@ -22,7 +22,7 @@ const noPod = "gone";
 export class MemoryNode {
   readonly ipam = new MemoryIpam();
   readonly #setup: Setup;
-  readonly #links = new LinkTable({ connectedRoutes: true });
+  readonly #links = new LinkTable({ strict: true });
   readonly #rules = new RuleTable();
   readonly #leases: MemoryLeases;
   readonly #sysctls = new Map<string, MemorySysctl>();
@@ -43,7 +43,10 @@ export class MemoryNode {
     const netns = `/run/netns/kit-${this.#pods}`;
     const lo = { name: "lo", mac: "00:00:00:00:00:00", mtu: 65536, addresses: ["127.0.0.1/8", "::1/128"] };
     const pod = this.#setup.role === "chained" ? [lo, this.#earlierLink(netns)] : [lo];
-    addLinks({ host: [], pod }, this.#links, netns);
+    const outside = hostLink(this.#pods);
+    const host = this.#setup.role === "chained" ? [{ name: outside, kind: "veth", up: true, running: true }] : [];
+    addLinks({ host, pod }, this.#links, netns);
+    for (const known of this.#links.linksAt(netns)) if (known.link.kind === "veth") known.peerKey = `host ${outside}`;
     this.#sysctls.set(netns, new MemorySysctl({ values: this.#setup.sysctl }));
     return netns;
   }
@@ -151,6 +154,7 @@ export class MemoryNode {
     const { routes } = earlierResult({ netns, number: this.#pods }, name);
     return {
       name,
+      kind: "veth",
       mac: podMac(this.#pods),
       mtu: 1500,
       up: true,

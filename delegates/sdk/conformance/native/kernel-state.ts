@@ -50,7 +50,10 @@ export function addPodState(state: Map<string, string>, output: string): void {
     };
     state.set(`attribute pod ${link.ifname}`, JSON.stringify(attributes));
     for (const { local, prefixlen, scope } of link.addr_info) {
-      if (local !== undefined && scope !== "link") state.set(`address pod ${link.ifname} ${local}/${prefixlen ?? ""}`, "");
+      // The kernel gives lo its own addresses.
+      const isOwn = link.ifname === "lo" && (local === "127.0.0.1" || local === "::1");
+      if (local !== undefined && scope !== "link" && !isOwn)
+        state.set(`address pod ${link.ifname} ${local}/${prefixlen ?? ""}`, "");
     }
   }
   for (const { dst, dev, gateway, protocol } of routes) {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Skip } from "../check.ts";
-import { earlierResult, podAddress, podLink, podMac } from "../earlier-result.ts";
+import { earlierResult, hostLink, podAddress, podLink, podMac } from "../earlier-result.ts";
 import type { Setup } from "../setup.ts";
 import { changedKeys } from "../state-change.ts";
 import type { Execution, IpamCall, Reply, State, StateKind, TestNode } from "../subject.ts";
@@ -13,6 +13,7 @@ import { KitIpam } from "./kit-ipam.ts";
 import { runProgram } from "./run-program.ts";
 
 let opened = 0;
+let namespaceDirectory: Promise<void> | undefined;
 
 /** The node of one check. */
 export class NativeNode implements TestNode {
@@ -43,11 +44,13 @@ export class NativeNode implements TestNode {
     const node = new NativeNode(plugin, setup, withoutNamespaces);
     if (withoutNamespaces !== undefined) return node;
     const links = setup.links.flatMap(({ name, addresses }) => [
-      `ip link add ${name} type dummy`,
+      // Each kernel with container networks has bridges, and a macvlan's parent may be one.
+      `ip link add ${name} type bridge`,
       `ip link set ${name} up`,
       ...addresses.map((address) => `ip address add ${quoted(address)} dev ${name}`),
     ]);
     try {
+      await (namespaceDirectory ??= node.#prepareDirectory());
       await node.#makeNamespace(node.#name, ["ip link set lo up", ...links]);
       return node;
     } catch (error) {
@@ -66,7 +69,8 @@ export class NativeNode implements TestNode {
       throw new Skip(this.#withoutNamespaces);
     }
     this.#pods.add(path);
-    await this.#makeNamespace(name, this.#setup.role === "chained" ? this.#earlierLink(path) : []);
+    await this.#makeNamespace(name, []);
+    if (this.#setup.role === "chained") await this.#makeEarlierLink(name, path);
     return path;
   }
 
@@ -148,21 +152,30 @@ export class NativeNode implements TestNode {
     return this.#withoutNamespaces === undefined ? `/run/netns/${this.#name}` : undefined;
   }
 
+  /** The first `ip netns add` mounts /run/netns. Two at once would mount it twice, and hide each other's namespaces. */
+  async #prepareDirectory(): Promise<void> {
+    const name = `${this.#name}-first`;
+    await this.#system("sh", ["-c", `ip netns add ${name} && ip netns delete ${name}`]);
+  }
+
   async #makeNamespace(name: string, commands: readonly string[]): Promise<void> {
     const inside = commands.length === 0 ? "" : ` && nsenter --net=/run/netns/${name} sh -ec ${quoted(commands.join("\n"))}`;
     await this.#system("sh", ["-c", `ip netns add ${name}${inside}`]);
   }
 
-  /** The link of the earlier plugin, as prevResult describes it. */
-  #earlierLink(netns: string): readonly string[] {
+  /** Makes the veth that prevResult describes. */
+  async #makeEarlierLink(pod: string, netns: string): Promise<void> {
     const name = this.#setup.ifname === "lo" ? podLink : this.#setup.ifname;
+    const outside = hostLink(this.#made);
     const { routes } = earlierResult({ netns, number: this.#made }, name);
-    return [
-      `ip link add ${name} address ${podMac(this.#made)} type dummy`,
+    const onNode = [`ip link add ${outside} type veth peer name ${name} netns ${pod}`, `ip link set ${outside} up`];
+    const inPod = [
+      `ip link set ${name} address ${podMac(this.#made)}`,
       `ip address add ${podAddress(this.#made)} dev ${name}`,
       `ip link set ${name} up`,
       ...routes.map(({ dst, gw = "" }) => `ip route add ${dst} via ${gw}`),
     ];
+    await this.#shell(this.#nodePath(), [...onNode, `nsenter --net=${netns} sh -ec ${quoted(inPod.join("\n"))}`].join("\n"));
   }
 
   async #restoreAttributes(netns: string, name: string, text = "{}"): Promise<void> {

@@ -1,13 +1,15 @@
 // Runs a program of the system, or the plugin under test.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import type { Reply } from "../subject.ts";
 import { programPath } from "./program-path.ts";
 
 /** Milliseconds until a program is killed. */
 const timeLimitMs = 30_000;
-/** Milliseconds from the exit of a program until its stdout must be closed. */
-const closeLimitMs = 300;
+/** Milliseconds from the exit of a program until a process of its group that is still there counts as left behind. */
+const groupLimitMs = 300;
+/** The same for a process outside of the group. This process may learn late of a closed stdout. */
+const closeLimitMs = 3000;
 /** Greatest number of bytes of stdout and of stderr. */
 const maxBytes = 4 << 20;
 
@@ -31,14 +33,7 @@ export async function runProgram({ file, args, env = {}, stdin = "", netns }: Pr
     // The program need not read its stdin.
   });
   child.stdin.end(stdin);
-  const killGroup = (): void => {
-    if (child.pid === undefined) return;
-    try {
-      process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // The group has ended.
-    }
-  };
+  const killGroup = (): void => void signalGroup(child.pid, "KILL");
   const timer = setTimeout(killGroup, timeLimitMs);
   try {
     const closed = new Promise<"closed">((done) => child.once("close", () => done("closed")));
@@ -46,15 +41,31 @@ export async function runProgram({ file, args, env = {}, stdin = "", netns }: Pr
       child.once("error", fail);
       child.once("exit", (code) => done(code ?? 255));
     });
-    const end = await Promise.race([closed, new Promise<"held">((done) => setTimeout(done, closeLimitMs, "held").unref())]);
+    let end = await Promise.race([closed, held(groupLimitMs)]);
+    if (end === "held" && !hasGroup(child.pid)) end = await Promise.race([closed, held(closeLimitMs)]);
     if (end === "held") {
       killGroup();
-      await closed;
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
     }
     return { status, stdout: output.stdout(), stderr: output.stderr(), heldStdout: end === "held" };
   } finally {
     clearTimeout(timer);
   }
+}
+
+function held(afterMs: number): Promise<"held"> {
+  return new Promise((done) => setTimeout(done, afterMs, "held").unref());
+}
+
+/** Whether a process of the program's group runs. */
+function hasGroup(pid: number | undefined): boolean {
+  return signalGroup(pid, "0");
+}
+
+/** Signals a program's group; false if there is none. The shell does it: a lost ID must never become a signal to this process' own group. */
+function signalGroup(pid: number | undefined, signal: "KILL" | "0"): boolean {
+  if (pid === undefined || pid <= 1) return false;
+  return spawnSync("sh", ["-c", `kill -s ${signal} -- -${pid}`], { env: { PATH: programPath() }, stdio: "ignore" }).status === 0;
 }
 
 function collected(stream: NodeJS.ReadableStream): () => string {

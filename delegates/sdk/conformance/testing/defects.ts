@@ -1,0 +1,76 @@
+// The defects of the flawed plugins for tests, each with the one check that reports it.
+
+import type { Role } from "../setup.ts";
+
+/** A defect's name, its check, and the role in which the plugin shows it. */
+export type Defect = readonly [flaw: string, check: string, role: Role];
+
+/** Defects of test/delegates/flawed/. */
+export const componentDefects: readonly Defect[] = [
+  ["add-fails", "ADD-1", "interface"],
+  ["lists-no-interface", "ADD-4", "interface"],
+  ["wrong-index", "ADD-5", "interface"],
+  ["ipam-lists-interface", "ADD-6", "ipam"],
+  ["makes-no-link", "ADD-7", "interface"],
+  ["accepts-existing", "ADD-8", "interface"],
+  ["sets-no-address", "ADD-9", "interface"],
+  ["drops-interfaces", "PREV-1", "chained"],
+  ["drops-routes", "PREV-2", "chained"],
+  ["drops-dns", "PREV-3", "chained"],
+  ["del-fails", "DEL-1", "interface"],
+  ["del-keeps-link", "DEL-2", "interface"],
+  ["del-needs-link", "DEL-3", "interface"],
+  ["del-needs-add", "DEL-4", "interface"],
+  ["del-needs-netns", "DEL-5", "interface"],
+  ["del-keeps-lease", "DEL-6", "ipam"],
+  ["del-needs-namespace", "DEL-7", "interface"],
+  ["del-needs-result", "DEL-9", "interface"],
+  ["check-fails", "CHK-1", "interface"],
+  ["check-ignores-link", "CHK-2", "interface"],
+  ["check-ignores-address", "CHK-3", "interface"],
+  ["check-ignores-route", "CHK-4", "interface"],
+  ["check-ignores-lease", "CHK-5", "ipam"],
+  ["check-ignores-rules", "CHK-6", "interface"],
+  ["check-ignores-sysctl", "CHK-7", "chained"],
+  ["check-ignores-attribute", "CHK-8", "chained"],
+  ["gc-does-nothing", "GC-1", "ipam"],
+  ["gc-removes-all", "GC-2", "ipam"],
+  ["gc-fails", "GC-3", "ipam"],
+  ["status-fails", "STA-1", "interface"],
+  ["status-wrong-code", "STA-2", "interface"],
+  ["wrong-code", "ERR-7", "interface"],
+  ["refuses-args", "KEY-1", "interface"],
+  ["changes-ipam-config", "DLG-1", "interface"],
+  ["ignores-ipam", "DLG-2", "interface"],
+  ["del-keeps-ipam", "DLG-3", "interface"],
+  ["check-ignores-ipam", "DLG-4", "interface"],
+  ["gc-keeps-ipam", "DLG-5", "interface"],
+  ["status-keeps-ipam", "DLG-6", "interface"],
+  ["races", "CON-1", "ipam"],
+  ["assigns-twice", "CON-2", "ipam"],
+];
+
+/** Defects of test/plugins/flawed.c: rules that a node follows for a component, and rules that components can't break. */
+export const nativeDefects: readonly Defect[] = [
+  ["version-fails", "VER-1", "ipam"],
+  ["version-is-own", "VER-2", "ipam"],
+  ["version-is-invented", "VER-3", "ipam"],
+  ["accepts-any-version", "VER-4", "ipam"],
+  ["result-in-old-version", "ADD-2", "ipam"],
+  ["result-in-new-form", "ADD-3", "ipam"],
+  ["accepts-any-result", "PREV-4", "chained"],
+  ["del-removes-all", "DEL-8", "ipam"],
+  ["check-writes", "CHK-9", "ipam"],
+  ["status-writes", "STA-3", "ipam"],
+  ["error-is-text", "ERR-1", "ipam"],
+  ["error-without-version", "ERR-2", "ipam"],
+  ["undefined-code", "ERR-3", "ipam"],
+  ["json-is-configuration", "ERR-4", "ipam"],
+  ["variable-is-configuration", "ERR-5", "ipam"],
+  ["verb-is-configuration", "ERR-6", "ipam"],
+  ["accepts-a-path", "ERR-8", "ipam"],
+  ["prints-log", "OUT-1", "ipam"],
+  ["del-prints", "OUT-2", "ipam"],
+  ["leaves-a-child", "OUT-3", "ipam"],
+  ["del-refuses-to-wait", "CON-3", "ipam"],
+];

@@ -1,0 +1,82 @@
+// The conformance kit on the reference plugins, in the kernel: the outcomes are those of docs/reference/plugin-conformance.md.
+
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { catalogue } from "../../../delegates/sdk/conformance/catalogue.ts";
+import { nativeSubject } from "../../../delegates/sdk/conformance/native/native-subject.ts";
+import { runChecks } from "../../../delegates/sdk/conformance/run-checks.ts";
+import { readSetup } from "../../../delegates/sdk/conformance/setup-file.ts";
+import { pluginOutcomes } from "../../../scripts/plugin-conformance-page.ts";
+import { root } from "../../harness/compiled.ts";
+import { hostLinks } from "../../harness/namespaces.ts";
+import {
+  iproute2,
+  linkType,
+  missing,
+  privateNamespaces,
+  referencePlugin,
+  referencePlugins,
+  type Requirement,
+} from "../../harness/requires.ts";
+
+/** All checks run on this plugin; on the others those that fail, because each call of a plugin in Go takes a while. */
+const checkedWhole = "bridge";
+
+const native = pluginOutcomes().plugins.filter(({ subject, unsupported }) => subject === "native" && unsupported === undefined);
+
+/** The plugin must be the file whose outcomes the page has. */
+function measuredPlugin(type: string, digest: string | undefined): Requirement {
+  return () => {
+    const file = referencePlugin(type);
+    if (file === undefined) return `no reference plugin ${type}`;
+    const found = createHash("sha256").update(readFileSync(file)).digest("hex");
+    return found === digest ? undefined : `${file} is of another release than the page's`;
+  };
+}
+
+function setupFile(type: string): string {
+  return join(root, "test/conformance/kit/setups", `${type}.json`);
+}
+
+const common = [privateNamespaces, iproute2, linkType("veth"), linkType("bridge")] as const;
+
+describe("X-7: the conformance kit on the reference plugins", () => {
+  for (const { type, digest, failed } of native) {
+    test.skipIf(missing(`conformance of ${type}`, ...common, measuredPlugin(type, digest)))(
+      `${type} breaks the rules of the page`,
+      async () => {
+        const file = referencePlugin(type) ?? "";
+        const setup = await readSetup({ config: setupFile(type) }, file, type);
+        const checks = type === checkedWhole ? catalogue : catalogue.filter(({ id }) => failed[id] !== undefined);
+        const outcomes = await runChecks(nativeSubject(file, undefined), setup, checks);
+        const broken = outcomes.filter(({ verdict }) => verdict === "failed").map(({ check }) => check.id);
+        expect(broken).toEqual(Object.keys(failed));
+      },
+    );
+  }
+
+  test.skipIf(missing("the kit's own namespaces", ...common, referencePlugins("bridge")))(
+    "the program makes namespaces of its own, and the machine's links stay as they are",
+    () => {
+      const before = hostLinks();
+      const file = referencePlugin("bridge") ?? "";
+      const args = [
+        "delegates/sdk/program/main.ts",
+        "conformance",
+        file,
+        `--config=${setupFile("bridge")}`,
+        "--only=ADD-7,DEL-2",
+      ];
+      const ended = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+      expect(ended).toMatchObject({
+        status: 0,
+        stderr: "",
+        stdout: expect.stringContaining("2 checks of bridge (native): 2 passed, 0 failed, 0 skipped"),
+      });
+      expect(hostLinks()).toEqual(before);
+    },
+  );
+});
