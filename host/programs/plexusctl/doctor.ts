@@ -8,7 +8,7 @@ import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-c
 import type { SandboxProof } from "../../node/prove-sandbox/prove-sandbox.ts";
 import { proveSandbox } from "../../node/prove-sandbox/prove-sandbox.ts";
 import type { CommandResult, Invocation } from "./command-line/command.ts";
-import { notAbsolute, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
+import { notAbsolute, onlyWith, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
 import { printed } from "./command-line/printed.ts";
 import { readStatus } from "./read-status.ts";
 import { table, wrap } from "./table.ts";
@@ -30,9 +30,12 @@ export interface DiagnoseOptions {
 
 /** Runs `plexusctl doctor`. */
 export async function doctorCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
-  if (!line.flags.has("prove-sandbox")) return { wrong: "doctor: give --prove-sandbox" };
   const wrong = notAbsolute(line, "status-socket", "state-dir");
   if (wrong !== undefined) return wrong;
+  if (!line.flags.has("prove-sandbox")) {
+    const { checkNodeCommand } = await import("./check-node.ts");
+    return onlyWith(line, "--prove-sandbox", "isolation", "sandbox-uids") ?? checkNodeCommand(line);
+  }
   const isolation = (["process", "strict"] as const).find((level) => level === valueOf(line, "isolation"));
   const uids = valueOf(line, "sandbox-uids");
   const sandboxUids = uids === undefined ? defaultUids : readUidOption(uids);

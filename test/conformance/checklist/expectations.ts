@@ -53,10 +53,6 @@ export const expectations: readonly Section[] = [section("Expected", expected, (
 
 /** The rows that no test holds. */
 export const openExpectations: Readonly<Record<string, Open>> = {
-  "E-20": {
-    reason: "plexusctl has no command doctor.",
-    issue: "Tell whether a node can run Plexus, with a remedy for each lack.",
-  },
   "X-6": {
     reason: "plexusctl tries no hostile components on a node.",
     issue: "Show on a node which limits of the sandbox hold.",

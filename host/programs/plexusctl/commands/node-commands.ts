@@ -36,7 +36,8 @@ export const nodeCommands: readonly Command[] = [
   },
   {
     name: "doctor",
-    summary: "tries what the jail of sandbox processes holds on this node",
+    summary: "tells whether this node can run Plexus, and what to do about each lack",
+    details: "With --prove-sandbox, the command tries instead what the jail of sandbox processes holds.",
     options: [
       { name: "prove-sandbox", about: "starts sandbox processes, and tries each control of their jail from inside" },
       {
@@ -47,12 +48,14 @@ export const nodeCommands: readonly Command[] = [
         choices: ["process", "strict"],
       },
       { name: "sandbox-uids", value: "FIRST:COUNT", about: "as of plexusd" },
+      configOption,
+      cniPathOption,
       statusSocketOption,
       stateDirOption,
     ],
     forms: ["table", "wide", "json", "yaml", "name"],
-    names: "each control",
-    attention: "the level does not hold, or the daemon is not ready",
+    names: "each check, or each control",
+    attention: "a check has failed; with --prove-sandbox: the level does not hold, or the daemon is not ready",
     run: async (line) => (await import("../doctor.ts")).doctorCommand(line),
   },
   {

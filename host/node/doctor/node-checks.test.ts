@@ -1,0 +1,71 @@
+// The checks on a directory that is laid out as a node, and what each lack changes.
+
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkNode, type NodeCheck, type NodeChecksInit } from "./node-checks.ts";
+
+let directory: string;
+let node: NodeChecksInit;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "plexus-doctor-"));
+  for (const name of ["engine.cjs", "plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/plexus-sandbox"])
+    write(`home/${name}`, "");
+  for (const name of ["plexus", "bridge"]) write(`cni/${name}`, "#!/bin/sh\n", 0o755);
+  const delegates = [{ cniVersion: "1.0.0", name: "pods", plugins: [{ type: "bridge" }] }];
+  write("net.d/10-plexus.conflist", JSON.stringify({ cniVersion: "1.0.0", name: "c", plugins: [{ type: "plexus", delegates }] }));
+  mkdirSync(join(directory, "state"));
+  write("status.sock", "", 0o600);
+  node = {
+    home: join(directory, "home"),
+    nodeVersion: "26.1.0",
+    cniPath: join(directory, "cni"),
+    config: join(directory, "net.d"),
+    stateDir: join(directory, "state"),
+    statusSocket: join(directory, "status.sock"),
+    silent: undefined,
+    agents: 1,
+    loadLibrary: () => undefined,
+  };
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function write(name: string, text: string, mode = 0o644): void {
+  mkdirSync(dirname(join(directory, name)), { recursive: true });
+  writeFileSync(join(directory, name), text);
+  chmodSync(join(directory, name), mode);
+}
+
+async function bad(change: Partial<NodeChecksInit> = {}): Promise<readonly NodeCheck[]> {
+  return (await checkNode({ ...node, ...change })).filter(({ state }) => state !== "ok");
+}
+
+test("E-20: a good node passes every check", async () => {
+  expect(await bad()).toEqual([]);
+});
+
+const lacks: readonly (readonly [name: string, state: NodeCheck["state"], found: string, make: () => Partial<NodeChecksInit>])[] =
+  [
+    ["node-version", "failed", "Node 20.1.0", () => ({ nodeVersion: "20.1.0" })],
+    ["c-library", "failed", "no such library", () => ({ loadLibrary: () => "no such library" })],
+    ["programs", "failed", "lacks plexusd.cjs", () => (rmSync(join(node.home, "plexusd.cjs")), {})],
+    ["plugin-directories", "failed", "/nonexistent: no such directory", () => ({ cniPath: `${node.cniPath}:/nonexistent` })],
+    ["shim", "failed", "no executable plexus", () => (chmodSync(join(node.cniPath, "plexus"), 0o644), {})],
+    ["configuration", "failed", 'failed to find plugin "bridge"', () => (rmSync(join(node.cniPath, "bridge")), {})],
+    ["configuration", "failed", "has no configuration of Plexus", () => ({ config: join(directory, "state") })],
+    ["state-directory", "failed", "is no directory", () => (rmSync(node.stateDir, { recursive: true }), write("state", ""), {})],
+    ["state-directory", "warning", "does not exist yet", () => (rmSync(node.stateDir, { recursive: true }), {})],
+    ["daemon", "warning", "no process listens", () => ({ silent: "no process listens on the socket" })],
+    ["socket-rights", "failed", "has mode 666", () => (chmodSync(node.statusSocket, 0o666), {})],
+    ["socket-rights", "warning", "does not exist", () => (rmSync(node.statusSocket), {})],
+    ["agent", "warning", "none is connected", () => ({ agents: 0 })],
+    ["agent", "warning", "unknown", () => ({ agents: undefined })],
+  ];
+
+test.each(lacks)("E-20: %s is %s: %s, with a reason and a remedy", async (name, state, found, make) => {
+  const [only, ...more] = await bad(make());
+  expect(more).toEqual([]);
+  expect(only).toMatchObject({ name, state, found: expect.stringContaining(found), why: expect.stringMatching(/\w/) });
+  expect(only?.remedy).toMatch(/^.*\.$/);
+});

@@ -1,0 +1,210 @@
+// Whether this node can run Plexus: each check with what was found, why it matters, and the remedy.
+
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { lint } from "../lint/lint.ts";
+import { readHostSettings } from "../explain/host-settings.ts";
+
+/** The result of one check. `warning`: Plexus works, but slower or with less. */
+export interface NodeCheck {
+  readonly name: string;
+  readonly state: "ok" | "warning" | "failed";
+  readonly found: string;
+  /** Why the check matters; empty if it is ok. */
+  readonly why: string;
+  /** What an administrator does; empty if it is ok. */
+  readonly remedy: string;
+}
+
+/** The node as the checks see it. */
+export interface NodeChecksInit {
+  /** The directory of the installation. */
+  readonly home: string;
+  readonly nodeVersion: string;
+  readonly cniPath: string;
+  /** Plexus' own configuration: its file, or the directory with that file. */
+  readonly config: string;
+  readonly stateDir: string;
+  readonly statusSocket: string;
+  /** Why no daemon answers; undefined: a daemon answers. */
+  readonly silent: string | undefined;
+  /** Number of agents that are connected to the daemon; undefined: unknown. */
+  readonly agents: number | undefined;
+  /** Loads the C library through Node; answers the reason of a failure. */
+  readonly loadLibrary: () => string | undefined;
+}
+
+/** The oldest Node that runs the engine. */
+const minNode = 26;
+const programs = ["engine.cjs", "plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/plexus-sandbox"];
+const groupOrOthers = 0o022;
+
+/** Runs all checks, in the order in which an administrator mends them. Never rejects. */
+export async function checkNode(init: NodeChecksInit): Promise<readonly NodeCheck[]> {
+  return [
+    checkNodeVersion(init),
+    checkLibrary(init),
+    ...checkPrograms(init),
+    ...checkPlugins(init),
+    await checkConfiguration(init),
+    checkState(init),
+    ...checkDaemon(init),
+  ];
+}
+
+function checkNodeVersion({ nodeVersion }: NodeChecksInit): NodeCheck {
+  const isNew = Number.parseInt(nodeVersion, 10) >= minNode;
+  const why = `the engine needs Node ${minNode} or newer`;
+  return verdict(
+    isNew,
+    "node-version",
+    `Node ${nodeVersion}`,
+    why,
+    "Install a complete release: plexusctl install brings its Node.",
+  );
+}
+
+function checkLibrary({ loadLibrary }: NodeChecksInit): NodeCheck {
+  const reason = loadLibrary();
+  const why = "the engine calls flock, poll and fcntl of the C library; without them no state can be locked";
+  const remedy = "Install a release for this architecture and C library, and start Node without --no-ffi.";
+  return verdict(reason === undefined, "c-library", reason ?? "loads", why, remedy);
+}
+
+function checkPrograms({ home }: NodeChecksInit): readonly NodeCheck[] {
+  const missing = programs.filter((name) => !existsSync(join(home, name)));
+  const found = missing.length === 0 ? `${home} is complete` : `${home} lacks ${missing.join(", ")}`;
+  return [
+    verdict(
+      missing.length === 0,
+      "programs",
+      found,
+      "the shim starts the engine from there",
+      "Run plexusctl install again, from a complete release.",
+    ),
+  ];
+}
+
+function checkPlugins({ cniPath }: NodeChecksInit): readonly NodeCheck[] {
+  const directories = cniPath.split(":").filter((each) => each !== "");
+  const absent = directories.filter((each) => statSync(each, { throwIfNoEntry: false })?.isDirectory() !== true);
+  const shim = directories.map((each) => join(each, "plexus")).find((path) => isExecutable(path));
+  const found = absent.length === 0 ? `${directories.join(", ")}: there` : `${absent.join(", ")}: no such directory`;
+  return [
+    verdict(
+      absent.length === 0,
+      "plugin-directories",
+      found,
+      "plugins are looked up there",
+      "Create the directory, or name the right ones with --cni-path.",
+    ),
+    verdict(
+      shim !== undefined,
+      "shim",
+      shim ?? `no executable plexus in ${directories.join(", ")}`,
+      "the container runtime executes it for each pod",
+      "Run plexusctl install --cni-bin DIR with the runtime's directory of plugins.",
+    ),
+  ];
+}
+
+async function checkConfiguration({ config, cniPath }: NodeChecksInit): Promise<NodeCheck> {
+  const settings = readHostSettings(config, cniPath);
+  const why = "a runtime calls Plexus only with a valid configuration, and each step needs its plugin";
+  if (!settings.ok)
+    return failed("configuration", settings.fault.msg, why, `Correct it: plexusctl lint --node --config ${config}.`);
+  if (settings.value === undefined)
+    return failed(
+      "configuration",
+      `${config} has no configuration of Plexus`,
+      why,
+      "Make it with plexusctl configure, or let the daemon write it.",
+    );
+  const { path } = settings.value;
+  const { findings } = await lint({ files: [path], node: false, objects: [], config, cniPath });
+  const errors = findings.filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return passed("configuration", `${path}: its networks would load`);
+  const [first] = errors;
+  return failed("configuration", `${path}:${first?.line}:${first?.column}: ${first?.message}`, why, first?.remedy ?? "");
+}
+
+function checkState({ stateDir }: NodeChecksInit): NodeCheck {
+  const why = "an attachment that cannot be recorded is refused";
+  const info = statSync(stateDir, { throwIfNoEntry: false });
+  // The first call makes it.
+  if (info === undefined)
+    return {
+      name: "state-directory",
+      state: "warning",
+      found: `${stateDir} does not exist yet`,
+      why,
+      remedy: "Nothing, on a new node; else name cniDir with --state-dir.",
+    };
+  if (!info.isDirectory())
+    return failed("state-directory", `${stateDir} is no directory`, why, "Remove the file, or change cniDir.");
+  return verdict(
+    isWritable(stateDir),
+    "state-directory",
+    `${stateDir} is ${isWritable(stateDir) ? "writable" : "not writable"}`,
+    why,
+    "Run plexusctl as root, or mount the file system writable.",
+  );
+}
+
+function checkDaemon({ statusSocket, silent, agents }: NodeChecksInit): readonly NodeCheck[] {
+  const socket = statSync(statusSocket, { throwIfNoEntry: false });
+  const isOpen = socket !== undefined && (socket.mode & groupOrOthers) !== 0;
+  const rights = `mode ${((socket?.mode ?? 0) & 0o777).toString(8)}`;
+  const start = "systemctl start plexusd; if that fails, read journalctl -u plexusd.";
+  const unknown = "unknown, because no daemon answers";
+  const whyAgent = "without an agent the daemon undoes no stale attachment on its own";
+  return [
+    silent === undefined
+      ? passed("daemon", `answers on ${statusSocket}`)
+      : warned("daemon", `${statusSocket}: ${silent}`, "each call then starts an engine of its own, which is slower", start),
+    socket === undefined
+      ? warned("socket-rights", `${statusSocket} does not exist`, "plexusctl asks the daemon there", start)
+      : verdict(
+          !isOpen,
+          "socket-rights",
+          `${statusSocket} has ${rights}`,
+          "other users could ask the daemon for changes",
+          `chmod go-w ${statusSocket}, and restart plexusd with its own umask.`,
+        ),
+    agents === undefined
+      ? warned("agent", unknown, whyAgent, start)
+      : agents > 0
+        ? passed("agent", `${agents} connected`)
+        : warned("agent", "none is connected", whyAgent, "systemctl start plexus-agent."),
+  ];
+}
+
+function passed(name: string, found: string): NodeCheck {
+  return { name, state: "ok", found, why: "", remedy: "" };
+}
+
+function failed(name: string, found: string, why: string, remedy: string): NodeCheck {
+  return { name, state: "failed", found, why, remedy };
+}
+
+function warned(name: string, found: string, why: string, remedy: string): NodeCheck {
+  return { name, state: "warning", found, why, remedy };
+}
+
+function verdict(isGood: boolean, name: string, found: string, why: string, remedy: string): NodeCheck {
+  return isGood ? passed(name, found) : failed(name, found, why, remedy);
+}
+
+function isExecutable(path: string): boolean {
+  const info = statSync(path, { throwIfNoEntry: false });
+  return info?.isFile() === true && (info.mode & 0o111) !== 0;
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,70 @@
+// plexusctl doctor without options: whether this node can run Plexus.
+
+import { closeSync, openSync, realpathSync } from "node:fs";
+import { dirname } from "node:path";
+import { checkNode, type NodeCheck } from "../../node/doctor/node-checks.ts";
+import { askDaemon } from "./ask-daemon.ts";
+import type { CommandResult, Invocation } from "./command-line/command.ts";
+import { cniPathOf, configOf, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
+import { printed } from "./command-line/printed.ts";
+import { readStatus } from "./read-status.ts";
+import { table, wrap } from "./table.ts";
+
+const patienceMs = 5000;
+const marks: Readonly<Record<NodeCheck["state"], string>> = { ok: "ok", warning: "warning", failed: "NO" };
+
+/** Runs the checks. Status 1: one has failed. */
+export async function checkNodeCommand(line: Invocation): Promise<CommandResult> {
+  const places = { statusSocket: statusSocketOf(line), stateDir: stateDirOf(line) };
+  const { silent } = await readStatus(places);
+  const checks = await checkNode({
+    home: dirname(realpathSync(process.argv[1] ?? "")),
+    nodeVersion: process.versions.node,
+    cniPath: cniPathOf(line),
+    config: configOf(line),
+    ...places,
+    silent,
+    agents: silent === undefined ? await connectedAgents(places.statusSocket) : undefined,
+    loadLibrary: await libraryLoader(),
+  });
+  const isAble = checks.every(({ state }) => state !== "failed");
+  const value = { apiVersion: "plexus/v1", kind: "NodeChecks", isAble, checks };
+  const text = (width: number): string => checksText(checks, isAble, width);
+  return { stdout: await printed({ value, text, names: () => checks.map(({ name }) => name) }, line), status: isAble ? 0 : 1 };
+}
+
+function checksText(checks: readonly NodeCheck[], isAble: boolean, width: number): string {
+  const rows = checks.map(({ name, state, found }) => [marks[state], name, found]);
+  const remedies = checks
+    .filter(({ state }) => state !== "ok")
+    .flatMap(({ name, found, why, remedy }) => wrap(`${name}: ${found}: ${why}. To do: ${remedy}`, width));
+  const head = isAble ? "This node can run Plexus." : "This node CANNOT run Plexus.";
+  return `${[head, ...table([{ title: "" }, { title: "CHECK" }, { title: "FOUND" }], rows, width), ...remedies].join("\n")}\n`;
+}
+
+async function connectedAgents(socketPath: string): Promise<number | undefined> {
+  const answer = await askDaemon({ socketPath, method: "GET", path: "/metrics", patienceMs });
+  const found = "why" in answer ? undefined : /^plexus_agents (\d+)$/m.exec(answer.body)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+/** Takes and frees a lock through the C library, as the engine does. */
+async function libraryLoader(): Promise<() => string | undefined> {
+  try {
+    const { tryFlock, unlockFlock } = await import("../../system/libc/libc.ts");
+    return () => {
+      const file = openSync("/proc/self/exe", "r");
+      try {
+        tryFlock(file, true);
+        unlockFlock(file);
+        return undefined;
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      } finally {
+        closeSync(file);
+      }
+    };
+  } catch (error) {
+    return () => (error instanceof Error ? error.message : String(error));
+  }
+}
