@@ -62,7 +62,7 @@ describe("readChainTrace", () => {
   });
 
   test("bounds the depth of nested steps", () => {
-    expect(problemOf(`{"steps":${'[{"steps":'.repeat(200)}[]${"}]".repeat(200)}}`)).toContain("nested deeper than 100 levels");
+    expect(problemOf(`{"steps":${'[{"steps":'.repeat(200)}[]${"}]".repeat(200)}}`)).toContain("nested deeper than 300 levels");
   });
 
   test("ignores fields of a later release", () => {

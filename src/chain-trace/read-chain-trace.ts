@@ -12,6 +12,8 @@ import { millisecondsField, textField, verbField } from "./trace-fields.ts";
 /** Maximum size of a file, in UTF-16 units. */
 export const maxTraceLength = 32 * 1024 * 1024;
 
+/** Maximum levels: a result of 100 levels within nested steps. */
+const maxLevels = 300;
 /** Maximum steps of a file, nested ones included, and maximum calls of imports. */
 const maxSteps = 4000;
 const maxCalls = 20_000;
@@ -23,7 +25,8 @@ const maxNamed = 5;
  * step's input and output, so they never contradict these. Fields that this release does not know are ignored. Fault: TRACE_INVALID.
  */
 export function readChainTrace(text: string, name: string): Result<ChainTrace> {
-  const document = parseDocument(text, { what: name, kind: "TRACE_INVALID", maxLength: maxTraceLength });
+  const limits = { maxLength: maxTraceLength, maxDepth: maxLevels };
+  const document = parseDocument(text, { what: name, kind: "TRACE_INVALID", ...limits });
   if (!document.ok) return document;
   const reader = new ObjectReader(document.value.parsed);
   const foreign = foreignVersion(reader);

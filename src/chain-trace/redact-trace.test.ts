@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ObservedStep } from "./step-record.ts";
 import { hasTokens, redactTrace } from "./redact-trace.ts";
+import { chainTraceText, readChainTrace } from "./read-chain-trace.ts";
 import { exampleStep, exampleTrace } from "./testing/example-trace.ts";
 
 const stdin = (config: object): Pick<ObservedStep, "stdin"> => ({
@@ -41,6 +42,14 @@ describe("redactTrace", () => {
     const trace = exampleTrace([exampleStep({ steps: [exampleStep({ caller: "delegate" })] })]);
     expect(redactTrace(trace)).toEqual(trace);
     expect(hasTokens(exampleStep())).toBe(false);
+  });
+
+  test("output of a plugin that is nested without end is cut, and breaks neither the record nor the file", () => {
+    const deep = "[".repeat(500_000) + "]".repeat(500_000);
+    const step = exampleStep({ outcome: { ok: true, stdout: deep } });
+    expect([step.result, step.changes]).toEqual([undefined, []]);
+    const text = chainTraceText(redactTrace(exampleTrace([step])));
+    expect(readChainTrace(text, "a.json").ok).toBe(true);
   });
 
   test("a configuration with too many secrets hides the texts and says so", () => {

@@ -1,5 +1,6 @@
 // The differences of two outcomes of a step, and of two traces.
 
+import { boundedJson } from "../json/bounded-json.ts";
 import { jsonChanges, type JsonChange } from "../json/json-changes.ts";
 import type { ChainTrace, StepRecord, TracedOutcome } from "./chain-trace.ts";
 
@@ -89,11 +90,7 @@ function stepDocument({ kind, caller, env, stdin, outcome, native, component, ve
 
 /** JSON as a value, so that its places are compared; another text as it is. */
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return boundedJson(text) ?? text;
 }
 
 function shown(outcome: TracedOutcome): string {

@@ -93,7 +93,11 @@ export class CallSession {
       this.#ms = ms;
       return { ...reply, stderr: this.#log.end(request, reply, this.#progress.configuration, ms) };
     } catch (error) {
-      if (error instanceof ShimGone) this.#progress.fault = error.fault;
+      if (error instanceof ShimGone) {
+        this.#progress.fault = error.fault;
+        // Nobody receives this reply; the chain trace shows why the call ended.
+        this.#reply = { status: 1, stdout: printError(error.fault) };
+      }
       this.#ms = monotonicMs() - started;
       throw error;
     }
@@ -278,9 +282,15 @@ export class CallSession {
 
   /** Writes the chain trace. A failure is a warning: the call has been answered. */
   #endRecording(reply: Pick<Reply, "status" | "stdout">, ms: number): void {
-    const ended = this.#recording?.end(reply, ms);
+    const recording = this.#recording;
     this.#recording = undefined;
-    if (ended?.ok === false) this.#deps().warn(`chain trace: ${ended.fault.msg}`);
+    try {
+      const ended = recording?.end(reply, ms);
+      if (ended?.ok === false) this.#deps().warn(`chain trace: ${ended.fault.msg}`);
+    } catch (error) {
+      // A defect of the recording must not end the daemon.
+      this.#deps().warn(`chain trace: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   #openDelegates(): Promise<DelegateRunner> {

@@ -8,6 +8,7 @@ import { ImportReplay } from "../../../src/chain-trace/import-replay.ts";
 import { hasTokens } from "../../../src/chain-trace/redact-trace.ts";
 import { allSteps } from "../../../src/chain-trace/step-record.ts";
 import { type Difference, outcomeDifference } from "../../../src/chain-trace/trace-differences.ts";
+import { boundedJson } from "../../../src/json/bounded-json.ts";
 import type { JsonChange } from "../../../src/json/json-changes.ts";
 import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
 import type { DelegateHost } from "../../capabilities/delegate-host.ts";
@@ -60,7 +61,7 @@ export async function replayTrace(trace: ChainTrace, init: ReplayInit): Promise<
     steps.push(replayed);
     if (record.caller !== "chain" || record.verb !== "ADD" || !outcome.ok) continue;
     const { network, ifname } = record;
-    results.set(`${network} ${ifname}`, { network, ifname, result: parsed(outcome.stdout) });
+    results.set(`${network} ${ifname}`, { network, ifname, result: boundedJson(outcome.stdout) });
   }
   const identical = steps.every(({ status }) => status === "identical" || status === "recorded");
   return { identical, steps, results: [...results.values()] };
@@ -186,12 +187,4 @@ function readingShim(content: Uint8Array): Shim {
     tap: refuse,
     ensureConnected: () => undefined,
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
