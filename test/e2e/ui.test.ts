@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
@@ -296,6 +296,20 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
     await page.waitForTimeout(1300);
     expect([asked, errors]).toEqual([[`file://${file}`], []]);
     await close();
+    expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+    const link = join(stage.plexus.directory, "link.html");
+    symlinkSync(file, link);
+    const refused = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), "ui", "--html", link, ...places()], {
+      encoding: "utf8",
+    });
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("ELOOP")]);
+    const taken = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), "ui", "--port", new URL(url).port, ...places()], {
+      encoding: "utf8",
+    });
+    expect([taken.status, taken.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^plexusctl: --port \d+: .*EADDRINUSE.*Choose another port/),
+    ]);
     const printed = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), "ui", "--html", "-", ...places()], {
       encoding: "utf8",
     });
