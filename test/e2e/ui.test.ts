@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, statSync, symlinkSync } from "node:fs";
+import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
@@ -36,7 +36,7 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
   const places = (): string[] => [
     `--status-socket=${join(dirname(socket()), "status.sock")}`,
     `--state-dir=${join(stage.plexus.directory, "state", "cni")}`,
-    `--config=${stage.plexus.directory}`,
+    `--config=${join(stage.plexus.directory, "10-plexus.conf")}`,
     `--cni-path=${stage.plexus.cniPath}`,
   ];
   const call = async (verb: string, name: string, config: object, pod = stage.pod().path): Promise<Answer> => {
@@ -71,6 +71,7 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
   };
   beforeAll(async () => {
     stage = openStage(mixedInstallation);
+    writeFileSync(join(stage.plexus.directory, "10-plexus.conf"), JSON.stringify(shop()));
     installHostile(stage.plexus.cniPath, "fails-with-code");
     installHostile(stage.plexus.cniPath, "fails-on-stderr", ["DEL"]);
     const state = join(stage.plexus.directory, "state", "cni");
@@ -185,7 +186,9 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
     const meter = page.getByRole("meter", { name: /pods$/ });
     expect(await meter.getAttribute("aria-valuenow")).toBe(String(Math.round((4 / 13) * 100)));
     const component = page.locator("#plugins li").filter({ hasText: "ipam-host-local" }).first();
-    expect(await component.getByRole("row", { name: /^leases/ }).innerText()).toMatch(/leases[\s\S]+✓|leases[\s\S]+✕ no/);
+    const leases = await component.getByRole("row", { name: /^leases/ }).innerText();
+    expect(leases).toContain(`✓ within {"directories":["${stage.leases}"]}`);
+    expect(await component.getByRole("row", { name: /^log/ }).innerText()).toMatch(/✓ yes$/);
     await page.getByRole("checkbox", { name: "Only failed calls" }).check();
     expect(await page.locator("details.call").count()).toBe(4);
     await close();
