@@ -52,6 +52,15 @@ const values = z.strictObject({
     pullSecrets: z.array(z.string().min(1)),
   }),
   // YAML 1.1 reads `off` as false.
+  networks: z.strictObject({
+    enabled: z.boolean(),
+    replicas: z.int().min(1).max(9),
+    createDefault: z.boolean(),
+    port,
+    resources,
+    nodeSelector: labels,
+    tolerations: z.array(kubernetes),
+  }),
   oneShot: z.literal(["node", "off", false]),
   shippedComponents: z.string().regex(/^(?:all|none|[\w.-]+(?:,[\w.-]+)*)$/u),
   components: z.array(

@@ -306,8 +306,7 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
   });
 
   test("the documented removal leaves no finalizer behind", async () => {
-    // docs/how-to/pod-networks.md: pods first, then the objects, then the CustomResourceDefinitions, while the controller runs.
-    await objects.patch(`${group}/podnetworks/default`, { metadata: { labels: { "plexus.dev/removable": "true" } } });
+    // docs/how-to/pod-networks.md, "Remove": the CustomResourceDefinitions are deleted while the controller runs.
     const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     for (const name of ["podnetworkattachments.plexus.dev", "podnetworks.plexus.dev"]) await objects.remove(`${crds}/${name}`);
     await expectSoon(async () => expect((await objects.get(`${crds}/podnetworks.plexus.dev`)).kind).toBe("absent"));

@@ -30,6 +30,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- with .Values.cni.networksDir }}{{ $_ := set $own "confDir" . }}{{ end -}}
 {{- with .Values.definitions }}{{ $_ := set $own "definitions" . }}{{ end -}}
 {{- with .Values.wasm }}{{ $_ := set $own "wasm" . }}{{ end -}}
+{{- if .Values.networks.enabled }}{{ $_ := set $own "podNetworks" true }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 
