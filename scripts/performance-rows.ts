@@ -3,7 +3,16 @@
 import { multusRows } from "./performance-multus-rows.ts";
 import { sandboxRows } from "./performance-sandbox-rows.ts";
 import { wasmOnlyRows } from "./performance-wasm-only-rows.ts";
-import { below, faster, type Meaning, medianAbove, ratioAtLeast, ratioAtMost, type Row } from "./performance-target.ts";
+import {
+  below,
+  comparison,
+  faster,
+  type Meaning,
+  medianAbove,
+  ratioAtLeast,
+  ratioAtMost,
+  type Row,
+} from "./performance-target.ts";
 
 const oneShotStart = "none: most of the time is the start of Node";
 
@@ -15,6 +24,14 @@ function oneShotPods(): readonly (readonly [string, Meaning])[] {
       return [`one-shot-pod${count}${verb === "ADD" ? "" : "-del"}`, { what, target: oneShotStart }] as const;
     }),
   );
+}
+
+function guestRows(): readonly (readonly [string, Meaning])[] {
+  const titles = { as: "AssemblyScript", js: "JavaScript", rust: "Rust" };
+  return Object.entries(titles).map(([id, title]) => {
+    const what = `a warm ADD of the kit's template in ${title} on a new instance, against the same in AssemblyScript`;
+    return [`guest-${id}`, { what, target: comparison }] as const;
+  });
 }
 
 const p95Above =
@@ -86,6 +103,7 @@ const bound = "against its bound";
 
 /** The descriptions, by the row's id. */
 export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  ...guestRows(),
   [
     "one-shot-start",
     {

@@ -13,6 +13,7 @@ import { cycleBenchmarks } from "./cycles.ts";
 import { daemonPodBenchmarks } from "./daemon-pods.ts";
 import { firstCall } from "./first-call.ts";
 import { freshInstance } from "./fresh-instance.ts";
+import { guestBenchmarks } from "./guest.ts";
 import { shimMemory } from "./shim-memory.ts";
 import { shimVersion } from "./shim-version.ts";
 import { ipamStep } from "./ipam-step.ts";
@@ -47,6 +48,7 @@ const benchmarks: readonly Benchmark[] = [
   ...largeClusterBenchmarks,
   firstCall,
   ...sandboxBenchmarks,
+  ...guestBenchmarks,
   ...chainTraceBenchmarks,
 ];
 

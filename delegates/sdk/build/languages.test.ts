@@ -7,6 +7,10 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { artifactLimits, defaultLimits } from "../../../host/sandbox/limits.ts";
 import { inspectComponent } from "../component/inspect.ts";
+import { catalogue } from "../conformance/catalogue.ts";
+import { componentSubject } from "../conformance/component/component-subject.ts";
+import { runChecks } from "../conformance/run-checks.ts";
+import { readSetup } from "../conformance/setup-file.ts";
 import { prepared, type Run } from "../component/run.ts";
 import { docsOf } from "../generator/docs.ts";
 import { javaScriptTypes } from "../generator/javascript-types.ts";
@@ -79,6 +83,16 @@ describe.each(["js", "ts"] as const)("a new delegate in %s", (language) => {
     const vectors = await readVectors(join(dir, "vectors"));
     expect(vectors.map(({ verb }) => verb)).toEqual(["ADD", "ADD", "DEL", "CHECK", "STATUS"]);
     for (const vector of vectors) expect(await checkVector(vector, built.bytes)).toMatchObject({ lines: [] });
+  });
+
+  test("passes the conformance checks", async () => {
+    const file = join(dir, "build/greeter.wasm");
+    const setup = await readSetup({ config: undefined, request: undefined }, file, "greeter");
+    const component = prepared({ type: "greeter", bytes: built.bytes, granted: undefined, limits: defaultLimits });
+    if (!component.ok) throw new Error(component.fault.msg);
+    const outcomes = await runChecks(componentSubject("greeter", component.value), setup, catalogue);
+    expect(outcomes.filter(({ verdict }) => verdict === "failed")).toEqual([]);
+    expect(outcomes.filter(({ verdict }) => verdict === "passed").length).toBeGreaterThan(20);
   });
 
   test("imports nothing but what it declares, and a node admits it within the default limits", () => {

@@ -141,20 +141,86 @@ const wrong: number = bytes;\n`;
     });
   });
 
+  test.skipIf(missing("an author's way in JavaScript", missingPackageCache))(
+    "E-1 the same way in JavaScript, up to the conformance checks",
+    () => {
+      const home = join(directory, "javascript");
+      mkdirSync(home);
+      const path = process.env["PATH"] ?? "";
+      const steps: Record<string, number> = {};
+      const step = (name: string, ran: Ran): Ran => {
+        expect({ name, ...ran }).toMatchObject({ status: 0 });
+        steps[name] = Number(ran.seconds.toFixed(1));
+        return ran;
+      };
+      const npx = ["--yes", "--offline", `--package=${archives.create}`, "create-plexus-delegate"];
+      step("create", run(home, path, "npx", ...npx, "welcomer", "--language=js", `--sdk=file:${archives.sdk}`));
+      const welcomer = join(home, "welcomer");
+      linkTreePackages(welcomer);
+      step("install", run(welcomer, path, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error"));
+      expect(step("test", run(welcomer, path, "npm", "test")).stdout).toContain("5 passed, 0 failed: build/welcomer.wasm");
+
+      const source = join(welcomer, "src/index.js");
+      const text = readFileSync(source, "utf8");
+      const written = text.replace("  return prevResult;", "  return withDomain(prevResult, network);\n");
+      expect(written).not.toBe(text);
+      const withDomain = `
+/**
+ * @param {Success} result
+ * @param {Network} network
+ */
+function withDomain(result, network) {
+  const { domain } = JSON.parse(network.config);
+  if (domain === undefined) return result;
+  if (domain === "fail") throw new RangeError("no such domain");
+  return { ...result, dns: { nameservers: [], domain, search: [], options: [] } };
+}
+`;
+      writeFileSync(source, `${written}${withDomain}`);
+      const question = JSON.parse(readFileSync(join(welcomer, "vectors/01-passes-on.in.json"), "utf8"));
+      const asked = (domain: string): string => JSON.stringify({ ...question, stdin: { ...question.stdin, domain } });
+      writeFileSync(join(welcomer, "vectors/06-domain.in.json"), asked("pods.example"));
+      step("build", run(welcomer, path, "npm", "run", "build"));
+      step("vectors", run(welcomer, path, "npm", "run", "vectors"));
+      const answer = JSON.parse(readFileSync(join(welcomer, "vectors/06-domain.out.json"), "utf8"));
+      expect(answer).toMatchObject({ result: { dns: { domain: "pods.example" } } });
+      expect(step("test again", run(welcomer, path, "npm", "test")).stdout).toContain("6 passed, 0 failed");
+
+      // An exception reaches the author with its place.
+      writeFileSync(join(welcomer, "fail.json"), asked("fail"));
+      const program = ["npx", "plexus-delegate"] as const;
+      const failed = run(welcomer, path, ...program, "run", "build/welcomer.wasm", "ADD", "--request=fail.json");
+      const line = `${written}${withDomain}`.split("\n").findIndex((each) => each.includes("RangeError")) + 1;
+      expect(failed.status).toBe(1);
+      expect(JSON.parse(failed.stdout)).toMatchObject({
+        code: 999,
+        details: expect.stringMatching(new RegExp(`no such domain.*at withDomain \\(/src/index\\.js:${line}:`, "s")),
+      });
+
+      const checks = step("conformance", run(welcomer, path, ...program, "conformance", "build/welcomer.wasm"));
+      expect(checks.stdout).toMatch(/checks of welcomer \(component\): \d+ passed, 0 failed/);
+      process.stdout.write(`an author's way in JavaScript, in seconds: ${JSON.stringify(steps)}\n`);
+      javaScriptComponent = join(welcomer, "build/welcomer.wasm");
+    },
+  );
+
   let component: string | undefined;
+  let javaScriptComponent: string | undefined;
   test.skipIf(missing("an author's component on a node", privateNamespaces, missingPackageCache))(
-    "E-1 the component attaches a pod as a step of a list",
+    "E-1 the components attach a pod as steps of a list",
     async () => {
       const stage = openStage({ native: [], components: [] });
       try {
         await installTestDelegate("puppet", stage.plexus.cniPath);
         copyFileSync(component ?? "", join(stage.plexus.cniPath, "greeter.wasm"));
+        copyFileSync(javaScriptComponent ?? "", join(stage.plexus.cniPath, "welcomer.wasm"));
         const plugins = [
           { type: "puppet", do: { ADD: [{ end: "interface" }] } },
-          { type: "greeter", domain: "pods.example" },
+          { type: "greeter", domain: "first.example" },
+          { type: "welcomer", domain: "pods.example" },
         ];
         const config = stage.network(plugins, {
-          wasm: { grants: { puppet: { log: {}, delegation: { plugins: [] } }, greeter: { log: {} } } },
+          wasm: { grants: { puppet: { log: {}, delegation: { plugins: [] } }, greeter: { log: {} }, welcomer: { log: {} } } },
         });
         const attaching = { config, containerId: "one", pod: stage.pod() };
         // The delegate's greeting is in the call's log, which is stderr.
