@@ -9,7 +9,9 @@ import { type Control, controls, controlTexts } from "../../sandbox/launcher/con
 import { installedJail, type Jail, launcherArguments } from "../../sandbox/launcher/jail.ts";
 import { probeCommand, type ProbeReport, runProbe, tries } from "../../sandbox/launcher/probe.ts";
 import { defaultLimits } from "../../sandbox/limits.ts";
+import { ProcessPool } from "../../sandbox/process/pool.ts";
 import { SandboxProcess } from "../../sandbox/process/sandbox-process.ts";
+import { type LimitProof, proveLimits } from "./prove-limits.ts";
 
 /** The jail to prove, and its level. */
 export interface ProveSandboxInit {
@@ -41,6 +43,8 @@ export interface SandboxProof {
   /** Whether the level holds: every required control, and no control that is set up and still lets a try succeed. */
   readonly holds: boolean;
   readonly controls: readonly ControlProof[];
+  /** The limits of a call, each tried by a hostile component in a sandbox process of this jail. */
+  readonly limits: readonly LimitProof[];
   /** Further failures, each in one line. */
   readonly problems: readonly string[];
 }
@@ -61,7 +65,9 @@ export async function proveSandbox({ home, level, uids, ofDaemon }: ProveSandbox
   const ended = await proveProcess(jail, entry);
   const proofs = typeof report === "string" ? [] : controls.map((name) => proofOf(name, report, whole, ofDaemon));
   const problems = [...(typeof report === "string" ? [report] : []), ...ended];
-  return { level, holds: problems.length === 0 && proofs.every(isAcceptable), controls: proofs, problems };
+  const limits = problems.length === 0 ? await limitsIn(jail, entry) : [];
+  const holds = problems.length === 0 && proofs.every(isAcceptable) && limits.every((each) => each.holds);
+  return { level, holds, controls: proofs, limits, problems };
 }
 
 /** A control that is missing is no failure where the level does not require it. A control that is set up and does not hold is. */
@@ -80,6 +86,18 @@ function proofOf(
   const isSetUp = launched.controls.has(name) || ofDaemon.includes(name);
   const holds = isSetUp && Object.values(answers).every((errno) => errno !== 0);
   return { name, isSetUp, holds, required: required.includes(name), ...controlTexts[name], tries: answers };
+}
+
+/** Runs the hostile components in sandbox processes of this jail. */
+async function limitsIn(jail: Jail, entry: string): Promise<readonly LimitProof[]> {
+  const { memoryPages, tableEntries } = defaultLimits;
+  const init = { node: process.execPath, entry, readable: dirname(entry), memoryPages, tableEntries, jail };
+  const pool = new ProcessPool({ ...init, warm: 0, maxProcesses: 1 });
+  try {
+    return await proveLimits(pool);
+  } finally {
+    await pool.close();
+  }
 }
 
 /** Starts a real sandbox process and kills it. Answers what failed. */

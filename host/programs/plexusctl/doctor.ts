@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-option.ts";
 import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
+import type { LimitProof } from "../../node/prove-sandbox/prove-limits.ts";
 import type { SandboxProof } from "../../node/prove-sandbox/prove-sandbox.ts";
 import { proveSandbox } from "../../node/prove-sandbox/prove-sandbox.ts";
 import type { CommandResult, Invocation } from "./command-line/command.ts";
@@ -70,7 +71,7 @@ function diagnosisNeedsAttention({ holds, daemon }: Diagnosis): boolean {
 }
 
 /** The diagnosis as a table: a control that holds, is missing, or is required and missing. */
-function diagnosisText({ level, holds, controls, problems, daemon }: Diagnosis, width: number): string {
+function diagnosisText({ level, holds, controls, limits, problems, daemon }: Diagnosis, width: number): string {
   const rows = controls.map(({ name, holds: isHeld, required, stops, tries }) => {
     const all = Object.values(tries);
     const refused = all.filter((errno) => errno !== 0).length;
@@ -86,9 +87,15 @@ function diagnosisText({ level, holds, controls, problems, daemon }: Diagnosis, 
     ...(rows.length === 0
       ? []
       : table([{ title: "" }, { title: "CONTROL" }, { title: "REFUSED", align: "right" }, { title: "STOPS" }], rows, width)),
+    ...(limits.length === 0 ? [] : limitLines(limits, width)),
     ...problems.flatMap((problem) => wrap(problem, width)),
     ...needs.flatMap((line) => wrap(line, width)),
     ...wrap(daemonLine, width),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function limitLines(limits: readonly LimitProof[], width: number): readonly string[] {
+  const rows = limits.map(({ name, holds, ended, tries }) => [holds ? "ok" : "NO", name, ended, tries]);
+  return table([{ title: "" }, { title: "LIMIT" }, { title: "ENDED" }, { title: "A COMPONENT" }], rows, width);
 }

@@ -52,9 +52,4 @@ const unique: Readonly<Record<string, string>> = {
 export const expectations: readonly Section[] = [section("Expected", expected, () => false), section("New", unique, () => false)];
 
 /** The rows that no test holds. */
-export const openExpectations: Readonly<Record<string, Open>> = {
-  "X-6": {
-    reason: "plexusctl tries no hostile components on a node.",
-    issue: "Show on a node which limits of the sandbox hold.",
-  },
-};
+export const openExpectations: Readonly<Record<string, Open>> = {};

@@ -1,0 +1,1 @@
+;; Is called with a request of 2 MiB.
