@@ -16,8 +16,10 @@ export async function removeInstallation(cluster: Cluster): Promise<void> {
     const removed = await cluster.helm("uninstall", "plexus", ...namespace, "--no-hooks", "--wait", "--timeout", "60s");
     if (removed.status !== 0) throw new Error(`helm uninstall: ${removed.stderr}`);
   }
-  // What a test's interrupted hook left.
   const label = ["-l", "app.kubernetes.io/name=plexus"];
+  // A stopping daemon still serves calls: a pod that it attached could not be detached without the files below.
+  await cluster.succeed("-n", "kube-system", "wait", "--for=delete", "pods", ...label, "--timeout=90s");
+  // What a test's interrupted hook left.
   const kinds = "daemonsets,jobs,serviceaccounts,configmaps,roles,rolebindings,clusterroles,clusterrolebindings";
   await cluster.succeed("-n", "kube-system", "delete", kinds, ...label, "--timeout=60s");
   await cluster.succeed("delete", definitions, "--ignore-not-found", "--timeout=60s");
