@@ -1,0 +1,101 @@
+// PodNetworks on a real cluster: the chart's controller with exactly its rights, the scheduler's gate, and the node's daemon.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Cluster } from "../harness/cluster/cluster.ts";
+import { toolsPod } from "../harness/cluster/pods.ts";
+import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
+import { deployPlexus, explained } from "../harness/cluster/release.ts";
+import { missingCluster } from "../harness/cluster/requirements.ts";
+import { networkObjects } from "../harness/kube/network-objects.ts";
+import { helm } from "../harness/kube/helm.ts";
+import { missingBuild } from "../harness/plexus.ts";
+
+const skip = missingCluster("PodNetworks on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
+const storage = { group: "k8s.cni.cncf.io", kind: "network-attachment-definitions", name: "storage", namespace: "default" };
+
+/** A pod on the PodNetworks with these names. */
+function podOn(name: string, ...networks: readonly string[]): object {
+  const text = JSON.stringify(networks.map((podNetworkName) => ({ podNetworkName })));
+  return toolsPod(name, { annotations: { "plexus.dev/networks": text }, spec: { terminationGracePeriodSeconds: 1 } });
+}
+
+describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await clusterWithPlexus();
+    await deployPlexus(cluster, "upgrade", "v1", "--set", "networks.enabled=true");
+    await cluster.apply(
+      {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRole",
+        metadata: { name: "use-storage" },
+        rules: [{ apiGroups: ["plexus.dev"], resources: ["podnetworks"], resourceNames: ["storage"], verbs: ["use"] }],
+      },
+      {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "RoleBinding",
+        metadata: { name: "use-storage", namespace: "default" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "use-storage" },
+        subjects: [{ kind: "ServiceAccount", name: "default", namespace: "default" }],
+      },
+    );
+  }, 300_000);
+  afterAll(async () => {
+    if (cluster === undefined) return;
+    // docs/how-to/pod-networks.md, "Remove"
+    await cluster.succeed("delete", "pods", "--all", "--timeout=60s");
+    const crds = ["podnetworks.plexus.dev", "podnetworkattachments.plexus.dev"];
+    await cluster.kubectl("delete", "crd", ...crds, "--wait", "--timeout=60s");
+    await deployPlexus(cluster, "upgrade", "v1", "--set", "networks.enabled=false");
+    await cluster.stop();
+  }, 180_000);
+
+  test("KE-28 KE-43 KE-57: a gated pod is scheduled when its network is ready, and gets its interfaces", async () => {
+    await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Ready", "--timeout=60s", "podnetwork/default");
+    await cluster.apply(podOn("web", "default", "storage"));
+    await expect
+      .poll(() => cluster.succeed("get", "pod", "web", "-o", "jsonpath={.status.conditions[*].message}"), { timeout: 30_000 })
+      .toContain('PodNetwork "storage" not found');
+    await cluster.apply(networkObjects.podNetwork("storage", { parametersRefs: [storage] }));
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=90s", "pod/web").catch(async (error: unknown) => {
+      throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
+    });
+    const status = await cluster.succeed(
+      "get",
+      "pod",
+      "web",
+      "-o",
+      "jsonpath={.metadata.annotations.plexus\\.dev/network-status}",
+    );
+    expect(JSON.parse(status)).toMatchObject([
+      { name: "default", interfaceName: "eth0", isDefaultGW4: true },
+      { name: "storage", interfaceName: "net1", ips: [expect.stringMatching(/^10\.20\.0\./)] },
+    ]);
+    const address = await cluster.succeed("exec", "web", "--", "ip", "-o", "-4", "address", "show", "dev", "net1");
+    expect(address).toContain("10.20.0.");
+  });
+
+  test("KE-13: a network in use is deleted when its last pod is gone", async () => {
+    await cluster.succeed("wait", "--for=jsonpath={.status.phase}=InUse", "--timeout=30s", "podnetwork/storage");
+    await cluster.succeed("delete", "podnetwork", "storage", "--wait=false");
+    expect(await cluster.succeed("get", "podnetwork", "storage", "-o", "jsonpath={.metadata.deletionTimestamp}")).not.toBe("");
+    await cluster.succeed("delete", "pod", "web", "--timeout=60s");
+    await cluster.succeed("wait", "--for=delete", "--timeout=30s", "podnetwork/storage");
+  });
+
+  test("the controller was refused nothing, and restarted never", async () => {
+    const logs = await cluster.succeed(
+      "-n",
+      "kube-system",
+      "logs",
+      "-l",
+      "app.kubernetes.io/name=plexus-controller",
+      "--tail=-1",
+    );
+    expect(logs.split("\n").filter((line) => line.includes("HTTP 403"))).toEqual([]);
+    const restarts = ["get", "pods", "-l", "app.kubernetes.io/name=plexus-controller", "-o"];
+    expect(
+      await cluster.succeed("-n", "kube-system", ...restarts, "jsonpath={.items[*].status.containerStatuses[*].restartCount}"),
+    ).toMatch(/^0( 0)*$/);
+  });
+});
