@@ -4,9 +4,13 @@ import { SecretTokens } from "../redact/secret-tokens.ts";
 import type { ChainTrace, ComponentRecord, ImportCall, StepRecord, TracedOutcome } from "./chain-trace.ts";
 import { allSteps, stepRecord } from "./step-record.ts";
 
-/** The trace without secrets. Texts and values without a secret stay as they are. */
-export function redactTrace(trace: ChainTrace): ChainTrace {
+/**
+ * The trace without secrets. Texts and values without a secret stay as they are. `unrecorded`: the secrets of inputs for which the trace had
+ * no room. Outputs may quote them.
+ */
+export function redactTrace(trace: ChainTrace, unrecorded: Iterable<string> = []): ChainTrace {
   const tokens = new SecretTokens();
+  tokens.addValues(unrecorded);
   const { call, reply } = trace;
   tokens.addFrom({ stdin: call.stdin, env: [["CNI_ARGS", call.args]] });
   for (const { stdin, env } of allSteps(trace.steps)) tokens.addFrom({ stdin, env: Object.entries(env) });

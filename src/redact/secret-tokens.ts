@@ -15,7 +15,12 @@ export class SecretTokens {
 
   /** Adds the secrets of a plugin's input: they are replaced wherever they occur. */
   addFrom(source: SecretSource): void {
-    for (const value of secretValues(source)) this.#values.add(value);
+    this.addValues(secretValues(source));
+  }
+
+  /** Adds further secrets. */
+  addValues(values: Iterable<string>): void {
+    for (const value of values) this.#values.add(value);
   }
 
   /** The number of different secrets that were replaced. */

@@ -23,6 +23,12 @@ describe("the secrets of a configuration", () => {
     ["in JSON within a string", { config: JSON.stringify({ token: secret }) }],
   ])("are found %s", (_, configuration) => expect(values(configuration)).toEqual([secret]));
 
+  test("a private key is found by its form, and each of its lines is removed", () => {
+    const line = "MIIEvAIBADANBgkqhkiG";
+    const redact = redacting({ identity: `# node 7\n-----BEGIN EC PRIVATE KEY-----\n${line}\n-----END EC PRIVATE KEY-----\n` });
+    expect(redact(`read ${line}`)).toBe("read [redacted]");
+  });
+
   test("are found within texts and in CNI_ARGS", () => {
     expect(values({ url: "https://svc:hunter2@ipam.example/" })).toEqual(["hunter2"]);
     expect(values({ connection: "host=db password='hunter2' sslmode=on" })).toEqual(["hunter2"]);

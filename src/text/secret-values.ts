@@ -85,6 +85,7 @@ function parsed(text: string): unknown {
 }
 
 const urlPassword = /:\/\/[^\s/:@]{0,256}:([^\s/@]{1,512})@/g;
+const privateKey = /-----BEGIN ([A-Z ]{0,40}PRIVATE KEY)-----[^-]*(?:-----END \1-----)?/g;
 const assignment = /(?<![\w.-])([\w.-]{1,128})=("[^"]*"|'[^']*'|[^\s;,&]+)/g;
 
 /** Collects secret values. */
@@ -128,9 +129,10 @@ class SecretValues {
     }
   }
 
-  /** Adds the secrets within a text that is none as a whole: a URL's password, `password=…` in a connection string, JSON. */
+  /** Adds the secrets within a text that is none as a whole: a URL's password, `password=…` in a connection string, a private key in PEM, JSON. */
   #addWithin(text: string, depth: number): void {
     if (text.includes("://")) for (const [, secret = ""] of text.matchAll(urlPassword)) this.#add(secret);
+    if (text.includes("-----BEGIN")) for (const [key] of text.matchAll(privateKey)) this.#add(key);
     if (text.includes("=")) {
       for (const [, key = "", value = ""] of text.matchAll(assignment)) {
         if (isSecretKey(key)) this.#add(value.replaceAll(/^["']|["']$/g, ""));

@@ -102,7 +102,7 @@ function changedLink(link: LinksLink, operations: readonly LinksOperation[], dry
     const set = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
     for (const [key, intended] of Object.entries(set)) {
       const path = `/links/${link.place}/${link.name}/${key}`;
-      dry.values.push({ path, intended: inLowerCase(intended), actual: inLowerCase(Reflect.get(link, key)) });
+      dry.intend({ path, intended: inLowerCase(intended), actual: inLowerCase(Reflect.get(link, key)) });
     }
     wanted = { ...wanted, ...set, alternativeNames: [...wanted.alternativeNames, ...alternativeNames] };
   }
@@ -131,7 +131,7 @@ function drySysctl({ step, grants }: RunningStep, shim: DryShim, dry: DryRun): N
       for (const [at, { key, value }] of settings.entries()) {
         written.set(key, value);
         const path = `/sysctl/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-        dry.values.push({ path, intended: withSingleBlanks(value), actual: withSingleBlanks(present.ok[at] ?? "") });
+        dry.intend({ path, intended: withSingleBlanks(value), actual: withSingleBlanks(present.ok[at] ?? "") });
       }
       return answer;
     },

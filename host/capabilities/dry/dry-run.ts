@@ -25,12 +25,15 @@ export function shadowRefusal(type: string, capabilities: readonly string[]): Fa
   return fault("SHADOW_UNSUPPORTED", `${type} can't run as a shadow: ${others.join(" and ")} can't be simulated`);
 }
 
+/** Maximum values and kinds of requests that are noted: a component may repeat a request until its time ends. */
+const maxValues = 1000;
+const maxUnsupported = 10;
+
 /** The record of one run. The bound capabilities write into it. */
 export class DryRun {
-  /** The values that the shadow would have set, with the actual ones. */
-  readonly values: IntendedValue[] = [];
-  /** Requests that were answered with a fault because they can't be simulated. */
-  readonly unsupported: string[] = [];
+  readonly #values: IntendedValue[] = [];
+  readonly #unsupported = new Set<string>();
+  #isCut = false;
   /** The leases before the native step; undefined if the shadow has no leases. */
   readonly leases: LeaseSnapshot | undefined;
   #ended = false;
@@ -44,13 +47,34 @@ export class DryRun {
     return this.#ended;
   }
 
+  /** The values that the shadow would have set, with the actual ones. */
+  get values(): readonly IntendedValue[] {
+    return this.#values;
+  }
+
+  /** Requests that were answered with a fault because they can't be simulated, each once. */
+  get unsupported(): readonly string[] {
+    return [...this.#unsupported];
+  }
+
   end(): void {
     this.#ended = true;
   }
 
+  /** Whether the shadow made more changes than are noted, so that the run cannot be compared. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** Notes a value that the shadow would have set. */
+  intend(value: IntendedValue): void {
+    if (this.#values.length < maxValues) this.#values.push(value);
+    else this.#isCut = true;
+  }
+
   /** Notes a request that can't be simulated, and makes its fault. */
   refuse(type: string, request: string): Fault {
-    this.unsupported.push(request);
+    if (this.#unsupported.size < maxUnsupported) this.#unsupported.add(request);
     return fault("SHADOW_UNSUPPORTED", `${type} runs as a shadow, and ${request} can't be simulated`);
   }
 }

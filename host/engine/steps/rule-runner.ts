@@ -52,8 +52,9 @@ async function mayRetry(init: RuleRunnerInit, step: ChainStep, failure: Fault, t
   const { run, reports, deadline, pause } = init;
   const pauseMs = retryPauseMs(tries);
   // A try without time would replace the plugin's own error by a time-out.
-  if (deadline.stepMs <= pauseMs) return false;
-  if (step.verb === "ADD" && !(await run(undoOf(step))).ok) return false;
+  const hasTime = (): boolean => deadline.stepMs > pauseMs;
+  if (!hasTime()) return false;
+  if (step.verb === "ADD" && (!(await run(undoOf(step))).ok || !hasTime())) return false;
   reports.retried(step, failure, tries);
   await pause(pauseMs);
   return true;

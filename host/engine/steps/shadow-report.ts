@@ -26,11 +26,12 @@ export interface ShadowReport {
   readonly why: string;
 }
 
-/** Maximum length of the differences in a log line, in UTF-16 units. */
+/** Maximum length of the differences, or of a reason, in a log line, in UTF-16 units. */
 const maxText = 2000;
 
 /** The report as the end of a sentence; empty for a match. */
-export function shadowText({ outcome, changes, why }: ShadowReport): string {
+export function shadowText({ outcome, changes, why: whole }: ShadowReport): string {
+  const why = whole.slice(0, maxText);
   switch (outcome) {
     case "match":
       return "";

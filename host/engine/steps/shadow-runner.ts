@@ -144,6 +144,7 @@ async function runShadow(
     if (ended === undefined) return tell("skipped", `it did not end within ${shadowMs} ms`);
     if (!ended.ok && (ended.fault.notBegun === true || dry.unsupported.length > 0))
       return tell("refused", dry.unsupported.length > 0 ? `${dry.unsupported.join(", ")} can't be simulated` : ended.fault.msg);
+    if (dry.isCut) return tell("refused", "it made too many changes to compare them");
     const difference = compared(step, shadowed, ended, dry);
     if (difference === undefined) return tell("match", "");
     const { attachment } = step;

@@ -3,6 +3,7 @@
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { ChainTrace, StepRecord, StepVerdict, TracedCall, TracedReply } from "../../../src/chain-trace/chain-trace.ts";
 import { redactTrace } from "../../../src/chain-trace/redact-trace.ts";
+import { secretValues } from "../../../src/text/secret-values.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { StepRecorder } from "../../capabilities/step-recorder.ts";
 import { version } from "../../system/version.ts";
@@ -38,6 +39,7 @@ export class CallRecorder {
   readonly #running: OpenStep[] = [];
   readonly #byStep = new WeakMap<ChainStep, OpenStep>();
   readonly #omitted = new Set<string>();
+  readonly #unrecordedSecrets = new Set<string>();
   #count = 0;
 
   constructor(init: CallRecorderInit) {
@@ -53,6 +55,7 @@ export class CallRecorder {
     this.#count += 1;
     if (this.#count > maxSteps) {
       this.#omitted.add(`steps after the first ${maxSteps}`);
+      this.#hide(secretValues(running.step));
       return undefined;
     }
     const parent = this.#parentOf(running);
@@ -64,6 +67,7 @@ export class CallRecorder {
       startMs: this.#init.now() - this.#started,
       now: this.#init.now,
       budget: this.#budget,
+      unrecorded: (secrets) => this.#hide(secrets),
     });
     (parent?.steps ?? this.#steps).push(open);
     this.#running.push(open);
@@ -91,16 +95,12 @@ export class CallRecorder {
     const { call, time } = this.#init;
     const steps = this.#steps.map((step): StepRecord => step.record());
     if (this.#running.length > 0) this.#omitted.add("the end of steps that had not ended with the call");
-    return redactTrace({
-      plexus: version,
-      time: time.toISOString(),
-      ms: rounded(ms),
-      call,
-      reply,
-      steps,
-      secrets: 0,
-      omitted: [...this.#omitted],
-    });
+    const trace = { plexus: version, time: time.toISOString(), ms: rounded(ms), call, reply, steps, secrets: 0 };
+    return redactTrace({ ...trace, omitted: [...this.#omitted] }, this.#unrecordedSecrets);
+  }
+
+  #hide(secrets: ReadonlySet<string>): void {
+    for (const secret of secrets) this.#unrecordedSecrets.add(secret);
   }
 
   /**

@@ -14,6 +14,7 @@ import { encodeValue } from "../../../src/chain-trace/import-values.ts";
 import { stepRecord } from "../../../src/chain-trace/step-record.ts";
 import { verdictsOf } from "../../../src/chain-trace/step-verdicts.ts";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import { secretValues } from "../../../src/text/secret-values.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
 import type { StepKind } from "../call/call-observer.ts";
@@ -28,6 +29,8 @@ export interface OpenStepInit {
   readonly startMs: number;
   readonly now: () => number;
   readonly budget: TextBudget;
+  /** Receives the secrets of an input for which there is no room. */
+  readonly unrecorded: (secrets: ReadonlySet<string>) => void;
 }
 
 /** Maximum calls of imports, lines of log and verdicts of a step. */
@@ -55,7 +58,9 @@ export class OpenStep {
 
   constructor(init: OpenStepInit) {
     this.#init = init;
-    this.#stdin = this.#kept(init.running.step.stdin, "stdin");
+    const { stdin } = init.running.step;
+    this.#stdin = this.#kept(stdin, "stdin");
+    if (this.#stdin !== stdin) init.unrecorded(secretValues({ stdin, env: [] }));
   }
 
   get kind(): StepKind {

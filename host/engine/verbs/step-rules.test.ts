@@ -141,6 +141,20 @@ describe("a step that fails", () => {
     expect(steps(late).filter((line) => line === "ADD tuning eth0")).toHaveLength(1);
   });
 
+  test("E-11: a failed ADD is not tried again if its undo used up the time, so the plugin's own error stays", async () => {
+    policy("retry");
+    stage.shim.on("tuning", "ADD", failing(11, "busy"));
+    let deletions = 0;
+    stage.shim.on("tuning", "DEL", () => {
+      deletions += 1;
+      if (deletions === 1) stage.aheadMs += 900;
+      return { stdout: "" };
+    });
+    const late = await stage.call({ verb: "ADD", config: { callTimeoutMs: 2000 } });
+    expect(late.json).toMatchObject({ code: 11, msg: expect.stringContaining("busy") });
+    expect(steps(late).filter((line) => line === "ADD tuning eth0")).toHaveLength(1);
+  });
+
   test("E-11: the author of a definition gets no policy but that of the definition's namespace", async () => {
     stage.shim.on("tuning", "ADD", failing(7, "no such key"));
     stage.manifests.network("net", [{ type: "bridge" }, { type: "tuning" }]);

@@ -1,7 +1,7 @@
 // The directory of chain traces. A trace shows what a call contains, so only its owner and root can read it, and the oldest files make room.
 
-import { accessSync, chmodSync, constants, lstatSync, readdirSync, unlinkSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, closeSync, constants, fchownSync, lstatSync, openSync, readdirSync, statSync, unlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault, writeWhole } from "../files/durable-file.ts";
@@ -23,26 +23,40 @@ export interface TraceFile {
 const traceName = /^\d{4}-\d\d-\d\dT[\w.-]{1,200}\.json$/;
 
 /**
- * Makes the directory, if it is missing (mode 0700). Faults: STORE_UNSAFE if other users may enter it, or if it is a link or belongs to another
- * user; STORE_FAILED.
+ * Makes the directory, if it is missing (mode 0700). An existing one is never changed: the configuration may name a directory that other
+ * programs need. Faults: STORE_UNSAFE if other users may enter it, or if it is a link or belongs to another user; STORE_FAILED.
  */
 export function openTraceDirectory(path: string): Result<void> {
   try {
-    makeDirectory(path);
+    if (makeDirectory(path)) giveToOwner(path);
     const stats = lstatSync(path);
     const user = process.geteuid?.();
     if (!stats.isDirectory()) return failed(fault("STORE_UNSAFE", `directory of traces ${path}: is a link or no directory`));
-    if (stats.uid === user) chmodSync(path, 0o700);
-    else if (stats.uid !== 0 && user !== 0)
+    if (stats.uid !== user && stats.uid !== 0 && user !== 0)
       return failed(
         fault("STORE_UNSAFE", `directory of traces ${path}: belongs to uid ${stats.uid}, not to Plexus' uid ${user}`),
       );
-    else if ((stats.mode & 0o077) !== 0)
+    if ((stats.mode & 0o077) !== 0)
       return failed(fault("STORE_UNSAFE", `directory of traces ${path}: other users may enter it; its mode must be 0700`));
     accessSync(path, constants.W_OK | constants.X_OK);
     return ok(undefined);
   } catch (error) {
     return failed(storeFault("making", path, error));
+  }
+}
+
+/**
+ * Gives a directory that root has made to the owner of its parent: a one-shot engine runs as root although the daemon of the same state
+ * directory may not.
+ */
+function giveToOwner(path: string): void {
+  const parent = statSync(dirname(path));
+  if (process.geteuid?.() !== 0 || parent.uid === 0) return;
+  const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    fchownSync(directory, parent.uid, parent.gid);
+  } finally {
+    closeSync(directory);
   }
 }
 

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import type { PageData } from "./page-data.ts";
 import { nodePage } from "./page-html.ts";
-import { type PageServer, servePage } from "./serve-page.ts";
+import { hostNames, type PageServer, servePage } from "./serve-page.ts";
 
 const parts = { script: "let script = 1;", style: "body { margin: 0 }" };
 const data: PageData = {
@@ -114,6 +114,11 @@ test("a name that was rebound to 127.0.0.1 gets nothing, and neither does anothe
   expect(await status({ host: `localhost:${port}` })).toBe(200);
   for (const site of ["cross-site", "same-site"]) expect(await status({ "sec-fetch-site": site })).toBe(403);
   for (const site of ["none", "same-origin"]) expect(await status({ "sec-fetch-site": site })).toBe(200);
+});
+
+test("on port 80, a browser sends the name without a port", async () => {
+  expect(hostNames(80)).toEqual(["127.0.0.1", "127.0.0.1:80", "localhost", "localhost:80"]);
+  expect(hostNames(8080)).toEqual(["127.0.0.1:8080", "localhost:8080"]);
 });
 
 test("is read-only", async () => {

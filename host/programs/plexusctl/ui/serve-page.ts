@@ -48,7 +48,7 @@ export async function servePage({ port, parts, read }: ServePageInit): Promise<P
     }
   });
   const listening = (await listenOnTcp(server, { host, port })) ?? port;
-  names = [`${host}:${listening}`, `localhost:${listening}`];
+  names = hostNames(listening);
   return {
     url: `http://${host}:${listening}/${token}/`,
     close() {
@@ -56,6 +56,11 @@ export async function servePage({ port, parts, read }: ServePageInit): Promise<P
       server.closeAllConnections();
     },
   };
+}
+
+/** The values of `Host` that name a server of this port. A browser leaves out port 80. */
+export function hostNames(port: number): readonly string[] {
+  return [host, "localhost"].flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`]));
 }
 
 interface Answering {
