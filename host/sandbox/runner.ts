@@ -32,6 +32,8 @@ export interface GuestCall<V extends Verb> {
   readonly source?: string;
   /** The namespace of the call's pod; empty (the default) for none. Namespaces take turns at the sandbox processes. */
   readonly namespace?: string;
+  /** Whether no pod needs the answer: all other calls that wait for a sandbox process come first. */
+  readonly isLast?: boolean;
   /** Milliseconds for the whole call, including imports. */
   readonly deadlineMs: number;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FairTurns } from "./fair-turns.ts";
+import { FairTurns, lastLane } from "./fair-turns.ts";
 
 test("the lane with the fewest running calls comes first", () => {
   const turns = new FairTurns();
@@ -18,6 +18,17 @@ test("among equals the lane whose last call began first comes first, and a new l
     turns.ended(name);
   }
   expect([turns.first(["b", "a"]), turns.first(["b", "a", "new"]), turns.first([])]).toEqual(["a", "new", undefined]);
+});
+
+test("X-2: calls whose answers no pod needs come after all others, however many of these run", () => {
+  const turns = new FairTurns();
+  for (let count = 0; count < 4; count++) turns.began("shop");
+  for (const names of [
+    [lastLane, "shop"],
+    ["shop", lastLane],
+  ])
+    expect(turns.first(names)).toBe("shop");
+  expect(turns.first([lastLane])).toBe(lastLane);
 });
 
 test("one process serves two lanes in turn, however many calls of the first wait", () => {

@@ -8,6 +8,9 @@ interface Lane {
   lastBegun: number;
 }
 
+/** The lane of calls whose answers no pod needs. It comes after all others. A namespace has no such name. */
+export const lastLane = "(last)";
+
 /** Lanes without running calls are remembered up to this number of lanes, for their turn. */
 const maxLanes = 1024;
 
@@ -41,6 +44,7 @@ export class FairTurns {
   }
 
   #comesBefore(one: string, other: string): boolean {
+    if (one === lastLane || other === lastLane) return other === lastLane;
     const [a, b] = [this.#lanes.get(one), this.#lanes.get(other)];
     const [running, otherRunning] = [a?.running ?? 0, b?.running ?? 0];
     return running === otherRunning ? (a?.lastBegun ?? 0) < (b?.lastBegun ?? 0) : running < otherRunning;

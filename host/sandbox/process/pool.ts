@@ -14,6 +14,7 @@ import { IdleProcesses } from "./idle-processes.ts";
 import { defaultMaxKept, type ProcessPoolInit } from "./pool-settings.ts";
 import { mayServe, ownerAfter, type ProcessOwner } from "./process-owner.ts";
 import { ProcessStarter } from "./process-starter.ts";
+import { lastLane } from "./fair-turns.ts";
 import { type Need, WaitingCalls } from "./waiting-calls.ts";
 
 /** Numbers of a pool's processes and waiting calls. */
@@ -92,11 +93,11 @@ export class ProcessPool implements GuestRunner {
   }
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
-    const { component, verb, source = "", namespace = "", deadlineMs } = call;
+    const { component, verb, source = "", namespace = "", isLast = false, deadlineMs } = call;
     const need: Need = {
       owner: { component: component.key, source },
       shares: mayWait(component.plan.capabilities),
-      lane: namespace,
+      lane: isLast ? lastLane : namespace,
     };
     const outcome = await this.inProcess(need, deadlineMs, ({ sessions }, leftMs): Promise<CallOutcome> =>
       sessions.run(leftMs === deadlineMs ? call : { ...call, deadlineMs: leftMs }, imports),

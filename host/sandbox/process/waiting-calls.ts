@@ -12,7 +12,7 @@ export interface Need {
   readonly owner: ProcessOwner;
   /** Whether the call may share the process with other calls of its owner. */
   readonly shares: boolean;
-  /** The namespace of the call's pod; empty for none. */
+  /** The namespace of the call's pod, empty for none; or `lastLane`. */
   readonly lane: string;
 }
 
