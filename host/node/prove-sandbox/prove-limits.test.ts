@@ -1,49 +1,81 @@
+// The proof of a call's limits: green as a node has them, and red for each limit that is switched off.
+
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { canariesText } from "../../../scripts/canaries.ts";
 import { failed } from "../../../src/fault/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { InProcessRunner } from "../../sandbox/in-process.ts";
-import type { Limits } from "../../sandbox/limits.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
 import { canaryComponents } from "./canaries/canary-components.ts";
-import { proofLimits, proveLimits } from "./prove-limits.ts";
+import { type LimitProof, type ProofSwitches, proveLimits } from "./prove-limits.ts";
 
 const slow = 60_000;
+const imports = join(import.meta.dirname, "prove-limits.ts");
+const runner = join(import.meta.dirname, "../../sandbox/in-process.ts");
 
-async function red(
-  limits: Partial<Limits> = {},
-  runner: GuestRunner = new InProcessRunner(),
-  names?: readonly string[],
-): Promise<readonly string[]> {
-  const proofs = await proveLimits(runner, { ...proofLimits, ...limits }, names);
+function red(proofs: readonly LimitProof[]): readonly string[] {
   return proofs.filter(({ holds }) => !holds).map(({ name }) => name);
 }
 
 test("X-6: every limit holds", async () => {
-  expect(await red()).toEqual([]);
+  expect(red(await proveLimits(new InProcessRunner()))).toEqual([]);
 });
 
-const off: readonly (readonly [canary: string, limits: Partial<Limits>])[] = [
-  ["spin", { timeMs: slow }],
-  ["memory", { memoryPages: 16_384 }],
-  ["output", { outputBytes: 16 * 1024 * 1024 }],
-  ["input", { inputBytes: 16 * 1024 * 1024 }],
-  ["log", { logLines: 1_000_000, logBytes: 16 * 1024 * 1024 }],
-  ["imports", { importCalls: 1_000_000, timeMs: slow }],
+const off: readonly (readonly [canary: string, switches: ProofSwitches])[] = [
+  ["spin", { limits: { timeMs: slow } }],
+  ["memory", { limits: { memoryPages: 16_384 } }],
+  ["output", { limits: { outputBytes: 16 * 1024 * 1024 } }],
+  ["input", { limits: { inputBytes: 16 * 1024 * 1024 } }],
+  ["log", { limits: { logLines: 1_000_000, logBytes: 16 * 1024 * 1024 } }],
+  ["imports", { limits: { importCalls: 1_000_000 } }],
+  ["capability", { granted: ["log", "leases"] }],
 ];
 
-test.each(off)("X-6: a limit that is switched off is red: %s", { timeout: slow }, async (canary, limits) => {
-  expect(await red(limits, new InProcessRunner(), [canary])).toEqual([canary]);
+test.each(off)("X-6: a limit that is switched off is red: %s", { timeout: slow }, async (canary, switches) => {
+  const [proof, ...others] = await proveLimits(new InProcessRunner(), { ...switches, names: [canary] });
+  expect(others).toEqual([]);
+  expect(proof).toMatchObject({ name: canary, holds: false, ended: "OK" });
+});
+
+test("X-6: a limit that is switched off is red: recursion, on a stack without a bound", { timeout: slow }, async () => {
+  const code = `
+    const { parentPort } = require("node:worker_threads");
+    Promise.all([import(${JSON.stringify(imports)}), import(${JSON.stringify(runner)})])
+      .then(([{ proveLimits }, { InProcessRunner }]) => proveLimits(new InProcessRunner(), { names: ["recursion"] }))
+      .then((proofs) => parentPort.postMessage(proofs));`;
+  // The limit is V8's stack, which only a thread can have of another size.
+  const worker = new Worker(code, { eval: true, resourceLimits: { stackSizeMb: 512 } });
+  try {
+    const [proofs] = await once(worker, "message");
+    expect(proofs).toEqual([expect.objectContaining({ name: "recursion", holds: false, ended: "OK" })]);
+  } finally {
+    await worker.terminate();
+  }
+});
+
+test("X-6: a component that runs out of time before it reaches the bound of imports proves nothing about that bound", async () => {
+  const tooSlow: GuestRunner = {
+    call: async () => failed(fault("LIMIT_TIME", "the canary used up its 10000 ms")),
+    close: async () => undefined,
+  };
+  const [spun, imported] = await proveLimits(tooSlow, { names: ["spin", "imports"] });
+  expect([spun, imported]).toEqual([
+    expect.objectContaining({ name: "spin", holds: true }),
+    expect.objectContaining({ name: "imports", holds: false, ended: "LIMIT_TIME" }),
+  ]);
 });
 
 test("X-6: a sandbox that cannot run a component is red for each limit of a call", async () => {
-  const runner: GuestRunner = {
+  const broken: GuestRunner = {
     call: async () => failed(fault("SANDBOX_UNAVAILABLE", "no process")),
     close: async () => undefined,
   };
   const calls = Object.keys(canaryComponents).filter((name) => name !== "capability");
-  expect((await red({}, runner)).toSorted()).toEqual(calls.toSorted());
+  expect(red(await proveLimits(broken)).toSorted()).toEqual(calls.toSorted());
 });
 
 test("the components are generated from their sources (node scripts/canaries.ts)", async () => {
