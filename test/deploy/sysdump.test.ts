@@ -5,6 +5,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { chainTraceText, readChainTrace } from "../../src/chain-trace/read-chain-trace.ts";
+import { exampleStep, exampleTrace } from "../../src/chain-trace/testing/example-trace.ts";
 import { dist, missingBuild } from "../harness/plexus.ts";
 import { missing } from "../harness/requires.ts";
 
@@ -17,6 +19,7 @@ const secrets = {
   execEnvironment: "exec-plugin-value-88",
   username: "operator-login-name",
   annotation: "annotation-of-another-operator",
+  trace: "quoted-by-a-plugin-in-a-trace",
   pem: "MHcCAQEEIPrivateKeyBody0123456789",
   encryptedPem: "OtherKeyBodyAfterAHeader012345678",
   certificate: "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t",
@@ -70,6 +73,12 @@ users:
 `;
     write("etc/plexus.kubeconfig", kubeconfig);
     write("etc/token", secrets.tokenFile);
+    mkdirSync(join(directory, "state/traces"));
+    write(
+      "state/traces/2026-01-01T00-00-00.000Z_ADD_a.json",
+      chainTraceText(exampleTrace([exampleStep({ stdin: JSON.stringify({ name: "vpn", psk: secrets.trace, tokens: 4 }) })])),
+    );
+    write("state/traces/2026-01-02T00-00-00.000Z_ADD_b.json", '{"kind": "another file"}');
     const lines = [
       "2026-01-01 info attached shop/web",
       `etcd refused ${secrets.unkeyedInLog} for 10.244.0.9`,
@@ -114,8 +123,28 @@ users:
     const files = unpacked(archive);
     const all = [...files.values()].join("\n");
     expect(Object.entries(secrets).filter(([, secret]) => all.includes(secret))).toEqual([]);
-    for (const name of ["contents.json", "versions.json", "status.json", "doctor.json", "kernel.json", "network.json"])
-      expect([name, files.get(name)?.slice(0, 1)]).toEqual([name, "{"]);
+    const documents = [
+      "contents",
+      "versions",
+      "status",
+      "doctor",
+      "node-checks",
+      "explanation",
+      "lint",
+      "traces",
+      "kernel",
+      "network",
+    ];
+    for (const name of documents) expect([name, files.get(`${name}.json`)?.slice(0, 1)]).toEqual([name, "{"]);
+    // The plugin vpn is not installed.
+    expect(JSON.parse(files.get("node-checks.json") ?? "")).toMatchObject({ kind: "NodeChecks", isAble: false });
+    expect(JSON.parse(files.get("lint.json") ?? "")).toMatchObject({
+      findings: expect.arrayContaining([expect.objectContaining({ file: join(directory, "net.d/10-vpn.conflist") })]),
+    });
+    expect(JSON.parse(files.get("traces.json") ?? "").traces).toHaveLength(2);
+    const trace = [...files].find(([name]) => name.endsWith("_ADD_a.json"))?.[1] ?? "";
+    // plexusctl trace can read it.
+    expect(readChainTrace(trace, "trace")).toMatchObject({ ok: true, value: { plexus: exampleTrace().plexus } });
     for (const text of [
       "10-vpn.conflist",
       "attached shop/web",
@@ -128,7 +157,11 @@ users:
       expect([text, all.includes(text)]).toEqual([text, true]);
     // No daemon runs, so the archive says why there are no metrics.
     expect(JSON.parse(files.get("contents.json") ?? "")).toMatchObject({
-      leftOut: expect.arrayContaining([{ name: "metrics.txt", why: "the socket does not exist" }]),
+      leftOut: expect.arrayContaining([
+        { name: "metrics.txt", why: "the socket does not exist" },
+        { name: "calls.json", why: "the socket does not exist" },
+        { name: expect.stringMatching(/^traces\/.*_ADD_b\.json$/), why: expect.stringContaining("must be") },
+      ]),
     });
     expect(JSON.parse(files.get("network.json") ?? "")).toMatchObject({
       links: expect.arrayContaining([expect.objectContaining({ name: "lo" })]),
@@ -139,6 +172,7 @@ users:
     plant();
     appendFileSync(log(), "x".repeat(99).concat("\n").repeat(60_000));
     appendFileSync(log(), "the newest line\n");
+    appendFileSync(join(directory, "state/traces/2026-01-02T00-00-00.000Z_ADD_b.json"), " ".repeat(200_000));
     const archive = join(directory, "dump.tar.gz");
     expect(sysdump("-o", archive, "--max-mib", "1").status).toBe(0);
     const files = unpacked(archive);
@@ -148,6 +182,10 @@ users:
     const logged = [...files].find(([name]) => name.endsWith("plexus.log"))?.[1] ?? "";
     expect(logged.endsWith("the newest line\n")).toBe(true);
     const { leftOut } = JSON.parse(files.get("contents.json") ?? "");
+    expect(leftOut).toContainEqual({
+      name: expect.stringMatching(/_ADD_b\.json$/),
+      why: "has 200024 bytes: a dump of this size has 131072 bytes of traces",
+    });
     expect(leftOut.filter(({ name }: { name: string }) => name.endsWith("plexus.log"))).toEqual([
       expect.objectContaining({ why: expect.stringMatching(/^the first \d+ bytes: only the end is taken$/) }),
       expect.objectContaining({ why: expect.stringMatching(/the dump is full/) }),

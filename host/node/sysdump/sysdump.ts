@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { redactText, redactValue } from "../../../src/redact/redact.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
+import { archiveName } from "./archive-name.ts";
 import { boundFiles, type LeftOut } from "./bounded.ts";
 import { kernelFeatures, listing, namesIn, network, versions } from "./node-facts.ts";
 import { readTail } from "./read-tail.ts";
@@ -14,6 +15,8 @@ export interface SuppliedDocument {
   readonly name: string;
   /** A JSON value, or a text. May reject: the dump then has the reason. */
   readonly read: () => Promise<unknown>;
+  /** Whether a JSON value is written without spaces: a deep value would grow to many times its size. */
+  readonly compact?: boolean;
 }
 
 /** The settings of a dump. */
@@ -49,16 +52,16 @@ export async function sysdump(init: SysdumpInit): Promise<Sysdump> {
   const unread: LeftOut[] = [];
   const collected: ArchivedFile[] = [];
   const configurations: unknown[] = [];
-  const add = async (name: string, read: () => unknown): Promise<void> => {
+  const add = async (name: string, read: () => unknown, compact = false): Promise<void> => {
     try {
       const value = await read();
-      collected.push({ name, text: typeof value === "string" ? redactText(value) : jsonText(redactValue(value)) });
+      collected.push({ name, text: typeof value === "string" ? redactText(value) : jsonText(redactValue(value), compact) });
     } catch (error) {
       unread.push({ name, why: redactText(error instanceof Error ? error.message : String(error)) });
     }
   };
   await add("versions.json", versions);
-  for (const { name, read } of init.documents) await add(name, read);
+  for (const { name, read, compact } of init.documents) await add(name, read, compact);
   for (const directory of init.configurationDirectories) {
     for (const file of namesIn(directory).filter((name) => configurationName.test(name)))
       await add(archiveName("configuration", join(directory, file)), async () => {
@@ -110,14 +113,6 @@ function logEnd(path: string, leftOut: LeftOut[]): string {
   return skipped > 0 ? text.slice(text.indexOf("\n") + 1) : text;
 }
 
-const maxName = 80;
-
-/** The file's path with `_` in place of `/`; of a long path its end. */
-function archiveName(folder: string, path: string): string {
-  const name = path.replace(/^\//, "").replaceAll(/[^\w.-]/g, "_");
-  return `${folder}/${name.slice(-(maxName - folder.length))}`;
-}
-
-function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
+function jsonText(value: unknown, compact = false): string {
+  return `${JSON.stringify(value, undefined, compact ? undefined : 2)}\n`;
 }

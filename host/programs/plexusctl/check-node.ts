@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { checkNode, type NodeCheck } from "../../node/doctor/node-checks.ts";
+import { checkNode, type NodeCheck, type NodeChecksInit } from "../../node/doctor/node-checks.ts";
 import { askDaemon } from "./ask-daemon.ts";
 import type { CommandResult, Invocation } from "./command-line/command.ts";
 import { cniPathOf, configOf, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
@@ -13,24 +13,38 @@ import { table, wrap } from "./table.ts";
 const patienceMs = 5000;
 const marks: Readonly<Record<NodeCheck["state"], string>> = { ok: "ok", warning: "warning", failed: "NO" };
 
-/** Runs the checks. Status 1: one has failed. */
+/** The document of `plexusctl doctor -o json`. */
+export interface NodeChecks {
+  readonly apiVersion: "plexus/v1";
+  readonly kind: "NodeChecks";
+  /** Whether no check has failed. */
+  readonly isAble: boolean;
+  readonly checks: readonly NodeCheck[];
+}
+
+/** Runs `plexusctl doctor`. Status 1: a check has failed. */
 export async function checkNodeCommand(line: Invocation): Promise<CommandResult> {
   const places = { statusSocket: statusSocketOf(line), stateDir: stateDirOf(line) };
+  const value = await checkThisNode({ ...places, config: configOf(line), cniPath: cniPathOf(line) });
+  const { checks, isAble } = value;
+  const text = (width: number): string => checksText(checks, isAble, width);
+  return { stdout: await printed({ value, text, names: () => checks.map(({ name }) => name) }, line), status: isAble ? 0 : 1 };
+}
+
+/** Runs the checks on this node; never rejects. */
+export async function checkThisNode(
+  places: Pick<NodeChecksInit, "statusSocket" | "stateDir" | "config" | "cniPath">,
+): Promise<NodeChecks> {
   const { silent } = await readStatus(places);
   const checks = await checkNode({
     home: dirname(realpathSync(process.argv[1] ?? "")),
     nodeVersion: process.versions.node,
-    cniPath: cniPathOf(line),
-    config: configOf(line),
     ...places,
     silent,
     agents: silent === undefined ? await connectedAgents(places.statusSocket) : undefined,
     loadLibrary: await libraryLoader(),
   });
-  const isAble = checks.every(({ state }) => state !== "failed");
-  const value = { apiVersion: "plexus/v1", kind: "NodeChecks", isAble, checks };
-  const text = (width: number): string => checksText(checks, isAble, width);
-  return { stdout: await printed({ value, text, names: () => checks.map(({ name }) => name) }, line), status: isAble ? 0 : 1 };
+  return { apiVersion: "plexus/v1", kind: "NodeChecks", isAble: checks.every(({ state }) => state !== "failed"), checks };
 }
 
 function checksText(checks: readonly NodeCheck[], isAble: boolean, width: number): string {

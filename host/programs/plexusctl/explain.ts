@@ -44,7 +44,7 @@ interface ExplainInit {
 const definitionName = /^[a-z0-9][-a-z0-9]*\/[a-z0-9][-a-z0-9.]*$/;
 
 /** Explains the target. Its faults are those of a call that reads the same configuration. */
-async function explainTarget({ target, config, cniPath }: ExplainInit): Promise<Result<Explanation>> {
+export async function explainTarget({ target, config, cniPath }: ExplainInit): Promise<Result<Explanation>> {
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok) return settings;
   const warnings: string[] = [];

@@ -6,25 +6,39 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { defaultUids } from "../../../src/configuration/wasm-configuration.ts";
 import { readHostSettings } from "../../node/explain/host-settings.ts";
-import { sysdump, type SysdumpInit } from "../../node/sysdump/sysdump.ts";
+import { lint } from "../../node/lint/lint.ts";
+import { dumpedTraces } from "../../node/sysdump/dumped-traces.ts";
+import { type Sysdump, sysdump, type SysdumpInit } from "../../node/sysdump/sysdump.ts";
 import { askDaemon } from "./ask-daemon.ts";
+import { checkThisNode } from "./check-node.ts";
 import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
 import { cniPathOf, configOf, notAbsolute, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
+import { explainTarget } from "./explain.ts";
+import { readCalls } from "./read-calls.ts";
 import { readStatus } from "./read-status.ts";
+import { traceDirectories } from "./trace/trace-directories.ts";
 
 const patienceMs = 5000;
 const mebibyte = 1024 * 1024;
+/** Traces get this part of a dump, so that they leave room for the logs. */
+const traceShare = 8;
+/** Maximum findings of lint. They are sorted by file and place. */
+const maxFindings = 500;
 
 /** Runs `plexusctl sysdump`. */
 export async function sysdumpCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
   const options = readSysdumpOptions(line);
   if ("wrong" in options) return options;
-  const { archive, leftOut } = await sysdump(dumpOf(options));
+  let dumped: Sysdump;
   try {
-    writeArchive(options.output, archive);
+    // Before the dump is made: that takes seconds. A file that exists, or a link, is never overwritten.
+    const file = options.output === "-" ? 1 : openSync(options.output, "wx", 0o600);
+    dumped = await sysdump(await dumpOf(options));
+    writeArchive(file, dumped.archive);
   } catch (error) {
     return failure(`${options.output}: ${error instanceof Error ? error.message : String(error)}`);
   }
+  const { archive, leftOut } = dumped;
   const text = `${options.output}: ${archive.length} bytes; left out: ${leftOut.length} (see contents.json)`;
   return options.output === "-" ? { stdout: "", status: 0 } : { stdout: `${text}\n`, status: 0 };
 }
@@ -38,10 +52,12 @@ interface SysdumpOptions {
   readonly cniPath: string;
 }
 
-function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: SysdumpOptions): SysdumpInit {
+async function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: SysdumpOptions): Promise<SysdumpInit> {
   const settings = readHostSettings(config, cniPath);
   const configuration = settings.ok ? settings.value?.configuration : undefined;
   const home = dirname(realpathSync(process.argv[1] ?? ""));
+  const { document } = await readStatus({ statusSocket, stateDir });
+  const stateDirectories = [stateDir, ...document.nodes.map(({ stateDirectory }) => stateDirectory)];
   const metrics = async (): Promise<string> => {
     const answer = await askDaemon({ socketPath: statusSocket, method: "GET", path: "/metrics", patienceMs });
     if ("why" in answer) throw new Error(answer.why);
@@ -51,10 +67,20 @@ function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: SysdumpOp
     const { diagnose } = await import("./doctor.ts");
     return diagnose({ statusSocket, stateDir, isolation: undefined, sandboxUids: defaultUids });
   };
+  const calls = async (): Promise<unknown> => {
+    const known = await readCalls(statusSocket);
+    if ("why" in known) throw new Error(known.why);
+    return { calls: known.value };
+  };
   return {
     documents: [
-      { name: "status.json", read: async () => (await readStatus({ statusSocket, stateDir })).document },
+      { name: "status.json", read: async () => document },
+      { name: "node-checks.json", read: async () => checkThisNode({ statusSocket, stateDir, config, cniPath }) },
       { name: "doctor.json", read: doctor },
+      { name: "lint.json", read: async () => lintOf(config, cniPath) },
+      { name: "explanation.json", read: async () => explanationOf(config, cniPath) },
+      { name: "calls.json", read: calls },
+      ...dumpedTraces(traceDirectories({ config, cniPath }, stateDirectories), Math.floor(maxBytes / traceShare)),
       { name: "metrics.txt", read: metrics },
     ],
     configurationDirectories: [
@@ -66,9 +92,21 @@ function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: SysdumpOp
   };
 }
 
-/** Makes a new file: one that exists, or a link, is never overwritten. */
-function writeArchive(output: string, archive: Buffer): void {
-  const file = output === "-" ? 1 : openSync(output, "wx", 0o600);
+/** The findings of `plexusctl lint --node`. */
+async function lintOf(config: string, cniPath: string): Promise<unknown> {
+  const { findings, ...report } = await lint({ files: [], node: true, objects: [], config, cniPath });
+  const leftOut = Math.max(0, findings.length - maxFindings);
+  return { ...report, findings: findings.slice(0, maxFindings), leftOut };
+}
+
+/** The networks of the host configuration: each step's plugin, grants and rules. */
+async function explanationOf(config: string, cniPath: string): Promise<unknown> {
+  const explanation = await explainTarget({ target: undefined, config, cniPath });
+  if (!explanation.ok) throw new Error(explanation.fault.msg);
+  return explanation.value;
+}
+
+function writeArchive(file: number, archive: Buffer): void {
   try {
     for (let done = 0; done < archive.length;) done += writeSync(file, archive, done);
   } finally {

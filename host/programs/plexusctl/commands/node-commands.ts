@@ -63,7 +63,8 @@ export const nodeCommands: readonly Command[] = [
     name: "sysdump",
     summary: "writes one archive about this node, without secrets",
     details:
-      "The archive has status, sandbox proof, metrics, versions, kernel features, links, routes, configurations, names of files and the ends of logs. " +
+      "The archive has status, node checks, sandbox proof, findings of lint, the explanation of the node's networks, the last calls, the newest chain traces, " +
+      "metrics, versions, kernel features, links, routes, configurations, names of files and the ends of logs. " +
       "Tokens, keys, users of kubeconfigs and foreign annotations are taken out; look through the archive before you publish it. " +
       "contents.json says what was left out.",
     options: [

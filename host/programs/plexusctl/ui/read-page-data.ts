@@ -1,16 +1,14 @@
 // Reads what the page shows: the daemon's status and calls, and the explanation of the node's networks.
 
 import { hostname } from "node:os";
-import { join } from "node:path";
 import type { Explanation } from "../../../node/explain/explanation.ts";
 import { explain } from "../../../node/explain/explain-networks.ts";
 import { readHostSettings } from "../../../node/explain/host-settings.ts";
 import { hostNetworks, type NamedList } from "../../../node/explain/networks.ts";
 import { networksInUse } from "../../../node/explain/networks-in-use.ts";
-import type { RecentCall } from "../../../telemetry/recent-calls.ts";
-import { askDaemon } from "../ask-daemon.ts";
+import { readCalls } from "../read-calls.ts";
 import { readStatus, type ReadStatusInit } from "../read-status.ts";
-import { callsOf, unknownForm } from "../status-form.ts";
+import { traceDirectories } from "../trace/trace-directories.ts";
 import { type Known, pageDataOf } from "./make-page-data.ts";
 import type { PageData } from "./page-data.ts";
 import { recordingReader } from "./read-recordings.ts";
@@ -22,7 +20,6 @@ export interface ReadPageInit extends ReadStatusInit {
   readonly cniPath: string;
 }
 
-const patienceMs = 5000;
 /** Age at which the networks are explained again, in ms: reading and admitting components takes tens of milliseconds. */
 const explainMs = 30_000;
 
@@ -48,20 +45,6 @@ export function pageReader(init: ReadPageInit): () => Promise<PageData> {
       explanation: await explained.explanation,
     });
   };
-}
-
-/** The directories of chain traces: `traces` in each state directory, and the one that the configuration names. */
-function traceDirectories({ config, cniPath }: ReadPageInit, stateDirectories: readonly string[]): readonly string[] {
-  const settings = readHostSettings(config, cniPath);
-  const named = settings.ok ? settings.value?.configuration.chainTrace?.directory : undefined;
-  return [...stateDirectories.map((directory) => join(directory, "traces")), ...(named === undefined ? [] : [named])];
-}
-
-async function readCalls(socketPath: string): Promise<Known<readonly RecentCall[]>> {
-  const answer = await askDaemon({ socketPath, method: "GET", path: "/calls", patienceMs });
-  if ("why" in answer) return { why: answer.why.endsWith(" 404") ? "this daemon does not report its calls" : answer.why };
-  const calls = callsOf(answer.body);
-  return calls === undefined ? { why: unknownForm } : { value: calls };
 }
 
 /** Explains the networks of the host configuration, and those of the attachments. */
