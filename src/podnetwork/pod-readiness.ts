@@ -3,7 +3,7 @@
 
 import { reasonOf } from "./conditions.ts";
 import { isTrue, type PodNetwork, type PodNetworkAttachment } from "./objects.ts";
-import type { PodNetworkEntry } from "./pod-networks.ts";
+import { defaultPodNetwork, type PodNetworkEntry } from "./pod-networks.ts";
 import { isOwnProvider } from "./provider.ts";
 
 /** Finds an object of the API by name; undefined if there is none. */
@@ -37,9 +37,10 @@ export function networkReason(network: PodNetwork | undefined, name: string): st
   // The specification counts before the controller has written the condition.
   if (!network.enabled) return `PodNetwork "${name}" is not Ready: AdministrativelyDisabled: spec.enabled is false`;
   if (network.isDeleted) return `PodNetwork "${name}" is being deleted`;
-  if (!isTrue(network, "Ready")) return `PodNetwork "${name}" is not Ready${reasonOf(network)}`;
   if (!isOwnProvider(network.provider)) return `PodNetwork "${name}" belongs to the provider ${network.provider}, not to Plexus`;
-  return undefined;
+  // The specification alone decides about the default network without parameters. Every pod needs it, also while no controller runs.
+  if (name === defaultPodNetwork && network.parametersRefs.length === 0) return undefined;
+  return isTrue(network, "Ready") ? undefined : `PodNetwork "${name}" is not Ready${reasonOf(network)}`;
 }
 
 /** Why no new pod may use the attachment; undefined if pods may. */

@@ -3,7 +3,7 @@
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { type CniArg, printCniArgs } from "../../../src/cni/args.ts";
 import type { ConfigDirectory } from "../../../src/cni/config-directory.ts";
-import { selfContainedText } from "../../../src/cni/network-list.ts";
+import { type NetworkList, selfContainedText } from "../../../src/cni/network-list.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
@@ -14,8 +14,8 @@ import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import { requestAttachment } from "../../../src/npwg/runtime-config.ts";
 import { verificationOf } from "../../../src/npwg/verification.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
-import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { mergeParameters, type Parameter } from "../../../src/podnetwork/parameters.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
@@ -23,16 +23,22 @@ import type { AttachmentPlan } from "./attachment-plan.ts";
 import { boundNetwork } from "./bound-network.ts";
 import type { CallContext } from "../call/call-context.ts";
 
+/** What the planning of one definition needs of a call. */
+export interface DefinitionContext extends Pick<CallContext, "devices" | "warn"> {
+  readonly configuration: Pick<HostConfiguration, "confDir" | "definitions" | "legacyCniArgs">;
+}
+
 /** Names of definitions. */
 export type Definitions = readonly { readonly namespace: string; readonly name: string }[];
 
 /**
- * Plans the attachment of the network that `selection` names. `further` definitions add keys to the plugins of its chain. The selection's requests are added to the capability arguments of
- * `attachment`. Faults: those of the definition, its configuration and the selection.
+ * Plans the attachment of the network that `selection` names. `further` definitions add keys to the plugins of its chain. The
+ * selection's requests are added to the capability arguments of `attachment`. Faults: those of the definition, its configuration
+ * and the selection.
  */
 export async function planDefinition(
-  context: Pick<CallContext, "configuration" | "devices" | "warn">,
-  cluster: Cluster,
+  context: DefinitionContext,
+  cluster: Pick<Cluster, "networkAttachmentDefinition">,
   selection: NetworkSelection,
   attachment: Attachment,
   profile: NpwgProfile,
@@ -46,7 +52,7 @@ export async function planDefinition(
   if (!directory.ok) return directory;
   const network = networkOf(definition.value, directory.value);
   if (!network.ok) return network;
-  const whole = await withFurther(context, cluster, { ...selection, list: network.value.list }, further);
+  const whole = await withFurther(context, cluster, { ...definition.value, list: network.value.list }, further);
   if (!whole.ok) return whole;
   const bound = boundNetwork(context.configuration.definitions, definition.value, whole.value);
   if (!bound.ok) return bound;
@@ -87,12 +93,18 @@ export async function planDefinition(
 
 /** The network of the first definition with the keys that the further ones add. */
 async function withFurther(
-  { configuration }: Pick<CallContext, "configuration">,
-  cluster: Cluster,
-  { namespace, name, list }: { readonly namespace: string; readonly name: string; readonly list: NetworkList },
+  { configuration }: Pick<DefinitionContext, "configuration">,
+  cluster: Pick<Cluster, "networkAttachmentDefinition">,
+  { namespace, name, config, list }: NetworkAttachmentDefinition & { readonly list: NetworkList },
   further: Definitions,
 ): Promise<Result<NetworkList>> {
-  if (further.length === 0) return ok(list);
+  const [extra] = further;
+  if (extra === undefined) return ok(list);
+  // A file of the node is the administrator's: a rule of definitions lets others use the file, and does not let them change its plugins.
+  if (config === undefined) {
+    const why = `has no spec.config, so that ${extra.namespace}/${extra.name} cannot add keys to it; set its spec.config`;
+    return failed(fault("NETWORK_INVALID", `NetworkAttachmentDefinition ${namespace}/${name} ${why}`));
+  }
   const parameters: Parameter[] = [{ source: `${namespace}/${name}`, list }];
   for (const each of further) {
     const source = `${each.namespace}/${each.name}`;

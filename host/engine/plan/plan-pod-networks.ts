@@ -1,7 +1,9 @@
 // The PodNetworks of a pod (KEP-3698) as selections of definitions, which the planner attaches like those of the NPWG's annotation.
 
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { checkNamespace, type NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { PodNetwork, PodNetworkAttachment } from "../../../src/podnetwork/objects.ts";
 import { waitReason } from "../../../src/podnetwork/pod-readiness.ts";
@@ -15,6 +17,11 @@ import { definitionOf, refProblem } from "../../../src/podnetwork/provider.ts";
 import type { Cluster, Pod, PodNetworkSource } from "../../cluster/cluster.ts";
 import type { PlanContext } from "../call/call-context.ts";
 import type { Definitions } from "./plan-definition.ts";
+
+/** What the look at a pod's PodNetworks needs of a call. */
+export interface PodNetworksContext extends Pick<PlanContext, "warn"> {
+  readonly configuration: NamespacePolicy & Pick<HostConfiguration, "podNetworks">;
+}
 
 /** One PodNetwork of a pod, with the definitions that are its parameters. */
 export interface PodNetworkTarget {
@@ -32,11 +39,11 @@ export interface PodNetworks {
 
 /**
  * The pod's PodNetworks, in the order of its list, which is complete; undefined if the key podNetworks is off, or the call has no pod of the
- * API. Faults: SELECTION_INVALID; POD_NETWORK_NOT_READY with the KEP's reason; those of the API.
+ * API. Faults: SELECTION_INVALID; POD_NETWORK_NOT_READY with the KEP's reason; NETWORK_FORBIDDEN; those of the API.
  */
 export async function podNetworksOf(
-  { configuration, warn }: PlanContext,
-  cluster: Cluster | undefined,
+  { configuration, warn }: PodNetworksContext,
+  cluster: Pick<Cluster, "podNetworks"> | undefined,
   pod: Pod | undefined,
 ): Promise<Result<PodNetworks | undefined>> {
   const source = cluster?.podNetworks;
@@ -58,7 +65,7 @@ export async function podNetworksOf(
   if (reason !== undefined) return failed(fault("POD_NETWORK_NOT_READY", reason));
   const targets: (PodNetworkTarget | undefined)[] = [];
   for (const entry of entries.value) {
-    const target = targetOf(entry, objects.value, pod.namespace);
+    const target = targetOf(entry, objects.value, pod.namespace, configuration);
     if (!target.ok) return target;
     targets.push(target.value);
   }
@@ -99,6 +106,7 @@ function targetOf(
   entry: PodNetworkEntry,
   { networks, attachments }: Objects,
   podNamespace: string,
+  policy: NamespacePolicy,
 ): Result<PodNetworkTarget | undefined> {
   const attachment = entry.kind === "PodNetworkAttachment" ? attachments.get(entry.name) : undefined;
   const podNetwork = attachment?.podNetworkName ?? entry.name;
@@ -109,6 +117,9 @@ function targetOf(
   for (const [index, { ref, own }] of refs.entries()) {
     const problem = refProblem(ref, `PodNetwork "${podNetwork}": parameter ${index}`, own);
     if (problem !== undefined) return failed(fault("POD_NETWORK_NOT_READY", problem));
+    // The PodNetwork's parameters are the administrator's choice. Those of an attachment are the choice of the pod's namespace.
+    const allowed = own === "" ? ok(undefined) : checkNamespace(policy, podNamespace, definitionOf(ref, own), "network");
+    if (!allowed.ok) return failed({ ...allowed.fault, msg: `PodNetworkAttachment "${entry.name}": ${allowed.fault.msg}` });
   }
   const [first, ...others] = refs.map(({ ref, own }) => definitionOf(ref, own));
   if (first === undefined) {
