@@ -73,6 +73,15 @@ describe("a PodNetwork's status", () => {
     });
   });
 
+  test("a condition of another program stays, and is no reason to write", () => {
+    const foreign = { type: "example.com/Audited", status: "True", reason: "Audited", lastTransitionTime: now };
+    const { conditions } = judged({});
+    const before = network({}, { phase: "Ready", conditions: [foreign, ...conditions] });
+    const next = podNetworkStatus(before, fine, false, later);
+    expect(next.conditions).toMatchObject([{ type: "Ready" }, foreign]);
+    expect(differs(before, next)).toBe(false);
+  });
+
   test("an unchanged status is not written again", () => {
     const before = judged({});
     expect(differs(before, podNetworkStatus(before, fine, false, later))).toBe(false);

@@ -5,6 +5,9 @@ import { type Condition, isTrue, type NetworkObject, type PodNetwork, type PodNe
 /** Maximum length of a condition's message (metav1.Condition). */
 const maxMessage = 32_768;
 
+/** The conditions that Plexus writes. */
+const ownTypes: readonly string[] = ["Ready", "ParamsReady"];
+
 /** The phases of the KEP's lifecycle. */
 export type Phase = "NotReady" | "Ready" | "InUse" | "Disabled";
 
@@ -78,6 +81,8 @@ function statusOf(object: NetworkObject, { ready, parameters, users, disabled, n
   const conditions = [
     conditionOf(object, "Ready", ready, now),
     ...(object.parametersRefs.length > 0 ? [conditionOf(object, "ParamsReady", params, now)] : []),
+    // Other programs' conditions stay: two writers that remove each other's would never end.
+    ...object.conditions.filter(({ type }) => !ownTypes.includes(type)),
   ];
   const isReady = ready.status === "True";
   return { conditions, phase: disabled ? "Disabled" : !isReady ? "NotReady" : users ? "InUse" : "Ready" };

@@ -19,6 +19,11 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
   const patch = async (object: KubernetesObject, change: object, subresource = ""): Promise<ApiObject | string> =>
     outcome(await objects.patch(`${collectionOf(object)}/${object.metadata?.name}${subresource}`, change));
   let count = 0;
+  const bind = async (name: string, metadata: object): Promise<ApiObject | string> => {
+    const named = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace: "shop", ...metadata } };
+    const target = { apiVersion: "v1", kind: "Node", name: "n1" };
+    return outcome(await objects.create(`/api/v1/namespaces/shop/pods/${name}/binding`, { ...named, target }));
+  };
   const createPod = (networks: unknown, more: Parameters<typeof pod>[2] = {}): Promise<ApiObject | string> => {
     count += 1;
     return create(
@@ -206,6 +211,62 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
       expect(await patch(made, edited, subresource)).toContain("cannot be changed after the pod was created");
     const unlabelled = { metadata: { labels: { "plexus.dev/networks": null } } };
     expect(await patch(made, unlabelled)).toContain("the label plexus.dev/networks cannot be removed");
+  });
+
+  test("KE-48: a Binding, whose annotations and labels its pod gets, cannot set networks either", async () => {
+    await createPod([{ podNetworkName: "blue" }]);
+    const networks = { "plexus.dev/networks": '[{"podNetworkName":"secret"}]' };
+    for (const metadata of [{ annotations: networks }, { labels: { "plexus.dev/networks": "open" } }])
+      expect(await bind(`p${count}`, metadata)).toContain("a Binding cannot set plexus.dev/networks");
+  });
+
+  test("KE-48: a pod that is older than the policies, with an annotation that they refuse, can still be changed and deleted", async () => {
+    const policy = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/plexus-pod-networks";
+    const kept = await objects.get(policy);
+    await objects.remove(policy);
+    const old = pod("old", "[]");
+    await vi.waitFor(async () => expect(await create(old)).toMatchObject({ kind: "Pod" }), { timeout: 20_000, interval: 100 });
+    const { metadata: _, ...binding } = (kept as { object: ApiObject }).object;
+    await objects.create(collectionOf(binding as KubernetesObject), { ...binding, metadata: { name: "plexus-pod-networks" } });
+    await policiesActive();
+    expect(await patch(old, { metadata: { annotations: { more: "text" } } }, "/status")).toMatchObject({ kind: "Pod" });
+    expect(await patch(old, { metadata: { annotations: { "plexus.dev/networks": null } } })).toContain("cannot be changed");
+  });
+
+  test("KE-59: the editor of a namespace needs the verb use for its default PodNetwork", async () => {
+    const rules = [{ apiGroups: [""], resources: ["namespaces", "namespaces/status"], verbs: ["get", "patch"] }];
+    const rbac = "rbac.authorization.k8s.io";
+    await api.admin.create({
+      apiVersion: `${rbac}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: "edit-namespaces" },
+      rules,
+    } as KubernetesObject);
+    await api.admin.create({
+      apiVersion: `${rbac}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata: { name: "edit-namespaces" },
+      roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "edit-namespaces" },
+      subjects: [{ kind: "User", apiGroup: rbac, name: "tenant" }],
+    } as KubernetesObject);
+    const tenant = objectsOf(api.kubeconfig("tenant"));
+    const setting = async (network: string | null, subresource = ""): Promise<ApiObject | string> =>
+      outcome(
+        await tenant.patch(`/api/v1/namespaces/shop${subresource}`, {
+          metadata: { annotations: { "plexus.dev/default-podnetwork": network } },
+        }),
+      );
+    try {
+      for (const subresource of ["", "/status"])
+        expect(await setting("secret", subresource)).toContain(
+          'you may not make the PodNetwork "secret" the default of a namespace',
+        );
+      expect(await setting('x"},{"podNetworkName":"secret')).toContain("must be the name of a PodNetwork");
+      expect(await setting("default")).toMatchObject({ kind: "Namespace" });
+      expect(await setting(null)).toMatchObject({ kind: "Namespace" });
+    } finally {
+      tenant.close();
+    }
   });
 
   test("KE-57: a pod's service account needs the verb use, and an attachment's author too", async () => {

@@ -182,6 +182,35 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     await expectSoon(async () => expect(readyOf(await fast())).toBe("PodNetworkNotReady NotReady"));
   });
 
+  test("KE-09 KE-20: an attachment is judged again when a definition of its network changes", async () => {
+    await api.network("shop", "wide", tuning({ mtu: 9000 }));
+    await api.network("shop", "narrow", tuning({ promisc: true }));
+    await create(podNetwork("wide", { parametersRefs: [ref("wide")] }));
+    await create(attachment("narrow", "wide", { parametersRefs: [ref("narrow")] }));
+    const path = `${group}/namespaces/shop/podnetworkattachments/narrow`;
+    await expectSoon(async () => expect(readyOf(await read(path))).toBe("Ready Ready"));
+    await api.network("shop", "wide", tuning({ mtu: 9000, promisc: false }));
+    await expectSoon(async () => expect(readyOf(await read(path))).toBe("ParamsNotReady NotReady"));
+  });
+
+  test("an attachment whose network was replaced by another provider's is not kept for ever", async () => {
+    await create(podNetwork("sold"));
+    await create(attachment("lot", "sold"));
+    await create(pod("s1", '[{"podNetworkAttachmentName":"lot"}]'));
+    const path = `${group}/namespaces/shop/podnetworkattachments/lot`;
+    await expectSoon(async () => expect((await read(path))?.metadata.finalizers).toEqual(["plexus.dev/in-use"]));
+    // The administrator forces the network out of the way.
+    await objects.remove(`${group}/podnetworks/sold`);
+    await expectSoon(async () => {
+      await objects.patch(`${group}/podnetworks/sold`, { metadata: { finalizers: null } });
+      expect(await network("sold")).toBeUndefined();
+    });
+    await create(podNetwork("sold", { provider: "example.com/fabric" }));
+    await removePod("s1");
+    await objects.remove(path);
+    await expectSoon(async () => expect(await read(path)).toBeUndefined());
+  });
+
   test("KE-13 KE-14 KE-16: a network in use is not deleted before its last user is gone or finished", async () => {
     await create(podNetwork("used"));
     await create(pod("u1", '[{"podNetworkName":"used"}]'));

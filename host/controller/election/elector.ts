@@ -14,7 +14,7 @@ import {
 
 /** Settings of an election. */
 export interface ElectorInit {
-  readonly objects: ApiObjects;
+  readonly objects: Pick<ApiObjects, "get" | "create" | "replace">;
   readonly namespace: string;
   readonly name: string;
   /** This replica, unique among all processes that ever ran. */
@@ -34,6 +34,9 @@ const renewDeadlineShare = 2 / 3;
 /** The share of the lease's duration between two requests. */
 const pauseShare = 2 / 15;
 
+/** Conflicts in a row, without another leader, from which on they count as a failure. */
+const tolerableConflicts = 5;
+
 /** Takes part in the election of one Lease. */
 export class Elector {
   readonly #init: ElectorInit;
@@ -42,6 +45,8 @@ export class Elector {
   /** The last seen holder and renewal, and since when they are unchanged, in ms of the monotonic clock. */
   #seen: { readonly mark: string; readonly atMs: number } = { mark: "", atMs: 0 };
   #lastWarning = "";
+  /** Conflicts in a row without another leader. */
+  #conflicts = 0;
   /** Whether the last look at the lease found another leader. */
   #heldByOther = false;
 
@@ -57,27 +62,34 @@ export class Elector {
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      if (await this.#take()) await this.#lead(lead, signal);
+      const askedAt = performance.now();
+      if (await this.#take()) await this.#lead(lead, signal, askedAt);
       else await this.#pause(signal);
     }
   }
 
-  async #lead(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+  /** `beganAt`: the time before the request that took the lease. */
+  async #lead(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal, beganAt: number): Promise<void> {
     const { leaseSeconds, onChange } = this.#init;
     const ended = new AbortController();
     onChange(true);
     const leading = lead(AbortSignal.any([ended.signal, signal])).finally(() => ended.abort());
-    let renewedAt = performance.now();
+    let renewedAt = beganAt;
+    let renewing: Promise<boolean> | undefined;
     while (!signal.aborted && !ended.signal.aborted) {
       await this.#pause(AbortSignal.any([ended.signal, signal]));
       if (signal.aborted || ended.signal.aborted) break;
       const startedAt = performance.now();
-      if (await this.#take()) renewedAt = startedAt;
-      else if (performance.now() - renewedAt > leaseSeconds * 1000 * renewDeadlineShare || this.#heldByOther) ended.abort();
+      // A slow answer must not keep the replica leading beyond the time when another one may begin.
+      const leftMs = renewedAt + leaseSeconds * 1000 * renewDeadlineShare - startedAt;
+      renewing = this.#take();
+      const renewed = await within(renewing, leftMs);
+      if (renewed === true) renewedAt = startedAt;
+      else if (renewed === undefined || performance.now() - startedAt > leftMs || this.#heldByOther) ended.abort();
     }
     ended.abort();
     onChange(false);
-    await leading;
+    await Promise.all([leading, renewing]);
     if (signal.aborted) await this.#release();
   }
 
@@ -90,7 +102,10 @@ export class Elector {
     const lease = read.kind === "object" ? readLease(read.object) : undefined;
     if (read.kind === "object" && lease === undefined) return this.#failed("the API's answer is not a Lease");
     this.#heldByOther = lease !== undefined && judgeLease(lease, identity, this.#unchangedMs(lease)) === "held";
-    if (this.#heldByOther) return false;
+    if (this.#heldByOther) {
+      this.#conflicts = 0;
+      return false;
+    }
     const next = renewedLease(lease, { identity, durationSeconds: leaseSeconds, now: new Date().toISOString() });
     return this.#write(next, lease?.resourceVersion);
   }
@@ -103,10 +118,12 @@ export class Elector {
       : objects.replace(this.#path, object));
     if (written.kind === "object") {
       this.#lastWarning = "";
+      this.#conflicts = 0;
       return true;
     }
-    // Another replica was faster: the next look at the lease tells whether it leads.
-    return written.kind === "conflict" ? false : this.#failed(written.why);
+    // Another replica was faster: the next look at the lease tells whether it leads. Conflicts without a leader are a fault of the API.
+    this.#conflicts = written.kind === "conflict" ? this.#conflicts + 1 : 0;
+    return written.kind === "conflict" && this.#conflicts < tolerableConflicts ? false : this.#failed(written.why);
   }
 
   async #release(): Promise<void> {
@@ -145,4 +162,12 @@ export class Elector {
       if (signal.aborted) end();
     });
   }
+}
+
+/** The promise's value; undefined if it takes longer than `ms`. */
+function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), Math.max(0, ms));
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -7,7 +7,7 @@ import type { ReflectorState } from "../../cluster/kube/reflector.ts";
 import type { PartContext } from "../part.ts";
 import { WatchedCollection } from "../watched-collection.ts";
 import { networksLabel, type StoredPod, storedAttachment, storedDefinition, storedNetwork, storedPod } from "./stored.ts";
-import { attachmentKey, networkKey, podKey, Users } from "./users.ts";
+import { attachmentKey, isAttachmentKey, networkKey, podKey, Users } from "./users.ts";
 
 const group = "/apis/plexus.dev/v1alpha1";
 /** Paths of the collections. */
@@ -54,7 +54,7 @@ export class NetworkCollections {
       what: "network-attachment-definitions",
       path: paths.definitions,
       read: storedDefinition,
-      onChange: (namespace, name) => this.#due(this.#definitionUsers.of(definitionKey(namespace, name))),
+      onChange: (namespace, name) => this.#definitionChanged(definitionKey(namespace, name)),
     });
     this.pods = new WatchedCollection(context, {
       what: "pods with networks",
@@ -77,6 +77,11 @@ export class NetworkCollections {
 
   start(signal: AbortSignal): void {
     for (const each of [this.networks, this.attachments, this.definitions, this.pods]) each.start(signal);
+  }
+
+  /** A network's attachments are judged by its definitions, too, also if its own status stays the same. */
+  #definitionChanged(key: string): void {
+    for (const user of this.#definitionUsers.of(key)) this.#due([user, ...this.users.of(user).filter(isAttachmentKey)]);
   }
 
   #networkChanged(name: string): void {

@@ -16,12 +16,17 @@ import { attachmentKey, networkKey } from "./users.ts";
 export const inUseFinalizer = "plexus.dev/in-use";
 
 const done: WorkOutcome = { kind: "done" };
+/** Pause while the API has a user that the watch has not brought, in ms. */
+const laggingWatchMs = 10_000;
 
-interface Subject {
+interface Target {
   readonly object: NetworkObject;
   readonly kind: "PodNetwork" | "PodNetworkAttachment";
   readonly key: string;
   readonly path: string;
+}
+
+interface Subject extends Target {
   readonly status: NetworkStatus;
 }
 
@@ -45,13 +50,17 @@ export async function workOnAttachment(
   const object = collections.attachments.get(namespace, name);
   if (object === undefined) return done;
   const network = collections.networks.get("", object.podNetworkName);
-  if (network !== undefined && !isOwnProvider(network.provider)) return done;
   const key = attachmentKey(namespace, name);
+  const path = `/apis/${podNetworkApiVersion}/namespaces/${namespace}/podnetworkattachments/${name}`;
+  const target: Target = { object, kind: "PodNetworkAttachment", key, path };
+  if (network !== undefined && !isOwnProvider(network.provider)) {
+    // An earlier PodNetwork of this name may have been Plexus' own: nobody else would remove the finalizer.
+    return (await releaseIfUnused(context, collections, target)) ?? done;
+  }
   const find = (...id: [string, string]): ReturnType<typeof collections.definitions.get> => collections.definitions.get(...id);
   const parameters = parametersState(object.parametersRefs, namespace, find, network?.parametersRefs);
   const status = attachmentStatus(object, network, parameters, collections.users.of(key).length > 0, now());
-  const path = `/apis/${podNetworkApiVersion}/namespaces/${namespace}/podnetworkattachments/${name}`;
-  return work(context, collections, { object, kind: "PodNetworkAttachment", key, path, status });
+  return work(context, collections, { ...target, status });
 }
 
 async function work(context: PartContext, collections: NetworkCollections, subject: Subject): Promise<WorkOutcome> {
@@ -62,13 +71,8 @@ async function work(context: PartContext, collections: NetworkCollections, subje
   if (isUsed && !isKept && !object.isDeleted) {
     return outcomeOf(await setFinalizers(context, subject, [...object.finalizers, inUseFinalizer]));
   }
-  if (!isUsed && isKept) {
-    const users = await listedUsers(context, subject);
-    if (typeof users !== "boolean") return users;
-    if (users) return { kind: "again", afterMs: 1_000 };
-    const kept = object.finalizers.filter((each) => each !== inUseFinalizer);
-    return outcomeOf(await setFinalizers(context, subject, kept));
-  }
+  const released = await releaseIfUnused(context, collections, subject);
+  if (released !== undefined) return released;
   if (!differs(object, status)) return done;
   const metadata = { resourceVersion: object.resourceVersion };
   const written = await context.objects.patch(`${path}/status`, { metadata, status });
@@ -76,11 +80,23 @@ async function work(context: PartContext, collections: NetworkCollections, subje
   return outcomeOf(written);
 }
 
-function setFinalizers(
-  { objects }: PartContext,
-  { object, path }: Subject,
-  finalizers: readonly string[],
-): Promise<ObjectAnswer> {
+/** Removes the finalizer of an object without users; undefined if the object has users or no finalizer. */
+async function releaseIfUnused(
+  context: PartContext,
+  collections: NetworkCollections,
+  target: Target,
+): Promise<WorkOutcome | undefined> {
+  const { finalizers } = target.object;
+  if (collections.users.of(target.key).length > 0 || !finalizers.includes(inUseFinalizer)) return undefined;
+  const users = await listedUsers(context, target);
+  if (typeof users !== "boolean") return users;
+  // The watch brings the user, and with it the next pass. Until then each look lists all pods that name networks.
+  if (users) return { kind: "again", afterMs: laggingWatchMs };
+  const kept = finalizers.filter((each) => each !== inUseFinalizer);
+  return outcomeOf(await setFinalizers(context, target, kept));
+}
+
+function setFinalizers({ objects }: PartContext, { object, path }: Target, finalizers: readonly string[]): Promise<ObjectAnswer> {
   return objects.patch(path, { metadata: { resourceVersion: object.resourceVersion, finalizers } });
 }
 
@@ -88,7 +104,7 @@ function setFinalizers(
  * Whether the API has a user of the object. Before its finalizer goes, the API itself is asked: a watch may lag behind. The answer is an outcome
  * if the API did not answer.
  */
-async function listedUsers({ objects }: PartContext, { object, kind }: Subject): Promise<boolean | WorkOutcome> {
+async function listedUsers({ objects }: PartContext, { object, kind }: Target): Promise<boolean | WorkOutcome> {
   const podsPath = object.namespace === "" ? paths.pods : `/api/v1/namespaces/${object.namespace}/pods`;
   const pods = await objects.list(podsPath, podQuery, { metadataOnly: true });
   if (pods.kind !== "list") return { kind: "failed", why: pods.why };

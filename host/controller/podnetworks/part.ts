@@ -1,5 +1,6 @@
 // The part for PodNetworks (KEP-3698, "PodNetwork Controller"): conditions, finalizers, the default PodNetwork, and the gates of pods.
 
+import { setTimeout } from "node:timers/promises";
 import { podNetworkApiVersion } from "../../../src/podnetwork/objects.ts";
 import { defaultPodNetwork } from "../../../src/podnetwork/pod-networks.ts";
 import { ownProvider } from "../../../src/podnetwork/provider.ts";
@@ -19,8 +20,10 @@ export interface PodNetworksInit {
 const part = "podnetworks";
 /** Objects that are worked on at the same time. */
 const workers = 8;
-/** Pause until the first lists are complete, in ms. */
-const incompleteMs = 250;
+/** Pause between looks at the first lists, in ms. */
+const listingMs = 100;
+/** Pause of an object while a collection is incomplete again, because it has an object that is too large to be stored, in ms. */
+const incompleteMs = 10_000;
 
 /** Makes the part. */
 export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
@@ -44,9 +47,11 @@ export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
     });
     return {
       name: part,
-      run: (signal) => {
+      run: async (signal) => {
         collections.start(signal);
         queue.add(networkKey(defaultPodNetwork));
+        // Keys wait in the queue meanwhile, so that no look at each of them repeats while a collection is missing.
+        while (!collections.complete && !signal.aborted) await setTimeout(listingMs);
         return queue.run(signal);
       },
     };

@@ -13,6 +13,11 @@ export function attachmentKey(namespace: string, name: string): string {
   return `attachment ${namespace}/${name}`;
 }
 
+/** Whether the key is a PodNetworkAttachment's. */
+export function isAttachmentKey(key: string): boolean {
+  return key.startsWith("attachment ");
+}
+
 /** The key of a pod that waits behind its gate. */
 export function podKey(namespace: string, name: string): string {
   return `pod ${namespace}/${name}`;

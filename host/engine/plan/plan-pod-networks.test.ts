@@ -44,6 +44,14 @@ function podWith(networks?: string): Pod {
   return { namespace: "shop", name: "web", uid: "u", annotations } as Pod;
 }
 
+/** A definition of the namespace `shop`; `file` has no spec.config. */
+const definition = (name: string): NetworkAttachmentDefinition => ({
+  namespace: "shop",
+  name,
+  annotations: new Map(),
+  ...(name === "file" ? {} : { config: '{"cniVersion":"1.0.0","name":"more","plugins":[{"type":"macvlan","mtu":1}]}' }),
+});
+
 interface Given {
   readonly networks: readonly PodNetwork[];
   readonly attachments?: readonly PodNetworkAttachment[];
@@ -98,12 +106,6 @@ test("keys are not added to a file of the node, which a rule lets others use unc
   onTestFinished(() => rmSync(confDir, { recursive: true }));
   const file = { cniVersion: "1.0.0", name: "file", plugins: [{ type: "macvlan", master: "eth1" }] };
   writeFileSync(join(confDir, "file.conflist"), JSON.stringify(file));
-  const definition = (name: string): NetworkAttachmentDefinition => ({
-    namespace: "shop",
-    name,
-    annotations: new Map(),
-    ...(name === "file" ? {} : { config: '{"cniVersion":"1.0.0","name":"more","plugins":[{"type":"macvlan","mtu":1}]}' }),
-  });
   const policy = {
     ...defaultDefinitionPolicy,
     rules: [{ namespaces: ["shop"], native: {}, ipam: {}, grants: {}, files: ["file"], pools: [] }],

@@ -1,0 +1,64 @@
+// Answers of an API server that a real one cannot be made to give: writes without an answer, and conflicts for ever.
+
+import { expect, test } from "vitest";
+import { leaseObject } from "../../../src/kube/lease.ts";
+import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
+import { Elector } from "./elector.ts";
+
+const names = { namespace: "n", name: "l" };
+const leaseSeconds = 0.6;
+const conflict: ObjectAnswer = { kind: "conflict", why: "HTTP 409" };
+
+/** An elector whose lease is its own from the start, and whose writes have these answers; the last one repeats. */
+function electorWith(...writes: readonly (ObjectAnswer | Promise<ObjectAnswer>)[]): { elector: Elector; problems: string[] } {
+  const problems: string[] = [];
+  const now = new Date().toISOString();
+  const content = { holder: "me", durationSeconds: 1, transitions: 0, renewTime: now, acquireTime: now };
+  const object = leaseObject(names, content, "1");
+  let count = 0;
+  const write = async (): Promise<ObjectAnswer> => {
+    count += 1;
+    return writes[Math.min(count, writes.length) - 1] ?? conflict;
+  };
+  const elector = new Elector({
+    objects: { get: async () => ({ kind: "object", object }), create: write, replace: write },
+    ...names,
+    identity: "me",
+    leaseSeconds,
+    onChange: () => undefined,
+    onLook: (problem) => void (problem !== undefined && problems.push(problem)),
+    warn: () => undefined,
+  });
+  return { elector, problems };
+}
+
+test("a leader whose renewal gets no answer stops at its deadline, not when the answer comes", async () => {
+  const late = Promise.withResolvers<ObjectAnswer>();
+  const { elector } = electorWith({ kind: "object", object: {} }, late.promise);
+  const stop = new AbortController();
+  const ledMs = await new Promise<number>((resolve) => {
+    void elector.run((signal) => {
+      const beganAt = performance.now();
+      return new Promise((ended) => {
+        signal.addEventListener("abort", () => {
+          ended();
+          resolve(performance.now() - beganAt);
+        });
+        setTimeout(() => late.resolve(conflict), 3_000 * leaseSeconds);
+      });
+    }, stop.signal);
+  });
+  stop.abort();
+  late.resolve(conflict);
+  expect(ledMs).toBeLessThan(1_000 * leaseSeconds);
+});
+
+test("conflicts without another leader are told, since no replica can lead", async () => {
+  const { elector, problems } = electorWith(conflict);
+  const stop = new AbortController();
+  const running = elector.run(() => Promise.reject(new Error("leads")), stop.signal);
+  while (problems.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  stop.abort();
+  await running;
+  expect(problems[0]).toBe("HTTP 409");
+});
