@@ -28,7 +28,20 @@ export function waitReason(entries: readonly PodNetworkEntry[], { network, attac
     if (earlier !== undefined) return `PodNetwork "${name}" is used twice: by ${earlier} and by ${source}`;
     used.set(name, source);
   }
+  for (const { kind, name } of entries) {
+    const through = kind === "PodNetworkAttachment" ? attachment(name) : undefined;
+    const reason = parametersReason(network(through?.podNetworkName ?? name), through);
+    if (reason !== undefined) return reason;
+  }
   return undefined;
+}
+
+/** Why the network has nothing to attach; undefined if it has. The KEP lets a PodNetwork without parameters be Ready. */
+function parametersReason(network: PodNetwork | undefined, through: PodNetworkAttachment | undefined): string | undefined {
+  if (network === undefined || network.name === defaultPodNetwork) return undefined;
+  if (network.parametersRefs.length > 0 || (through !== undefined && through.parametersRefs.length > 0)) return undefined;
+  const remedy = "replace it by one that names a NetworkAttachmentDefinition";
+  return `PodNetwork "${network.name}" has no parametersRefs, so that there is nothing to attach: ${remedy}`;
 }
 
 /** Why no new pod may be attached to the network; undefined if pods may. */

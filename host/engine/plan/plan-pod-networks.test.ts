@@ -95,6 +95,14 @@ describe("the default PodNetwork without parameters", () => {
     expect(await targetsOf({ networks: [network("default", {}, {})] })).toMatchObject({ ok: true, value: { primary } });
   });
 
+  test("holds up no pod that names nothing while its last users delay its deletion", async () => {
+    const deleted = { ...network("default"), isDeleted: true };
+    const primary = { podNetwork: "default", target: undefined };
+    expect(await targetsOf({ networks: [deleted] })).toMatchObject({ ok: true, value: { primary } });
+    const withParameters = { ...network("default", { parametersRefs: [ref("networks", "blue")] }), isDeleted: true };
+    expect(await targetsOf({ networks: [withParameters] })).toMatchObject({ ok: false });
+  });
+
   test("refuses pods while it is disabled", async () => {
     const found = await targetsOf({ networks: [network("default", { enabled: false })] });
     expect(found).toMatchObject({ ok: false, fault: { kind: "POD_NETWORK_NOT_READY" } });

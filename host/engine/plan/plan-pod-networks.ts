@@ -53,9 +53,10 @@ export async function podNetworksOf(
   const objects = await readObjects(source, entries.value, pod.namespace);
   if (!objects.ok) return objects;
   const { networks, attachments } = objects.value;
-  if (namesOnlyDefault(entries.value) && networks.get(defaultPodNetwork) === undefined) {
+  const missing = namesOnlyDefault(entries.value) ? missingDefault(networks.get(defaultPodNetwork)) : undefined;
+  if (missing !== undefined) {
     // Pods that name nothing must start without the controller, which may itself be such a pod.
-    warn(`PodNetwork "${defaultPodNetwork}" not found: the pod gets the cluster's default network`);
+    warn(`PodNetwork "${defaultPodNetwork}" ${missing}: the pod gets the cluster's default network`);
     return ok({ primary: { podNetwork: defaultPodNetwork, target: undefined }, further: [] });
   }
   const reason = waitReason(entries.value, {
@@ -122,11 +123,8 @@ function targetOf(
     if (!allowed.ok) return failed({ ...allowed.fault, msg: `PodNetworkAttachment "${entry.name}": ${allowed.fault.msg}` });
   }
   const [first, ...others] = refs.map(({ ref, own }) => definitionOf(ref, own));
-  if (first === undefined) {
-    if (podNetwork === defaultPodNetwork) return ok(undefined);
-    const why = `PodNetwork "${podNetwork}" has no parametersRefs, and Plexus needs a NetworkAttachmentDefinition there`;
-    return failed(fault("POD_NETWORK_NOT_READY", why));
-  }
+  // Only the default PodNetwork is Ready for a pod without parameters.
+  if (first === undefined) return ok(undefined);
   return ok({ podNetwork, selection: selectionOf(entry, first), definitions: [first, ...others] });
 }
 
@@ -154,6 +152,15 @@ function arranged(
   const index = Math.max(0, ofDefault);
   const further = targets.filter((target, each): target is PodNetworkTarget => each !== index && target !== undefined);
   return { primary: { podNetwork: names[index] ?? defaultPodNetwork, target: targets[index] }, further };
+}
+
+/**
+ * Why the default PodNetwork counts as missing; undefined if it does not. Pods with further networks can hold its deletion up for long, and
+ * pods that name nothing must start meanwhile. One with parameters is not the cluster's default network, so that its pods wait.
+ */
+function missingDefault(network: PodNetwork | undefined): string | undefined {
+  if (network === undefined) return "not found";
+  return network.isDeleted && network.enabled && network.parametersRefs.length === 0 ? "is being deleted" : undefined;
 }
 
 function namesOnlyDefault(entries: readonly PodNetworkEntry[]): boolean {
