@@ -47,9 +47,14 @@ export function readChainTrace(text: string, name: string): Result<ChainTrace> {
   return failed(fault("TRACE_INVALID", `${name}: ${problems.slice(0, maxNamed).join("; ")}${more}`));
 }
 
+/** Longer texts are written without indentation, which can make a deep value 50 times as long. In UTF-16 units. */
+const maxIndented = 256 * 1024;
+
 /** The file's text for a trace. */
 export function chainTraceText(trace: ChainTrace): string {
-  return `${JSON.stringify({ ...chainTraceVersion, ...trace }, undefined, 1)}\n`;
+  const document = { ...chainTraceVersion, ...trace };
+  const text = JSON.stringify(document);
+  return `${text.length > maxIndented ? text : JSON.stringify(document, undefined, 1)}\n`;
 }
 
 function foreignVersion(reader: ObjectReader): string | undefined {

@@ -52,6 +52,14 @@ describe("redactTrace", () => {
     expect(readChainTrace(text, "a.json").ok).toBe(true);
   });
 
+  test("a wide value at many levels does not make the file many times as long", () => {
+    const prevResult = `${"[".repeat(90)}${"0,".repeat(300_000)}0${"]".repeat(90)}`;
+    const step = exampleStep({ stdin: `{"cniVersion":"1.1.0","name":"pods","type":"vpn","prevResult":${prevResult}}` });
+    const text = chainTraceText(exampleTrace([step]));
+    expect(text.length).toBeLessThan(4 * prevResult.length);
+    expect(readChainTrace(text, "a.json").ok).toBe(true);
+  });
+
   test("a configuration with too many secrets hides the texts and says so", () => {
     const passwords = Object.fromEntries(
       Array.from({ length: 100 }, (_, index) => [`password${index}`, `secret-value-${index}`]),

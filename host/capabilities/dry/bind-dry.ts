@@ -13,7 +13,7 @@ import { linksFor } from "../links/links.ts";
 import { refuse, type WitOutcome } from "../outcome.ts";
 import { resolverFor } from "../resolver/scope.ts";
 import type { RunningStep } from "../running-step.ts";
-import { stateFor } from "../state/scope.ts";
+import { changeDenial, stateFor } from "../state/scope.ts";
 import { sysctlFor } from "../sysctl/scope.ts";
 import type { DryRun } from "./dry-run.ts";
 import { DryShim } from "./dry-shim.ts";
@@ -145,9 +145,12 @@ function withSingleBlanks(text: string): string {
 
 /** Real loads; a saved text is read back. A directory that is not granted is refused as in a real run. */
 function dryState({ step, grants }: RunningStep): NonNullable<CapabilityImports["state"]> {
-  const state = stateFor({ ...podStep(step), directories: grants.state?.directories });
+  const scope = { ...podStep(step), directories: grants.state?.directories };
+  const state = stateFor(scope);
   const saved = new Map<string, string | undefined>();
   const change = (directory: string | undefined, text: string | undefined): WitOutcome<undefined> => {
+    const denied = changeDenial(scope, text ?? "");
+    if (denied !== undefined) return refuse(denied);
     const loaded = state.load(directory);
     if (!("ok" in loaded)) return loaded;
     saved.set(directory ?? "", text);

@@ -58,11 +58,18 @@ function load(scope: StateScope, directory: string | undefined): Result<string |
   }
 }
 
-function save(scope: StateScope, directory: string | undefined, text: string): Result<undefined> {
-  const denied = writeDenial(scope);
-  if (denied !== undefined) return failed(denied);
+/** Why a text cannot be saved, or with an empty text not be removed; undefined if it can. */
+export function changeDenial(scope: Pick<StateScope, "type" | "verb" | "attachment">, text: string): Fault | undefined {
   const size = Buffer.byteLength(text);
-  if (size > maxStateBytes) return failed(misused(`the text has ${size} bytes; the maximum is ${maxStateBytes}`));
+  return (
+    writeDenial(scope) ??
+    (size > maxStateBytes ? misused(`the text has ${size} bytes; the maximum is ${maxStateBytes}`) : undefined)
+  );
+}
+
+function save(scope: StateScope, directory: string | undefined, text: string): Result<undefined> {
+  const denied = changeDenial(scope, text);
+  if (denied !== undefined) return failed(denied);
   const path = fileOf(scope, directory, MODE);
   if (!path.ok) return path;
   return path.value === undefined ? ok(undefined) : withoutValue(writeDurably(path.value, text));

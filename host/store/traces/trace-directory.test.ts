@@ -1,4 +1,15 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -51,6 +62,14 @@ test.skipIf(notRoot || missing("a daemon that is not root", mappedId(1)))(
     expect(openTraceDirectory(path)).toMatchObject({ ok: true });
   },
 );
+
+test("what an interrupted write has left is removed; a write that is under way, and other files, stay", () => {
+  const [old, fresh, other] = [".2026-11-24T1.json", ".2026-11-24T2.json", ".other"].map((name) => join(root, name));
+  for (const path of [old, fresh, other]) writeFileSync(path ?? "", "");
+  for (const path of [old, other]) utimesSync(path ?? "", 0, 0);
+  expect(openTraceDirectory(root)).toMatchObject({ ok: true });
+  expect([old, fresh, other].map((path) => existsSync(path ?? ""))).toEqual([false, true, true]);
+});
 
 test("the oldest traces make room, and other files stay", () => {
   mkdirSync(join(root, "notes.json"));

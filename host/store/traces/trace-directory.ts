@@ -4,7 +4,7 @@ import { accessSync, closeSync, constants, fchownSync, lstatSync, openSync, read
 import { dirname, join } from "node:path";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { storeFault, writeWhole } from "../files/durable-file.ts";
+import { removeQuietly, storeFault, writeWhole } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 
 /** The bounds of a directory. */
@@ -39,6 +39,7 @@ export function openTraceDirectory(path: string): Result<void> {
     if ((stats.mode & 0o077) !== 0)
       return failed(fault("STORE_UNSAFE", `directory of traces ${path}: other users may enter it; its mode must be 0700`));
     accessSync(path, constants.W_OK | constants.X_OK);
+    removeTorn(path);
     return ok(undefined);
   } catch (error) {
     return failed(storeFault("making", path, error));
@@ -57,6 +58,19 @@ function giveToOwner(path: string): void {
     fchownSync(directory, parent.uid, parent.gid);
   } finally {
     closeSync(directory);
+  }
+}
+
+/** Temporary files that are older belong to a writer that has ended, in milliseconds. */
+const tornMs = 60_000;
+
+/** Removes what interrupted writes have left: such files count for no bound, and each write has another name. */
+function removeTorn(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    if (!name.startsWith(".") || !traceName.test(name.slice(1))) continue;
+    const path = join(directory, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && Date.now() - stats.mtimeMs > tornMs) removeQuietly(path);
   }
 }
 

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { ChainStep } from "../../../src/cni/chain-step.ts";
+import { parsePluginConf } from "../../../src/cni/network-list.ts";
+import { maxStateBytes } from "../state/scope.ts";
+import { bindDry } from "./bind-dry.ts";
+import { DryRun } from "./dry-run.ts";
+
+const unused = () => expect.fail("a shadow's state needs no shim and no lock");
+
+function stateOf(verb: ChainStep["verb"], directory: string) {
+  const stdin = JSON.stringify({ cniVersion: "1.0.0", name: "pods", type: "tuning" });
+  const plugin = parsePluginConf(stdin, "test");
+  if (!plugin.ok) throw new Error(plugin.fault.msg);
+  const attachment = { containerId: "one", ifname: "eth0" };
+  const step = { index: 1, plugin: plugin.value, verb, stdin, env: [], prevResult: undefined, attachment };
+  const running = { step, origin: "delegate", network: "pods", ifname: "eth0", callers: [], timeoutMs: 1, maxMs: 1 } as const;
+  const host = { shim: new Proxy(Object.create(null), { get: unused }), runLeaseOperation: unused, log: unused };
+  const dry = new DryRun(undefined);
+  const grants = { state: { directories: [directory] } };
+  const { state } = bindDry(host, { ...running, grants, dry, runDelegated: unused }, dry, ["state"]);
+  if (state === undefined) throw new Error("state is not bound");
+  return state;
+}
+
+test("X-2: a shadow's state is refused as in a real run: in CHECK, and beyond its size", async () => {
+  const directory = "/nonexistent/plexus-state";
+  const added = stateOf("ADD", directory);
+  expect(await added.save(undefined, "kept")).toEqual({ ok: undefined });
+  expect(await added.load(undefined)).toEqual({ ok: "kept" });
+  const tooLong = "x".repeat(maxStateBytes + 1);
+  expect(await added.save(undefined, tooLong)).toMatchObject({ err: { msg: expect.stringContaining("the maximum is") } });
+  expect(await added.load(undefined)).toEqual({ ok: "kept" });
+  const checked = stateOf("CHECK", directory);
+  for (const answer of [await checked.save(undefined, "kept"), await checked.remove(undefined)])
+    expect(answer).toMatchObject({ err: { msg: expect.stringContaining("CHECK may only load") } });
+});
