@@ -78,6 +78,18 @@ describe("a definition of an untrusted namespace", () => {
     expect(answer.json).toMatchObject({ code: 7, msg: expect.stringContaining("is reserved") });
   });
 
+  test.each([
+    ["in its place", { "v1.multus-cni.io/default-network": "shop/pods" }, undefined],
+    ["beside another one in its place", { "v1.multus-cni.io/default-network": "shop/storage" }, "pods"],
+  ])("cannot have the cluster's default network's name %s, although a rule shares names", async (_, annotations, selection) => {
+    stage.manifests.network("pods", [{ type: "macvlan" }]);
+    stage.manifests.network("storage", [{ type: "macvlan" }]);
+    stage.manifests.pod("web", selection, annotations);
+    const answer = await add(rule({ native: { macvlan: {} }, pools: ["pods"] }));
+    expect(answer.json).toMatchObject({ code: 7, msg: expect.stringContaining("is reserved") });
+    expect(stage.shim.calls).toEqual([]);
+  });
+
   test("keeps a name that a rule shares", async () => {
     stage.manifests.network("storage", [{ type: "macvlan" }]);
     await add(rule({ native: { macvlan: {} }, pools: ["storage"] }));

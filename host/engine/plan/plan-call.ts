@@ -19,6 +19,7 @@ import { withDeviceInfo } from "./attachment-device.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import type { CallContext, PlanContext } from "../call/call-context.ts";
+import { readDefaultNetwork } from "./default-network.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
 import { podNetworksOf } from "./plan-pod-networks.ts";
@@ -60,6 +61,8 @@ export async function planCall(context: PlanContext): Promise<Result<CallPlan>> 
   const base = { containerId: call.containerId, netns: call.netns, args: call.args, capabilityArgs: new Map() };
   const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile, primary?.target);
   if (!main.ok) return missingNetwork(main.fault);
+  const mainName = reservedNameFault(context, main.value.plan, main.value.plan);
+  if (mainName !== undefined) return failed(mainName);
   const further = await furtherNetworks(context, identity.value, pod.value);
   if (!further.ok) return further;
   const auxiliary = auxiliaryChain(context, main.value.path);
@@ -97,7 +100,7 @@ export async function planCall(context: PlanContext): Promise<Result<CallPlan>> 
     const added = target?.definitions.slice(1);
     const planned = await planDefinition(context, cluster, selection, { ...base, ifname: nextName() }, profile, added);
     if (!planned.ok) return missingNetwork(planned.fault);
-    const reserved = reservedNameFault(planned.value, main.value.plan.list.name);
+    const reserved = reservedNameFault(context, planned.value, main.value.plan);
     if (reserved !== undefined) return failed(reserved);
     attachments.push({ ...planned.value, podNetwork: target?.podNetwork });
   }
@@ -124,10 +127,23 @@ async function planRetired(context: PlanContext, profile: NpwgProfile): Promise<
   return ok({ attachments: [withDeviceInfo(main.value.plan)], publish: async () => ok(undefined), tell: () => undefined });
 }
 
-/** The fault of a bound definition with the name of the default network, whose leases it would use: DEFINITION_FORBIDDEN. */
-function reservedNameFault({ source, list, binding }: AttachmentPlan, defaultName: string): Fault | undefined {
-  if (binding === undefined || list.name !== defaultName) return undefined;
-  const why = `its network has the name ${quote(defaultName, 64)} of the default network, which is reserved`;
+/**
+ * The fault of a bound definition with the name of the pod's default network `main`, or of the cluster's, which a pod can replace: it would
+ * use the leases of that network. DEFINITION_FORBIDDEN.
+ */
+function reservedNameFault(
+  context: PlanContext,
+  plan: Pick<AttachmentPlan, "source" | "list" | "binding">,
+  main: Pick<AttachmentPlan, "list" | "request">,
+): Fault | undefined {
+  const { source, list, binding } = plan;
+  if (binding === undefined) return undefined;
+  const replaced = main.request === undefined ? undefined : readDefaultNetwork(context);
+  // A default network that cannot be read has no leases to protect.
+  const isReserved =
+    (plan !== main && list.name === main.list.name) || (replaced?.ok === true && list.name === replaced.value.name);
+  if (!isReserved) return undefined;
+  const why = `its network has the name ${quote(list.name, 64)} of the default network, which is reserved`;
   return fault("DEFINITION_FORBIDDEN", `NetworkAttachmentDefinition ${source}: ${why}`);
 }
 
