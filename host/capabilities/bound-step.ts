@@ -1,4 +1,4 @@
-// What capabilities need to know of the step that they are bound to.
+// The facts about a step that the capabilities bound to it need.
 
 import type { ChainStep } from "../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../src/configuration/definition-policy.ts";

@@ -1,4 +1,4 @@
-// What a failed step means for its chain, by the administrator's rule for its plugin type.
+// The meaning of a failed step for its chain, by the administrator's rule for its plugin type.
 
 import type { Verb } from "../cni/environment.ts";
 import type { StepRule } from "../configuration/step-rules.ts";

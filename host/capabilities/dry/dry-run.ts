@@ -1,4 +1,4 @@
-// One run of a shadow: what the shadow would have changed, and which of its requests can't be simulated.
+// One run of a shadow: the changes that it would have made, and its requests that can't be simulated.
 
 import type { IntendedValue } from "../../../src/step-policy/compare-shadow.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";

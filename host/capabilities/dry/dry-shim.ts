@@ -1,4 +1,4 @@
-// The shim of a shadow: reads pass, and everything else is refused. It holds, whatever the bound capabilities do.
+// The shim of a shadow: reads pass, and everything else is refused. This bound does not depend on the bound capabilities.
 
 import type { Content, Done, Executed, Found } from "../../protocol/messages.ts";
 import { type NetlinkEffect, type Shim, type SysctlEffect } from "../../protocol/shim.ts";

@@ -1,4 +1,4 @@
-// What a recorded step changed in the result.
+// The changes that a recorded step made to the result.
 
 import type { PageChange } from "../page-data.ts";
 
