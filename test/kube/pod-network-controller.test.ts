@@ -189,7 +189,10 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     await create(attachment("narrow", "wide", { parametersRefs: [ref("narrow")] }));
     const path = `${group}/namespaces/shop/podnetworkattachments/narrow`;
     await expectSoon(async () => expect(readyOf(await read(path))).toBe("Ready Ready"));
-    await api.network("shop", "wide", tuning({ mtu: 9000, promisc: false }));
+    // A patch keeps the definition's object, and the network's own status as it is.
+    const config = JSON.stringify({ cniVersion: "1.0.0", name: "wide", plugins: tuning({ mtu: 9000, promisc: false }) });
+    const definition = "/apis/k8s.cni.cncf.io/v1/namespaces/shop/network-attachment-definitions/wide";
+    expect(outcome(await objects.patch(definition, { spec: { config } }))).toMatchObject({ spec: { config } });
     await expectSoon(async () => expect(readyOf(await read(path))).toBe("ParamsNotReady NotReady"));
   });
 

@@ -9,6 +9,7 @@ const resources = [
   "pods/status",
   "pods/binding",
   "namespaces",
+  "network-attachment-definitions",
   "namespaces/status",
   "leases",
   "clusterroles",
