@@ -447,7 +447,7 @@ const common = {
     .array(z.string())
     .optional()
     .describe(
-      'Namespaces whose pods get no defaultNetworks; ["kube-system"] by default. Their pods get a status like all others.',
+      'Namespaces whose pods get no defaultNetworks, and the default network whatever state the PodNetwork "default" is in; ["kube-system"] by default. Their pods get a status like all others.',
     ),
   multusNamespace: z
     .string()

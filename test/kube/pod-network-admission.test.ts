@@ -60,8 +60,8 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
     } as KubernetesObject);
     await api.admin.create({
       apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name: "use" },
+      kind: "RoleBinding",
+      metadata: { name: "use", namespace: "shop" },
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "use" },
       subjects: [{ kind: "ServiceAccount", name: "default", namespace: "shop" }],
     } as KubernetesObject);

@@ -120,6 +120,17 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
     expect(added.json).toMatchObject({ ips: [{ address: "10.10.0.2/24" }] });
   });
 
+  test("a disabled default PodNetwork stops pods that name nothing, but none of the system's namespaces", async () => {
+    await objects.patch(`${group}/podnetworks/default`, { spec: { enabled: false } });
+    await untilPhase("podnetworks/default", "Disabled");
+    expect((await add(await pod(undefined))).added.json).toMatchObject({ code: 11, msg: expect.stringContaining("Disabled") });
+    const system = await api.pod("kube-system", "controller");
+    expect((await add(system)).added.json).toMatchObject({ ips: [{ address: "10.10.0.2/24" }] });
+    await api.deletePod("kube-system", "controller");
+    await objects.patch(`${group}/podnetworks/default`, { spec: { enabled: true } });
+    await untilPhase("podnetworks/default", "Ready");
+  });
+
   test("KE-37: a list without the default network is complete: its first network is on the runtime's interface", async () => {
     const { attaching, added } = await add(await pod([{ podNetworkName: "blue" }, { podNetworkName: "red" }]));
     expect(added.json).toMatchObject({ ips: [{ address: "10.20.0.2/24" }] });

@@ -50,6 +50,10 @@ export async function podNetworksOf(
   if (!configuration.podNetworks || source === undefined || pod === undefined) return ok(undefined);
   const entries = readPodNetworks(pod.annotations.get(podNetworksAnnotation));
   if (!entries.ok) return entries;
+  const clusterDefault = { primary: { podNetwork: defaultPodNetwork, target: undefined }, further: [] };
+  // The controller itself, and what it needs, must start whatever state the default PodNetwork is in.
+  const isSystem = configuration.systemNamespaces.includes(pod.namespace);
+  if (isSystem && namesOnlyDefault(entries.value)) return ok(clusterDefault);
   const objects = await readObjects(source, entries.value, pod.namespace);
   if (!objects.ok) return objects;
   const { networks, attachments } = objects.value;
@@ -57,7 +61,7 @@ export async function podNetworksOf(
   if (missing !== undefined) {
     // Pods that name nothing must start without the controller, which may itself be such a pod.
     warn(`PodNetwork "${defaultPodNetwork}" ${missing}: the pod gets the cluster's default network`);
-    return ok({ primary: { podNetwork: defaultPodNetwork, target: undefined }, further: [] });
+    return ok(clusterDefault);
   }
   const reason = waitReason(entries.value, {
     network: (name) => networks.get(name),

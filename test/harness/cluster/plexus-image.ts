@@ -69,6 +69,7 @@ export function fillPlexus(layer: string): void {
   const node = realpathSync(process.execPath);
   const install = [join(dist, "plexusctl.cjs"), "install", `--from=${dist}`, `--root=${layer}`, "--cni-bin=/opt/cni/bin"];
   execFileSync(node, install, { stdio: ["ignore", "ignore", "pipe"] });
+  copyFileSync(join(dist, "plexus-controller.cjs"), join(layer, "opt", "plexus", "plexus-controller.cjs"));
   // In the image all files are below /opt/plexus.
   renameSync(join(layer, "opt", "cni", "bin"), join(layer, "opt", "plexus", "cni"));
   rmSync(join(layer, "opt", "plexus", "cni", ".plexus"), { force: true });
