@@ -60,7 +60,12 @@ interface Given {
 }
 
 function targetsOf({ networks, attachments = [], isolated = false, annotation }: Given): ReturnType<typeof podNetworksOf> {
-  const configuration = { podNetworks: true, namespaceIsolation: isolated, globalNamespaces: ["shared"] };
+  const configuration = {
+    podNetworks: true,
+    namespaceIsolation: isolated,
+    globalNamespaces: ["shared"],
+    systemNamespaces: ["kube-system"],
+  };
   const podNetworks = {
     network: async (name: string) => ok(networks.find((each) => each.name === name)),
     attachment: async (_: string, name: string) => ok(attachments.find((each) => each.name === name)),

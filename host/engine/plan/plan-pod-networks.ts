@@ -20,7 +20,7 @@ import type { Definitions } from "./plan-definition.ts";
 
 /** What the look at a pod's PodNetworks needs of a call. */
 export interface PodNetworksContext extends Pick<PlanContext, "warn"> {
-  readonly configuration: NamespacePolicy & Pick<HostConfiguration, "podNetworks">;
+  readonly configuration: NamespacePolicy & Pick<HostConfiguration, "podNetworks" | "systemNamespaces">;
 }
 
 /** One PodNetwork of a pod, with the definitions that are its parameters. */
