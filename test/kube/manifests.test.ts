@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { root } from "../harness/compiled.ts";
 import { adminClient, type AdminClient, applyFile } from "../harness/kube/admin.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
@@ -73,6 +74,25 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
       code: 422,
       body: expect.stringMatching(/spec\.config: Invalid value.*must be of type string/),
     });
+  });
+
+  test("plexusctl lint --kubeconfig finds a mistake in a definition of the cluster, with the right to list definitions alone", async () => {
+    const config = '{\n  "cniVersion": "1.0.0",\n  "name": "torn",\n  "plugins": [\n    { "typ": "bridge" }\n  ]\n}';
+    await api.admin.create(definition("torn", { spec: { config } }));
+    const metadata = { name: "linter" };
+    const rules = [{ apiGroups: ["k8s.cni.cncf.io"], resources: ["network-attachment-definitions"], verbs: ["list"] }];
+    const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata };
+    await api.admin.create(Object.assign({ ...rbac, kind: "ClusterRole" }, { rules }));
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "linter" };
+    const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "linter" }];
+    await api.admin.create(Object.assign({ ...rbac, kind: "ClusterRoleBinding" }, { roleRef, subjects }));
+    const args = ["lint", "--kubeconfig", api.kubeconfig("linter"), "--config", "/nonexistent", "-o", "json"];
+    const { status, stdout } = await runCommandLine(args, false);
+    const { findings } = JSON.parse(stdout);
+    const ofTorn = findings.filter(({ object }: { object: string }) => object === "default/torn");
+    expect([status, ofTorn]).toEqual([1, [expect.objectContaining({ severity: "error", line: 5 })]]);
+    expect(ofTorn[0].message).toContain("type");
+    await api.admin.delete(definition("torn"));
   });
 
   describe("MO-27 the rights of Plexus", () => {

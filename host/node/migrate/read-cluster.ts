@@ -1,4 +1,4 @@
-// Reads all Pods and NetworkAttachmentDefinitions of a cluster from its API.
+// Reads Pods and NetworkAttachmentDefinitions of a cluster from its API.
 
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -17,17 +17,20 @@ const collections: readonly (readonly [ManifestKind, string])[] = [
 const maxLists = 3;
 
 /**
- * All objects of the cluster, with the rights of the kubeconfig's current context: `list` of both kinds. Faults: KUBECONFIG_INVALID,
+ * All objects of these kinds in the cluster (default: both), with the rights of the kubeconfig's current context: `list` of each kind. Faults: KUBECONFIG_INVALID,
  * CREDENTIALS_UNREADABLE; CLUSTER_UNREADABLE for a refused list.
  */
-export async function readClusterFromApi(kubeconfig: string): Promise<Result<readonly ManifestObject[]>> {
+export async function readClusterFromApi(
+  kubeconfig: string,
+  kinds: readonly ManifestKind[] = collections.map(([kind]) => kind),
+): Promise<Result<readonly ManifestObject[]>> {
   const credentials = kubeconfigCredentials(kubeconfig);
   const readable = await credentials();
   if (!readable.ok) return readable;
   const connection = new Connection();
   try {
     const objects: ManifestObject[] = [];
-    for (const [kind, path] of collections) {
+    for (const [kind, path] of collections.filter(([each]) => kinds.includes(each))) {
       const listed = await listOf(kind, path, connection, credentials);
       if (!listed.ok) return listed;
       objects.push(...listed.value);

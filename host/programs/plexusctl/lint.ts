@@ -21,10 +21,15 @@ export async function lintCommand(line: Invocation): Promise<CommandResult | Com
   if (args.length === 0 && !flags.has("node") && kubeconfig === undefined)
     return { wrong: "lint: name files, or give --node or --kubeconfig" };
   if (flags.has("sarif") && valueOf(line, "output") !== undefined) return { wrong: "--sarif: -o is not possible with it" };
-  const cluster = kubeconfig === undefined ? undefined : await readClusterFromApi(kubeconfig);
+  const cluster = kubeconfig === undefined ? undefined : await readClusterFromApi(kubeconfig, ["NetworkAttachmentDefinition"]);
   if (cluster !== undefined && !cluster.ok) return failure(cluster.fault.msg);
-  const objects = (cluster?.value ?? []).filter(({ kind }) => kind === "NetworkAttachmentDefinition");
-  const init = { files: args, node: flags.has("node"), objects, config: configOf(line), cniPath: cniPathOf(line) };
+  const init = {
+    files: args,
+    node: flags.has("node"),
+    objects: cluster?.value ?? [],
+    config: configOf(line),
+    cniPath: cniPathOf(line),
+  };
   const report = await lint(init);
   const isBad = report.findings.some(({ severity }) => severity === "error" || (flags.has("strict") && severity === "warning"));
   const status = isBad ? 1 : 0;
