@@ -319,7 +319,7 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
   test.each([
     [["--nonsense"], 2, "unknown option --nonsense"],
     [["--home", "opt"], 2, "--home opt: must be an absolute path"],
-    [["--one-shot", "maybe"], 2, "--one-shot maybe: must be node or off"],
+    [["--one-shot", "maybe"], 2, "--one-shot maybe: must be one of node, off"],
     [["--from", "/etc"], 1, "/etc is not a complete release of Plexus"],
     [["--components", "tunning"], 1, "the release has no tunning.wasm; it has bridge-adapter,"],
   ])("%j is refused in one line", (args, status, line) => {

@@ -1,6 +1,6 @@
 // plexusctl sysdump: one archive about this node for a report, without secrets.
 
-import { closeSync, openSync, realpathSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, realpathSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
@@ -8,7 +8,7 @@ import { defaultUids } from "../../../src/configuration/wasm-configuration.ts";
 import { readHostSettings } from "../../node/explain/host-settings.ts";
 import { lint } from "../../node/lint/lint.ts";
 import { dumpedTraces } from "../../node/sysdump/dumped-traces.ts";
-import { type Sysdump, sysdump, type SysdumpInit } from "../../node/sysdump/sysdump.ts";
+import { sysdump, type SysdumpInit } from "../../node/sysdump/sysdump.ts";
 import { askDaemon } from "./ask-daemon.ts";
 import { checkThisNode } from "./check-node.ts";
 import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
@@ -29,16 +29,15 @@ const maxFindings = 500;
 export async function sysdumpCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
   const options = readSysdumpOptions(line);
   if ("wrong" in options) return options;
-  let dumped: Sysdump;
+  // Making a dump takes seconds, so a file that exists is refused before.
+  if (options.output !== "-" && existsSync(options.output))
+    return failure(`${options.output}: the file exists, and is never overwritten; name another one with -o`);
+  const { archive, leftOut } = await sysdump(await dumpOf(options));
   try {
-    // Before the dump is made: that takes seconds. A file that exists, or a link, is never overwritten.
-    const file = options.output === "-" ? 1 : openSync(options.output, "wx", 0o600);
-    dumped = await sysdump(await dumpOf(options));
-    writeArchive(file, dumped.archive);
+    writeArchive(options.output, archive);
   } catch (error) {
     return failure(`${options.output}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const { archive, leftOut } = dumped;
   const text = `${options.output}: ${archive.length} bytes; left out: ${leftOut.length} (see contents.json)`;
   return options.output === "-" ? { stdout: "", status: 0 } : { stdout: `${text}\n`, status: 0 };
 }
@@ -106,7 +105,9 @@ async function explanationOf(config: string, cniPath: string): Promise<unknown> 
   return explanation.value;
 }
 
-function writeArchive(file: number, archive: Buffer): void {
+/** Makes a new file: one that exists, or a link, is never overwritten. */
+function writeArchive(output: string, archive: Buffer): void {
+  const file = output === "-" ? 1 : openSync(output, "wx", 0o600);
   try {
     for (let done = 0; done < archive.length;) done += writeSync(file, archive, done);
   } finally {
