@@ -1,5 +1,5 @@
 // Writes docs/reference/languages.md from docs/reference/languages.json. `--measure` measures the templates of all languages first, which needs
-// cargo and what test/harness/rust/get.ts prepares.
+// cargo and what test/harness/rust/get.ts and test/harness/python/get.ts prepare.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,10 +38,11 @@ lower deciles of calls in turns, on a machine with two cores that had other work
 ${rows.join("")}
 - A cold call includes the component's admission and compilation. A node does both once for each component.
 - A warm call runs on a new instance, as each call on a node does. The time of the sandbox process, which is the same for all languages, is not included.
-- [Write a delegate in JavaScript, TypeScript or Rust](../how-to/write-a-delegate.md) has the rest; \`npm run bench -- --only guest\` measures the warm calls in turns.
+- [Write a delegate in JavaScript, TypeScript, Rust or Python](../how-to/write-a-delegate.md) has the rest; \`npm run bench -- --only guest\` measures the warm calls in turns.
 
-Python and Go have no template. componentize-py makes components of 18 MB with more core instances than the default limit. Go's own compiler makes modules that import
-WASI, which a node refuses.
+- A component in Python exceeds two default limits: a node needs \`wasm.limits.componentMiB\` 20 and \`wasm.limits.coreInstances\` 48.
+
+Go has no template: its own compiler makes modules that import WASI, which a node refuses.
 `;
 }
 
@@ -52,9 +53,11 @@ function kib(bytes: number): string {
 async function measure(): Promise<void> {
   const { cargoEnvironment } = await import("../test/harness/rust/toolchain.ts");
   const { figuresOf } = await import("../test/bench/guest.ts");
-  const environment = cargoEnvironment();
-  if ("missing" in environment) throw new Error(environment.missing);
-  Object.assign(process.env, environment);
+  const { pythonEnvironment } = await import("../test/harness/python/toolchain.ts");
+  for (const environment of [cargoEnvironment(), pythonEnvironment()]) {
+    if ("missing" in environment) throw new Error(environment.missing);
+    Object.assign(process.env, environment);
+  }
   const figures = await figuresOf(languages.map(({ id }) => id));
   writeFileSync(figuresFile, `${JSON.stringify(Object.fromEntries(figures), null, 2)}\n`);
 }

@@ -82,6 +82,7 @@ if [ "$command" = test ]; then
   node test/e2e/containerd/get.ts
   node test/harness/image/get.ts
   node test/harness/rust/get.ts
+  node test/harness/python/get.ts
 fi
 if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
   node test/harness/kube/build.ts cluster

@@ -61,7 +61,7 @@ const limits = z.strictObject({
     .max(128)
     .optional()
     .describe(
-      "Maximum instances of core modules in one component; 12 by default. AssemblyScript and Rust have one, QuickJS has six.",
+      "Maximum instances of core modules in one component; 12 by default. AssemblyScript and Rust have one, QuickJS has six, Python has 38.",
     ),
   inputBytes: bytes.optional().describe("Maximum input of a delegate in one call, in bytes; 1 MiB by default."),
   outputBytes: bytes.optional().describe("Maximum output of a delegate in one call, in bytes; 1 MiB by default."),

@@ -39,7 +39,7 @@ interface Made {
 
 type Compile = (input: LanguageInput) => Promise<CompiledComponent>;
 
-/** The sources on which a component depends; undefined: the language's own tools keep earlier builds. */
+/** The sources on which a component depends; undefined: the kit keeps no earlier builds. */
 type SourceDigest = ((dir: string) => Promise<string>) | undefined;
 
 /** Each language's compiler and sources. A compiler is loaded when it is used. */
@@ -57,6 +57,8 @@ const compilers: Readonly<Record<Language["id"], { readonly load: () => Promise<
     sources: async (dir) => (await import("./javascript-sources.ts")).digestSources(dir),
   },
   rust: { load: async () => (await import("./rust.ts")).compileRust, sources: undefined },
+  // 18 MB for each change of a source would fill the cache.
+  python: { load: async () => (await import("./python.ts")).compilePython, sources: undefined },
 };
 
 /**

@@ -14,7 +14,7 @@ export interface Language {
 }
 
 /** A language's name on the command line: `plexus-delegate new NAME --language ID`. */
-export type LanguageId = "as" | "js" | "ts" | "rust";
+export type LanguageId = "as" | "js" | "ts" | "rust" | "python";
 
 /** All languages. */
 export const languages: readonly Language[] = [
@@ -22,6 +22,7 @@ export const languages: readonly Language[] = [
   { id: "js", title: "JavaScript", entry: "src/index.js" },
   { id: "ts", title: "TypeScript", entry: "src/index.ts" },
   { id: "rust", title: "Rust", entry: "Cargo.toml" },
+  { id: "python", title: "Python", entry: "src/delegate.py" },
 ];
 
 /** The language of the delegate in a directory. Throws an Error for the author if there is none or more than one. */

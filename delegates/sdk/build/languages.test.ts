@@ -1,6 +1,6 @@
-// Delegates in JavaScript and TypeScript: built by the kit, with the vectors that every language has.
+// Delegates in JavaScript and TypeScript: built by the kit, with the vectors that every language has. Mistakes in Python that need no toolchain.
 
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -182,6 +182,50 @@ const broken = async (from: string, to: string, language: "js" | "ts" = "js"): P
   await edit(join(dir, `src/index.${language}`), from, to);
   return build(dir);
 };
+
+/** A new delegate in Python whose source has another import. */
+const importing = async (text: string): Promise<string> => {
+  count += 1;
+  const dir = join(root, `d${count}`);
+  await writeScaffold(dir, {
+    name: "greeter",
+    capabilities: [],
+    language: "python",
+    home: { kind: "repository", sdk: "0.1.0" },
+  });
+  await edit(join(dir, "src/delegate.py"), "import json\n", `import json\n${text}\n`);
+  return dir;
+};
+
+describe("the build of Python reports, before it needs componentize-py,", () => {
+  test.each([
+    "from wit_world.imports import leases",
+    "from wit_world.imports import (\n    types,  # all of them\n    leases as store,\n)",
+    "import wit_world.imports.leases",
+    "from wit_world.imports.leases import reserve",
+  ])("a capability that is imported but not declared: %s", async (text) => {
+    await expect(build(await importing(text))).rejects.toThrow(
+      "greeter calls leases: declare it in delegate.json, with a reason",
+    );
+  });
+
+  test("a link among the sources", async () => {
+    const dir = await importing("");
+    await symlink("/etc/hostname", join(dir, "src/host.py"));
+    await expect(build(dir)).rejects.toThrow("host.py is a symbolic link, which a build does not follow");
+  });
+
+  test("that componentize-py is missing, and its remedy", async () => {
+    const dir = await importing("");
+    const path = process.env["PATH"];
+    process.env["PATH"] = dir;
+    try {
+      await expect(build(dir)).rejects.toThrow(/componentize-py does not start .*pip install componentize-py==\d/);
+    } finally {
+      process.env["PATH"] = path;
+    }
+  });
+});
 
 describe("the build of JavaScript reports", () => {
   test("a missing verb", async () => {

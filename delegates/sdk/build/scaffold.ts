@@ -8,6 +8,7 @@ import { nameRefusal } from "./delegate-name.ts";
 import type { LanguageId } from "./language.ts";
 import { assemblyScript } from "./templates/assemblyscript.ts";
 import { javaScript, typeScript } from "./templates/javascript.ts";
+import { python } from "./templates/python.ts";
 import { rust } from "./templates/rust.ts";
 import { initialCapabilities as initial, jsonText as json, type Template } from "./templates/template.ts";
 
@@ -62,7 +63,7 @@ export function scaffold({ name, capabilities, language = "as", home }: Scaffold
 
 function templateOf(language: LanguageId, home: Home): Template {
   if (language === "as") return assemblyScript(guestConfig[home.kind]);
-  return { js: javaScript, ts: typeScript, rust }[language];
+  return { js: javaScript, ts: typeScript, rust, python }[language];
 }
 
 /** The requests and answers of a new delegate, one for each kind of answer. */
@@ -129,7 +130,7 @@ function homeFiles(name: string, home: Home, template: Template): [path: string,
     version: "0.1.0",
     private: true,
     type: "module",
-    scripts: { build: "plexus-delegate build", ...template.manifest.scripts, vectors: "plexus-delegate fmt-vectors" },
+    scripts: { build: "plexus-delegate build", vectors: "plexus-delegate fmt-vectors", ...template.manifest.scripts },
     devDependencies: { "@plexus-cni/sdk": home.sdk, ...template.manifest.devDependencies },
   };
   return [

@@ -3,6 +3,7 @@
 import { writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type Command, exitCode } from "./command.ts";
+import { limitOptions, limitsOn } from "./component-file.ts";
 import { buildDirectory, buildOptions } from "./delegate-directory.ts";
 import { requireSandbox } from "./require-sandbox.ts";
 
@@ -12,17 +13,18 @@ export const fmtVectorsCommand: Command = {
   summary: "Writes the missing vectors/NAME.out.json from the delegate's answers",
   usage: "[DIR]",
   details: "Read the written files before you commit them: they are what the delegate answers, not what it should answer.",
-  options: [...buildOptions, { name: "all", about: "writes the existing files again, too" }],
+  options: [...buildOptions, ...limitOptions, { name: "all", about: "writes the existing files again, too" }],
   positionals: [0, 1],
   run: async (line, output) => {
     requireSandbox();
     const { answerOnNode } = await import("../testing/answer-on-node.ts");
     const { readVectors } = await import("../testing/vector.ts");
     const { bytes, dir } = await buildDirectory(line, output);
+    const limits = await limitsOn(line);
     let failed = 0;
     for (const vector of await readVectors(join(dir, "vectors"))) {
       if (vector.answer !== null && !line.flags.has("all")) continue;
-      const answered = await answerOnNode(vector, bytes).catch((error: unknown) => {
+      const answered = await answerOnNode(vector, bytes, limits).catch((error: unknown) => {
         output.warn(`plexus-delegate: ${error instanceof Error ? error.message : String(error)}`);
         failed += 1;
       });

@@ -2,6 +2,7 @@
 
 import { join, relative } from "node:path";
 import { type Command, CommandError, exitCode, type Output } from "./command.ts";
+import { limitOptions, limitsOn } from "./component-file.ts";
 import { buildDirectory, buildOptions } from "./delegate-directory.ts";
 import { requireSandbox } from "./require-sandbox.ts";
 import type { VectorReport } from "../testing/check-vectors.ts";
@@ -11,9 +12,9 @@ export const testCommand: Command = {
   name: "test",
   summary: "Builds the delegate in DIR and runs its vectors, or only those named",
   usage: "[DIR] [VECTOR ...]",
-  details: `A vector is vectors/NAME.in.json with vectors/NAME.out.json. It runs in the sandbox of a node, within the default limits, and needs
+  details: `A vector is vectors/NAME.in.json with vectors/NAME.out.json. It runs in the sandbox of a node, within its limits, and needs
 neither root nor a cluster. To name vectors in the current directory, give "." as DIR.`,
-  options: buildOptions,
+  options: [...buildOptions, ...limitOptions],
   positionals: [0, Number.POSITIVE_INFINITY],
   run: async (line, output) => {
     requireSandbox();
@@ -24,9 +25,10 @@ neither root nor a cluster. To name vectors in the current directory, give "." a
     const names = line.positionals.slice(1).map((name) => name.replace(/\.(?:in|out)\.json$/, ""));
     const missing = names.find((name) => !vectors.some((vector) => vector.name === name));
     if (missing !== undefined) throw new CommandError(`there is no vectors/${missing}.in.json in ${dir}`, exitCode.usage);
+    const limits = await limitsOn(line);
     const reports: VectorReport[] = [];
     for (const vector of vectors.filter(({ name }) => names.length === 0 || names.includes(name))) {
-      const report = await checkVector(vector, bytes);
+      const report = await checkVector(vector, bytes, limits);
       reports.push(report);
       print(report, output);
     }

@@ -2,7 +2,7 @@
 
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
 import { CompiledComponents } from "../../../host/sandbox/compile.ts";
-import { defaultLimits } from "../../../host/sandbox/limits.ts";
+import { defaultLimits, type Limits } from "../../../host/sandbox/limits.ts";
 import { type Callable, callGuest, type CallOutcome, callSuspendable } from "../../../host/sandbox/linker/call.ts";
 import type { CapabilityCall } from "../../../host/sandbox/linker/link.ts";
 import type { CapabilityFunctions, Outcome, RunDelegate, SuccessRecord } from "./records.ts";
@@ -11,15 +11,20 @@ const admission = new Admission();
 const compiled = new CompiledComponents();
 
 /** Runs a delegate in the sandbox with the capabilities granted that its request names. A limit, a trap or a refusal rejects, as in the oracle. */
-export const runInSandbox: RunDelegate = async (bytes, { verb, request }, capabilities) => {
-  const { callable, ungranted } = admittedWith(bytes, request.call.granted);
-  const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000, ungranted };
-  return answerIn(callGuest(callable, terms, calling(capabilities)));
-};
+export const runInSandbox: RunDelegate = (bytes, call, capabilities) => runWithin(defaultLimits)(bytes, call, capabilities);
+
+/** Like `runInSandbox`, within other limits. */
+export function runWithin(limits: Limits): RunDelegate {
+  return async (bytes, { verb, request }, capabilities) => {
+    const { callable, ungranted } = admittedWith(bytes, request.call.granted, limits);
+    const terms = { verb, request, limits, deadlineMs: 60_000, ungranted };
+    return answerIn(callGuest(callable, terms, calling(capabilities)));
+  };
+}
 
 /** Like `runInSandbox`, with the delegate suspended at every import except the log's. */
 export const runSuspended: RunDelegate = async (bytes, { verb, request }, capabilities) => {
-  const { callable, ungranted } = admittedWith(bytes, request.call.granted);
+  const { callable, ungranted } = admittedWith(bytes, request.call.granted, defaultLimits);
   const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000, ungranted };
   const atOnce = calling(capabilities);
   const later: CapabilityCall = (capability, name, args) => {
@@ -32,8 +37,9 @@ export const runSuspended: RunDelegate = async (bytes, { verb, request }, capabi
 function admittedWith(
   bytes: Uint8Array,
   granted: readonly string[],
+  limits: Limits,
 ): { readonly callable: Callable; readonly ungranted: readonly string[] | undefined } {
-  const admitted = admission.admit(bytes, { granted, limits: defaultLimits });
+  const admitted = admission.admit(bytes, { granted, limits });
   if (!admitted.ok) throw new Error(admitted.fault.msg);
   const { key, ungranted } = admitted.value;
   return { callable: compiled.get(key) ?? compiled.add(admitted.value), ungranted };

@@ -27,8 +27,8 @@ export interface ExaminedComponent {
   readonly plan: LinkPlan;
 }
 
-// Further exports that are allowed and never called: `init` is the set-up of the QuickJS backend.
-const ignoredExports: readonly string[] = ["init"];
+// Further exports that are allowed and never called: the set-up at build time, `init` of the QuickJS backend and `exports` of componentize-py.
+const ignoredExports: readonly string[] = ["init", "exports"];
 
 /**
  * Examines a component. `bytes` must not change afterwards. Faults, which name the construct and its byte: COMPONENT_REFUSED, LIMIT_MEMORY.

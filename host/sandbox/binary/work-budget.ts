@@ -17,6 +17,7 @@ export const maxWork = {
   importedItems: 20_000,
   /** The default; wasm.limits.coreInstances replaces it. */
   coreInstances: 12,
+  /** The default; with more core instances, `coreImportsOfInstance` for each. */
   coreImports: 2_000,
   /**
    * Functions, loops and bulk instructions of all core modules. A component of loops only would grow sevenfold, and metering it would take a
@@ -24,6 +25,9 @@ export const maxWork = {
    */
   meteredPlaces: 200_000,
 } as const;
+
+/** Core imports for each core instance that the administrator permits. CPython's modules, linked by componentize-py, have 63 on average. */
+const coreImportsOfInstance = 100;
 
 /** A kind of work. */
 export type Work = keyof typeof maxWork;
@@ -54,14 +58,14 @@ export class WorkBudget {
 
   /** `coreInstances`: the administrator's limit. */
   constructor(coreInstances: number = maxWork.coreInstances) {
-    this.max = { ...maxWork, coreInstances };
+    this.max = { ...maxWork, coreInstances, coreImports: Math.max(maxWork.coreImports, coreImportsOfInstance * coreInstances) };
   }
 
   /** Counts `amount` of a kind of work, before it is done. Refuses work above the maximum; `at` is the byte offset of its cause. */
   spend(work: Work, amount: number, at: number): void {
     const total = this.spent[work] + amount;
     if (total > this.max[work]) {
-      const key = work === "coreInstances" ? "; wasm.limits.coreInstances" : "";
+      const key = work === "coreInstances" || work === "coreImports" ? "; wasm.limits.coreInstances" : "";
       refuse(`more than ${this.max[work]} ${names[work]}: ${total}, counted in every instance of a nested component${key}`, at);
     }
     this.spent[work] = total;
