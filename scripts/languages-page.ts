@@ -39,7 +39,6 @@ ${rows.join("")}
 - A cold call includes the component's admission and compilation. A node does both once for each component.
 - A warm call runs on a new instance, as each call on a node does. The time of the sandbox process, which is the same for all languages, is not included.
 - [Write a delegate in JavaScript, TypeScript, Rust or Python](../how-to/write-a-delegate.md) has the rest; \`npm run bench -- --only guest\` measures the warm calls in turns.
-
 - A component in Python exceeds two default limits: a node needs \`wasm.limits.componentMiB\` 20 and \`wasm.limits.coreInstances\` 48.
 
 Go has no template: its own compiler makes modules that import WASI, which a node refuses.
