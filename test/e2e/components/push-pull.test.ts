@@ -45,9 +45,9 @@ withEachRegistry("components", [], (at) => {
       os: "wasip2",
       layerDigests: [sha256(bytes)],
       component: {
-        exports: ["cni:delegate/plugin@0.1.0"],
-        imports: expect.arrayContaining(["cni:delegate/sysctl@0.1.0"]),
-        target: "cni:delegate/delegate@0.1.0",
+        exports: ["cni:delegate/plugin@1.0.0"],
+        imports: expect.arrayContaining(["cni:delegate/sysctl@1.0.0"]),
+        target: "cni:delegate/delegate@1.0.0",
       },
     });
   });
