@@ -1,0 +1,137 @@
+// The chart's policy for plexus-controller on a real API server: the account that may patch pods changes gate, label and condition only.
+
+import type { KubernetesObject } from "@kubernetes/client-node";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ok } from "../../src/fault/result.ts";
+import { type ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
+import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { kubeApi } from "../harness/kube/binaries.ts";
+import { helm } from "../harness/kube/helm.ts";
+import { networkRequests } from "../harness/kube/network-requests.ts";
+import { missing, privateNamespaces } from "../harness/requires.ts";
+import { render } from "./chart.ts";
+
+const path = "/api/v1/namespaces/shop/pods/web";
+const rendered = [
+  "ServiceAccount",
+  "ClusterRole",
+  "ClusterRoleBinding",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionPolicyBinding",
+];
+const gateTest = { op: "test", path: "/spec/schedulingGates/0/name", value: "plexus.dev/networks-ready" };
+
+describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, kubeApi, helm))(
+  "the account of plexus-controller",
+  () => {
+    let api: ApiServer;
+    let admin: ApiObjects;
+    let controller: ApiObjects;
+    const patch = async (
+      change: unknown,
+      at = path,
+      type: "merge" | "json" | "strategic" = "merge",
+    ): Promise<ApiObject | string> => outcome(await controller.patch(at, change, type));
+    const condition = { type: "PodScheduled", status: "False", reason: "SchedulingGated", message: "waits" };
+
+    beforeAll(async () => {
+      const accounts = ["serviceaccounts", "serviceaccounts/token"].map((resource) => `create ${resource}`);
+      api = await startApiServer({ alsoAllowed: [...networkRequests, ...accounts] });
+      admin = objectsOf(api.adminKubeconfig);
+      await api.namespace("shop");
+      const objects = render("--set", "networks.enabled=true").filter(
+        ({ kind, metadata }) => rendered.includes(kind) && metadata.name === "plexus-controller",
+      );
+      for (const object of objects) {
+        const made = await admin.create(collectionOf(object), object);
+        if (made.kind !== "object") throw new Error(made.why);
+      }
+      const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
+      const token = await admin.create("/api/v1/namespaces/kube-system/serviceaccounts/plexus-controller/token", body);
+      const text = (token as { object?: { status?: { token?: string } } }).object?.status?.token;
+      const credentials = {
+        source: "test",
+        server: api.url,
+        authority: readFileSync(api.authority.certificate, "utf8"),
+        serverName: undefined,
+        insecure: false,
+        token: text,
+        certificate: undefined,
+      };
+      controller = new ApiObjects({ credentials: async () => ok(credentials) });
+      const pod: KubernetesObject & ApiObject = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: {
+          name: "web",
+          namespace: "shop",
+          labels: { "plexus.dev/networks": "gated", app: "web" },
+          annotations: { kept: "yes" },
+        },
+        spec: {
+          containers: [{ name: "main", image: "none" }],
+          automountServiceAccountToken: false,
+          schedulingGates: [{ name: "plexus.dev/networks-ready" }, { name: "example.com/other" }],
+        },
+      };
+      expectObject(await admin.create(collectionOf(pod), pod));
+      // The API server compiles the policy some time after its creation.
+      const deadline = Date.now() + 30_000;
+      while (typeof (await patch({ metadata: { labels: { app: "other" } } })) !== "string") {
+        if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+        await admin.patch(path, { metadata: { labels: { app: "web" } } });
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+    });
+    afterAll(async () => {
+      controller?.close();
+      admin?.close();
+      await api?.dispose();
+    });
+
+    test.each([
+      ["another label", { metadata: { labels: { app: "other" } } }, "label plexus.dev/networks only"],
+      ["an annotation", { metadata: { annotations: { kept: "no" } } }, "may not change annotations"],
+      ["a finalizer", { metadata: { finalizers: ["example.com/x"] } }, "may not change annotations, finalizers"],
+      ["the image", { spec: { containers: [{ name: "main", image: "evil" }] } }, "may not change a pod's specification"],
+      ["another gate", { spec: { schedulingGates: [{ name: "plexus.dev/networks-ready" }] } }, "plexus.dev/networks-ready only"],
+    ])("may not change %s", async (_, change, why) => {
+      expect(await patch(change)).toContain(why);
+    });
+
+    test.each([
+      ["the phase", { status: { phase: "Succeeded" } }],
+      ["the addresses", { status: { podIPs: [{ ip: "10.0.0.1" }] } }],
+      ["another condition", { status: { conditions: [{ type: "Ready", status: "True" }] } }],
+    ])("may not change %s of the status", async (_, change) => {
+      expect(await patch(change, `${path}/status`, "strategic")).toContain("may change the condition PodScheduled");
+    });
+
+    test("may not delete or create a pod", async () => {
+      expect(outcome(await controller.remove(path))).toContain("forbidden");
+      expect(outcome(await controller.create("/api/v1/namespaces/shop/pods", { kind: "Pod" }))).toContain("forbidden");
+    });
+
+    test("may write the reason of a wait, open its own gate and change its own label", async () => {
+      expect(await patch({ status: { conditions: [condition] } }, `${path}/status`, "strategic")).toMatchObject({
+        status: { conditions: [condition] },
+      });
+      const open = [
+        gateTest,
+        { op: "replace", path: "/metadata/labels/plexus.dev~1networks", value: "open" },
+        { op: "remove", path: "/spec/schedulingGates/0" },
+      ];
+      expect(await patch(open, path, "json")).toMatchObject({
+        metadata: { labels: { "plexus.dev/networks": "open", app: "web" } },
+        spec: { schedulingGates: [{ name: "example.com/other" }] },
+      });
+    });
+  },
+);
+
+/** Throws the server's refusal. */
+function expectObject(answer: Parameters<typeof outcome>[0]): void {
+  if (answer.kind !== "object") throw new Error(answer.why);
+}
