@@ -234,6 +234,18 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
     },
   ],
   ["daemon-rss-large-peak", { what: "maximum RSS of the engine in the same run, against the same bound", target: "none" }],
+  [
+    "controller-rss-large",
+    {
+      what: `RSS of plexus-controller with 60,000 pods that name PodNetworks and 2,000 definitions in the API server, ${bound}`,
+      target: "at most 150 MiB",
+      met: below(150),
+    },
+  ],
+  [
+    "controller-rss-large-peak",
+    { what: "maximum RSS of plexus-controller in the same run, against the same bound", target: "none" },
+  ],
   ["daemon-rss-large-small", { what: "RSS of the engine with that cluster, against a small cluster", target: "none" }],
   [
     "daemon-first-call",

@@ -17,6 +17,7 @@ import { guestBenchmarks } from "./guest.ts";
 import { shimMemory } from "./shim-memory.ts";
 import { shimVersion } from "./shim-version.ts";
 import { ipamStep } from "./ipam-step.ts";
+import { controllerBenchmarks } from "./controller-memory.ts";
 import { largeClusterBenchmarks } from "./large-cluster.ts";
 import { differenceOf, summary, type Benchmark, type Measured } from "./measure.ts";
 import { multusBenchmarks } from "./multus.ts";
@@ -46,6 +47,7 @@ const benchmarks: readonly Benchmark[] = [
   burstBenchmark,
   ...cycleBenchmarks,
   ...largeClusterBenchmarks,
+  ...controllerBenchmarks,
   firstCall,
   ...sandboxBenchmarks,
   ...guestBenchmarks,

@@ -8,6 +8,7 @@ import { dist } from "./plexus.ts";
 /** One replica. */
 export interface TestController {
   readonly identity: string;
+  readonly pid: number;
   /** The log so far. */
   stderr(): string;
   /** Whether the replica leads, by its metrics. */
@@ -41,6 +42,7 @@ export async function startController({
     process.execPath,
     [
       "--disable-warning=ExperimentalWarning",
+      "--max-semi-space-size=4",
       join(dist, "plexus-controller.cjs"),
       "--identity",
       identity,
@@ -75,6 +77,7 @@ export async function startController({
   };
   return {
     identity,
+    pid: child.pid ?? 0,
     stderr: () => stderr,
     page,
     leads: async () => /^plexus_controller_leader 1$/m.test((await page("/metrics")).body),

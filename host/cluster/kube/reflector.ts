@@ -68,6 +68,8 @@ const maxRefusedPauseMs = 60_000;
  * Changes before the start of a watch are sent right after it opens. Only after this time a watch counts as having sent them all.
  */
 const catchUpMs = 1_000;
+/** Changes after a list that are told in one task. */
+const batchSize = 500;
 /** A watch that ends sooner counts as a failure: repeating it without a pause would keep a server busy. */
 const shortWatchMs = 1_000;
 
@@ -223,11 +225,24 @@ export class Reflector<T> {
     this.#version = listed.version;
     this.#newest = listed.version;
     this.#lists += 1;
-    const { onChange } = this.#init;
-    if (onChange === undefined) return done;
-    for (const { namespace, name } of before.all()) if (store.get(namespace, name) === undefined) onChange(namespace, name);
-    for (const { namespace, name } of store.all()) onChange(namespace, name);
+    await this.#notifyAll(before);
     return done;
+  }
+
+  /** Tells of all objects after a list. Other work runs between batches; V8 also frees little memory within one long task. */
+  async #notifyAll(before: ObjectStore<T>): Promise<void> {
+    const { onChange } = this.#init;
+    if (onChange === undefined) return;
+    const store = this.#store;
+    let told = 0;
+    for (const stored of [before, store]) {
+      for (const { namespace, name } of stored.all()) {
+        if (stored === before && store.get(namespace, name) !== undefined) continue;
+        onChange(namespace, name);
+        told += 1;
+        if (told % batchSize === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
   }
 
   async #watch(): Promise<Step> {

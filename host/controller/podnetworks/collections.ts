@@ -7,7 +7,7 @@ import type { ReflectorState } from "../../cluster/kube/reflector.ts";
 import type { PartContext } from "../part.ts";
 import { WatchedCollection } from "../watched-collection.ts";
 import { networksLabel, type StoredPod, storedAttachment, storedDefinition, storedNetwork, storedPod } from "./stored.ts";
-import { attachmentKey, isAttachmentKey, networkKey, podKey, Users } from "./users.ts";
+import { attachmentKey, isAttachmentKey, isPodKey, networkKey, partsOf, podKey, Users } from "./users.ts";
 
 const group = "/apis/plexus.dev/v1alpha1";
 /** Paths of the collections. */
@@ -109,8 +109,14 @@ export class NetworkCollections {
     this.#due([key, ...this.users.set(key, used)]);
   }
 
+  /** Only a gated pod has work: of 60,000 pods almost none. */
   #due(keys: readonly string[]): void {
-    for (const key of keys) this.#onDue(key);
+    for (const key of keys) if (!isPodKey(key) || this.#isGated(key)) this.#onDue(key);
+  }
+
+  #isGated(key: string): boolean {
+    const { namespace, name } = partsOf(key);
+    return this.pods.get(namespace, name)?.isGated === true;
   }
 }
 

@@ -36,7 +36,7 @@ export async function workOnNetwork(context: PartContext, collections: NetworkCo
   if (object === undefined || !isOwnProvider(object.provider)) return done;
   const key = networkKey(name);
   const parameters = parametersState(object.parametersRefs, "", (...id) => collections.definitions.get(...id));
-  const status = podNetworkStatus(object, parameters, collections.users.of(key).length > 0, now());
+  const status = podNetworkStatus(object, parameters, collections.users.has(key), now());
   return work(context, collections, { object, kind: "PodNetwork", key, path: `${paths.networks}/${name}`, status });
 }
 
@@ -59,13 +59,13 @@ export async function workOnAttachment(
   }
   const find = (...id: [string, string]): ReturnType<typeof collections.definitions.get> => collections.definitions.get(...id);
   const parameters = parametersState(object.parametersRefs, namespace, find, network?.parametersRefs);
-  const status = attachmentStatus(object, network, parameters, collections.users.of(key).length > 0, now());
+  const status = attachmentStatus(object, network, parameters, collections.users.has(key), now());
   return work(context, collections, { ...target, status });
 }
 
 async function work(context: PartContext, collections: NetworkCollections, subject: Subject): Promise<WorkOutcome> {
   const { object, key, path, status } = subject;
-  const isUsed = collections.users.of(key).length > 0;
+  const isUsed = collections.users.has(key);
   const isKept = object.finalizers.includes(inUseFinalizer);
   // The API server accepts no new finalizer for an object that is being deleted.
   if (isUsed && !isKept && !object.isDeleted) {

@@ -60,9 +60,22 @@ export function storedPod(object: unknown): StoredObject<StoredPod> | undefined 
   if (!pod.ok) return undefined;
   const { namespace, name, annotations } = pod.value;
   const text = annotations.get(podNetworksAnnotation);
-  const entries = readPodNetworks(text);
   const metadata = isJsonObject(object) ? object["metadata"] : undefined;
   const labels = isJsonObject(metadata) && isJsonObject(metadata["labels"]) ? metadata["labels"] : {};
-  const value = { entries: entries.ok ? entries.value : [], isGated: labels[networksLabel] === gatedValue };
-  return { namespace, name, value, size: text?.length ?? 0 };
+  return { namespace, name, value: podValue(text, labels[networksLabel] === gatedValue), size: text?.length ?? 0 };
+}
+
+/** Values of pods by their text: pods of one Deployment share one value, which saves most of the memory of 60,000 pods. */
+const podValues = new Map<string, StoredPod>();
+const maxPodValues = 10_000;
+
+function podValue(text: string | undefined, isGated: boolean): StoredPod {
+  const key = `${isGated ? gatedValue : ""} ${text ?? ""}`;
+  const known = podValues.get(key);
+  if (known !== undefined) return known;
+  const entries = readPodNetworks(text);
+  const value = { entries: entries.ok ? entries.value : [], isGated };
+  if (podValues.size >= maxPodValues) podValues.clear();
+  podValues.set(key, value);
+  return value;
 }

@@ -23,6 +23,11 @@ export function podKey(namespace: string, name: string): string {
   return `pod ${namespace}/${name}`;
 }
 
+/** Whether the key is a pod's. */
+export function isPodKey(key: string): boolean {
+  return key.startsWith("pod ");
+}
+
 /** The parts of a key. A PodNetwork and a definition of the API's root have an empty namespace. */
 export function partsOf(key: string): { readonly kind: string; readonly namespace: string; readonly name: string } {
   const [kind = "", path = ""] = key.split(" ", 2);
@@ -30,10 +35,14 @@ export function partsOf(key: string): { readonly kind: string; readonly namespac
   return { kind, namespace: slash === -1 ? "" : path.slice(0, slash), name: path.slice(slash + 1) };
 }
 
+const maxLists = 10_000;
+
 /** The index. */
 export class Users {
   readonly #used = new Map<string, UsedKeys>();
   readonly #users = new Map<string, Set<string>>();
+  /** Lists of keys by their text: many users name the same objects, and share one list. */
+  readonly #lists = new Map<string, UsedKeys>();
 
   /** Sets what a user names; nothing if it is gone. Answers all keys that the change affects. */
   set(user: string, used: UsedKeys): readonly string[] {
@@ -45,12 +54,26 @@ export class Users {
     }
     for (const key of used) this.#users.set(key, (this.#users.get(key) ?? new Set()).add(user));
     if (used.length === 0) this.#used.delete(user);
-    else this.#used.set(user, used);
+    else this.#used.set(user, this.#shared(used));
     return [...new Set([...before, ...used])];
+  }
+
+  /** Whether a key has a user. */
+  has(key: string): boolean {
+    return this.#users.has(key);
   }
 
   /** The users of a key. */
   of(key: string): readonly string[] {
     return [...(this.#users.get(key) ?? [])];
+  }
+
+  #shared(used: UsedKeys): UsedKeys {
+    const text = used.join("\n");
+    const known = this.#lists.get(text);
+    if (known !== undefined) return known;
+    if (this.#lists.size >= maxLists) this.#lists.clear();
+    this.#lists.set(text, used);
+    return used;
   }
 }

@@ -7,11 +7,21 @@ import { inClusterServer } from "../../cluster/kube/in-cluster.ts";
 import { keptCredentials, keptServiceAccount } from "../../cluster/kube/kept-credentials.ts";
 import { Controller } from "../../controller/controller.ts";
 import { podNetworksPart } from "../../controller/podnetworks/part.ts";
+import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
+import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { version } from "../../system/version.ts";
 import { openLog } from "../../telemetry/log.ts";
 import { type ControllerOptions, readOptions, usage } from "./options.ts";
 
+/** Arenas of the C library's malloc: few threads allocate. */
+const arenas = 2;
+/** Interval between returns of freed native memory to the kernel, in ms. */
+const trimMs = 3_000;
+
 async function main(options: ControllerOptions): Promise<void> {
+  limitArenas(arenas);
+  boundHeapGrowth();
+  setInterval(trimMemory, trimMs).unref();
   const log = openLog({
     name: "plexus-controller",
     level: options.logLevel,
