@@ -95,7 +95,7 @@ const mistakes: readonly Mistake[] = [
   ),
   mistake(
     "a verb of an older contract",
-    () => edit(source, "status(_request: StatusRequest)", "status(_network: string)"),
+    () => edit(source, "status(request: StatusRequest)", "status(_network: string)"),
     "assembly/index.ts: the function status must be: export function status(request: StatusRequest): Fault | null",
   ),
   mistake(
