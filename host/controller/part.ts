@@ -7,7 +7,7 @@ import type { ControllerMetricDefinitions } from "../telemetry/metrics/controlle
 import type { EventContent } from "../../src/kube/event.ts";
 import type { EventTarget } from "./events.ts";
 
-/** What each part may use. */
+/** The means of each part. */
 export interface PartContext {
   readonly objects: ApiObjects;
   readonly metrics: MetricsOf<ControllerMetricDefinitions>;

@@ -1,4 +1,4 @@
-// What a check works with: one plugin, a fresh node, and the requests of a runtime.
+// The means of a check: one plugin, a fresh node, and the requests of a runtime.
 
 import { convertResult, printResult } from "../../../src/cni/convert-result.ts";
 import { readResult } from "../../../src/cni/read-result.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { closest } from "../../../src/configuration/closest.ts";
 
-/** What the plugin does: makes an interface, changes one that an earlier plugin made, or assigns addresses. */
+/** The plugin's role: it makes an interface, changes one that an earlier plugin made, or assigns addresses. */
 export const roles = ["interface", "chained", "ipam"] as const;
 export type Role = (typeof roles)[number];
 

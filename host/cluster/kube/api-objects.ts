@@ -29,7 +29,7 @@ export type ListAnswer =
   | { readonly kind: "list"; readonly items: readonly unknown[] }
   | Exclude<ObjectAnswer, { readonly kind: "object" }>;
 
-/** What an object must still be for a DELETE to happen. */
+/** Conditions on an object, without which a DELETE does nothing. */
 export interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;

@@ -32,7 +32,7 @@ export interface ReflectorInit<T> {
   readonly onNew?: (object: StoredObject<T>) => void;
   /** Called for each object that was listed, created, changed or removed, after the stored objects have changed. */
   readonly onChange?: (namespace: string, name: string) => void;
-  /** What follows while the collection is not watched; by default: "each call reads its objects from the API". */
+  /** The consequence while the collection is not watched; by default: "each call reads its objects from the API". */
   readonly whileNotWatched?: string;
   /** Warnings for the administrator; a repeated warning is logged once until the watch has worked again. */
   readonly warn: (text: string) => void;

@@ -22,7 +22,7 @@ export const networksLabel = "plexus.dev/networks";
 /** See `networksLabel`. */
 export const gatedValue = "gated";
 
-/** What the controller keeps of a pod that names networks and has not finished. */
+/** The kept part of a pod that names networks and has not finished. */
 export interface StoredPod {
   readonly entries: readonly PodNetworkEntry[];
   readonly isGated: boolean;

@@ -23,7 +23,7 @@ import type { AttachmentPlan } from "./attachment-plan.ts";
 import { boundNetwork } from "./bound-network.ts";
 import type { CallContext } from "../call/call-context.ts";
 
-/** What the planning of one definition needs of a call. */
+/** The part of a call's context that the planning of one definition needs. */
 export interface DefinitionContext extends Pick<CallContext, "devices" | "warn"> {
   readonly configuration: Pick<HostConfiguration, "confDir" | "definitions" | "legacyCniArgs">;
 }

@@ -18,7 +18,7 @@ import type { Cluster, Pod, PodNetworkSource } from "../../cluster/cluster.ts";
 import type { PlanContext } from "../call/call-context.ts";
 import type { Definitions } from "./plan-definition.ts";
 
-/** What the look at a pod's PodNetworks needs of a call. */
+/** The part of a call's context that the look at a pod's PodNetworks needs. */
 export interface PodNetworksContext extends Pick<PlanContext, "warn"> {
   readonly configuration: NamespacePolicy & Pick<HostConfiguration, "podNetworks" | "systemNamespaces">;
 }
