@@ -213,7 +213,8 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
 
     test("U-11 releases the address even if the clock was years ahead at the ADD, in this boot or an earlier one", async () => {
       await node.startAgent();
-      const all = await Promise.all([attached("dead"), attached("earlier"), attached("live")]);
+      // The first call runs alone: native bridge plugins that make the same bridge at once can fail.
+      const all = [await attached("dead"), ...(await Promise.all([attached("earlier"), attached("live")]))];
       node.reboot("earlier");
       const ahead = new Date("2099-01-01T00:00:00Z");
       for (const { containerId } of all) {
