@@ -17,7 +17,7 @@ const outcomes = z.strictObject({
     z.strictObject({
       type: z.string(),
       subject: z.enum(["component", "native"]),
-      /** Of a native plugin: SHA-256 of its file, in hexadecimal. */
+      /** SHA-256 of a native plugin's file, in hexadecimal. */
       digest: z.string().optional(),
       passed: z.number(),
       skipped: z.number(),

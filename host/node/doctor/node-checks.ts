@@ -12,7 +12,7 @@ export interface NodeCheck {
   readonly found: string;
   /** Why the check matters; empty if it is ok. */
   readonly why: string;
-  /** What an administrator does; empty if it is ok. */
+  /** The remedy for an administrator; empty if it is ok. */
   readonly remedy: string;
 }
 

@@ -21,7 +21,7 @@ import { definitionSources } from "../explain/manifest-places.ts";
 import { definedNetwork, isNetwork, type NamedList, networksInFile, originOf } from "../explain/networks.ts";
 import { stepFindings } from "./step-findings.ts";
 
-/** What to lint, and under which configuration. */
+/** The subjects of a lint, and the configuration for them. */
 export interface LintInit {
   readonly files: readonly string[];
   /** Whether to lint all configurations of the directory `config`. */

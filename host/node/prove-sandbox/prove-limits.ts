@@ -8,7 +8,7 @@ import { defaultLimits, type Limits } from "../../sandbox/limits.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
 import { canaryComponents } from "./canaries/canary-components.ts";
 
-/** What a hostile component has shown. */
+/** The outcome of a hostile component. */
 export interface LimitProof {
   readonly name: string;
   readonly tries: string;
@@ -17,7 +17,7 @@ export interface LimitProof {
   readonly ended: FaultKind | "OK";
 }
 
-/** What a test switches off, to see the proof fail. */
+/** The limits that a test switches off, to see the proof fail. */
 export interface ProofSwitches {
   /** Limits in place of the proof's. */
   readonly limits?: Partial<Limits>;

@@ -28,7 +28,7 @@ export type ReplayStatus = "identical" | "differs" | "recorded" | "impossible";
 /** One step of a replay. */
 export interface ReplayedStep extends Pick<StepRecord, "network" | "ifname" | "verb" | "type" | "kind" | "caller" | "purpose"> {
   readonly status: ReplayStatus;
-  /** What differs, or why the step could not be replayed; empty otherwise. */
+  /** The differences, or the reason why the step could not be replayed; empty otherwise. */
   readonly text: string;
   /** The places of the result that differ from the record. */
   readonly changes: readonly JsonChange[];

@@ -87,7 +87,7 @@ export function differencesText(differences: readonly StepDifference[], width: n
   );
 }
 
-/** What a replay gave. */
+/** The outcome of a replay. */
 export function replayText({ identical, steps, results }: ReplayReport, width: number): string {
   const words = { identical: "identical", differs: "DIFFERS", recorded: "from the record", impossible: "NOT REPLAYED" };
   const lines = steps.flatMap((step) => [

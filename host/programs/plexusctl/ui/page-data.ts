@@ -99,7 +99,7 @@ export interface PageStep {
   readonly startMs: number;
   readonly ms: number;
   readonly failure: PageFault | null;
-  /** What its result changed; null without a recording, and for a step without a result. */
+  /** The changes by its result; null without a recording, and for a step without a result. */
   readonly changes: readonly PageChange[] | null;
 }
 
