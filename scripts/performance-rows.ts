@@ -105,6 +105,18 @@ const bound = "against its bound";
 export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ...guestRows(),
   [
+    "trace-off",
+    {
+      what: "ADD of bridge, WASM IPAM and WASM status-shaper through a daemon with `chainTrace` for other pods, against the same without the key",
+      target: "ratio below 1.01",
+      met: ratioAtMost(1.01),
+    },
+  ],
+  [
+    "trace-on",
+    { what: "the same ADD with a chain trace, against the same without the key", target: "none: an administrator chooses the calls" },
+  ],
+  [
     "one-shot-start",
     {
       what: "VERSION through a one-shot engine, including the shim, against bare Node (`node -e 0`)",
