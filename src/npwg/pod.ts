@@ -2,6 +2,7 @@
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
+import { isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import { readObjectMeta } from "./object-meta.ts";
 
@@ -11,8 +12,16 @@ export interface Pod {
   readonly name: string;
   /** Absent if a manifest has none. */
   readonly uid?: string;
+  /** Whether the pod has the label `plexus.dev/networks`: it names PodNetworks, and their admission policy has seen it. */
+  readonly hasNetworksLabel?: true;
   readonly annotations: ReadonlyMap<string, string>;
 }
+
+/**
+ * The label of pods that name PodNetworks. Its value is `gated` while the pod waits behind its scheduling gate, then `open`, or `placed` for a pod that
+ * was made on a node.
+ */
+export const networksLabel = "plexus.dev/networks";
 
 /** The kubelet's source of a pod: "api", or "file" or "http" for a static pod. */
 const sourceAnnotation = "kubernetes.io/config.source";
@@ -23,7 +32,16 @@ const mirrorAnnotation = "kubernetes.io/config.mirror";
 /** Reads a pod. Fault CLUSTER_UNREADABLE. */
 export function readPod(object: unknown): Result<Pod> {
   const meta = readObjectMeta(object);
-  return meta.ok ? ok(meta.value) : failed(fault("CLUSTER_UNREADABLE", `Pod ${meta.problem}`));
+  if (!meta.ok) return failed(fault("CLUSTER_UNREADABLE", `Pod ${meta.problem}`));
+  return ok(podLabel(object, networksLabel) === undefined ? meta.value : { ...meta.value, hasNetworksLabel: true });
+}
+
+/** The value of a pod's label; undefined if it has none. */
+export function podLabel(object: unknown, label: string): string | undefined {
+  const metadata = isJsonObject(object) ? object["metadata"] : undefined;
+  const labels = isJsonObject(metadata) ? metadata["labels"] : undefined;
+  const value = isJsonObject(labels) && Object.hasOwn(labels, label) ? labels[label] : undefined;
+  return typeof value === "string" ? value : undefined;
 }
 
 /**

@@ -19,6 +19,11 @@ function podOn(name: string, ...networks: readonly string[]): object {
   return toolsPod(name, { annotations: { "plexus.dev/networks": text }, spec: { terminationGracePeriodSeconds: 1 } });
 }
 
+/** The pod and the cluster's state, for a failed test. */
+async function withPod(cluster: Cluster, name: string): Promise<string> {
+  return `${await cluster.succeed("get", "pod", name, "-o", "yaml")}\n${await explained(cluster)}`;
+}
+
 describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
   let cluster: Cluster;
   beforeAll(async () => {
@@ -67,6 +72,7 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
       "-o",
       "jsonpath={.metadata.annotations.plexus\\.dev/network-status}",
     );
+    if (status === "") throw new Error(`web has no status of PodNetworks\n${await withPod(cluster, "web")}`);
     expect(JSON.parse(status)).toMatchObject([
       { name: "default", interfaceName: "eth0", isDefaultGW4: true },
       { name: "storage", interfaceName: "net1", ips: [expect.stringMatching(/^10\.20\.0\./)] },

@@ -6,7 +6,8 @@ import { definitionOf, isDefinitionRef } from "../../../src/podnetwork/provider.
 import type { ReflectorState } from "../../cluster/kube/reflector.ts";
 import type { PartContext } from "../part.ts";
 import { WatchedCollection } from "../watched-collection.ts";
-import { networksLabel, type StoredPod, storedAttachment, storedDefinition, storedNetwork, storedPod } from "./stored.ts";
+import { networksLabel } from "../../../src/npwg/pod.ts";
+import { type StoredPod, storedAttachment, storedDefinition, storedNetwork, storedPod } from "./stored.ts";
 import { attachmentKey, isAttachmentKey, isPodKey, networkKey, partsOf, podKey, Users } from "./users.ts";
 
 const group = "/apis/plexus.dev/v1alpha1";

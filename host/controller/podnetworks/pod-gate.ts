@@ -3,13 +3,13 @@
 import { isJsonObject } from "../../../src/json/document.ts";
 import { readPodNetworks, podNetworksAnnotation } from "../../../src/podnetwork/pod-networks.ts";
 import { waitReason } from "../../../src/podnetwork/pod-readiness.ts";
-import { readPod } from "../../../src/npwg/pod.ts";
+import { networksLabel, readPod } from "../../../src/npwg/pod.ts";
 import type { ApiObject } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
 import type { WorkOutcome } from "../work/work-queue.ts";
 import type { NetworkCollections } from "./collections.ts";
 import { outcomeOf } from "./object-work.ts";
-import { gatedValue, networksLabel } from "./stored.ts";
+import { gatedValue } from "./stored.ts";
 
 /** The name of the gate in spec.schedulingGates, which the admission policy adds. */
 export const networksGate = "plexus.dev/networks-ready";

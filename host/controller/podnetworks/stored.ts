@@ -1,7 +1,6 @@
 // The stored parts of the objects that the PodNetworks' part watches.
 
-import { isJsonObject } from "../../../src/json/document.ts";
-import { readPod } from "../../../src/npwg/pod.ts";
+import { networksLabel, podLabel, readPod } from "../../../src/npwg/pod.ts";
 import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
@@ -17,9 +16,7 @@ import {
 import { type PodNetworkEntry, podNetworksAnnotation, readPodNetworks } from "../../../src/podnetwork/pod-networks.ts";
 import type { StoredObject } from "../../cluster/kube/object-store.ts";
 
-/** The label of pods that name networks themselves, and its value while the pod waits behind its gate. */
-export const networksLabel = "plexus.dev/networks";
-/** See `networksLabel`. */
+/** The value of the label of pods that name networks, while the pod waits behind its gate. */
 export const gatedValue = "gated";
 
 /** The kept part of a pod that names networks and has not finished. */
@@ -60,9 +57,7 @@ export function storedPod(object: unknown): StoredObject<StoredPod> | undefined 
   if (!pod.ok) return undefined;
   const { namespace, name, annotations } = pod.value;
   const text = annotations.get(podNetworksAnnotation);
-  const metadata = isJsonObject(object) ? object["metadata"] : undefined;
-  const labels = isJsonObject(metadata) && isJsonObject(metadata["labels"]) ? metadata["labels"] : {};
-  return { namespace, name, value: podValue(text, labels[networksLabel] === gatedValue), size: text?.length ?? 0 };
+  return { namespace, name, value: podValue(text, podLabel(object, networksLabel) === gatedValue), size: text?.length ?? 0 };
 }
 
 /** Values of pods by their text: pods of one Deployment share one value, which saves most of the memory of 60,000 pods. */

@@ -73,6 +73,22 @@ function targetsOf({ networks, attachments = [], isolated = false, annotation }:
   return podNetworksOf({ configuration, warn: () => undefined }, { podNetworks }, podWith(annotation));
 }
 
+describe("a node whose configuration has podNetworks off", () => {
+  const off = { podNetworks: false, namespaceIsolation: false, globalNamespaces: [], systemNamespaces: [] };
+  const planned = (pod: Pod): ReturnType<typeof podNetworksOf> =>
+    podNetworksOf({ configuration: off, warn: () => undefined }, undefined, pod);
+
+  test("refuses a pod with the label of the admission policy, so that it never runs without its networks", async () => {
+    const found = await planned({ ...podWith('[{"podNetworkName":"blue"}]'), hasNetworksLabel: true });
+    expect(found).toMatchObject({ ok: false, fault: { kind: "POD_NETWORK_NOT_READY" } });
+    expect(JSON.stringify(found)).toContain("the key podNetworks is off in this node's configuration");
+  });
+
+  test("KE-36: ignores the annotation of a pod without the label", async () => {
+    expect(await planned(podWith('[{"podNetworkName":"blue"}]'))).toEqual(ok(undefined));
+  });
+});
+
 describe("a PodNetworkAttachment under namespaceIsolation", () => {
   const blue = network("blue", { parametersRefs: [ref("networks", "blue")] });
   const given = (namespace: string, podNetworkName: string): Given => ({

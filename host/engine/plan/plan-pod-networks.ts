@@ -1,9 +1,10 @@
 // The PodNetworks of a pod (KEP-3698) as selections of definitions, which the planner attaches like those of the NPWG's annotation.
 
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { fault } from "../../../src/fault/fault.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { checkNamespace, type NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
+import { networksLabel } from "../../../src/npwg/pod.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { PodNetwork, PodNetworkAttachment } from "../../../src/podnetwork/objects.ts";
 import { waitReason } from "../../../src/podnetwork/pod-readiness.ts";
@@ -38,14 +39,15 @@ export interface PodNetworks {
 }
 
 /**
- * The pod's PodNetworks, in the order of its list, which is complete; undefined if the key podNetworks is off, or the call has no pod of the
- * API. Faults: SELECTION_INVALID; POD_NETWORK_NOT_READY with the KEP's reason; NETWORK_FORBIDDEN; those of the API.
+ * The pod's PodNetworks, in the order of its list, which is complete; undefined if the key podNetworks is off and the pod names none, or the call
+ * has no pod of the API. Faults: SELECTION_INVALID; POD_NETWORK_NOT_READY with the KEP's reason; NETWORK_FORBIDDEN; those of the API.
  */
 export async function podNetworksOf(
   { configuration, warn }: PodNetworksContext,
   cluster: Pick<Cluster, "podNetworks"> | undefined,
   pod: Pod | undefined,
 ): Promise<Result<PodNetworks | undefined>> {
+  if (!configuration.podNetworks && pod?.hasNetworksLabel === true) return failed(notSwitchedOn(pod));
   const source = cluster?.podNetworks;
   if (!configuration.podNetworks || source === undefined || pod === undefined) return ok(undefined);
   const entries = readPodNetworks(pod.annotations.get(podNetworksAnnotation));
@@ -75,6 +77,15 @@ export async function podNetworksOf(
     targets.push(target.value);
   }
   return ok(arranged(entries.value, targets, objects.value));
+}
+
+/** A node whose configuration is older than the cluster's must not start the pod without its networks. */
+function notSwitchedOn({ namespace, name }: Pod): Fault {
+  const problem = `pod ${namespace}/${name} has the label ${networksLabel}, but the key podNetworks is off in this node's configuration`;
+  return fault(
+    "POD_NETWORK_NOT_READY",
+    `${problem}: switch it on, or wait until the daemon of the new release has written its configuration`,
+  );
 }
 
 interface Objects {
