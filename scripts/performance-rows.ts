@@ -114,7 +114,10 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ],
   [
     "trace-on",
-    { what: "the same ADD with a chain trace, against the same without the key", target: "none: an administrator chooses the calls" },
+    {
+      what: "the same ADD with a chain trace, against the same without the key",
+      target: "none: an administrator chooses the calls",
+    },
   ],
   [
     "one-shot-start",
