@@ -1,6 +1,7 @@
 // Conditions and phases of PodNetworks and PodNetworkAttachments (KEP-3698, "Status Conditions" and "Lifecycle").
 
-import { type Condition, isTrue, type NetworkObject, type PodNetwork, type PodNetworkAttachment } from "./objects.ts";
+import type { Condition } from "../kube/conditions.ts";
+import { isTrue, type NetworkObject, type PodNetwork, type PodNetworkAttachment } from "./objects.ts";
 
 /** Maximum length of a condition's message (metav1.Condition). */
 const maxMessage = 32_768;

@@ -2,6 +2,7 @@
 
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
+import { type Condition, readConditions } from "../kube/conditions.ts";
 
 /** The API group and version of both kinds. The group k8s.io needs the approval of Kubernetes' API reviewers. */
 export const podNetworkGroup = "plexus.dev";
@@ -15,17 +16,6 @@ export interface ParametersRef {
   readonly name: string;
   /** Empty if the reference has none. */
   readonly namespace: string;
-}
-
-/** A condition of an object's status (metav1.Condition). */
-export interface Condition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason: string;
-  readonly message: string;
-  /** RFC 3339. */
-  readonly lastTransitionTime: string;
-  readonly observedGeneration: number;
 }
 
 /** What both kinds have in common. */
@@ -98,7 +88,7 @@ function readCommon(object: unknown, namespaced: boolean): Reading<NetworkObject
   const refs = readRefs(specOf(object)["parametersRefs"]);
   if (!refs.ok) return refs;
   const status = isJsonObject(object) && isJsonObject(object["status"]) ? object["status"] : {};
-  const { conditions = [], phase } = status;
+  const { conditions, phase } = status;
   return {
     ok: true,
     value: {
@@ -110,7 +100,7 @@ function readCommon(object: unknown, namespaced: boolean): Reading<NetworkObject
       isDeleted: typeof deletionTimestamp === "string",
       finalizers: Array.isArray(finalizers) ? finalizers.filter((each) => typeof each === "string") : [],
       parametersRefs: refs.value,
-      conditions: Array.isArray(conditions) ? conditions.flatMap(readCondition) : [],
+      conditions: readConditions(conditions),
       phase: typeof phase === "string" ? phase : "",
     },
   };
@@ -128,27 +118,6 @@ function readRefs(value: unknown): Reading<readonly ParametersRef[]> {
     refs.push({ group, kind, name, namespace });
   }
   return { ok: true, value: refs };
-}
-
-function readCondition(value: unknown): readonly Condition[] {
-  if (!isJsonObject(value)) return [];
-  const { type, status, reason = "", message = "", lastTransitionTime = "", observedGeneration = 0 } = value;
-  if (typeof type !== "string" || (status !== "True" && status !== "False" && status !== "Unknown")) return [];
-  const generation = typeof observedGeneration === "number" ? observedGeneration : 0;
-  return [
-    {
-      type,
-      status,
-      reason: textOf(reason),
-      message: textOf(message),
-      lastTransitionTime: textOf(lastTransitionTime),
-      observedGeneration: generation,
-    },
-  ];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 function specOf(object: unknown): Readonly<Record<string, unknown>> {

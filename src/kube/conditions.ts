@@ -1,0 +1,40 @@
+// Conditions of an object's status (metav1.Condition).
+
+import { isJsonObject } from "../json/document.ts";
+
+/** A condition of an object's status. */
+export interface Condition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly lastTransitionTime: string;
+  readonly observedGeneration: number;
+}
+
+/** Reads `status.conditions`; elements that are no conditions are left out. */
+export function readConditions(value: unknown): readonly Condition[] {
+  return Array.isArray(value) ? value.flatMap(readCondition) : [];
+}
+
+function readCondition(value: unknown): readonly Condition[] {
+  if (!isJsonObject(value)) return [];
+  const { type, status, reason = "", message = "", lastTransitionTime = "", observedGeneration = 0 } = value;
+  if (typeof type !== "string" || (status !== "True" && status !== "False" && status !== "Unknown")) return [];
+  const generation = typeof observedGeneration === "number" ? observedGeneration : 0;
+  return [
+    {
+      type,
+      status,
+      reason: textOf(reason),
+      message: textOf(message),
+      lastTransitionTime: textOf(lastTransitionTime),
+      observedGeneration: generation,
+    },
+  ];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
