@@ -52,10 +52,9 @@ const values = z.strictObject({
     pullSecrets: z.array(z.string().min(1)),
   }),
   // YAML 1.1 reads `off` as false.
-  networks: z.strictObject({
-    enabled: z.boolean(),
+  networks: z.strictObject({ enabled: z.boolean(), createDefault: z.boolean() }),
+  controller: z.strictObject({
     replicas: z.int().min(1).max(9),
-    createDefault: z.boolean(),
     port,
     resources,
     nodeSelector: labels,

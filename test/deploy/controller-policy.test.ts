@@ -42,7 +42,7 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
       admin = objectsOf(api.adminKubeconfig);
       await api.namespace("shop");
       const objects = render("--set", "networks.enabled=true").filter(
-        ({ kind, metadata }) => rendered.includes(kind) && metadata.name === "plexus-controller",
+        ({ kind, metadata }) => rendered.includes(kind) && /^plexus-controller(-networks)?$/.test(metadata.name),
       );
       for (const object of objects) {
         const made = await admin.create(collectionOf(object), object);

@@ -34,6 +34,11 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 
+{{- /* Not empty if plexus-controller is needed: a part of it is switched on. */ -}}
+{{- define "plexus.controller" -}}
+{{- if .Values.networks.enabled }}needed{{ end -}}
+{{- end -}}
+
 {{- /* The directory of journal and result cache on the node. */ -}}
 {{- define "plexus.stateDirectory" -}}
 {{- dig "cniDir" "/var/lib/cni/plexus" .Values.config -}}
