@@ -60,6 +60,7 @@ const values = z.strictObject({
     nodeSelector: labels,
     tolerations: z.array(kubernetes),
   }),
+  pools: z.strictObject({ enabled: z.boolean() }),
   oneShot: z.literal(["node", "off", false]),
   shippedComponents: z.string().regex(/^(?:all|none|[\w.-]+(?:,[\w.-]+)*)$/u),
   components: z.array(
