@@ -233,6 +233,67 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
     expect(await patch(old, { metadata: { annotations: { "plexus.dev/networks": null } } })).toContain("cannot be changed");
   });
 
+  test("KE-13 KE-43: a pod with repeated list entries, which a merge cannot express, waits behind a gate like each other pod", async () => {
+    const env = [
+      { name: "A", value: "1" },
+      { name: "A", value: "2" },
+    ];
+    const ports = [{ containerPort: 80 }, { containerPort: 80 }];
+    expect(
+      await createPod([{ podNetworkName: "blue" }], { spec: { containers: [{ name: "main", image: "none", env, ports }] } }),
+    ).toMatchObject({
+      metadata: { labels: { "plexus.dev/networks": "gated" } },
+      spec: { schedulingGates: [{ name: "plexus.dev/networks-ready" }] },
+    });
+  });
+
+  test("KE-13: where the policy that labels pods fails or is missing, only pods that name networks are refused", async () => {
+    const policies = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies/plexus-pod-network-gates";
+    const kept = (await objects.get(policies)) as unknown as { object: { spec: { mutations: readonly object[] } } };
+    const { mutations } = kept.object.spec;
+    const failing = {
+      patchType: "ApplyConfiguration",
+      applyConfiguration: { expression: "object.spec.nodeName == '' ? Object{} : Object{}" },
+    };
+    const expectRefusal = (why: string): Promise<void> =>
+      vi.waitFor(async () => expect(await createPod([{ podNetworkName: "blue" }])).toContain(why), {
+        timeout: 20_000,
+        interval: 100,
+      });
+    await objects.patch(policies, { spec: { mutations: [failing, ...mutations] } });
+    await expectRefusal("no such key: nodeName");
+    expect(await createPod(undefined)).toMatchObject({ kind: "Pod" });
+    expect(await createPod([{ podNetworkName: "default" }])).toMatchObject({ kind: "Pod" });
+    await objects.remove(policies);
+    await expectRefusal("has not labelled the pod");
+    expect(await createPod(undefined)).toMatchObject({ kind: "Pod" });
+    const spec = { ...kept.object.spec, mutations };
+    const again = {
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind: "MutatingAdmissionPolicy",
+      metadata: { name: "plexus-pod-network-gates" },
+    };
+    await create({ ...again, spec });
+    await policiesActive();
+  });
+
+  test("KE-57: the rights of a pod with many networks are checked, too", async () => {
+    const names = ["blue", "red", ...Array.from({ length: 14 }, (_, index) => `many${index}`)];
+    const networks = names.map((podNetworkName) => ({ podNetworkName }));
+    expect(await createPod(networks)).toContain(
+      'the service account "default" may not use one of podnetworks/blue, podnetworks/red, podnetworks/many0',
+    );
+    const verbs = { apiGroups: ["plexus.dev"], resources: ["podnetworks"], resourceNames: names, verbs: ["use"] };
+    await objects.patch("/apis/rbac.authorization.k8s.io/v1/clusterroles/use", {
+      rules: [verbs, { ...verbs, resources: ["podnetworkattachments"], resourceNames: undefined }],
+    });
+    await vi.waitFor(async () => expect(await createPod(networks)).toMatchObject({ kind: "Pod" }), {
+      timeout: 10_000,
+      interval: 250,
+    });
+    expect(await createPod([...networks, { podNetworkName: "secret" }])).toContain("at most 16");
+  });
+
   test("KE-59: the editor of a namespace needs the verb use for its default PodNetwork", async () => {
     const rules = [{ apiGroups: [""], resources: ["namespaces", "namespaces/status"], verbs: ["get", "patch"] }];
     const rbac = "rbac.authorization.k8s.io";
@@ -271,11 +332,11 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
 
   test("KE-57: a pod's service account needs the verb use, and an attachment's author too", async () => {
     expect(await createPod([{ podNetworkName: "secret" }])).toContain(
-      'the service account "default" may not use a PodNetwork of secret',
+      'the service account "default" may not use one of podnetworks/secret',
     );
     expect(await createPod([{ podNetworkName: "blue" }], { namespace: "blue-shop" })).toContain("may not use");
     expect(await createPod([{ podNetworkAttachmentName: "fast" }], { namespace: "blue-shop" })).toContain(
-      "may not use a PodNetworkAttachment of fast",
+      "may not use one of podnetworkattachments/fast",
     );
     expect(await createPod([{ podNetworkAttachmentName: "fast" }])).toMatchObject({ kind: "Pod" });
   });

@@ -139,6 +139,7 @@ function announce({ event }: PartContext, { object, kind, status }: Subject): vo
 /** An object that is gone needs no work; a conflict means that the watch brings a newer state. */
 export function outcomeOf(answer: ObjectAnswer): WorkOutcome {
   if (answer.kind === "object" || answer.kind === "absent") return done;
+  if (answer.kind === "conflict") return answer;
   return { kind: "failed", why: answer.why, ...("waitMs" in answer ? { waitMs: answer.waitMs } : {}) };
 }
 

@@ -5,6 +5,7 @@ import { podNetworkApiVersion } from "../../../src/podnetwork/objects.ts";
 import { defaultPodNetwork } from "../../../src/podnetwork/pod-networks.ts";
 import { ownProvider } from "../../../src/podnetwork/provider.ts";
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
+import { observeWork } from "../work/observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "../work/work-queue.ts";
 import { NetworkCollections, paths } from "./collections.ts";
 import { outcomeOf, workOnAttachment, workOnNetwork } from "./object-work.ts";
@@ -31,11 +32,7 @@ export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
     const queue: WorkQueue = new WorkQueue({
       workers,
       work: (key) => workOn(context, collections, key, createDefault),
-      onWorked: (key, outcome, ms) => {
-        context.metrics.add("plexus_controller_work_total", { part, outcome: outcome.kind });
-        context.metrics.observe("plexus_controller_work_duration_seconds", { part }, ms / 1000);
-        if (outcome.kind === "failed") context.log("warn", `${key}: ${outcome.why}`);
-      },
+      onWorked: observeWork(context, part),
     });
     const collections = new NetworkCollections(context, (key) => queue.add(key));
     context.metrics.onScrape(() => {

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { controllerMetricDefinitions } from "../../telemetry/metrics/controller-definitions.ts";
+import { MetricsOf } from "../../telemetry/metrics/metrics.ts";
+import { observeWork } from "./observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "./work-queue.ts";
 
 const done: WorkOutcome = { kind: "done" };
@@ -64,6 +67,32 @@ test("a failure is tried again after a pause, a rejection too", async () => {
   await third.promise;
   // The pauses are 50 ms and 100 ms.
   expect(performance.now() - startedAt).toBeGreaterThan(140);
+  ended.abort();
+});
+
+test("a conflict with another writer is tried again after a pause, and is no warning", async () => {
+  const lines: string[] = [];
+  const ended = new AbortController();
+  const log = (level: string, text: string): number => lines.push(`${level} ${text}`);
+  const metrics = new MetricsOf(controllerMetricDefinitions);
+  const second = Promise.withResolvers<void>();
+  const outcomes: WorkOutcome[] = [{ kind: "conflict", why: "HTTP 409" }, done];
+  const queue = new WorkQueue({
+    workers: 1,
+    random: () => 0,
+    work: () => {
+      if (outcomes.length === 1) second.resolve();
+      return Promise.resolve(outcomes.shift() ?? done);
+    },
+    onWorked: observeWork({ metrics, log }, "test"),
+  });
+  void queue.run(ended.signal);
+  const startedAt = performance.now();
+  queue.add("a");
+  await second.promise;
+  expect(performance.now() - startedAt).toBeGreaterThan(45);
+  expect(lines).toEqual(["debug a: HTTP 409"]);
+  expect(await metrics.text()).toContain('plexus_controller_work_total{part="test",outcome="conflict"} 1');
   ended.abort();
 });
 

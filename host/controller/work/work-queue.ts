@@ -3,9 +3,13 @@
 
 import { backoffMs } from "../../../src/kube/backoff.ts";
 
-/** The outcome of the work on a key. `again`: work is due again after some ms; `failed`: try again with a growing pause. */
+/**
+ * The outcome of the work on a key. `again`: work is due again after some ms. `failed`: try again with a growing pause. `conflict`: the same, but
+ * the reason is another writer, whose newer state the watch brings.
+ */
 export type WorkOutcome =
   | { readonly kind: "done" }
+  | { readonly kind: "conflict"; readonly why: string }
   | { readonly kind: "again"; readonly afterMs: number }
   | { readonly kind: "failed"; readonly why: string; readonly waitMs?: number | undefined };
 
@@ -102,13 +106,15 @@ export class WorkQueue {
       if (this.#working.size === 0) this.#idle?.();
       return;
     }
-    const failures = outcome.kind === "failed" ? (this.#failures.get(key) ?? 0) : 0;
-    if (outcome.kind === "failed") this.#failures.set(key, failures + 1);
+    const isTriedAgain = outcome.kind === "failed" || outcome.kind === "conflict";
+    const failures = isTriedAgain ? (this.#failures.get(key) ?? 0) : 0;
+    if (isTriedAgain) this.#failures.set(key, failures + 1);
     else this.#failures.delete(key);
     // A change that came meanwhile is worked on at once, unless the last work failed: its pause protects the API server.
     const isDue = this.#again.delete(key);
-    if (outcome.kind === "failed") {
-      this.add(key, Math.max(outcome.waitMs ?? 0, backoffMs(failures, this.#init.random ?? Math.random, maxPauseMs)));
+    if (isTriedAgain) {
+      const waitMs = outcome.kind === "failed" ? (outcome.waitMs ?? 0) : 0;
+      this.add(key, Math.max(waitMs, backoffMs(failures, this.#init.random ?? Math.random, maxPauseMs)));
     } else if (isDue) this.add(key);
     else if (outcome.kind === "again") this.add(key, Math.max(1, outcome.afterMs));
     this.#next();

@@ -16,7 +16,7 @@ export const controllerMetricDefinitions = {
   plexus_controller_work_total: {
     type: "counter",
     help: "Reconciliations of an object.",
-    labels: { part: "open", outcome: ["done", "again", "failed"] },
+    labels: { part: "open", outcome: ["done", "again", "conflict", "failed"] },
   },
   plexus_controller_work_duration_seconds: {
     type: "histogram",
