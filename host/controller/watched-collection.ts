@@ -38,6 +38,7 @@ export class WatchedCollection<T> {
       query,
       metadataOnly,
       consistent: true,
+      absentIsEmpty: true,
       pageSize: 500,
       bounds: { maxObject, maxTotal },
       read,
@@ -51,7 +52,10 @@ export class WatchedCollection<T> {
     return this.#reflector.state;
   }
 
-  /** Whether every object was listed and is stored. A part does nothing that depends on an object's absence before. */
+  /**
+   * Whether every object was listed and is stored. A part does nothing that depends on an object's absence before. A collection whose
+   * CustomResourceDefinition is removed is empty, so that the finalizers of the other kinds can go.
+   */
   get complete(): boolean {
     return this.#reflector.complete;
   }

@@ -1,13 +1,15 @@
 // plexus-controller's PodNetworks on a real API server: conditions, finalizers, the default PodNetwork, gates.
 
+import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { startController, type TestController } from "../harness/controller.ts";
-import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
+import { objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { networkObjects } from "../harness/kube/network-objects.ts";
 import { networkRequests } from "../harness/kube/network-requests.ts";
+import { create as createObject, servePodNetworks, untilGated } from "../harness/kube/serve-pod-networks.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 
 const { attachment, pod, podNetwork } = networkObjects;
@@ -65,10 +67,7 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     replicas.push(replica);
     return replica;
   };
-  const create = async (object: Parameters<typeof collectionOf>[0] & ApiObject): Promise<void> => {
-    const made = await objects.create(collectionOf(object), object);
-    if (made.kind !== "object") throw new Error(made.why);
-  };
+  const create = (object: KubernetesObject & ApiObject): Promise<void> => createObject(objects, object);
   const read = async (path: string): Promise<Status | undefined> => {
     const answer = await objects.get(path);
     return answer.kind === "object" ? (answer.object as unknown as Status) : undefined;
@@ -86,27 +85,9 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
   beforeAll(async () => {
     api = await startApiServer({ alsoAllowed: networkRequests });
     objects = objectsOf(api.adminKubeconfig);
-    await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml");
-    await api.namespace("shop");
-    const rules = [{ apiGroups: ["plexus.dev"], resources: ["podnetworks", "podnetworkattachments"], verbs: ["use"] }];
-    const rbac = "rbac.authorization.k8s.io";
-    await create({ apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata: { name: "use" }, rules });
-    await create({
-      apiVersion: `${rbac}/v1`,
-      kind: "ClusterRoleBinding",
-      metadata: { name: "use" },
-      roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "use" },
-      subjects: [{ kind: "Group", apiGroup: rbac, name: "system:serviceaccounts" }],
-    });
+    await servePodNetworks(api, objects);
     await start();
-    // The mutating policy is active some time after its creation.
-    await expectSoon(async () => {
-      await removePod("first");
-      await create(pod("first", '[{"podNetworkName":"none"}]'));
-      const first = await objects.get(podPath("first"));
-      if (!JSON.stringify(first).includes('"plexus.dev/networks":"gated"')) throw new Error("the policy is not active yet");
-    });
-    await removePod("first");
+    await untilGated(api, objects);
   });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.kill()));
@@ -302,29 +283,6 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     });
   });
 
-  test("a controller that is killed at any time leaves work that the next one ends", async () => {
-    await Promise.all(replicas.splice(0).map((replica) => replica.kill()));
-    for (let round = 0; round < 5; round++) {
-      const replica = await startController({
-        identity: `killed${round}`,
-        kubeconfig: api.adminKubeconfig,
-        args: ["--pod-networks", "--lease-name", `round${round}`],
-      });
-      await create(podNetwork(`k${round}`));
-      await create(pod(`k${round}`, JSON.stringify([{ podNetworkName: `k${round}` }])));
-      if (round > 0) void objects.remove(`${group}/podnetworks/k${round - 1}`);
-      if (round > 0) await removePod(`k${round - 1}`);
-      await new Promise((resolve) => setTimeout(resolve, 40 * round));
-      await replica.kill();
-    }
-    await start(["--lease-name", "last"]);
-    await expectReady("k4", "Ready InUse");
-    await expectSoon(async () => {
-      for (const round of [0, 1, 2, 3]) expect(await network(`k${round}`)).toBeUndefined();
-    });
-    await removePod("k4");
-  });
-
   test("KE-33: with --disable-default-podnetwork-creation the administrator creates the default PodNetwork", async () => {
     await Promise.all(replicas.splice(0).map((replica) => replica.kill()));
     await objects.patch(`${group}/podnetworks/default`, { metadata: { labels: { "plexus.dev/removable": "true" } } });
@@ -335,13 +293,5 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     expect(await network("default")).toBeUndefined();
     await create(podNetwork("default"));
     await expectReady("default", "Ready Ready");
-  });
-
-  test("the documented removal leaves no finalizer behind", async () => {
-    // docs/how-to/pod-networks.md, "Remove": the CustomResourceDefinitions are deleted while the controller runs.
-    const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    for (const name of ["podnetworkattachments.plexus.dev", "podnetworks.plexus.dev"]) await objects.remove(`${crds}/${name}`);
-    await expectSoon(async () => expect((await objects.get(`${crds}/podnetworks.plexus.dev`)).kind).toBe("absent"));
-    await expectSoon(async () => expect((await objects.get(`${crds}/podnetworkattachments.plexus.dev`)).kind).toBe("absent"));
   });
 });

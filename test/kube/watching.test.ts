@@ -332,6 +332,19 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(await send()).toMatchObject({ kind: "answer", status: 404 });
   });
 
+  test("a request that waited for a connection does not count as connecting while the server prepares the answer", async () => {
+    const { credentials } = access(kubeconfig);
+    const connection = new Connection({ sockets: 1, connectMs: 1_000 });
+    ending.push(() => connection.close());
+    const current = await credentials();
+    if (!current.ok) throw new Error(current.fault.msg);
+    const path = "/api/v1/namespaces/shop/pods/none";
+    proxy.script((request) => (request.path === path && request.earlier === 1 ? { delayMs: 1_300 } : undefined));
+    const send = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 8_000);
+    const answer = { kind: "answer", status: 404 };
+    expect(await Promise.all([send(), send()])).toMatchObject([answer, answer]);
+  });
+
   test("a new pod of the node makes the daemon connect, before the pod's ADD", async () => {
     const { connection, credentials } = access(kubeconfig);
     const informers = new Informers({ connection, credentials, nodeName: "node", keep: false, warn });

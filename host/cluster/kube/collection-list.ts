@@ -22,7 +22,14 @@ export interface CollectionListInit {
 /** The reason why there is no list. `relist`: the known version cannot be continued. */
 export type NotServed =
   | { readonly kind: "relist" }
-  | { readonly kind: "failed"; readonly why: string; readonly waitMs?: number | undefined; readonly patient?: boolean };
+  | {
+      readonly kind: "failed";
+      readonly why: string;
+      readonly waitMs?: number | undefined;
+      readonly patient?: boolean;
+      /** Whether the server has no such collection. */
+      readonly absent?: boolean;
+    };
 
 /** `version`: the start of a watch. */
 export type Listed = { readonly kind: "listed"; readonly version: string } | NotServed;
@@ -98,5 +105,6 @@ function isTooNew({ status, body }: Answer): boolean {
 /** A refusal, with the pause that the server requests. */
 export function refused({ status, body, retryAfter }: Answer): NotServed {
   const waitMs = retryAfterMs(retryAfter, Date.parse, Date.now());
-  return { kind: "failed", why: `HTTP ${status}${statusMessage(body)}`, waitMs, patient: [401, 403, 404, 405].includes(status) };
+  const patient = [401, 403, 404, 405].includes(status);
+  return { kind: "failed", why: `HTTP ${status}${statusMessage(body)}`, waitMs, patient, absent: status === 404 };
 }

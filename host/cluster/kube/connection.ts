@@ -12,7 +12,10 @@ import type { Credentials } from "./credentials.ts";
 const maxAnswerBytes = 4 * 1024 * 1024;
 
 /** Milliseconds for TCP and TLS; a lost first packet is sent again after one second. */
-const connectTimeoutMs = 5_000;
+const defaultConnectMs = 5_000;
+
+/** Sockets whose handshake is over. Node sets `reusedSocket` only for idle ones, not for one that a waiting request takes over. */
+const connected = new WeakSet<object>();
 
 /**
  * Longest time in milliseconds until a reused connection begins its answer: the connection may be dead, which only a new one
@@ -41,19 +44,25 @@ interface Pool {
   readonly prefix: string;
 }
 
+/** Time limits in milliseconds. */
+interface Limits {
+  readonly staleAfterMs: number;
+  readonly connectMs: number;
+}
+
 /** Keeps connections to one server open, for its current credentials. */
 export class Connection {
   readonly #sockets: number;
-  readonly #staleAfterMs: number;
+  readonly #limits: Limits;
   #pools: readonly Pool[] = [];
 
   /**
    * `sockets`: simultaneous requests; further ones wait for their turn. A call sends one request after the other, and a second
    * handshake costs more than waiting for the first connection.
    */
-  constructor({ sockets = 1, staleAfterMs = defaultStaleAfterMs } = {}) {
+  constructor({ sockets = 1, staleAfterMs = defaultStaleAfterMs, connectMs = defaultConnectMs } = {}) {
     this.#sockets = sockets;
-    this.#staleAfterMs = staleAfterMs;
+    this.#limits = { staleAfterMs, connectMs };
   }
 
   /** Whether an idle connection for these credentials exists, so that a request needs no handshake. */
@@ -72,7 +81,7 @@ export class Connection {
       return { kind: "unusable", why: messageOf(error) };
     }
     for (;;) {
-      const attempt = await once(pool, credentials, request, end - performance.now(), this.#staleAfterMs);
+      const attempt = await once(pool, credentials, request, end - performance.now(), this.#limits);
       if (attempt.kind !== "stale") return attempt;
       // Other idle connections are as old.
       dropIdle(pool.agent);
@@ -140,7 +149,7 @@ function once(
   credentials: Credentials,
   request: ApiRequest,
   timeoutMs: number,
-  staleAfterMs: number,
+  { staleAfterMs, connectMs }: Limits,
 ): Promise<Attempt> {
   return new Promise((resolve) => {
     const { protocol, hostname, port } = address;
@@ -163,6 +172,8 @@ function once(
       return;
     }
     let answered = false;
+    /** Whether the connection was open before the request. */
+    let kept = false;
     const timers: NodeJS.Timeout[] = [];
     const settle = (outcome: Attempt): void => {
       for (const timer of timers) clearTimeout(timer);
@@ -173,7 +184,8 @@ function once(
       settle({ kind, why: `no answer after ${Math.ceil(ms)} ms (${phase})` });
     timers.push(setTimeout(() => late(timeoutMs, "broken"), timeoutMs));
     outgoing.on("socket", (socket) => {
-      if (outgoing.reusedSocket) {
+      kept = outgoing.reusedSocket || connected.has(socket);
+      if (kept) {
         phase = "waiting for the answer";
         // With a short timeout half of it is left for a new connection.
         const staleMs = Math.min(staleAfterMs, timeoutMs / 2);
@@ -181,16 +193,17 @@ function once(
         return;
       }
       phase = "connecting";
-      const connecting = setTimeout(() => late(connectTimeoutMs, "broken"), connectTimeoutMs);
+      const connecting = setTimeout(() => late(connectMs, "broken"), connectMs);
       timers.push(connecting);
       socket.once("secureConnect", () => {
         clearTimeout(connecting);
+        connected.add(socket);
         phase = "waiting for the answer";
       });
     });
     outgoing.on("error", (error) => {
       const outcome = outcomeOf(error);
-      const stale = outcome.kind === "broken" && outgoing.reusedSocket && !answered;
+      const stale = outcome.kind === "broken" && kept && !answered;
       settle(stale ? { kind: "stale", why: outcome.why } : outcome);
     });
     outgoing.on("response", (response) => {

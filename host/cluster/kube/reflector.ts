@@ -25,6 +25,11 @@ export interface ReflectorInit<T> {
    * the server a search of all objects in its store.
    */
   readonly consistent: boolean;
+  /**
+   * Whether a collection that the server does not have counts as empty: its CustomResourceDefinition was removed. By default the
+   * objects last seen are kept.
+   */
+  readonly absentIsEmpty?: boolean;
   readonly bounds: StoreBounds;
   /** The stored part of an object; undefined if the object cannot be read, so that lookups ask the server. */
   readonly read: (object: unknown) => StoredObject<T> | undefined;
@@ -106,6 +111,8 @@ export class Reflector<T> {
   /** Duration of the last watch, in milliseconds. */
   #openMs = 0;
   #lists = 0;
+  /** Whether the last list found no such collection, which counts as empty. */
+  #absent = false;
   #watches = 0;
   #problem = "not listed yet";
   #lastWarning = "";
@@ -150,7 +157,7 @@ export class Reflector<T> {
 
   /** Whether all objects were listed at least once, and none of them was too large to be stored. */
   get complete(): boolean {
-    return this.#lists > 0 && this.#store.refused === 0;
+    return (this.#lists > 0 || this.#absent) && this.#store.refused === 0;
   }
 
   /** Starts listing and watching; never throws. */
@@ -219,8 +226,15 @@ export class Reflector<T> {
   async #listed(): Promise<Step> {
     const store = new ObjectStore<T>(this.#init.bounds);
     const listed = await this.#list.all(this.#newest, (item) => void this.#put(store, item));
-    if (listed.kind !== "listed") return listed;
+    const isAbsent = listed.kind === "failed" && listed.absent === true && this.#init.absentIsEmpty === true;
     const before = this.#store;
+    if (isAbsent) {
+      this.#absent = true;
+      this.#store = new ObjectStore<T>(this.#init.bounds);
+      await this.#notifyAll(before);
+    }
+    if (listed.kind !== "listed") return listed;
+    this.#absent = false;
     this.#store = store;
     this.#version = listed.version;
     this.#newest = listed.version;
@@ -300,6 +314,8 @@ export class Reflector<T> {
       return { kind: "failed", why: end.why };
     }
     if (end.status === 410) return { kind: "relist" };
+    // Only a list tells whether the collection is gone.
+    if (end.status === 404 && this.#init.absentIsEmpty === true) return { kind: "relist" };
     return end.status === 200 ? done : refused(end);
   }
 

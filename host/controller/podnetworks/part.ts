@@ -26,6 +26,9 @@ const listingMs = 100;
 /** Pause of an object while a collection is incomplete again, because it has an object that is too large to be stored, in ms. */
 const incompleteMs = 10_000;
 
+/** Pause until the default PodNetwork is created, while the API does not have its kind, in ms. */
+const absentMs = 2_000;
+
 /** Makes the part. */
 export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
   return (context): ControllerPart => {
@@ -80,5 +83,7 @@ async function create({ objects, log }: PartContext): Promise<WorkOutcome> {
     spec: { provider: ownProvider },
   });
   if (made.kind === "object") log("info", `PodNetwork "${defaultPodNetwork}" was missing and is created`);
+  // The CustomResourceDefinition is not there yet, or was removed.
+  if (made.kind === "absent") return { kind: "again", afterMs: absentMs };
   return made.kind === "conflict" ? { kind: "done" } : outcomeOf(made);
 }

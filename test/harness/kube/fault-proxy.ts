@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { createServer, request as httpsRequest } from "node:https";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 
 import { apiAddress } from "./address.ts";
 import type { ApiServer } from "./api-server.ts";
@@ -27,6 +27,8 @@ export interface ProxyFault {
   readonly answer?: { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
   /** Destroys the connection without an answer. */
   readonly reset?: boolean;
+  /** Forwards the request, and destroys the connection when the server has answered, after this action. */
+  readonly lose?: () => Promise<unknown>;
   /** Milliseconds between two single bytes of the body. */
   readonly dripMs?: number;
   /** Sends the headers of a success and no body. */
@@ -38,6 +40,8 @@ export interface FaultProxy {
   readonly seen: readonly SeenRequest[];
   /** Sets the fault of each following request. `undefined` forwards the request. */
   script(decide: (request: SeenRequest) => ProxyFault | undefined): void;
+  /** Breaks all connections, and with them all open watches. */
+  cut(): void;
   /** The number of TLS connections so far. */
   readonly connections: () => number;
   /** A kubeconfig for Plexus' service account that leads through the proxy. */
@@ -64,7 +68,11 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
     await fault.first?.();
     if (fault.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
     if (fault.reset === true) incoming.socket.destroy();
-    else if (fault.answer !== undefined) {
+    else if (fault.lose !== undefined) {
+      await answered(incoming, body);
+      await fault.lose();
+      incoming.socket.destroy();
+    } else if (fault.answer !== undefined) {
       const { status, headers = {}, body: text = "" } = fault.answer;
       outgoing.writeHead(status, { "Content-Type": "application/json", ...headers }).end(text);
     } else if (fault.dripMs !== undefined) {
@@ -75,10 +83,20 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
       outgoing.writeHead(200, { "Content-Type": "application/json" }).flushHeaders();
     } else passOn(incoming, body, outgoing);
   };
-  const passOn = (incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse): void => {
+  const forward = (incoming: IncomingMessage, onAnswer: (answer: IncomingMessage) => void): ClientRequest => {
     const headers = { ...incoming.headers, connection: "close" };
     const options = { method: incoming.method, headers, ca, agent: false } as const;
-    const forwarded = httpsRequest(api.url + (incoming.url ?? ""), options, (answer) => {
+    return httpsRequest(api.url + (incoming.url ?? ""), options, onAnswer);
+  };
+  /** Resolves when the server has carried the request out. */
+  const answered = (incoming: IncomingMessage, body: Buffer): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const forwarded = forward(incoming, (answer) => answer.resume().on("end", resolve));
+      forwarded.on("error", reject);
+      forwarded.end(body);
+    });
+  const passOn = (incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse): void => {
+    const forwarded = forward(incoming, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: "keep-alive" });
       // The headers of a watch arrive long before its first event.
       outgoing.flushHeaders();
@@ -110,6 +128,7 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
       decide = next;
       scripted = seen.length;
     },
+    cut: () => server.closeAllConnections(),
     kubeconfig: async (user) =>
       api.kubeconfig("through-proxy", [], {
         cluster: { server: url, "certificate-authority-data": base64File(api.authority.certificate) },
