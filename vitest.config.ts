@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/harness/closing-line.ts";
-import { ClusterSequence } from "./test/harness/cluster/sequence.ts";
 import { fastTests } from "./test/harness/fast-tests.ts";
+import { FileSequence } from "./test/harness/file-sequence.ts";
 import { sameForEveryUser } from "./test/harness/same-for-every-user.ts";
 import { suiteSocket } from "./test/harness/suite-daemon.ts";
 
@@ -34,8 +34,9 @@ const shared = {
 
 export default defineConfig({
   test: {
-    maxWorkers: 3,
-    sequence: { sequencer: ClusterSequence },
+    // More than two cores need: a third of the tests' time is waiting.
+    maxWorkers: 4,
+    sequence: { sequencer: FileSequence },
     reporters: ["default", new ClosingLine()],
     projects: [
       {

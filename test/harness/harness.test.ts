@@ -1,9 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { clusterOrder } from "./cluster/sequence.ts";
+import { root } from "./compiled.ts";
+import { longFiles } from "./long-files.ts";
 import {
   createPodNamespace,
   filesBelow,
@@ -22,6 +25,14 @@ beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "plexus-harness-"));
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe("the order of test files", () => {
+  test("names existing files, each once", () => {
+    const paths = [...longFiles, ...clusterOrder.map((name) => `test/cluster/${name}`)];
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect(new Set(paths).size).toBe(paths.length);
+  });
+});
 
 describe("the recorder", () => {
   test("writes down environment and stdin byte for byte", async () => {
