@@ -42,9 +42,7 @@ export function ownerText({ containerId, ifname, podNamespace, podName }: Addres
 
 /** Whether two records can have one owner: each text that both have is equal, and both name the container or the pod. */
 export function isOneOwner(left: AddressOwner, right: AddressOwner): boolean {
-  const agree = (a: string, b: string): boolean => a === "" || b === "" || a === b;
-  const both = (a: string, b: string): boolean => a !== "" && b !== "";
-  const isNamed = both(left.containerId, right.containerId) || both(left.podName, right.podName);
+  const isNamed = areBoth(left.containerId, right.containerId) || areBoth(left.podName, right.podName);
   return (
     isNamed &&
     agree(left.containerId, right.containerId) &&
@@ -52,6 +50,14 @@ export function isOneOwner(left: AddressOwner, right: AddressOwner): boolean {
     agree(left.podNamespace, right.podNamespace) &&
     agree(left.podName, right.podName)
   );
+}
+
+function agree(left: string, right: string): boolean {
+  return left === "" || right === "" || left === right;
+}
+
+function areBoth(left: string, right: string): boolean {
+  return left !== "" && right !== "";
 }
 
 /**

@@ -56,12 +56,12 @@ describe("whereabouts' IPPool", () => {
   });
 });
 
-describe("whereabouts' OverlappingRangeIPReservation", () => {
-  const reservation = (name: string): unknown => ({
-    metadata: { namespace: "kube-system", name },
-    spec: { containerid: "c", podref: "a/b" },
-  });
+const reservation = (name: string): unknown => ({
+  metadata: { namespace: "kube-system", name },
+  spec: { containerid: "c", podref: "a/b" },
+});
 
+describe("whereabouts' OverlappingRangeIPReservation", () => {
   test.each([
     ["10.1.2.3", "10.1.2.3"],
     ["blue-net-10.1.2.3", "10.1.2.3"],

@@ -90,8 +90,11 @@ function ownerOf(value: unknown): AddressOwner | undefined {
 function nameOf(object: unknown): string {
   const metadata = isJsonObject(object) ? object["metadata"] : undefined;
   const { namespace, name } = isJsonObject(metadata) ? metadata : {};
-  const text = (value: unknown): string => (typeof value === "string" ? value.slice(0, maxText) : "?");
-  return `${text(namespace)}/${text(name)}`;
+  return `${textOf(namespace)}/${textOf(name)}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value.slice(0, maxText) : "?";
 }
 
 function problem(text: string): HeldAddresses {

@@ -26,6 +26,8 @@ export interface AddressPool extends ObjectMetadata {
   readonly blockSize: number;
   /** How long a block of a node that is gone stays marked before it is freed. */
   readonly freeAfterSeconds: number;
+  /** The number of ranges, from the first one on, that the controller has accepted: no other pool has their addresses. */
+  readonly acceptedRanges: number;
   /** The types of the conditions that are True. */
   readonly trueConditions: readonly string[];
 }
@@ -40,7 +42,7 @@ export const overlappingCondition = "Overlapping";
 export const poolBounds = {
   ranges: 16,
   statics: 64,
-  exclusions: 256,
+  exclusions: 4096,
   blockSize: 4096,
   nameLength: 40,
   minFreeAfterSeconds: 60,
@@ -88,6 +90,7 @@ export function readAddressPool(object: unknown): Reading<AddressPool> {
       exclusions: exclusions.value,
       blockSize: size.value,
       freeAfterSeconds: freeAfter.value,
+      acceptedRanges: acceptedOf(status["acceptedRanges"], ranges.value.length),
       trueConditions: trueConditionsOf(status["conditions"]),
     },
   };
@@ -176,6 +179,10 @@ function readSpans(value: unknown, place: string, max: number): Reading<readonly
     spans.push(span);
   }
   return { ok: true, value: spans };
+}
+
+function acceptedOf(value: unknown, ranges: number): number {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 ? Math.min(value, ranges) : 0;
 }
 
 function trueConditionsOf(value: unknown): readonly string[] {

@@ -5,13 +5,36 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { addressBlockObject, addressBlocksPath, readAddressBlock } from "../../src/address-pool/address-block.ts";
 import { readAddressPool } from "../../src/address-pool/address-pool.ts";
-import { addressReservationObject, readAddressReservation } from "../../src/address-pool/address-reservation.ts";
+import {
+  addressReservationObject,
+  addressReservationsPath,
+  readAddressReservation,
+  type ReservationHolder,
+  type ReservationOwner,
+} from "../../src/address-pool/address-reservation.ts";
 import { readAddress } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
+
+const claimOwner = {
+  kind: "IPAMClaim",
+  namespace: "shop",
+  name: "db.storage.net1",
+  uid: "u",
+  pod: undefined,
+  ifname: "net1",
+} as const;
+const holder = (podUid: string, instance?: string): ReservationHolder => {
+  return { node: "n1", pod: "db", podUid, containerId: "c", instance };
+};
+const reservationOf = (text: string, owner: ReservationOwner, holders: readonly ReservationHolder[]) => {
+  const address = readAddress(text);
+  if (address === undefined) throw new Error(text);
+  return addressReservationObject({ pool: "storage", address, owner }, holders) as ApiObject & KubernetesObject;
+};
 
 describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespaces, kubeApi))("an API server with pools", () => {
   let api: ApiServer;
@@ -90,12 +113,52 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
   });
 
   test.each(["10.50.0.9", "fd00:50::1", "fd00::", "::1"])("a reservation of %s has one possible name", async (text) => {
-    const address = readAddress(text);
-    if (address === undefined) throw new Error(text);
-    const owner = { kind: "IPAMClaim", namespace: "shop", name: "db.storage.net1", uid: undefined } as const;
-    const reservation = addressReservationObject({ pool: "storage", address, owner }) as ApiObject & KubernetesObject;
+    const reservation = reservationOf(text, claimOwner, [holder("a")]);
     const other = { ...reservation, metadata: { name: "storage.again" } };
     expect(await create(other)).toContain("the name must be the pool's name");
-    expect(readAddressReservation(await create(reservation))).toMatchObject({ ok: true, value: { address, owner } });
+    expect(readAddressReservation(await create(reservation))).toMatchObject({
+      ok: true,
+      value: { address: readAddress(text), owner: claimOwner, holders: [holder("a")] },
+    });
+  });
+
+  test("the second holder of an address is another pod of the same VirtualMachineInstance, by a claim", async () => {
+    const made = readAddressReservation(await create(reservationOf("10.50.0.20", claimOwner, [holder("a", "vmi")])));
+    if (!made.ok) throw new Error(made.problem);
+    const path = `${addressReservationsPath}/${made.value.name}`;
+    const join = async (second: ReservationHolder): Promise<ApiObject | string> =>
+      outcome(await objects.patch(path, { spec: { holders: [holder("a", "vmi"), second] } }));
+    const why = "only during a live migration";
+    expect(await join(holder("b"))).toContain(why);
+    expect(await join(holder("b", "other"))).toContain(why);
+    expect(await join(holder("a", "vmi"))).toContain(why);
+    expect(await join(holder("b", "vmi"))).toMatchObject({ kind: "AddressReservation" });
+    expect(outcome(await objects.patch(path, { spec: { owner: { uid: "x" } } }))).toContain("immutable, except for its holders");
+    const pod: ReservationOwner = { ...claimOwner, kind: "Pod" };
+    expect(await create(reservationOf("10.50.0.21", pod, [holder("a", "vmi"), holder("b", "vmi")]))).toContain(why);
+  });
+
+  test("a pool that has a subnet in common with another one is refused with both names, also when it grows", async () => {
+    const refusal = "the subnets of AddressPool second overlap with those of AddressPool storage";
+    // The API server compiles the policy some time after its creation.
+    await vi.waitFor(
+      async () => {
+        const made = await create(poolObject("second", [{ subnet: "10.50.0.128/25" }]));
+        if (typeof made !== "string") await objects.patch(poolPath("second"), { metadata: { finalizers: null } });
+        if (typeof made !== "string") await objects.remove(poolPath("second"));
+        expect(made).toContain(refusal);
+      },
+      { timeout: 20_000, interval: 250 },
+    );
+    expect(await create(poolObject("second", [{ subnet: "10.0.0.0/8" }]))).toContain(refusal);
+    expect(await create(poolObject("second", [{ subnet: "10.70.0.0/24" }, { subnet: "fd00:70::/64" }]))).toMatchObject({
+      kind: "AddressPool",
+    });
+    const grown = [{ subnet: "10.70.0.0/24" }, { subnet: "fd00:70::/64" }, { subnet: "fd00:50::/48" }];
+    expect(await patchPool("second", { ranges: grown })).toContain(refusal);
   });
 });
+
+function poolPath(name: string): string {
+  return `/apis/plexus.dev/v1alpha1/addresspools/${name}`;
+}

@@ -15,9 +15,18 @@ export function poolObject(name: string, ranges: readonly object[], spec: object
   };
 }
 
-const resources = ["addresspools", "addressblocks", "addressblocks/status", "addressreservations", "customresourcedefinitions"];
+const resources = [
+  "addresspools",
+  "addresspools/status",
+  "addressblocks",
+  "addressblocks/status",
+  "addressreservations",
+  "customresourcedefinitions",
+  "validatingadmissionpolicies",
+  "validatingadmissionpolicybindings",
+];
 
 /** Requests of Plexus' client in these tests, which use it for their own objects, too. */
 export const poolRequests: readonly string[] = resources.flatMap((resource) =>
-  ["get", "list", "create", "patch", "delete"].map((verb) => `${verb} ${resource}`),
+  ["get", "list", "watch", "create", "patch", "delete"].map((verb) => `${verb} ${resource}`),
 );
