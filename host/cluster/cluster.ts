@@ -5,8 +5,16 @@ import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachm
 import type { PodEvent } from "../../src/kube/pod-event.ts";
 import type { Pod } from "../../src/npwg/pod.ts";
 import type { PodNetwork, PodNetworkAttachment } from "../../src/podnetwork/objects.ts";
+import type { ClaimedDevices } from "../../src/resource-claims/claimed-devices.ts";
 
 export type { Pod } from "../../src/npwg/pod.ts";
+
+/** A pod as the runtime names it, with valid names. Old runtimes have no uid. */
+export interface PodOfCall {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string | undefined;
+}
 
 /** PodNetworks and their attachments of a cluster's API; undefined: there is no object of that name. Faults: those of `Cluster`. */
 export interface PodNetworkSource {
@@ -30,6 +38,9 @@ export interface Cluster {
 
   /** Reads PodNetworks; undefined if this source has none. */
   readonly podNetworks?: PodNetworkSource;
+
+  /** The devices of a pod's resource claims; undefined if this source has no claims. Faults RESOURCE_CLAIM_UNUSABLE, POD_NOT_FOUND. */
+  readonly claimedDevices?: (pod: PodOfCall) => Promise<Result<ClaimedDevices>>;
 
   /**
    * Sets the pod's annotation `k8s.v1.cni.cncf.io/network-status`, and `further` annotations in the same request. A pod that was deleted or recreated under its name is skipped

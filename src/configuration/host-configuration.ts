@@ -115,6 +115,8 @@ export interface KubernetesConfiguration {
   readonly budgetMs: number;
   /** Whether a kubeconfig may have insecure-skip-tls-verify. */
   readonly allowInsecure: boolean;
+  /** Whether a pod's resource claims give networks their devices. */
+  readonly resourceClaims: boolean;
 }
 
 /** Settings of a call's log. */

@@ -200,6 +200,7 @@ function readKubernetes(reader: ObjectReader | undefined): KubernetesConfigurati
   const configuration = {
     budgetMs: reader?.count("budgetMs", maxStepMs) ?? 20_000,
     allowInsecure: reader?.boolean("allowInsecure") ?? false,
+    resourceClaims: reader?.boolean("resourceClaims") ?? false,
   };
   reader?.end();
   return configuration;

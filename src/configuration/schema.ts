@@ -406,6 +406,12 @@ const kubernetes = z.strictObject({
     .describe(
       "Whether the kubeconfig may have insecure-skip-tls-verify; false by default. With it, an attacker between node and API server can choose a pod's networks.",
     ),
+  resourceClaims: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether a pod's resource claims (resource.k8s.io/v1) give networks their devices, besides the kubelet; false by default. Needs the rights to get resourceclaims and to list resourceslices.",
+    ),
 });
 
 const idle = Object.fromEntries(

@@ -252,6 +252,13 @@ const entries = {
     meaning: "The kubelet could not be asked for the pod's allocated devices.",
     remedy: "Check that the kubelet runs and that its pod-resources directory is the node's own; the runtime repeats the call.",
   },
+  RESOURCE_CLAIM_UNUSABLE: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "A resource claim of the pod, or its driver's ResourceSlices, cannot give a network its device.",
+    remedy:
+      "See the claim's status (kubectl describe resourceclaim NAME) and the slices (kubectl get resourceslices -o yaml), and mend what the message names; the runtime then tries the pod again.",
+  },
   DEVICE_INFO_INVALID: {
     cni: 7,
     actor: "nobody",

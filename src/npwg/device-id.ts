@@ -31,6 +31,11 @@ export class DeviceAllocation {
     }
   }
 
+  /** Whether a kubelet's allocations are known. */
+  get isKnown(): boolean {
+    return this.#known;
+  }
+
   /** The next device; undefined if the pod has fewer devices than its networks need. */
   next(resourceName: string): string | undefined {
     return this.#remaining.get(resourceName)?.shift();

@@ -87,6 +87,9 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
 
     podNetworks: podNetworkSource(client),
 
+    // Most calls need no claim, and a one-shot engine pays for each module that it loads.
+    claimedDevices: async (pod) => (await import("./claim-source.ts")).claimedDevices(client, pod),
+
     publishStatus: async (pod, annotation, further = {}) => {
       const podName = `pod ${pod.namespace}/${pod.name}`;
       const path = `${podPath(pod.namespace, pod.name)}/status`;

@@ -6,6 +6,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import type { Result } from "../../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../../src/json/document.ts";
 import type { DeviceAllocation } from "../../../src/npwg/device-id.ts";
+import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
 import type { ResultCache } from "../../store/cache/result-cache.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { Shim } from "../../protocol/shim.ts";
@@ -51,6 +52,11 @@ export interface CallContext {
   readonly cluster: () => Promise<Cluster | undefined>;
   /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */
   readonly devices: () => Promise<Result<DeviceAllocation>>;
+  /**
+   * The devices of the pod's resource claims that no attachment of the pod uses yet; undefined if the configuration has claims switched off,
+   * or no cluster is configured that has claims.
+   */
+  readonly claimedDevices: () => Promise<Result<ClaimedDevices | undefined>>;
   /** The kernel's boot id. */
   readonly bootId: string;
   /** The time that the call may take. */
@@ -72,7 +78,7 @@ export interface CallContext {
 /** The parts of a call that planning an ADD reads. Planning changes nothing on the node. */
 export type PlanContext = Pick<
   CallContext,
-  "call" | "document" | "configuration" | "plugins" | "shim" | "cluster" | "devices" | "warn"
+  "call" | "document" | "configuration" | "plugins" | "shim" | "cluster" | "devices" | "claimedDevices" | "warn"
 >;
 
 /** Releases a lock. */

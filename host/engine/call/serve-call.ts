@@ -8,6 +8,7 @@ import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
+import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
 import { DeviceAllocation } from "../../../src/npwg/device-id.ts";
 import { ResultCache } from "../../store/cache/result-cache.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
@@ -192,6 +193,7 @@ export function contextOf(
     call.containerId === "" ? temporaryNestedCallDirectory() : nestedCallDirectoryOf(call, configuration.name);
   const { shim, delegates, output, now } = deps;
   const resources: CallResources = { shim, configuration, plugins, delegates, deadline, nestedCallDirectory, output, trace, now };
+  const cluster = once(() => deps.cluster(withinCall(configuration, deadline)));
   return {
     // No spread syntax: V8 would define each of the 15 members after it as a dynamic key, which takes 1600 instructions each.
     document,
@@ -211,8 +213,9 @@ export function contextOf(
     date: deps.date,
     now: deps.now,
     namespaceIsGone: (path) => namespaceIsGone(deps.shim, path),
-    cluster: once(() => deps.cluster(withinCall(configuration, deadline))),
+    cluster,
     devices: once(() => devicesOf(call)),
+    claimedDevices: once(() => claimedDevicesOf(call, configuration, cluster)),
     locks: callLocks(deps, configuration.cniDir, () => Math.min(lockDeadlineMs, Math.floor(deadline.stepMs))),
     plugins,
     shim: deps.shim,
@@ -238,6 +241,20 @@ async function devicesOf(call: CniCall): Promise<Result<DeviceAllocation>> {
   if (pod.value === undefined) return ok(new DeviceAllocation([]));
   const { allocatedDevices } = await import("../../cluster/kubelet/allocated-devices.ts");
   return allocatedDevices(pod.value);
+}
+
+/** The devices of the pod's resource claims, if the configuration has them. */
+async function claimedDevicesOf(
+  call: CniCall,
+  { kubernetes }: HostConfiguration,
+  openCluster: () => Promise<Cluster | undefined>,
+): Promise<Result<ClaimedDevices | undefined>> {
+  if (!kubernetes.resourceClaims) return ok(undefined);
+  const pod = podIdentity(call.args);
+  if (!pod.ok) return pod;
+  const cluster = await openCluster();
+  if (pod.value === undefined || cluster?.claimedDevices === undefined) return ok(undefined);
+  return cluster.claimedDevices(pod.value);
 }
 
 /** Calls `open` at the first use, and answers every later use with the same promise. */

@@ -24,9 +24,12 @@ import { boundNetwork } from "./bound-network.ts";
 import type { CallContext } from "../call/call-context.ts";
 
 /** The part of a call's context that the planning of one definition needs. */
-export interface DefinitionContext extends Pick<CallContext, "devices" | "warn"> {
+export interface DefinitionContext extends Pick<CallContext, "devices" | "claimedDevices" | "warn"> {
   readonly configuration: Pick<HostConfiguration, "confDir" | "definitions" | "legacyCniArgs">;
 }
+
+/** Reasons against claimed devices that one message has. */
+const maxNotes = 4;
 
 /** Names of definitions. */
 export type Definitions = readonly { readonly namespace: string; readonly name: string }[];
@@ -143,12 +146,12 @@ function networkOf(definition: NetworkAttachmentDefinition, directory: ConfigDir
 }
 
 /**
- * The device of the resource that the definition names. If the selection names a device, the kubelet must have allocated it to this
- * pod: the annotation's author could name the device of another pod. Otherwise the pod's next allocated device is used. If none is
+ * The device of the resource that the definition names. If the selection names a device, the kubelet or a resource claim must have allocated
+ * it to this pod: the annotation's author could name the device of another pod. Otherwise the pod's next allocated device is used. If none is
  * left, there is a warning, and the plugins decide whether they need a device.
  */
 async function deviceOf(
-  { devices, warn }: Pick<CallContext, "devices" | "warn">,
+  { devices, claimedDevices, warn }: Pick<DefinitionContext, "devices" | "claimedDevices" | "warn">,
   annotations: ReadonlyMap<string, string>,
   { deviceId }: NetworkSelection,
   source: string,
@@ -157,17 +160,26 @@ async function deviceOf(
   if (resourceName === "") return ok(undefined);
   const allocated = await devices();
   if (!allocated.ok) return allocated;
+  const next = deviceId === undefined ? allocated.value.next(resourceName) : undefined;
+  if (next !== undefined) return ok({ resourceName, deviceId: next });
+  // The API is asked last: a device plugin's device needs no request.
+  if (deviceId !== undefined && allocated.value.isKnown && allocated.value.take(resourceName, deviceId))
+    return ok({ resourceName, deviceId });
+  const claimed = await claimedDevices();
+  if (!claimed.ok) return failed({ ...claimed.fault, msg: `network ${source}: ${claimed.fault.msg}` });
+  const allocators = claimed.value === undefined ? "the kubelet has" : "the kubelet and the pod's resource claims have";
+  const notes = (claimed.value?.notes ?? []).slice(0, maxNotes).map((note) => `; ${note}`);
   if (deviceId !== undefined) {
-    if (allocated.value.take(resourceName, deviceId)) return ok({ resourceName, deviceId });
-    const why = `the kubelet has not allocated it to the pod, or another of the pod's networks has it`;
+    if ((claimed.value ?? allocated.value).take(resourceName, deviceId)) return ok({ resourceName, deviceId });
+    const why = `${allocators} not allocated it to the pod, or another of the pod's networks has it${notes.join("")}`;
     return failed(
       fault("SELECTION_INVALID", `network ${source}: deviceID ${quote(deviceId, 60)} of ${quote(resourceName, 60)}: ${why}`),
     );
   }
-  const next = allocated.value.next(resourceName);
-  if (next !== undefined) return ok({ resourceName, deviceId: next });
+  const nextClaimed = claimed.value?.next(resourceName);
+  if (nextClaimed !== undefined) return ok({ resourceName, deviceId: nextClaimed });
   warn(
-    `network ${source}: the kubelet has allocated no further device of ${resourceName} to the pod; request one per attachment`,
+    `network ${source}: ${allocators} allocated no further device of ${resourceName} to the pod; request one per attachment${notes.join("")}`,
   );
   return ok(undefined);
 }

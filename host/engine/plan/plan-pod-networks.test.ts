@@ -145,6 +145,9 @@ test("keys are not added to a file of the node, which a rule lets others use unc
       devices: async () => {
         throw new Error("no device is asked for");
       },
+      claimedDevices: async () => {
+        throw new Error("no device is asked for");
+      },
       warn: () => undefined,
     },
     { networkAttachmentDefinition: async (_, name) => ok(definition(name)) },
