@@ -51,6 +51,10 @@ const values = z.strictObject({
     pullPolicy: z.enum(["Always", "IfNotPresent", "Never"]),
     pullSecrets: z.array(z.string().min(1)),
   }),
+  dynamicResources: z.strictObject({
+    enabled: z.boolean(),
+    namespaces: z.array(z.string().regex(/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/u)),
+  }),
   // YAML 1.1 reads `off` as false.
   networks: z.strictObject({ enabled: z.boolean(), createDefault: z.boolean() }),
   controller: z.strictObject({

@@ -43,6 +43,18 @@ const mountsOf = (pod: PodSpec): Readonly<Record<string, readonly string[]>> =>
     ]),
   );
 
+/** The roles and bindings for resource claims, each with its rules as text. */
+function claimRoles(...args: readonly string[]): readonly string[] {
+  const ours = render(...args).filter(({ metadata }) => /resource-(?:claims|slices)$/.test(metadata.name));
+  return ours.map(({ kind, metadata: { namespace = "", name }, rules }) =>
+    [kind, namespace, name, JSON.stringify(rules) ?? ""].filter((each) => each !== "").join(" "),
+  );
+}
+
+function ruleText(resource: string, verb: string): string {
+  return JSON.stringify([{ apiGroups: ["resource.k8s.io"], resources: [resource], verbs: [verb] }]);
+}
+
 describe("files that are derived from the chart", () => {
   test("values.schema.json is current (npm run docs)", () => {
     expect(text(chartSchemaPath)).toBe(chartValuesSchema());
@@ -324,6 +336,24 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       wasm: { limits: { timeMs: 500 } },
     });
     expect(readHostConfiguration({ ...written, clusterNetwork: "/default.conflist" })).toMatchObject({ ok: true });
+  });
+
+  test("MA-05: devices of resource claims add two rights and a key, for all namespaces or for those that the values name", () => {
+    expect(claimRoles()).toEqual([]);
+    const enabled = ["--set", "dynamicResources.enabled=true", "--set-json", 'config={"kubernetes":{"budgetMs":9000}}'];
+    const clusterRoles = [
+      `ClusterRole plexus-resource-claims ${ruleText("resourceclaims", "get")}`,
+      `ClusterRole plexus-resource-slices ${ruleText("resourceslices", "list")}`,
+      "ClusterRoleBinding plexus-resource-slices",
+    ];
+    expect([...claimRoles(...enabled)].sort()).toEqual([...clusterRoles, "ClusterRoleBinding plexus-resource-claims"].sort());
+    const some = claimRoles(...enabled, "--set-json", 'dynamicResources.namespaces=["shop","bank"]');
+    expect([...some].sort()).toEqual(
+      [...clusterRoles, "RoleBinding shop plexus-resource-claims", "RoleBinding bank plexus-resource-claims"].sort(),
+    );
+    const { data } = theOnly(render(...enabled), "ConfigMap") as unknown as { readonly data: Readonly<Record<string, string>> };
+    const written: Readonly<Record<string, unknown>> = JSON.parse(data["plexus.json"] ?? "");
+    expect(written).toMatchObject({ kubernetes: { resourceClaims: true, budgetMs: 9000 } });
   });
 
   test("the default uids of sandbox processes are the daemon's", () => {

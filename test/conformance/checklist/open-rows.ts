@@ -42,10 +42,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Services and NetworkPolicy on further networks belong to other projects, such as multi-networkpolicy.",
     issue: "Test multi-networkpolicy with the network status that Plexus writes.",
   },
-  "MA-05": {
-    reason: "Device IDs come from the selection and the kubelet; dynamic resource allocation is not read.",
-    issue: "Find a pod's devices in its resource claims and slices if the cluster has resource.k8s.io/v1.",
-  },
   "MO-17": { reason: runningPods, issue: "Attach and detach networks of a running pod as its annotation changes." },
   "MO-31": {
     reason: "Definitions are validated when a pod uses them.",

@@ -31,6 +31,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- with .Values.definitions }}{{ $_ := set $own "definitions" . }}{{ end -}}
 {{- with .Values.wasm }}{{ $_ := set $own "wasm" . }}{{ end -}}
 {{- if .Values.networks.enabled }}{{ $_ := set $own "podNetworks" true }}{{ end -}}
+{{- if .Values.dynamicResources.enabled }}{{ $_ := set $own "kubernetes" (dict "resourceClaims" true) }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 
