@@ -24,6 +24,8 @@ if [ ! -x node_modules/node/bin/node ] || [ package-lock.json -nt node_modules/.
 fi
 PATH=$root/node_modules/.bin:$root/node_modules/node/bin:$PATH
 export PATH
+# Tests start some thousand Node processes: workers, and programs of the tree in TypeScript. Most of such a start is compilation.
+case $command in test*) export NODE_COMPILE_CACHE="$root/dist/test/compile-cache" ;; esac
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 26 ? 0 : 1)' ||
   stop "the npm package 'node' did not install Node 26: its install script must be allowed (npm install-scripts approve node; npm rebuild node)"
 
