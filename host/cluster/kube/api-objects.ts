@@ -3,11 +3,11 @@
 
 import type { ApiRequest, Outcome } from "./api-request.ts";
 import { statusMessage } from "./api-client.ts";
+import { CollectionList } from "./collection-list.ts";
 import { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { retryAfterMs } from "../../../src/kube/backoff.ts";
-import { readListPage } from "../../../src/kube/object-list.ts";
 
 /** A JSON object of the API, as it was received. */
 export type ApiObject = Readonly<Record<string, unknown>>;
@@ -24,10 +24,18 @@ export type ObjectAnswer =
   /** No answer, or a refusal that may be temporary. */
   | { readonly kind: "failed"; readonly why: string; readonly waitMs: number | undefined };
 
+/** The reason why there is no list. */
+export type NoList = Extract<ObjectAnswer, { readonly kind: "absent" | "failed" }>;
+
 /** The outcome of a list. */
-export type ListAnswer =
-  | { readonly kind: "list"; readonly items: readonly unknown[] }
-  | Exclude<ObjectAnswer, { readonly kind: "object" }>;
+export type ListAnswer = { readonly kind: "list"; readonly items: readonly unknown[] } | NoList;
+
+/** What is listed of a collection. */
+export interface CollectionForm {
+  /** Selectors. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly metadataOnly?: boolean;
+}
 
 /** Conditions on an object, without which a DELETE does nothing. */
 export interface Preconditions {
@@ -90,24 +98,31 @@ export class ApiObjects {
     return this.#send({ method: "DELETE", path, body });
   }
 
-  /** All objects of a collection as the API's store has them now (not its cache), in pages. `query`: selectors. */
+  /** All objects of a collection as the API's store has them now (not its cache). Takes memory for all of them: see `each`. */
   async list(path: string, query: Readonly<Record<string, string>> = {}, { metadataOnly = false } = {}): Promise<ListAnswer> {
     const items: unknown[] = [];
-    let next = "";
-    for (;;) {
-      const parameters = { ...query, limit: String(pageSize), ...(next === "" ? {} : { continue: next }) };
-      const url = `${path}?${new URLSearchParams(parameters).toString()}`;
-      const outcome = await this.#outcome({ method: "GET", path: url, metadataOnly: metadataOnly ? "list" : false });
-      if (typeof outcome === "string") return { kind: "failed", why: outcome, waitMs: undefined };
-      const page = outcome.kind === "answer" && outcome.status === 200 ? readListPage(outcome.body) : undefined;
-      if (page === undefined) {
-        const answer = answerOf(outcome);
-        return answer.kind === "object" ? { kind: "failed", why: "the answer is not a list", waitMs: undefined } : answer;
-      }
-      items.push(...page.items);
-      if (page.next === "") return { kind: "list", items };
-      next = page.next;
-    }
+    const read = await this.each(path, { query, metadataOnly }, (item) => items.push(item) > 0);
+    return read.kind === "read" ? { kind: "list", items } : read;
+  }
+
+  /**
+   * Passes the objects of a collection, as the API's store has them now, page by page to `take`, until it answers false. Only one page is in
+   * memory at a time.
+   */
+  async each(
+    path: string,
+    { query = {}, metadataOnly = false }: CollectionForm,
+    take: (item: unknown) => boolean,
+  ): Promise<{ readonly kind: "read" } | NoList> {
+    const { connection, credentials } = this;
+    const url = (page: Readonly<Record<string, string>>): string =>
+      `${path}?${new URLSearchParams({ ...query, ...page }).toString()}`;
+    const list = new CollectionList({ connection, credentials, url, metadataOnly, consistent: true, pageSize });
+    const listed = await list.all("0", take);
+    if (listed.kind === "listed") return { kind: "read" };
+    if (listed.kind === "relist") return { kind: "failed", why: "the list expired while it was read", waitMs: undefined };
+    const { why, waitMs, absent } = listed;
+    return absent === true ? { kind: "absent", why } : { kind: "failed", why, waitMs };
   }
 
   close(): void {

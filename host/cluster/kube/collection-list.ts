@@ -51,10 +51,10 @@ export class CollectionList {
   }
 
   /**
-   * Passes every object to `take` as it arrives; the objects count only if the answer is `listed`. `newest` is the minimum
-   * version of a list from the server's cache. Never throws.
+   * Passes every object to `take` as it arrives, until `take` answers false; the objects count only if the answer is `listed`. `newest` is
+   * the minimum version of a list from the server's cache. Never throws.
    */
-  async all(newest: string, take: (object: unknown) => void): Promise<Listed> {
+  async all(newest: string, take: (object: unknown) => boolean): Promise<Listed> {
     const { connection, credentials, metadataOnly, url } = this.#init;
     let next = "";
     let limit = this.#init.pageSize ?? defaultPageSize;
@@ -79,8 +79,8 @@ export class CollectionList {
       if (outcome.status !== 200) return refused(outcome);
       const page = readListPage(outcome.body);
       if (page === undefined) return { kind: "failed", why: "the answer is not a list" };
-      for (const item of page.items) take(item);
-      if (page.next === "") {
+      const wanted = page.items.every(take);
+      if (page.next === "" || !wanted) {
         this.#paged = this.#init.consistent;
         return { kind: "listed", version: page.version };
       }

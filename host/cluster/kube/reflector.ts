@@ -73,8 +73,6 @@ const maxRefusedPauseMs = 60_000;
  * Changes before the start of a watch are sent right after it opens. Only after this time a watch counts as having sent them all.
  */
 const catchUpMs = 1_000;
-/** Changes after a list that are told in one task. */
-const batchSize = 500;
 /** A watch that ends sooner counts as a failure: repeating it without a pause would keep a server busy. */
 const shortWatchMs = 1_000;
 
@@ -225,13 +223,16 @@ export class Reflector<T> {
 
   async #listed(): Promise<Step> {
     const store = new ObjectStore<T>(this.#init.bounds);
-    const listed = await this.#list.all(this.#newest, (item) => void this.#put(store, item));
+    const listed = await this.#list.all(this.#newest, (item) => {
+      this.#put(store, item);
+      return true;
+    });
     const isAbsent = listed.kind === "failed" && listed.absent === true && this.#init.absentIsEmpty === true;
     const before = this.#store;
     if (isAbsent) {
       this.#absent = true;
       this.#store = new ObjectStore<T>(this.#init.bounds);
-      await this.#notifyAll(before);
+      this.#notifyAll(before);
     }
     if (listed.kind !== "listed") return listed;
     this.#absent = false;
@@ -239,24 +240,17 @@ export class Reflector<T> {
     this.#version = listed.version;
     this.#newest = listed.version;
     this.#lists += 1;
-    await this.#notifyAll(before);
+    this.#notifyAll(before);
     return done;
   }
 
-  /** Tells of all objects after a list. Other work runs between batches; V8 also frees little memory within one long task. */
-  async #notifyAll(before: ObjectStore<T>): Promise<void> {
+  /** Tells of all objects after a list: those that are gone first. */
+  #notifyAll(before: ObjectStore<T>): void {
     const { onChange } = this.#init;
     if (onChange === undefined) return;
     const store = this.#store;
-    let told = 0;
-    for (const stored of [before, store]) {
-      for (const { namespace, name } of stored.all()) {
-        if (stored === before && store.get(namespace, name) !== undefined) continue;
-        onChange(namespace, name);
-        told += 1;
-        if (told % batchSize === 0) await new Promise((resolve) => setImmediate(resolve));
-      }
-    }
+    for (const { namespace, name } of before.all()) if (store.get(namespace, name) === undefined) onChange(namespace, name);
+    for (const { namespace, name } of store.all()) onChange(namespace, name);
   }
 
   async #watch(): Promise<Step> {

@@ -106,17 +106,20 @@ function setFinalizers({ objects }: PartContext, { object, path }: Target, final
  */
 async function listedUsers({ objects }: PartContext, { object, kind }: Target): Promise<boolean | WorkOutcome> {
   const podsPath = object.namespace === "" ? paths.pods : `/api/v1/namespaces/${object.namespace}/pods`;
-  const pods = await objects.list(podsPath, podQuery, { metadataOnly: true });
-  if (pods.kind !== "list") return { kind: "failed", why: pods.why };
-  const isUser = pods.items.some((item) =>
-    storedPod(item)?.value.entries.some((entry) => entry.kind === kind && entry.name === object.name),
-  );
-  if (isUser || kind === "PodNetworkAttachment") return isUser;
-  const attachments = await objects.list(paths.attachments);
+  let isUsed = false;
+  // Both looks end with the first user: there may be 60,000 pods.
+  const pods = await objects.each(podsPath, { query: podQuery, metadataOnly: true }, (item) => {
+    isUsed = storedPod(item)?.value.entries.some((entry) => entry.kind === kind && entry.name === object.name) === true;
+    return !isUsed;
+  });
+  if (pods.kind !== "read") return { ...pods, kind: "failed" };
+  if (isUsed || kind === "PodNetworkAttachment") return isUsed;
+  const attachments = await objects.each(paths.attachments, {}, (item) => {
+    isUsed = storedAttachment(item)?.value.podNetworkName === object.name;
+    return !isUsed;
+  });
   // While Plexus' CustomResourceDefinitions are removed, the attachments' may be gone before the networks'.
-  if (attachments.kind === "absent") return false;
-  if (attachments.kind !== "list") return { kind: "failed", why: attachments.why };
-  return attachments.items.some((item) => storedAttachment(item)?.value.podNetworkName === object.name);
+  return attachments.kind === "failed" ? attachments : isUsed;
 }
 
 /** An Event for a change of the condition Ready. */

@@ -54,6 +54,7 @@ async function listOf(
     const listed = await list.all("0", (object) => {
       const meta = readObjectMeta(object);
       if (meta.ok) objects.push({ kind, namespace: meta.value.namespace, name: meta.value.name, path, object });
+      return true;
     });
     if (listed.kind === "listed") return ok(objects);
     if (listed.kind === "relist" && attempt < maxLists) continue;
