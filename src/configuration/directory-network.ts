@@ -21,6 +21,7 @@ export interface NetworkWanted {
 export interface DirectoryNetwork {
   readonly path: string;
   readonly name: string;
+  readonly list: NetworkList;
   /** Capabilities of any of its plugins: the runtime passes `runtimeConfig` only to a configuration that declares them. */
   readonly capabilities: readonly string[];
   /** One sentence for each broken file that was passed over. */
@@ -69,7 +70,7 @@ export function findDirectoryNetwork(
     if (list.ok && list.value.plugins.some(({ type }) => isPlexusType(type, plexusTypes))) continue;
     if (list.ok) {
       const capabilities = [...new Set(list.value.plugins.flatMap((plugin) => plugin.capabilities))];
-      return ok({ path: file.path, name: list.value.name, capabilities, passedOver });
+      return ok({ path: file.path, name: list.value.name, list: list.value, capabilities, passedOver });
     }
     const { msg } = list.fault;
     if (!isPlexus || pinned !== undefined) passedOver.push(msg.includes(file.path) ? msg : `${file.path}: ${msg}`);

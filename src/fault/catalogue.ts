@@ -178,9 +178,10 @@ const entries = {
   BOUND_EXCEEDED: {
     cni: 7,
     actor: "administrator",
-    meaning: "A network has more plugins, or a pod more attachments, than the host configuration allows.",
+    meaning:
+      "A network has more plugins, or a pod more attachments, than the host configuration allows; or a client of the CRI Network API exceeds a bound.",
     remedy:
-      "Shorten the list or select fewer networks; or raise the key named in the host configuration, if the node can carry it.",
+      "Shorten the list or select fewer networks; or raise the key named in the host configuration, if the node can carry it. A client sends less.",
   },
   INTERFACE_NAME_TAKEN: {
     cni: 7,
@@ -207,6 +208,24 @@ const entries = {
     meaning: "Plexus' configuration or a definition refers to a network of the node by an unknown name or path.",
     remedy:
       "Add the configuration to the directory named or under the path named, or correct the name; broken files are listed above.",
+  },
+  NETWORK_CONFIG_INVALID: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A network that a client sets by the CRI Network API breaks a rule.",
+    remedy: "Correct the field named; docs/reference/network-api.md has the field's rule.",
+  },
+  NETWORK_OUTDATED: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A client of the CRI Network API sets or removes another version of a network than it knows.",
+    remedy: "List the networks, and set the network with a higher generation and the listed uid.",
+  },
+  NETWORK_NAME_TAKEN: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A network that a client sets by the CRI Network API would share its name for CNI, or change it.",
+    remedy: "Choose another network_name, or remove the network that has it.",
   },
   NETWORK_FORBIDDEN: {
     cni: 7,

@@ -1,6 +1,6 @@
 // Finds a network by its name in the host configuration (MC-06). A name is a NetworkAttachmentDefinition in multusNamespace, otherwise
-// a configuration in confDir. A path is a configuration file, or a directory whose first configuration counts. Each call reads the
-// files again.
+// a network that a client of the CRI Network API has set, otherwise a configuration in confDir. A path is a configuration file, or a
+// directory whose first configuration counts. Each call reads the files again.
 
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import { type NetworkList, parseNetworkList } from "../../../src/cni/network-lis
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import { definitionExtensions, networkFor } from "../../../src/npwg/network-for-definition.ts";
+import { definitionExtensions } from "../../../src/npwg/network-for-definition.ts";
 import { labelProblem } from "../../../src/npwg/object-names.ts";
 import {
   configurationFile,
@@ -19,7 +19,9 @@ import {
 import { storeFault } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
+import { setNetworkList } from "../../store/networks/network-store.ts";
 import type { CallContext } from "../call/call-context.ts";
+import { definitionNetwork } from "./definition-network.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 
@@ -54,10 +56,7 @@ export async function namedNetwork(
     if (definition.fault.kind === "NETWORK_NOT_FOUND") return networkOnDisk(context, key, name);
     return failed({ ...definition.fault, msg: `${key}: ${definition.fault.msg}` });
   }
-  const directory =
-    definition.value.config === undefined ? readConfigurationDirectory(context.configuration.confDir) : ok(undefined);
-  if (!directory.ok) return directory;
-  const network = networkFor(definition.value, directory.value);
+  const network = definitionNetwork(context.configuration, definition.value);
   if (!network.ok) return failed({ ...network.fault, msg: `${key}: ${network.fault.msg}` });
   for (const warning of network.value.warnings) context.warn(warning);
   return ok({ list: network.value.list, statusName: `${namespace}/${name}`, defined: true });
@@ -65,8 +64,11 @@ export async function namedNetwork(
 
 /** Finds the network of this name without the API. Faults: NETWORK_UNKNOWN, CONFIG_NOT_JSON, CONFIG_INVALID, STORE_FAILED. */
 export function networkOnDisk(context: NamedContext, key: string, name: string): Result<NamedNetwork> {
-  const { confDir, multusNamespace } = context.configuration;
+  const { cniDir, confDir, multusNamespace } = context.configuration;
   if (isPath(name)) return networkAt(context, key, name);
+  const set = setNetworkList(cniDir, name);
+  if (!set.ok) return failed({ ...set.fault, msg: `${key}: ${set.fault.msg}` });
+  if (set.value !== undefined) return ok({ list: set.value, statusName: set.value.name, defined: false });
   const directory = readConfigurationDirectory(confDir);
   const found = directory.ok ? findNetwork(directory.value, name, false, definitionExtensions) : directory;
   if (found.ok) return ok({ list: found.value.list, statusName: found.value.list.name, defined: false });

@@ -2,7 +2,6 @@
 
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { type CniArg, printCniArgs } from "../../../src/cni/args.ts";
-import type { ConfigDirectory } from "../../../src/cni/config-directory.ts";
 import { type NetworkList, selfContainedText } from "../../../src/cni/network-list.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -18,14 +17,14 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
 import { mergeParameters, type Parameter } from "../../../src/podnetwork/parameters.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
-import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import { boundNetwork } from "./bound-network.ts";
+import { definitionNetwork } from "./definition-network.ts";
 import type { CallContext } from "../call/call-context.ts";
 
 /** The part of a call's context that the planning of one definition needs. */
 export interface DefinitionContext extends Pick<CallContext, "devices" | "claimedDevices" | "warn"> {
-  readonly configuration: Pick<HostConfiguration, "confDir" | "definitions" | "legacyCniArgs">;
+  readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs">;
 }
 
 /** Reasons against claimed devices that one message has. */
@@ -49,11 +48,7 @@ export async function planDefinition(
 ): Promise<Result<AttachmentPlan>> {
   const definition = await cluster.networkAttachmentDefinition(selection.namespace, selection.name);
   if (!definition.ok) return definition;
-  // Only a definition without a configuration of its own is looked up on disk (N1-10).
-  const directory =
-    definition.value.config === undefined ? readConfigurationDirectory(context.configuration.confDir) : ok(undefined);
-  if (!directory.ok) return directory;
-  const network = networkOf(definition.value, directory.value);
+  const network = networkOf(context.configuration, definition.value);
   if (!network.ok) return network;
   const whole = await withFurther(context, cluster, { ...definition.value, list: network.value.list }, further);
   if (!whole.ok) return whole;
@@ -118,7 +113,11 @@ async function withFurther(
     }
     const definition = await cluster.networkAttachmentDefinition(each.namespace, each.name);
     if (!definition.ok) return definition;
-    const network = networkOf(definition.value, undefined);
+    // Keys come from an object of the API only, never from a file of the node.
+    const network =
+      definition.value.config === undefined
+        ? networkFor(definition.value, undefined)
+        : networkOf(configuration, definition.value);
     if (!network.ok) return network;
     parameters.push({ source, list: network.value.list });
   }
@@ -135,12 +134,15 @@ function resourceNameOf(annotations: ReadonlyMap<string, string>): string {
 /** The network of each version of a watched definition, so that a daemon parses each version once. */
 const networks = new WeakMap<NetworkAttachmentDefinition, Result<DefinedNetwork>>();
 
-function networkOf(definition: NetworkAttachmentDefinition, directory: ConfigDirectory | undefined): Result<DefinedNetwork> {
+function networkOf(
+  configuration: DefinitionContext["configuration"],
+  definition: NetworkAttachmentDefinition,
+): Result<DefinedNetwork> {
   // A definition without a configuration means a file, which each call reads anew.
-  if (definition.config === undefined) return networkFor(definition, directory);
+  if (definition.config === undefined) return definitionNetwork(configuration, definition);
   const known = networks.get(definition);
   if (known !== undefined) return known;
-  const network = networkFor(definition, directory);
+  const network = definitionNetwork(configuration, definition);
   networks.set(definition, network);
   return network;
 }

@@ -8,7 +8,6 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import { positionAt } from "../../../src/json/position.ts";
 import type { LintSource } from "../../../src/lint/finding.ts";
-import { networkFor } from "../../../src/npwg/network-for-definition.ts";
 import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
@@ -16,13 +15,10 @@ import {
 import type { DefinitionBinding } from "../../engine/plan/attachment-plan.ts";
 import { boundNetwork } from "../../engine/plan/bound-network.ts";
 import { readDefaultNetwork, readFurtherDelegates } from "../../engine/plan/default-network.ts";
+import { definitionNetwork } from "../../engine/plan/definition-network.ts";
 import { readObjects } from "../../cluster/manifests/manifest-objects.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
-import {
-  configurationFile,
-  readConfigurationDirectory,
-  withSubdirectoryPlugins,
-} from "../../store/files/configuration-directory.ts";
+import { configurationFile, withSubdirectoryPlugins } from "../../store/files/configuration-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { type HostSettings, isMistake, settingsIn } from "./host-settings.ts";
@@ -49,6 +45,7 @@ export interface NetworksInit {
 }
 
 const defaultConfDir = "/etc/cni/multus/net.d";
+const defaultCniDir = "/var/lib/cni/plexus";
 /** Time to end the connections to the API server after a lookup, in ms. */
 const endMs = 100;
 
@@ -121,10 +118,8 @@ export async function networkInCluster(
 
 /** The network of a definition, bound by its namespace's rules. Faults: those of a call that selects it. */
 export function definedNetwork(definition: NetworkAttachmentDefinition, { settings, warn }: NetworksInit): Result<NamedList> {
-  const confDir = settings?.configuration.confDir ?? defaultConfDir;
-  const directory = definition.config === undefined ? readConfigurationDirectory(confDir) : ok(undefined);
-  if (!directory.ok) return directory;
-  const network = networkFor(definition, directory.value);
+  const { confDir, cniDir } = settings?.configuration ?? { confDir: defaultConfDir, cniDir: defaultCniDir };
+  const network = definitionNetwork({ confDir, cniDir }, definition);
   if (!network.ok) return network;
   for (const warning of network.value.warnings) warn(warning);
   const bound = boundNetwork(policyOf(settings), definition, network.value.list);

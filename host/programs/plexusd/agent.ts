@@ -21,6 +21,8 @@ export interface InternalCall {
   /** `CNI_COMMAND` and the other variables of the verb. A CNI_PATH is ignored: the agent's own counts. */
   readonly variables: Environment;
   readonly stdin: Uint8Array;
+  /** Whether the daemon made the configuration on stdin, so that it is not the node's. */
+  readonly made?: true;
 }
 
 /** The connected agents. The daemon uses the newest of those that execute native plugins, else the newest. */

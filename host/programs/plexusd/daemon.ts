@@ -27,6 +27,7 @@ import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts
 import { ConfigurationTexts } from "./configuration-texts.ts";
 import { definitionPolicyText } from "./definition-policy-text.ts";
 import { takeLockFor } from "./take-lock.ts";
+import { NetworkApi, type NetworkApiInit } from "../../node/network-api/network-api.ts";
 import { PodLife, type PodLifeInit } from "./pod-life.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
 import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
@@ -42,6 +43,8 @@ export interface DaemonInit {
   readonly reconcile?: ReconcilerInit;
   /** Undefined: the daemon writes no network configuration. */
   readonly podLife?: PodLifeInit | undefined;
+  /** Undefined: the CRI Network API is not served. */
+  readonly networkApi?: NetworkApiInit | undefined;
 }
 
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
@@ -67,16 +70,18 @@ export class Daemon {
   /** Removes stale attachments. */
   readonly reconciler: Reconciler;
   readonly #podLife: PodLife | undefined;
+  readonly #networkApi: NetworkApi | undefined;
   readonly #requestedTraces: RequestedTraces;
   /** Calls that are answered, but not yet recorded in spans and metrics. */
   readonly #unrecorded = new Set<Promise<void>>();
   readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
 
-  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife }: DaemonInit) {
+  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife, networkApi }: DaemonInit) {
     const warn = (text: string): void => this.telemetry.warn(text);
     this.#jail = delegates.jail;
     this.#requestedTraces = new RequestedTraces({ directory: tracesIn(telemetry.stateDirectory), now: Date.now });
-    this.#sockets = [server.socket, endpoint.socket];
+    this.#sockets = [server.socket, endpoint.socket, ...(networkApi === undefined ? [] : [networkApi.socket])];
+    this.#networkApi = networkApi && new NetworkApi(networkApi, { warn, serveStatus: (stdin) => this.#serveStatus(stdin) });
     this.#clusters = new DaemonClusters({ ...clusters, warn });
     this.#delegates = new DaemonDelegates(delegates);
     this.#server = new CallServer(server, {
@@ -144,9 +149,13 @@ export class Daemon {
     if (unsafe !== undefined) return failed(fault("DAEMON_SOCKET", unsafe));
     // The call server starts last, so that a daemon that cannot start begins no call.
     const endpoint = await this.#endpoint.listen();
-    const listens = endpoint.ok ? await this.#server.listen() : endpoint;
+    const api = endpoint.ok ? ((await this.#networkApi?.listen()) ?? endpoint) : endpoint;
+    const listens = api.ok ? await this.#server.listen() : api;
     if (listens.ok) this.reconciler.wake();
-    else this.#endpoint.close();
+    else {
+      this.#endpoint.close();
+      this.#networkApi?.close();
+    }
     // The configuration comes last: from then on the runtime calls Plexus.
     if (listens.ok) void this.#podLife?.start();
     return listens.ok ? endpoint : listens;
@@ -170,6 +179,7 @@ export class Daemon {
     if (lateMs > 0) await new Promise((resolve) => setTimeout(resolve, lateMs));
     const aborted = await this.#server.close(graceMs, this.reconciler.stop(graceMs));
     this.#endpoint.close();
+    this.#networkApi?.close();
     await Promise.all(this.#unrecorded);
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return aborted;
@@ -178,10 +188,16 @@ export class Daemon {
   /** Serves a call that the daemon starts itself, through the chosen agent; undefined if no agent is connected. Throws ShimGone. */
   async serveInternal(call: InternalCall): Promise<Omit<Reply, "kind"> | undefined> {
     const agent = this.agents.chosen;
-    return agent && this.#serve(requestOf(call, agent.environment), agent.shim);
+    return agent && this.#serve(requestOf(call, agent.environment), agent.shim, 0, call.made === true);
   }
 
-  async #serve(request: Request, connected: ConnectedShim, waitedMs = 0): Promise<Omit<Reply, "kind">> {
+  /** Serves a STATUS with a configuration that was made for it. */
+  #serveStatus(stdin: string): Promise<Omit<Reply, "kind"> | undefined> {
+    return this.serveInternal({ variables: new Map([["CNI_COMMAND", "STATUS"]]), stdin: Buffer.from(stdin), made: true });
+  }
+
+  /** `made`: the request's configuration is not the node's. */
+  async #serve(request: Request, connected: ConnectedShim, waitedMs = 0, made = false): Promise<Omit<Reply, "kind">> {
     const call = this.#openCall(connected);
     try {
       const reply = await call.serve(request, waitedMs);
@@ -193,7 +209,7 @@ export class Daemon {
       this.#unrecorded.add(recorded);
       setImmediate(() => {
         void call.end();
-        if (call.configuration !== undefined) {
+        if (call.configuration !== undefined && !made) {
           this.reconciler.keepConfiguration(call.configuration, request.stdin);
           this.#definitions.note(call.configuration);
           this.#components.note(call.configuration);

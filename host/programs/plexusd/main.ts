@@ -124,6 +124,7 @@ async function main(options: DaemonOptions): Promise<void> {
     endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
     reconcile: { directories: [options.stateDir], ...options.reconcile },
     podLife: podLifeOf(options, node.name, serviceAccount),
+    networkApi: options.networkApi && { ...options.networkApi, stateDirectory: options.stateDir, uids },
   });
   setInterval(trimMemory, trimMs).unref();
   const started = await daemon.start();

@@ -20,6 +20,8 @@ export interface DaemonOptions {
   readonly kubeconfig: string | undefined;
   /** Undefined: the daemon writes no network configuration. */
   readonly cniConfiguration: CniConfigurationOptions | undefined;
+  /** Undefined: the daemon does not serve the CRI Network API. */
+  readonly networkApi: NetworkApiOptions | undefined;
   readonly calls: number;
   readonly queue: number;
   readonly sandboxes: number;
@@ -43,6 +45,15 @@ export interface CniConfigurationOptions {
   readonly apiServer: string | undefined;
   /** The directory of the kubeconfig for one-shot engines; undefined: the daemon writes none. */
   readonly nodeCredentials: string | undefined;
+}
+
+/** Options of the CRI Network API. */
+export interface NetworkApiOptions {
+  readonly socket: string;
+  /** The runtime's directory of network configurations, whose network is listed as `_fallback`. */
+  readonly configurationDirectory: string;
+  /** File name of that network; undefined: the directory's first. */
+  readonly pinned: string | undefined;
 }
 
 /** The help text. */
@@ -84,6 +95,10 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
   --node-credentials PATH
                         directory of a kubeconfig for one-shot engines, with a
                         token that is bound to the Node object (none)
+  --network-socket PATH socket of the CRI Network API (none: it is not served)
+  --network-dir PATH    the runtime's directory of network configurations, whose
+                        first network the API lists as _fallback
+                        (--cni-config-dir, else /etc/cni/net.d)
   --calls N             maximum calls served at once, 1 to 4096 (64); a
                         Kubernetes namespace alone gets half of them
   --queue N             maximum calls that wait, 1 to 65536 (512); namespaces
@@ -138,6 +153,7 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       nodeName: values["node-name"],
       kubeconfig: values.kubeconfig === undefined ? undefined : pathOf("kubeconfig", values.kubeconfig, 4095),
       cniConfiguration: cniConfigurationOf(values),
+      networkApi: networkApiOf(values),
       stateDir: pathOf("state-dir", values["state-dir"], 4095),
       calls: count("calls"),
       queue: count("queue"),
@@ -178,6 +194,8 @@ function parse(args: readonly string[]) {
       "service-account": { type: "string" },
       "api-server": { type: "string" },
       "node-credentials": { type: "string" },
+      "network-socket": { type: "string" },
+      "network-dir": { type: "string" },
       calls: { type: "string", default: "64" },
       queue: { type: "string", default: "512" },
       sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
@@ -218,5 +236,25 @@ function cniConfigurationOf(values: ReturnType<typeof parse>): CniConfigurationO
     serviceAccount: pathOf("service-account", values["service-account"] ?? "/var/run/secrets/kubernetes.io/serviceaccount", 4095),
     apiServer: apiServer && serverOf(apiServer),
     nodeCredentials: nodeCredentials && pathOf("node-credentials", nodeCredentials, 4095),
+  };
+}
+
+function networkApiOf(values: ReturnType<typeof parse>): NetworkApiOptions | undefined {
+  const {
+    "network-socket": socket,
+    "network-dir": directory,
+    "cni-config-dir": cniDirectory,
+    "cluster-network": pinned,
+  } = values;
+  if (socket === undefined && directory !== undefined) throw new Error("--network-dir needs --network-socket");
+  if (socket === undefined) return undefined;
+  return {
+    socket: pathOf("network-socket", socket, maxSocketPath),
+    configurationDirectory: pathOf(
+      "network-dir",
+      (directory ?? cniDirectory ?? "/etc/cni/net.d").replace(/(?<=.)\/+$/, ""),
+      4095,
+    ),
+    pinned,
   };
 }

@@ -2,6 +2,7 @@
 
 import { libcni } from "./rows/libcni.ts";
 import { multusAnnotations, multusConfiguration, multusOperation } from "./rows/multus.ts";
+import { networkApi } from "./rows/network-api.ts";
 import { podNetworks } from "./rows/podnetworks.ts";
 import { adversarial, runtimes } from "./rows/runtime.ts";
 import { deviceInformation, npwg10, npwgLater } from "./rows/specification.ts";
@@ -38,6 +39,7 @@ export const sections: readonly Section[] = [
   section("Adversarial input", adversarial, none),
   section("CNI and libcni", libcni, none),
   section("PodNetworks (KEP-3698)", podNetworks, none),
+  section("CRI Network API", networkApi, none),
 ];
 
 /** A section of rows; `isCore` tells its core rows. */

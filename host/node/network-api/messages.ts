@@ -1,0 +1,57 @@
+// The methods and messages of the CRI Network API, from the generated descriptor. Loading this module loads protobufjs.
+
+import protobuf from "protobufjs/light.js";
+import { networkApiDescriptor } from "./generated/descriptor.ts";
+
+/** Converts messages of one type. */
+export interface MessageCodec {
+  /** The bytes of a message. Throws for a value of another form. */
+  encode(message: object): Uint8Array;
+  /** The message. Field names are those of the .proto file, unset fields have their default values. Throws for malformed bytes. */
+  decode(bytes: Uint8Array): object;
+}
+
+/** A method of a service. */
+export interface RpcMethod {
+  readonly name: string;
+  /** The path of its HTTP request. */
+  readonly path: string;
+  readonly request: MessageCodec;
+  readonly response: MessageCodec;
+}
+
+/** A known enum value is its name, an unknown one its number. */
+const form = { longs: Number, enums: String, defaults: true, arrays: true, objects: true } as const;
+
+const root = protobuf.Root.fromJSON(JSON.parse(networkApiDescriptor)).resolveAll();
+const services = ["plexus.network.v1alpha1.RuntimeService", "plexus.network.v1alpha1.NetworkService"];
+
+/** All methods by name. */
+export const rpcMethods: ReadonlyMap<string, RpcMethod> = new Map(
+  services.flatMap((name) => {
+    const service = root.lookupService(name);
+    return service.methodsArray.map((method): [string, RpcMethod] => [
+      method.name,
+      {
+        name: method.name,
+        path: `/${name}/${method.name}`,
+        request: codecOf(service.lookupType(method.requestType)),
+        response: codecOf(service.lookupType(method.responseType)),
+      },
+    ]);
+  }),
+);
+
+/** google.rpc.Status and ErrorInfo, for the details of an error. */
+export const rpcStatus = codecOf(root.lookupType("google.rpc.Status"));
+export const rpcErrorInfo = codecOf(root.lookupType("google.rpc.ErrorInfo"));
+
+/** The type of ErrorInfo in google.protobuf.Any. */
+export const errorInfoType = "type.googleapis.com/google.rpc.ErrorInfo";
+
+function codecOf(type: protobuf.Type): MessageCodec {
+  return {
+    encode: (message) => type.encode(type.fromObject({ ...message })).finish(),
+    decode: (bytes) => type.toObject(type.decode(bytes), form),
+  };
+}

@@ -1,0 +1,108 @@
+// A client of the CRI Network API on a unix socket: gRPC over node:http2.
+
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
+import { FrameReader, framed } from "../../../src/network-api/grpc-wire.ts";
+import { type RpcMethod, rpcMethods } from "./messages.ts";
+import { failureIn, type RpcFailure } from "./rpc-status.ts";
+
+/** An answer, or the failure. */
+export type RpcAnswer = { readonly ok: true; readonly value: object } | { readonly ok: false; readonly failure: RpcFailure };
+
+/** A network has at most 32 KiB, but another server of the API may have other bounds. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+/** gRPC's status codes. */
+const deadlineExceeded = 4;
+const unavailable = 14;
+
+/** A connection to one socket. A failed connection fails its calls; the next call connects anew. */
+export class NetworkApiClient {
+  readonly #socket: string;
+  #session: ClientHttp2Session | undefined;
+  /** Why the connection failed. */
+  #problem = "";
+
+  /** `socket`: an absolute path. */
+  constructor(socket: string) {
+    this.#socket = socket;
+  }
+
+  /** Calls a method with one answer. Never rejects. */
+  async call(method: string, request: object, maxMs = 30_000): Promise<RpcAnswer> {
+    const answers: object[] = [];
+    const failure = await this.stream(method, request, (answer) => answers.push(answer), AbortSignal.timeout(maxMs));
+    if (failure !== undefined) return { ok: false, failure };
+    const [value] = answers;
+    if (value !== undefined) return { ok: true, value };
+    return { ok: false, failure: failed(deadlineExceeded, `${this.#socket} gave no answer within ${maxMs} ms`) };
+  }
+
+  /** Calls a method with a stream of answers, until `signal` is aborted. Resolves at the end: undefined, or the failure. Never rejects. */
+  stream(
+    method: string,
+    request: object,
+    onAnswer: (answer: object) => void,
+    signal: AbortSignal,
+  ): Promise<RpcFailure | undefined> {
+    const rpc = rpcMethods.get(method);
+    if (rpc === undefined) throw new Error(`deploy/proto has no method ${method}`);
+    const { promise, resolve } = Promise.withResolvers<RpcFailure | undefined>();
+    if (signal.aborted) return Promise.resolve(undefined);
+    const stream = this.#request(rpc);
+    const reader = new FrameReader(maxAnswerBytes);
+    let trailers: Readonly<Record<string, unknown>> | undefined;
+    const keep = (headers: Readonly<Record<string, unknown>>): void => {
+      if (headers["grpc-status"] !== undefined) trailers = headers;
+    };
+    stream.on("response", keep);
+    stream.on("trailers", keep);
+    stream.on("data", (chunk: Buffer) => {
+      const read = reader.read(chunk);
+      if (!read.ok) stream.destroy(new Error(read.fault.msg));
+      else for (const message of read.value) onAnswer(rpc.response.decode(message));
+    });
+    let problem = "";
+    stream.on("error", (error) => (problem = error.message));
+    const abort = (): void => stream.close(0x8);
+    signal.addEventListener("abort", abort, { once: true });
+    stream.on("close", () => {
+      signal.removeEventListener("abort", abort);
+      if (trailers !== undefined) resolve(failureIn(trailers));
+      else if (signal.aborted) resolve(undefined);
+      else resolve(failed(unavailable, `${this.#socket}: ${this.#problem || problem || "the connection ended"}`));
+    });
+    stream.end(framed(rpc.request.encode(request)));
+    return promise;
+  }
+
+  close(): void {
+    this.#session?.destroy();
+  }
+
+  #request({ path }: RpcMethod): ClientHttp2Stream {
+    if (this.#session === undefined || this.#session.closed || this.#session.destroyed) this.#session = this.#connected();
+    return this.#session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc+proto", te: "trailers" });
+  }
+
+  #connected(): ClientHttp2Session {
+    this.#problem = "";
+    const session = connectHttp2("http://localhost", { createConnection: () => connect(this.#socket) });
+    session.on("error", (error) => (this.#problem = reasonOf(error)));
+    return session;
+  }
+}
+
+function failed(code: number, message: string): RpcFailure {
+  return { code, message, reason: undefined, remedy: undefined };
+}
+
+function reasonOf(error: Error): string {
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const known: Readonly<Record<string, string>> = {
+    ENOENT: "the socket does not exist: start plexusd with --network-socket",
+    ECONNREFUSED: "no process listens on the socket",
+    EACCES: "permission denied: run the command as root",
+    ECONNRESET: "the daemon closed the connection: run the command as root",
+  };
+  return known[code] ?? error.message;
+}
