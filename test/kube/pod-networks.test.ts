@@ -196,8 +196,13 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
     await untilPhase("podnetworks/red", "InUse");
   });
 
+  test("KE-36: without the key podNetworks a pod that names a PodNetwork is refused", async () => {
+    const { added } = await add(await pod([{ podNetworkName: "blue" }]), {});
+    expect(added.json).toMatchObject({ code: 11, msg: expect.stringContaining("the key podNetworks is off") });
+  });
+
   test("KE-36 KE-52: without the key podNetworks the objects are ignored", async () => {
-    const { attaching, added } = await add(await pod([{ podNetworkName: "blue" }]), {});
+    const { attaching, added } = await add(await pod([{ podNetworkName: "default" }]), {});
     expect(added.json).toMatchObject({ ips: [{ address: "10.10.0.2/24" }] });
     expect(attaching.pod.links().map(({ name }) => name)).not.toContain("net1");
     expect(await annotation("plexus.dev/network-status")).toBe(undefined);
