@@ -56,6 +56,7 @@ const values = z.strictObject({
     namespaces: z.array(z.string().regex(/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/u)),
   }),
   // YAML 1.1 reads `off` as false.
+  definitionUse: z.strictObject({ mode: z.enum(["none", "warn", "deny"]) }),
   networks: z.strictObject({ enabled: z.boolean(), createDefault: z.boolean() }),
   controller: z.strictObject({
     replicas: z.int().min(1).max(9),

@@ -12,7 +12,18 @@ import { root } from "../harness/compiled.ts";
 import { kubectlBinary, kubePrograms } from "../harness/kube/binaries.ts";
 import { helm, helmBinary } from "../harness/kube/helm.ts";
 import { missing } from "../harness/requires.ts";
-import { chart, type Container, containerOf, objectsOf, type PodSpec, podOf, render, runHelm, theOnly } from "./chart.ts";
+import {
+  chart,
+  type Container,
+  containerOf,
+  type Manifest,
+  objectsOf,
+  type PodSpec,
+  podOf,
+  render,
+  runHelm,
+  theOnly,
+} from "./chart.ts";
 
 const text = (path: string): string => readFileSync(path, "utf8");
 const identity = ({
@@ -28,6 +39,10 @@ const sorted = (yaml: string): readonly unknown[] => objectsOf(yaml).toSorted((a
 /** The annotation of the DaemonSet's pod by which another list of components makes other pods. */
 const listDigest = (rendered: readonly object[]): string | undefined =>
   /"plexus-cni.dev\/components":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
+
+/** The policies of the verb use as one text. */
+const usePolicies = (objects: readonly Manifest[]): string =>
+  JSON.stringify(objects.filter(({ metadata: { name } }) => name.startsWith("plexus-definition-use")));
 
 /** The pod of the DaemonSet that retires Plexus. */
 const hookOf = (...args: readonly string[]): PodSpec => {
@@ -120,6 +135,17 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
     test("but not the values of a chart that includes this one", () => {
       expect(runHelm("template", "plexus", chart, "--set", "global.region=x").status).toBe(0);
     });
+  });
+
+  test("definitionUse.mode gives the policy its actions and the namespace of default networks", () => {
+    expect(usePolicies(render())).toBe("[]");
+    const warned = usePolicies(render("--set", "definitionUse.mode=warn"));
+    expect(warned.match(/"validationActions":\["Warn","Audit"\]/gu)).toHaveLength(3);
+    expect(warned).toContain("'kube-system'");
+    const denied = usePolicies(render("--set", "definitionUse.mode=deny,config.multusNamespace=infra"));
+    expect(denied.match(/"validationActions":\["Deny"\]/gu)).toHaveLength(3);
+    expect(denied).toContain("[string(object.metadata.namespace), 'infra']");
+    expect(denied).not.toContain("kube-system");
   });
 
   describe("MO-27 the privileges", () => {

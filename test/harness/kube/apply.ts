@@ -14,10 +14,11 @@ export function objectsOf(kubeconfig: string): ApiObjects {
   return new ApiObjects({ credentials: keptCredentials(kubeconfig, { allowInsecure: false }, () => undefined) });
 }
 
-/** Creates each object of a file of the repository. */
-export async function applyObjects(objects: ApiObjects, file: string): Promise<void> {
+/** Creates each object of a file of the repository, or those of one kind. */
+export async function applyObjects(objects: ApiObjects, file: string, kind?: string): Promise<void> {
   for (const document of parseAllDocuments(readFileSync(join(root, file), "utf8"))) {
     const object: KubernetesObject & ApiObject = document.toJS();
+    if (kind !== undefined && object.kind !== kind) continue;
     const made = await objects.create(collectionOf(object), object);
     if (made.kind !== "object") throw new Error(`${file}: ${object.kind} ${object.metadata?.name}: ${made.why}`);
   }
