@@ -11,8 +11,8 @@ export interface BlockFacts {
   /** The number of pods that are bound to the node. */
   readonly podsBound: number;
   /**
-   * Milliseconds on the controller's own monotonic clock since it first saw this mark; undefined: not seen before. A new leader begins
-   * anew, because the clock of the one before says nothing here.
+   * Milliseconds on the controller's own monotonic clock since it first saw the block marked with its present resourceVersion; undefined: not
+   * seen before. A changed version begins anew, because the mark may have been absent in between, and so does a new leader.
    */
   readonly markedForMs: number | undefined;
 }
