@@ -6,7 +6,7 @@ import type { CapabilityImports } from "../sandbox/runner.ts";
 import { leaseScopeOf, podStep, witVerbs } from "./bound-step.ts";
 import { CallFacts } from "./call-facts.ts";
 import type { DelegateHost } from "./delegate-host.ts";
-import { leasesFor } from "./leases/scope.ts";
+import { leasesFor, type LeaseScope } from "./leases/scope.ts";
 import { resolverFor } from "./resolver/scope.ts";
 import type { RunningStep } from "./running-step.ts";
 
@@ -28,7 +28,9 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     return { write: (level, message) => log(step.plugin.type, level, redact(message)) };
   },
   leases: ({ runLeaseOperation: run, leaseMemory }, running) => {
-    const leases = leasesFor(leaseScopeOf(running, leaseMemory));
+    const scope = leaseScopeOf(running, leaseMemory);
+    if (running.pool !== undefined) return bindPool(scope, running.pool, run);
+    const leases = leasesFor(scope);
     return {
       reserve: (pool, address, owner) => run(leases.reserve(pool, address, owner)),
       reserveNext: (pool, ranges, skip, owner) => run(leases.reserveNext(pool, ranges, skip, owner)),
@@ -119,6 +121,16 @@ export async function bindCapabilities(
     bound[name] = imports instanceof Promise ? await imports : imports;
   }
   return bound;
+}
+
+/** The leases of a pool of the cluster. */
+async function bindPool(
+  scope: LeaseScope,
+  pool: NonNullable<RunningStep["pool"]>,
+  run: DelegateHost["runLeaseOperation"],
+): Promise<NonNullable<CapabilityImports["leases"]>> {
+  const { leasesOfPool } = await import("./leases/pools/pool-leases.ts");
+  return leasesOfPool(scope, pool, run);
 }
 
 function isCapability(name: string): name is Name {

@@ -29,7 +29,8 @@ export function leaseScopeOf(
     grants,
     definition,
     knownContainers,
-  }: Pick<RunningStep, "step" | "network" | "grants" | "definition" | "knownContainers">,
+    pool,
+  }: Pick<RunningStep, "step" | "network" | "grants" | "definition" | "knownContainers" | "pool">,
   memory: LeaseMemory | undefined,
 ): LeaseScope {
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
@@ -39,6 +40,7 @@ export function leaseScopeOf(
     defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
     allowedDirectories: further,
     memory,
+    ...(pool === undefined ? {} : { pool: { name: pool.name, root: pool.source.root } }),
     ...(definition === undefined ? {} : withEarlierName(network, definition)),
     ...(knownContainers === undefined ? {} : { knownContainers }),
     ...(step.attachment === undefined ? {} : { attachment: step.attachment }),

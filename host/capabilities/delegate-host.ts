@@ -8,6 +8,7 @@ import type { ComponentDemands } from "../sandbox/provenance/component-demands.t
 import type { CapabilityImports, GuestRunner } from "../sandbox/runner.ts";
 import type { LeaseOperation } from "./leases/effect.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
+import type { PoolSource } from "./leases/pools/pool-access.ts";
 import type { RunningStep } from "./running-step.ts";
 
 /** The resources of one call's delegates. The one-shot engine makes them once, the daemon for each call. */
@@ -27,6 +28,8 @@ export interface DelegateHost {
   readonly runLeaseOperation: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
   /** The daemon's memory of leases; undefined in a one-shot engine. */
   readonly leaseMemory?: LeaseMemory;
+  /** Opens the pools of the cluster, for a step that names one; undefined in a call without a host configuration. */
+  readonly pools?: (() => Promise<PoolSource>) | undefined;
   /** Binds the capabilities of a step in the place of bind.ts: a replay answers them from its record. */
   readonly bindRecorded?: (running: RunningStep, names: readonly string[]) => CapabilityImports;
   /** Receives one message of a delegate's log. */

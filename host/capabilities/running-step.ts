@@ -3,6 +3,7 @@
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
 import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
+import type { PoolSource } from "./leases/pools/pool-access.ts";
 import type { DryRun } from "./dry/dry-run.ts";
 import type { StepRecorder } from "./step-recorder.ts";
 
@@ -36,6 +37,8 @@ export interface RunningStep {
   readonly recorder?: StepRecorder | undefined;
   /** Set for a shadow: its capabilities change nothing, and record what they would have changed. */
   readonly dry?: DryRun | undefined;
+  /** The pool of the cluster that the step's configuration names; undefined: the step's addresses are the node's own. */
+  readonly pool?: { readonly name: string; readonly source: PoolSource } | undefined;
   /** Runs a step that this step's delegate requests, for at most `maxMs` milliseconds. */
   readonly runDelegated: (step: ChainStep, maxMs: number) => Promise<StepOutcome>;
 }

@@ -3,7 +3,7 @@
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import { formatAddress, formatCidr, type IpAddress, networkOf, readCidr, type Cidr } from "../net/ip.ts";
-import { type ObjectMetadata, problem, readInteger, readIp, readParts, type Reading } from "./object-reading.ts";
+import { type ObjectMetadata, poolApiVersion, problem, readInteger, readIp, readParts, type Reading } from "./object-reading.ts";
 import { type AddressSpan, formatSpan, intersection, readSpan } from "./spans.ts";
 
 /** A range of a pool. Its span, its gateway and its static addresses never change. */
@@ -31,6 +31,9 @@ export interface AddressPool extends ObjectMetadata {
   /** The types of the conditions that are True. */
   readonly trueConditions: readonly string[];
 }
+
+/** The path of the collection. */
+export const addressPoolsPath = `/apis/${poolApiVersion}/addresspools`;
 
 /** The finalizer that keeps a pool as long as it has blocks or reservations. Without it no block is claimed. */
 export const poolFinalizer = "plexus.dev/blocks";

@@ -1,21 +1,18 @@
 // Model-based test of pools: nodes, controllers and an API server in every order of events. See testing/pool-world.ts.
 
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readAddressPool, type AddressPool } from "./address-pool.ts";
 import { type Mistake, PoolWorld } from "./testing/pool-world.ts";
+import { poolOf } from "./testing/read-pool.ts";
 
 const nodes = ["node-a", "node-b"];
 
 /** A pool of two blocks with two addresses each, so that nodes meet often. */
-function smallPool(): AddressPool {
-  const read = readAddressPool({
-    metadata: { name: "storage", uid: "u", resourceVersion: "1" },
-    spec: { ranges: [{ subnet: "10.0.0.0/24", first: "10.0.0.2", last: "10.0.0.5" }], blockSize: 2, freeAfterSeconds: 60 },
-  });
-  if (!read.ok) throw new Error(read.problem);
-  return read.value;
-}
+const smallPool = poolOf({
+  ranges: [{ subnet: "10.0.0.0/24", first: "10.0.0.2", last: "10.0.0.5" }],
+  blockSize: 2,
+  freeAfterSeconds: 60,
+});
 
 /** An event as data, so that a counterexample can be read. */
 type Event = readonly [name: keyof typeof events, first: number, second: number];
@@ -90,7 +87,7 @@ const event: fc.Arbitrary<Event> = fc.tuple(fc.constantFrom(...weightedNames), f
 function explore(mistake: Mistake | undefined, numRuns: number): { readonly handedOut: number; readonly failure: string } {
   let handedOut = 0;
   const property = fc.property(fc.array(event, { minLength: 10, maxLength: 120, size: "max" }), (sequence) => {
-    const world = new PoolWorld(smallPool(), nodes, mistake);
+    const world = new PoolWorld(smallPool, nodes, mistake);
     for (const [name, first, second] of sequence) events[name](world, first, second);
     handedOut += world.handedOut;
   });

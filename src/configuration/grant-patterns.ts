@@ -36,6 +36,12 @@ export const pluginPattern: ElementRule = {
   wanted: "the type of a plugin, in which * stands for anything",
 };
 
+/** The name of an AddressPool, or a pattern of such names. */
+export const poolPattern: ElementRule = {
+  pattern: /^[-a-z0-9*]{1,40}$/,
+  wanted: "the name of an AddressPool, in which * stands for anything",
+};
+
 /** A place in a result of CNI 1.1.0: names of members and positions in lists, separated by `/`. */
 export const resultPlacePattern: ElementRule = {
   pattern: /^(?:interfaces|ips|routes|dns)(?:\/[a-zA-Z0-9*]{1,32}){0,4}$/,

@@ -7,6 +7,7 @@ import {
   linkPattern,
   networkPattern,
   pluginPattern,
+  poolPattern,
   portRange,
   portsPattern,
   resultPlacePattern,
@@ -111,7 +112,10 @@ export function readGrants(
 /** The reader of each capability's grant, in the order in which capabilities are listed. */
 const readers: { readonly [C in keyof DelegateGrants]-?: (reader: ObjectReader) => NonNullable<DelegateGrants[C]> } = {
   log: () => ({}),
-  leases: (reader) => ({ directories: reader.absolutePaths("directories") }),
+  leases: (reader) => {
+    const pools = listOf(reader, "pools", poolPattern);
+    return { directories: reader.absolutePaths("directories"), ...(pools === undefined ? {} : { pools }) };
+  },
   resolver: (reader) => ({ files: reader.absolutePaths("files") }),
   links: readLinks,
   sysctl: (reader) => ({ keys: listOf(reader, "keys", sysctlPattern), allowlist: reader.absolutePath("allowlist") }),

@@ -14,6 +14,7 @@ import {
   namespacesPattern,
   networkPattern,
   pluginPattern,
+  poolPattern,
   portRange,
   portsPattern,
   resultPlacePattern,
@@ -152,6 +153,9 @@ const grants = z.strictObject({
     .strictObject({
       directories: directories.describe(
         "Directories for leases; the first is the default. A trailing / also allows the directories below.",
+      ),
+      pools: listOf(poolPattern).describe(
+        "AddressPools of the cluster that a network's ipam.pool may name; * is a wildcard. None by default.",
       ),
     })
     .optional()

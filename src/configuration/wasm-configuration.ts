@@ -3,8 +3,7 @@
 /** The capabilities of one delegate. A component that imports a missing capability is refused when it is loaded. */
 export interface DelegateGrants {
   readonly log?: object | undefined;
-  /** Directories for leases; the first is the default for configurations that name none. */
-  readonly leases?: { readonly directories?: readonly string[] | undefined } | undefined;
+  readonly leases?: LeaseGrant | undefined;
   /** Files in the format of resolv.conf that a delegate may read. */
   readonly resolver?: { readonly files?: readonly string[] | undefined } | undefined;
   readonly links?: LinkGrant | undefined;
@@ -87,6 +86,14 @@ export interface LinkGrant {
    * until ethtool -L sets more.
    */
   readonly vethQueues?: number | undefined;
+}
+
+/** The places of a delegate's leases. */
+export interface LeaseGrant {
+  /** Directories for leases; the first is the default for configurations that name none. */
+  readonly directories?: readonly string[] | undefined;
+  /** AddressPools of the cluster that a configuration may name in `ipam.pool`; `*` is a wildcard. */
+  readonly pools?: readonly string[] | undefined;
 }
 
 /** Limits of one call of a delegate; absent limits have the sandbox's defaults. No limit can be switched off. */

@@ -444,6 +444,19 @@ const entries = {
       "A delegate requested something that its grant of a capability does not include; no part of the request was carried out.",
     remedy: "Add the value to the key named in the host configuration, if the delegate may have it.",
   },
+  POOL_UNAVAILABLE: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "No address of an AddressPool can be handed out now: the pool, the Kubernetes API or the daemon is missing.",
+    remedy: "Supply what the message names; the runtime repeats the call. DEL, GC and running pods are not affected.",
+  },
+  POOL_FULL: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "Every block of an AddressPool is claimed, and the node's own blocks have no free address.",
+    remedy:
+      "Append a range to the pool, or choose a smaller block size for the next pool; plexusctl pools shows who has the blocks.",
+  },
   NESTED_CALL_UNKNOWN: {
     cni: 7,
     actor: "administrator",

@@ -1,9 +1,14 @@
-// Pools of addresses on a real API server: the rules of their CustomResourceDefinitions.
+// Pools of addresses on a real API server: the rules of their CustomResourceDefinitions, and two nodes' daemons that share pools.
 
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { addressBlockObject, addressBlocksPath, readAddressBlock } from "../../src/address-pool/address-block.ts";
+import {
+  type AddressBlock,
+  addressBlockObject,
+  addressBlocksPath,
+  readAddressBlock,
+} from "../../src/address-pool/address-block.ts";
 import { readAddressPool } from "../../src/address-pool/address-pool.ts";
 import {
   addressReservationObject,
@@ -12,12 +17,14 @@ import {
   type ReservationHolder,
   type ReservationOwner,
 } from "../../src/address-pool/address-reservation.ts";
+import { hasAddress } from "../../src/address-pool/spans.ts";
 import { readAddress } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { type ApiServer, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
+import { addressesIn, addUntilDone, leaseText, openPoolNode, type PoolNode } from "./pool-node.ts";
 
 const claimOwner = {
   kind: "IPAMClaim",
@@ -157,8 +164,228 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
     const grown = [{ subnet: "10.70.0.0/24" }, { subnet: "fd00:70::/64" }, { subnet: "fd00:50::/48" }];
     expect(await patchPool("second", { ranges: grown })).toContain(refusal);
   });
+
+  const blocksOf = async (pool: string): Promise<readonly AddressBlock[]> => {
+    const listed = await objects.list(addressBlocksPath, { fieldSelector: `spec.pool=${pool}` });
+    const items = listed.kind === "list" ? listed.items : [];
+    return items.map(readAddressBlock).flatMap((read) => (read.ok ? [read.value] : []));
+  };
+  describe("two nodes with daemons", () => {
+    let nodes: readonly [PoolNode, PoolNode];
+    const both = <T>(act: (node: PoolNode) => Promise<T>): Promise<T[]> => Promise.all(nodes.map(act));
+
+    beforeAll(async () => {
+      for (const object of daemonRights) await api.admin.create(object);
+      for (const pool of pools) {
+        const made = await create(pool);
+        if (typeof made === "string") throw new Error(made);
+      }
+      nodes = await Promise.all([openPoolNode("node-1", api.plexus), openPoolNode("node-2", api.plexus)] as const);
+    });
+    afterAll(async () => {
+      await both((node) => node.dispose());
+    });
+
+    test("each node hands out addresses of both families from a block of its own, with the pool's prefix and gateway", async () => {
+      const added = await both((node) => node.call("ADD", "c1", { pool: "dual" }));
+      for (const { json } of added) {
+        expect(json).toMatchObject({
+          ips: [
+            { address: expect.stringMatching("^10[.]170[.]0[.][0-9]+/24$"), gateway: "10.170.0.1" },
+            { address: expect.stringMatching("^fd00:170::.*/64$"), gateway: "fd00:170::1" },
+          ],
+        });
+      }
+      expect(new Set(added.flatMap(addressesIn)).size).toBe(4);
+      const blocks = await blocksOf("dual");
+      expect(blocks.map(({ node }) => node).sort()).toEqual(["node-1", "node-1", "node-2", "node-2"]);
+      for (const node of nodes) {
+        for (const address of node.leases("dual")) expect(leaseText(node, "dual", address)).toBe("c1\r\neth0\r\npods");
+      }
+      expect(
+        await both((node) =>
+          node.call("CHECK", "c1", { pool: "dual", config: { prevResult: added[nodes.indexOf(node)]?.json } }),
+        ),
+      ).toMatchObject([{ status: 0 }, { status: 0 }]);
+      expect(await both((node) => node.call("DEL", "c1", { pool: "dual" }))).toMatchObject([{ status: 0 }, { status: 0 }]);
+      expect(nodes.map((node) => node.leases("dual"))).toEqual([[], []]);
+    });
+
+    test("an ADD sends no request to the API while a block has room", async () => {
+      const [node] = nodes;
+      await addUntilDone(node, "quiet");
+      const before = api.audit(plexusUser).filter(({ resource }) => resource.startsWith("address")).length;
+      for (const container of ["q1", "q2", "q3"])
+        expect(await node.call("ADD", container, { pool: "quiet" })).toMatchObject({ status: 0 });
+      expect(api.audit(plexusUser).filter(({ resource }) => resource.startsWith("address"))).toHaveLength(before);
+    });
+
+    test("a pool without a grant, with a data directory, or without an object is refused with the reason", async () => {
+      const [node] = nodes;
+      const without = await node.call("ADD", "r1", {
+        pool: "dual",
+        grants: { log: {}, leases: { pools: ["other-*"] }, resolver: {} },
+      });
+      expect(without.json).toMatchObject({
+        code: 7,
+        msg: expect.stringContaining('AddressPool "dual" is not granted: wasm.grants.ipam-host-local.leases.pools has other-*'),
+      });
+      const directory = await node.call("ADD", "r2", { pool: "dual", ipam: { dataDir: "/tmp" } });
+      expect(directory.json).toMatchObject({ code: 7, msg: expect.stringContaining("is not allowed beside ipam.pool") });
+      const absent = await node.call("ADD", "r3", { pool: "absent" });
+      expect(absent.json).toMatchObject({ code: 11, msg: expect.stringContaining("AddressPool absent does not exist") });
+      const name = await node.call("ADD", "r4", { pool: "../x" });
+      expect(name.json).toMatchObject({ code: 7, msg: expect.stringContaining("ipam.pool must be the name of an AddressPool") });
+      const ranges = await node.call("ADD", "r5", { pool: "dual", ipam: { ranges: [[{ subnet: "10.99.0.0/24" }]] } });
+      expect(ranges.json).toMatchObject({
+        code: 7,
+        msg: expect.stringContaining("ipam.ranges has no address of AddressPool dual"),
+      });
+    });
+
+    test("a one-shot engine hands out no address of a pool, and releases those that a daemon gave", async () => {
+      const [node] = nodes;
+      const oneShot = { pool: "dual", config: {} };
+      expect(await node.call("ADD", "s1", oneShot)).toMatchObject({ status: 0 });
+      await node.kill();
+      const added = await node.call("ADD", "s2", oneShot);
+      expect(added.json).toMatchObject({ code: 11, msg: expect.stringContaining("AddressPool dual needs the daemon") });
+      expect(await node.call("DEL", "s2", oneShot)).toMatchObject({ status: 0 });
+      expect(await node.call("STATUS", "", oneShot)).toMatchObject({ status: 1, json: { code: 50 } });
+      expect(await node.call("DEL", "s1", oneShot)).toMatchObject({ status: 0 });
+      expect(node.leases("dual")).toEqual([]);
+      await node.start();
+    });
+
+    test("GC of one network frees no address of another network that uses the same pool", async () => {
+      const [node] = nodes;
+      for (const network of ["one", "two"])
+        expect(await node.call("ADD", network, { pool: "dual", network })).toMatchObject({ status: 0 });
+      const collected = await node.call("GC", "", { pool: "dual", network: "one", config: { "cni.dev/valid-attachments": [] } });
+      expect(collected).toMatchObject({ status: 0 });
+      const texts = node.leases("dual").map((address) => leaseText(node, "dual", address));
+      expect(texts).toEqual(["two\r\neth0\r\ntwo", "two\r\neth0\r\ntwo"]);
+      expect(await node.call("DEL", "two", { pool: "dual", network: "two" })).toMatchObject({ status: 0 });
+    });
+
+    test("a full pool answers ADD with code 11 and STATUS with code 50, and a released address ends both", async () => {
+      const [node, other] = nodes;
+      // 10.172.0.2 to 10.172.0.6.
+      const added = [];
+      for (let count = 0; count < 5; count++)
+        added.push(await (count % 2 === 0 ? node : other).call("ADD", `f${count}`, { pool: "small" }));
+      expect(new Set(added.flatMap(addressesIn)).size).toBe(5);
+      expect((await node.call("ADD", "f9", { pool: "small" })).json).toMatchObject({
+        code: 11,
+        msg: expect.stringContaining("AddressPool small is full"),
+      });
+      expect((await node.call("STATUS", "", { pool: "small" })).json).toMatchObject({ code: 50 });
+      expect(await node.call("DEL", "f0", { pool: "small" })).toMatchObject({ status: 0 });
+      expect(await node.call("STATUS", "", { pool: "small" })).toMatchObject({ status: 0 });
+      expect(addressesIn(await node.call("ADD", "f9", { pool: "small" }))).toEqual(addressesIn(added[0] ?? unreachable()));
+    });
+
+    test("with the API server away ADD, DEL and GC work while the block has room, and a restarted daemon waits for the API", async () => {
+      const [node, other] = nodes;
+      await addUntilDone(node, "away");
+      await addUntilDone(other, "away");
+      await api.stop();
+      expect(await node.call("ADD", "a1", { pool: "away" })).toMatchObject({ status: 0 });
+      expect(await node.call("STATUS", "", { pool: "away" })).toMatchObject({ status: 0 });
+      expect(await node.call("DEL", "a1", { pool: "away" })).toMatchObject({ status: 0 });
+      expect(await node.call("GC", "", { pool: "away", config: { "cni.dev/valid-attachments": [] } })).toMatchObject({
+        status: 0,
+      });
+      await other.kill();
+      await other.start();
+      const refused = await other.call("ADD", "a2", { pool: "away" });
+      expect(refused.json).toMatchObject({ code: 11, msg: expect.stringContaining("AddressBlocks cannot be listed") });
+      expect(await other.call("DEL", "a2", { pool: "away" })).toMatchObject({ status: 0 });
+      await api.start();
+      expect(await addUntilDone(other, "away")).toHaveLength(1);
+    });
+
+    test("no address is in two hands while the API server is restarted and daemons are killed", async () => {
+      const over = new AbortController();
+      const handedOut: (readonly string[])[] = [];
+      const adding = both(async (node) => {
+        while (!over.signal.aborted) handedOut.push(await addUntilDone(node, "rough"));
+      });
+      for (let round = 0; round < 3; round++) {
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        const node = nodes[round % 2] ?? unreachable();
+        await node.kill();
+        if (round === 1) await api.stop();
+        await node.start();
+        if (round === 1) await api.start();
+      }
+      over.abort();
+      await adding;
+      const all = handedOut.flat();
+      expect(all.length).toBeGreaterThan(40);
+      expect(new Set(all).size).toBe(all.length);
+      const blocks = await blocksOf("rough");
+      for (const node of nodes) {
+        const own = blocks.filter((block) => block.node === node.name).map(({ span }) => span);
+        for (const address of node.leases("rough"))
+          expect([address, hasAddress(own, readAddress(address) ?? unreachable())]).toEqual([address, true]);
+      }
+    });
+
+    test("a block that the controller has freed and another node has claimed is not used by the node that comes back", async () => {
+      const [node, other] = nodes;
+      const [address] = await addUntilDone(node, "returned");
+      const paused = node.daemon() ?? unreachable();
+      paused.signal("SIGSTOP");
+      const [block] = await blocksOf("returned");
+      expect(block?.node).toBe("node-1");
+      // The controller's two steps. Its wait is left out: the node has no part in it.
+      expect(await objects.remove(`${addressBlocksPath}/${block?.name}`, { uid: block?.uid ?? "" })).toMatchObject({
+        kind: "object",
+      });
+      const [taken] = await addUntilDone(other, "returned");
+      expect(taken).toBe(address);
+      await node.kill();
+      await node.start();
+      const refused = await node.call("ADD", "late", { pool: "returned" });
+      expect(refused.json).toMatchObject({ code: 11, msg: expect.stringContaining("AddressPool returned is full") });
+    });
+  });
 });
 
 function poolPath(name: string): string {
   return `/apis/plexus.dev/v1alpha1/addresspools/${name}`;
 }
+function unreachable(): never {
+  throw new Error("unreachable");
+}
+
+/** The pools of the nodes' tests. All are made before the API server is restarted: a policy for pools needs some time afterwards. */
+const pools = [
+  poolObject("dual", [{ subnet: "10.170.0.0/24" }, { subnet: "fd00:170::/64" }], { blockSize: 16 }),
+  poolObject("quiet", [{ subnet: "10.171.0.0/24" }], { blockSize: 64 }),
+  poolObject("small", [{ subnet: "10.172.0.0/29" }], { blockSize: 1 }),
+  poolObject("away", [{ subnet: "10.173.0.0/24" }], { blockSize: 16 }),
+  poolObject("rough", [{ subnet: "10.174.0.0/20" }], { blockSize: 8 }),
+  poolObject("returned", [{ subnet: "10.175.0.0/28" }], { blockSize: 16 }),
+];
+
+/** The rights that the chart gives to daemons with pools.enabled. */
+const daemonRights: readonly KubernetesObject[] = [
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "plexus-pools" },
+    rules: [
+      { apiGroups: ["plexus.dev"], resources: ["addresspools"], verbs: ["get"] },
+      { apiGroups: ["plexus.dev"], resources: ["addressblocks"], verbs: ["get", "list", "create", "delete"] },
+    ],
+  } as KubernetesObject,
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "plexus-pools" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "plexus-pools" },
+    subjects: [{ kind: "ServiceAccount", name: "plexus", namespace: "kube-system" }],
+  } as KubernetesObject,
+];

@@ -36,9 +36,14 @@ export interface Pool {
 /** Number of addresses that are tried one by one before the directory is listed. */
 const TRIES_BEFORE_LISTING = 8;
 
-/** Reserves exactly this address. False: the address has an owner already, perhaps this one. */
-export function* reserve(pool: Pool, address: IpAddress, owner: Owner): LeaseOperation<Result<boolean>> {
-  const taken = yield* reserveFirst(pool, owner, (lease) => ok(lease.link(formatAddress(address)) ? address : undefined));
+/** Decides about an address after its lease is on the disk. False: the lease is removed again. */
+export type Confirm = (address: IpAddress) => boolean;
+
+/** Reserves exactly this address. False: the address has an owner already, perhaps this one, or is not confirmed. */
+export function* reserve(pool: Pool, address: IpAddress, owner: Owner, confirm?: Confirm): LeaseOperation<Result<boolean>> {
+  const taken = yield* reserveFirst(pool, owner, (lease) =>
+    ok(linkOf(pool, lease, address, confirm) === "linked" ? address : undefined),
+  );
   return taken.ok ? ok(taken.value !== undefined) : taken;
 }
 
@@ -48,29 +53,38 @@ export interface Reservation {
   readonly heldBefore: boolean;
 }
 
+/** Terms of `reserveNext` for a pool of the cluster. */
+export interface PoolTerms {
+  /** Spans with an address that the owner may hold already; `spans` by default. */
+  readonly heldIn: readonly Span[];
+  readonly confirm: Confirm;
+}
+
 /**
  * Reserves the first free address of `spans` without `skip`, round robin from the set's last reserved address. If the owner already
- * holds an address of `spans`, that one is the answer. Undefined: no address is free.
+ * holds an address of `spans`, that one is the answer. Undefined: no address is free, or one is not confirmed.
  */
 export function* reserveNext(
   pool: Pool,
   spans: readonly Span[],
   skip: readonly IpAddress[],
   owner: Owner,
+  { heldIn = spans, confirm }: Partial<PoolTerms> = {},
 ): LeaseOperation<Result<Reservation | undefined>> {
   const skipped = new Set(skip.map(formatAddress));
   let heldBefore: IpAddress | undefined;
   const reserved = yield* reserveFirst(pool, owner, (lease, position, view) => {
     const addresses = addressesOf(view, owner);
     if (!addresses.ok) return addresses;
-    heldBefore = addresses.value.find((address) => spans.some((span) => contains(span, address)));
+    heldBefore = addresses.value.find((address) => heldIn.some((span) => contains(span, address)));
     if (heldBefore !== undefined) return ok(undefined);
     let tries = 0;
     let taken: ReadonlySet<string> | undefined;
     for (const address of roundRobin(spans, lastReserved(position))) {
       const name = formatAddress(address);
       if (skipped.has(name) || taken?.has(name) === true) continue;
-      if (lease.link(name)) return ok(address);
+      const link = linkOf(pool, lease, address, confirm);
+      if (link !== "taken") return ok(link === "linked" ? address : undefined);
       tries++;
       if (tries === TRIES_BEFORE_LISTING) taken = new Set(readdirSync(pool.directory.path));
     }
@@ -195,6 +209,20 @@ function undo(directory: LeaseDirectory, lease: StagedLease | undefined, taken: 
   } catch {
     // The first fault is reported, not this one.
   }
+}
+
+/** Links the lease to an address. `refused`: the address was free, but is not confirmed. */
+function linkOf(
+  pool: Pool,
+  lease: StagedLease,
+  address: IpAddress,
+  confirm: Confirm | undefined,
+): "linked" | "taken" | "refused" {
+  const name = formatAddress(address);
+  if (!lease.link(name)) return "taken";
+  if (confirm === undefined || confirm(address)) return "linked";
+  removeIfPresent(`${pool.directory.path}/${name}`);
+  return "refused";
 }
 
 /** The last reserved address; undefined if the position is missing or is not an address. */

@@ -22,6 +22,8 @@ import { hasCode } from "./store-fault.ts";
 export interface Owner {
   readonly containerId: string;
   readonly ifname: string;
+  /** The network, in a directory that several networks share: that of a pool. A GC of one network frees no lease of another. */
+  readonly network?: string | undefined;
 }
 
 /** Whether a lease is the owner's. `legacy`: its content is of host-local before 0.7, and names only the container. */
@@ -44,7 +46,13 @@ const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | c
 
 /** The content of an owner's lease. */
 export function contentOf(owner: Owner): string {
-  return owner.containerId.trim() + LINE_BREAK + owner.ifname;
+  const content = owner.containerId.trim() + LINE_BREAK + owner.ifname;
+  return owner.network === undefined ? content : content + LINE_BREAK + owner.network;
+}
+
+/** The network in the content of a lease in a pool's directory; undefined if the lease names none. */
+export function networkOfLease(content: string): string | undefined {
+  return content.trim().split(LINE_BREAK)[2];
 }
 
 /** A function that decides by a lease's content whether the lease is `owner`'s. */

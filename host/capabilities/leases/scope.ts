@@ -11,7 +11,7 @@ import { type AllowedDirectory, allowedDirectory } from "../../store/files/allow
 import { type LeaseDirectory, leaseDirectory } from "./directory.ts";
 import * as disk from "./disk.ts";
 import type { LeaseOperation } from "./effect.ts";
-import type { Owner } from "./lease-file.ts";
+import { networkOfLease, type Owner } from "./lease-file.ts";
 import type { LeaseMemory } from "./lease-memory.ts";
 import type { Span } from "./ring.ts";
 import type { LeasesAddressRange, LeasesCapability, LeasesPool } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
@@ -45,6 +45,16 @@ export interface LeaseScope {
   readonly lockDeadlineMs?: number;
   /** The daemon's memory of leases; undefined in a one-shot engine. */
   readonly memory?: LeaseMemory | undefined;
+  /** The pool of the cluster whose addresses the call uses; undefined: the addresses are the node's own. */
+  readonly pool?: PoolPlace | undefined;
+}
+
+/** The place of a pool's leases on this node. */
+export interface PoolPlace {
+  /** A valid name of an AddressPool. */
+  readonly name: string;
+  /** The absolute path of the directory with a directory for each pool. */
+  readonly root: string;
 }
 
 /** The WIT interface `leases` with each function as a lease operation. */
@@ -69,13 +79,13 @@ export function leasesFor(scope: LeaseScope, leases: LeaseStore = disk): LeaseOp
       if (!request.ok) return refuse(request.fault);
       const [store, wanted] = request.value;
       const isTaken = takenEarlier(scope, store).some((each) => formatAddress(each) === formatAddress(wanted));
-      return isTaken ? { ok: false } : witOutcome(yield* leases.reserve(store, wanted, owner));
+      return isTaken ? { ok: false } : witOutcome(yield* leases.reserve(store, wanted, ownerIn(scope, owner)));
     },
     *reserveNext(pool, ranges, skip, owner) {
       const request = both(ownedPool(scope, pool, owner), both(readSpans(ranges), all(skip, addressOf)));
       if (!request.ok) return refuse(request.fault);
       const [store, [spans, skipped]] = request.value;
-      const next = yield* leases.reserveNext(store, spans, [...skipped, ...takenEarlier(scope, store)], owner);
+      const next = yield* leases.reserveNext(store, spans, [...skipped, ...takenEarlier(scope, store)], ownerIn(scope, owner));
       if (!next.ok) return refuse(next.fault);
       if (next.value === undefined) return { ok: undefined };
       return { ok: { address: formatAddress(next.value.address), heldBefore: next.value.heldBefore } };
@@ -84,20 +94,23 @@ export function leasesFor(scope: LeaseScope, leases: LeaseStore = disk): LeaseOp
     *held(pool, owner) {
       const store = ownedPool(scope, pool, owner);
       if (!store.ok) return refuse(store.fault);
-      const addresses = leases.held(store.value, owner);
+      const addresses = leases.held(store.value, ownerIn(scope, owner));
       return addresses.ok ? { ok: addresses.value.map(formatAddress) } : refuse(addresses.fault);
     },
     *release(pool, owner) {
       const store = ownedPool(scope, pool, owner);
-      return store.ok ? witOutcome(yield* leases.release(store.value, owner)) : refuse(store.fault);
+      return store.ok ? witOutcome(yield* leases.release(store.value, ownerIn(scope, owner))) : refuse(store.fault);
     },
     *retain(pool, valid) {
       if (scope.verb !== "gc") return refuse(misused(`only a GC may retain leases, this call is ${scope.verb.toUpperCase()}`));
       const store = poolOf(scope, pool);
-      const { knownContainers } = scope;
-      // The first line of a lease is its container's id.
-      const mayFree = (content: string): boolean => knownContainers?.has(content.split("\n", 1)[0]?.trim() ?? "") ?? true;
-      return store.ok ? witOutcome(yield* leases.retain(store.value, valid, mayFree)) : refuse(store.fault);
+      const { knownContainers, network } = scope;
+      const mayFree = (content: string): boolean =>
+        (scope.pool === undefined || networkOfLease(content) === network) &&
+        // The first line of a lease is its container's id.
+        (knownContainers?.has(content.split("\n", 1)[0]?.trim() ?? "") ?? true);
+      const owners = valid.map((owner) => ownerIn(scope, owner));
+      return store.ok ? witOutcome(yield* leases.retain(store.value, owners, mayFree)) : refuse(store.fault);
     },
     // oxlint-disable-next-line require-yield -- a generator like the others, although it needs no lock
     *count(pool, ranges, limit) {
@@ -111,9 +124,14 @@ export function leasesFor(scope: LeaseScope, leases: LeaseStore = disk): LeaseOp
   };
 }
 
-/** The addresses that pods hold under the network's earlier name. */
-function takenEarlier({ earlierNetwork }: LeaseScope, { directory }: disk.Pool): readonly IpAddress[] {
-  if (earlierNetwork === undefined) return [];
+/** The owner as the lease names it. */
+function ownerIn({ pool, network }: LeaseScope, owner: Owner): Owner {
+  return pool === undefined ? owner : { ...owner, network };
+}
+
+/** The addresses that pods hold under the network's earlier name. A pool has no earlier name. */
+function takenEarlier({ earlierNetwork, pool }: LeaseScope, { directory }: disk.Pool): readonly IpAddress[] {
+  if (earlierNetwork === undefined || pool !== undefined) return [];
   try {
     return readdirSync(join(dirname(directory.path), earlierNetwork)).flatMap((name) => readAddress(name) ?? []);
   } catch {
@@ -135,10 +153,21 @@ function ownedPool(scope: LeaseScope, pool: LeasesPool, owner: Owner): Result<di
 
 function poolOf(scope: LeaseScope, pool: LeasesPool): Result<disk.Pool> {
   if (!NETWORK_NAME.test(scope.network)) return failed(misused(`${JSON.stringify(scope.network)} is not a valid network name`));
-  const allowed = resolveDirectory(scope, pool.directory);
-  if (!allowed.ok) return allowed;
-  const directory = leaseDirectory(allowed.value.root, allowed.value.directory, scope.network);
+  const found = directoryOf(scope, pool.directory);
+  if (!found.ok) return found;
+  const directory = found.value;
   return ok({ directory, set: pool.set, lockDeadlineMs: scope.lockDeadlineMs ?? DEFAULT_LOCK_DEADLINE_MS, memory: scope.memory });
+}
+
+function directoryOf(scope: LeaseScope, requested: string | undefined): Result<LeaseDirectory> {
+  const { pool, network } = scope;
+  if (pool !== undefined) {
+    if (requested === undefined) return ok(leaseDirectory(pool.root, pool.root, pool.name));
+    const why = `leases: ipam.dataDir ${JSON.stringify(requested)} is not allowed beside ipam.pool, whose leases are in ${pool.root}`;
+    return failed(fault("DIRECTORY_NOT_ALLOWED", why));
+  }
+  const allowed = resolveDirectory(scope, requested);
+  return allowed.ok ? ok(leaseDirectory(allowed.value.root, allowed.value.directory, network)) : allowed;
 }
 
 /** The directory of a pool, if the administrator allows it. Faults: DIRECTORY_NOT_ALLOWED, CAPABILITY_MISUSED. */

@@ -47,8 +47,15 @@ export interface CallHost extends Pick<EngineDeps, "takeLock" | "writer"> {
   readonly shim: Shim;
   /** Opens the source of pods and definitions that the configuration names. */
   readonly cluster: (configuration: HostConfiguration, warn: (text: string) => void) => Promise<Cluster | undefined>;
-  /** Opens the runner of delegates when the call needs its first one. `log` receives whole lines. */
-  readonly openDelegates: (wasm: WasmConfiguration, log: (line: string) => void) => Promise<DelegateRunner>;
+  /**
+   * Opens the runner of delegates when the call needs its first one. `log` receives whole lines. `configuration`: undefined if a runtime calls a
+   * component directly.
+   */
+  readonly openDelegates: (
+    wasm: WasmConfiguration,
+    log: (line: string) => void,
+    configuration: HostConfiguration | undefined,
+  ) => Promise<DelegateRunner>;
   /** Makes the call's observer. */
   readonly observe?: (request: Request) => CallObserver;
   /** The terms on which an administrator asked the daemon to record this call; undefined: the configuration decides. */
@@ -294,11 +301,13 @@ export class CallSession {
   }
 
   #openDelegates(): Promise<DelegateRunner> {
-    const { wasm } = this.#progress.configuration ?? bareConfiguration;
-    this.#delegates ??= this.#host.openDelegates(wasm, (line) => {
+    const { configuration } = this.#progress;
+    const { wasm } = configuration ?? bareConfiguration;
+    const log = (line: string): void => {
       this.#log.plugin(line);
       this.#observer?.line("delegate", line);
-    });
+    };
+    this.#delegates ??= this.#host.openDelegates(wasm, log, configuration);
     return this.#delegates;
   }
 }

@@ -26,6 +26,7 @@ import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/ru
 import { podNamespace } from "../call/pod-identity.ts";
 import type { DelegateRunner, GrantedDelegate } from "./call-resources.ts";
 import { type DelegateCall, delegateCall, delegateFault, versionFault } from "./delegate-request.ts";
+import { withPool } from "./pool-step.ts";
 import { PendingImports } from "./pending-imports.ts";
 
 /** Makes the runner of one call's delegates. */
@@ -43,19 +44,23 @@ export function delegateRunner(host: DelegateHost): DelegateRunner {
 }
 
 /** Runs one step in the component. Faults: those of admission and limits, and the delegate's own. */
-export async function runDelegateStep(host: DelegateHost, running: RunningStep, file: ComponentFile): Promise<StepOutcome> {
-  const { step, timeoutMs, maxMs, recorder } = running;
-  const { type } = step.plugin;
-  if (recorder !== undefined) await noteComponent(host, recorder, running, file);
-  const component = await load(host, { type, grants: running.grants, definition: running.definition }, file);
+export async function runDelegateStep(host: DelegateHost, asked: RunningStep, file: ComponentFile): Promise<StepOutcome> {
+  const { timeoutMs, maxMs, recorder } = asked;
+  const { type } = asked.step.plugin;
+  if (recorder !== undefined) await noteComponent(host, recorder, asked, file);
+  const component = await load(host, { type, grants: asked.grants, definition: asked.definition }, file);
   if (!component.ok) return failedStep(neverBegun(component.fault));
   const { declaration } = component.value;
-  if (step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(declaration.cniVersions) };
+  if (asked.step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(declaration.cniVersions) };
 
   const limits = limitsOf(host.wasm.limits);
   const { capabilities } = component.value;
-  const notShadow = running.dry === undefined ? undefined : shadowRefusal(type, capabilities);
+  const notShadow = asked.dry === undefined ? undefined : shadowRefusal(type, capabilities);
   if (notShadow !== undefined) return failedStep(neverBegun(notShadow));
+  const pooled = await withPool(host, asked, capabilities);
+  if (!pooled.ok) return failedStep(neverBegun(pooled.fault));
+  const running = pooled.value;
+  const { step } = running;
   const delegatedMs = capabilities.includes("delegation") ? timeoutMs / delegatedShare : 0;
   const deadlineMs = Math.min(limits.timeMs + importsMs + delegatedMs, maxMs);
   const call = delegateCall(step, {

@@ -15,13 +15,19 @@ import { InProcessRunner } from "../../sandbox/in-process.ts";
 import { limitsOf } from "../../sandbox/limits.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
 
-/** A runner for the delegates of this call; `log` receives whole lines. */
-export async function delegatesForOneCall(
-  shim: OneShotShim,
-  takeLock: (request: LockRequest) => LockAnswer,
-  wasm: WasmConfiguration,
-  log: (line: string) => void,
-): Promise<DelegateRunner> {
+/** The parts of the call that its delegates need. */
+interface OneCall {
+  readonly shim: OneShotShim;
+  readonly takeLock: (request: LockRequest) => LockAnswer;
+  readonly wasm: WasmConfiguration;
+  /** Receives whole lines. */
+  readonly log: (line: string) => void;
+  /** The state directory; undefined if a runtime calls a component directly. */
+  readonly cniDir: string | undefined;
+}
+
+/** A runner for the delegates of this call. */
+export async function delegatesForOneCall({ shim, takeLock, wasm, log, cniDir }: OneCall): Promise<DelegateRunner> {
   return delegateRunner({
     wasm,
     ...(wasm.isolation === "in-process" ? inThisProcess() : await inSandboxProcesses(wasm)),
@@ -29,6 +35,10 @@ export async function delegatesForOneCall(
     demands: new ComponentDemands(),
     shim,
     runLeaseOperation: (operation) => runSync(operation, takeLock),
+    pools:
+      cniDir === undefined
+        ? undefined
+        : async () => (await import("../../capabilities/leases/pools/one-shot-pools.ts")).oneShotPools(cniDir),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   });
 }

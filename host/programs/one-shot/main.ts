@@ -22,9 +22,9 @@ async function main(): Promise<void> {
       takeLock: async (wanted) => takeLock(wanted),
       writer: synchronousWriter,
       // Leases and the sandbox are loaded with the first delegate, so that a call without delegates starts faster.
-      openDelegates: async (wasm, log) => {
+      openDelegates: async (wasm, log, configuration) => {
         const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");
-        return delegatesForOneCall(shim, takeLock, wasm, log);
+        return delegatesForOneCall({ shim, takeLock, wasm, log, cniDir: configuration?.cniDir });
       },
       cluster: openCluster,
     });

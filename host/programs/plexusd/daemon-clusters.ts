@@ -1,6 +1,7 @@
 // The sources of pods and NetworkAttachmentDefinitions for a daemon's calls. A source opens with the first call whose configuration names
 // it, and all calls share it.
 
+import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { openCluster } from "../../cluster/open-cluster.ts";
 import type { Connection } from "../../cluster/kube/connection.ts";
@@ -49,6 +50,9 @@ export interface DaemonClustersInit {
 
 /** Maximum concurrent requests to one API server. */
 const maxSockets = 16;
+
+/** Time limit of one request for a single object, in ms. A call waits for such a request only if its node has no free address. */
+const objectMs = 5_000;
 
 /** Pause before another try to read the kubeconfig of `--kubeconfig`, in ms. */
 const unreadableMs = 5_000;
@@ -104,6 +108,14 @@ export class DaemonClusters {
       warn,
     });
     return informers.over(cluster);
+  }
+
+  /** Single objects of the API that a configuration names; undefined if it names none. */
+  async objects({ manifests, kubeconfig, kubernetes }: SourceConfiguration): Promise<ApiObjects | undefined> {
+    if (manifests !== undefined || kubeconfig === undefined) return undefined;
+    const { credentials, connection } = await this.#api(kubeconfig, kubernetes.allowInsecure);
+    const module = await import("../../cluster/kube/api-objects.ts");
+    return new module.ApiObjects({ credentials, connection, requestMs: objectMs });
   }
 
   /** The API server that the daemon itself uses: that of its service account. */

@@ -6,6 +6,7 @@ import type { WasmConfiguration } from "../../../src/configuration/wasm-configur
 import type { Shim } from "../../protocol/shim.ts";
 import { runAsync } from "../../capabilities/leases/effect.ts";
 import { LeaseMemory } from "../../capabilities/leases/lease-memory.ts";
+import type { PoolSource } from "../../capabilities/leases/pools/pool-access.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { ComponentNames } from "../../sandbox/component-names.ts";
 import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
@@ -41,6 +42,8 @@ export interface CallOfDelegates {
   readonly takeLock: TakeLock;
   /** Receives whole lines. */
   readonly log: (line: string) => void;
+  /** Opens the pools of the call's cluster. */
+  readonly pools: (() => Promise<PoolSource>) | undefined;
 }
 
 /** Maximum components whose processes are started before the first call. */
@@ -77,7 +80,7 @@ export class DaemonDelegates {
   }
 
   /** Answers a runner for the delegates of one call. */
-  open({ shim, wasm, takeLock, log }: CallOfDelegates): DelegateRunner {
+  open({ shim, wasm, takeLock, log, pools }: CallOfDelegates): DelegateRunner {
     return delegateRunner({
       wasm,
       admission: this.#admission,
@@ -94,6 +97,7 @@ export class DaemonDelegates {
       shim,
       runLeaseOperation: (operation) => runAsync(operation, takeLock),
       leaseMemory: this.#leaseMemory,
+      pools,
       log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
     });
   }

@@ -24,6 +24,7 @@ import { CallServer, type CallServerInit } from "./call-server.ts";
 import type { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
+import { DaemonPools } from "./daemon-pools.ts";
 import { ConfigurationTexts } from "./configuration-texts.ts";
 import { definitionPolicyText } from "./definition-policy-text.ts";
 import { takeLockFor } from "./take-lock.ts";
@@ -61,6 +62,7 @@ export class Daemon {
   readonly #clusters: DaemonClusters;
   readonly #writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
   readonly #delegates: DaemonDelegates;
+  readonly #pools: DaemonPools;
   readonly #definitions = new ConfigurationTexts(definitionPolicyText);
   readonly #components = new ConfigurationTexts(({ wasm }) => nodeRequirementText(wasm));
   readonly #server: CallServer;
@@ -84,6 +86,7 @@ export class Daemon {
     this.#networkApi = networkApi && new NetworkApi(networkApi, { warn, serveStatus: (stdin) => this.#serveStatus(stdin) });
     this.#clusters = new DaemonClusters({ ...clusters, warn });
     this.#delegates = new DaemonDelegates(delegates);
+    this.#pools = new DaemonPools({ nodeName: clusters.nodeName, objects: (source) => this.#clusters.objects(source), warn });
     this.#server = new CallServer(server, {
       serve: (...call) => this.#serve(...call),
       agent: (connection) => {
@@ -181,6 +184,7 @@ export class Daemon {
     this.#endpoint.close();
     this.#networkApi?.close();
     await Promise.all(this.#unrecorded);
+    this.#pools.close();
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return aborted;
   }
@@ -246,7 +250,8 @@ export class Daemon {
       shim,
       takeLock,
       writer: this.#writer,
-      openDelegates: async (wasm, log) => this.#delegates.open({ shim, wasm, takeLock, log }),
+      openDelegates: async (wasm, log, configuration) =>
+        this.#delegates.open({ shim, wasm, takeLock, log, pools: configuration && (() => this.#pools.of(configuration)) }),
       cluster: (configuration, warn) => this.#clusters.open(configuration, warn),
       observe: (observed) => this.telemetry.observe(observed),
       requestedTrace: (traced) => this.#requestedTraces.terms(traced),

@@ -1,0 +1,170 @@
+// The blocks of one node, in a daemon: reads them from the API at first and after a pause, and again from time to time, so that the knowledge of
+// src/address-pool/block-knowledge.ts stays fresh.
+
+import { BlockKnowledge, type Moment } from "../../../../src/address-pool/block-knowledge.ts";
+import type { AddressBlock } from "../../../../src/address-pool/address-block.ts";
+import { type AddressPool, readAddressPool } from "../../../../src/address-pool/address-pool.ts";
+import { fault } from "../../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../../src/fault/result.ts";
+import { parseDocument } from "../../../../src/json/document.ts";
+import type { BlockApi } from "../../../cluster/pools/block-api.ts";
+import type { PoolDirectory } from "./pool-directory.ts";
+
+/** Settings of the daemon's pools. */
+export interface NodeBlocksInit {
+  readonly directory: PoolDirectory;
+  /** The node's name in the API; undefined if unknown: nothing is claimed. */
+  readonly nodeName: string | undefined;
+  /** The API as the call's configuration names it; undefined: none. */
+  readonly api: () => Promise<BlockApi | undefined>;
+  readonly now: () => Moment;
+  readonly warn: (text: string) => void;
+}
+
+/** Milliseconds after which blocks are read again. Knowledge of a block holds for 48 s at least. */
+const refreshMs = 20_000;
+/** Milliseconds after which blocks with a long `freeAfterSeconds` are read again: a list costs the server a look at all blocks. */
+const maxRefreshMs = 300_000;
+/** Milliseconds after which a pool is read again. */
+const poolMs = 30_000;
+
+interface KnownPool {
+  readonly pool: AddressPool;
+  readonly readAtMs: number;
+}
+
+/** The node's blocks and pools. */
+export class NodeBlocks {
+  readonly init: NodeBlocksInit;
+  readonly holder: string;
+  readonly knowledge: BlockKnowledge;
+  readonly #pools = new Map<string, KnownPool>();
+  readonly #reading = new Map<string, Promise<Result<AddressPool>>>();
+  #listing: Promise<Result<void>> | undefined;
+  #listedAtMs = -Infinity;
+
+  private constructor(init: NodeBlocksInit, holder: string) {
+    this.init = init;
+    this.holder = holder;
+    this.knowledge = new BlockKnowledge(holder, init.directory.leaving().keys());
+  }
+
+  /** Opens the directory. Fault STORE_FAILED. */
+  static open(init: NodeBlocksInit): Result<NodeBlocks> {
+    const holder = init.directory.holder();
+    return holder.ok ? ok(new NodeBlocks(init, holder.value)) : holder;
+  }
+
+  /** The API and the node's name. Fault POOL_UNAVAILABLE. */
+  async claimant(): Promise<Result<{ readonly api: BlockApi; readonly node: string }>> {
+    const { api: open, nodeName } = this.init;
+    const api = await open();
+    if (api === undefined) return failed(fault("POOL_UNAVAILABLE", "the configuration names no Kubernetes API: set kubeconfig"));
+    if (nodeName === undefined) {
+      return failed(
+        fault("POOL_UNAVAILABLE", "the node's name in the Kubernetes API is unknown: start plexusd with --node-name"),
+      );
+    }
+    return ok({ api, node: nodeName });
+  }
+
+  /** The blocks of this holder that knowledge has now. */
+  get blocks(): readonly AddressBlock[] {
+    return this.knowledge.blocks;
+  }
+
+  /** Succeeds if the node knows its blocks, and reads them first if it does not. */
+  async ready(): Promise<Result<void>> {
+    this.knowledge.observe(this.init.now());
+    return this.knowledge.isComplete ? ok(undefined) : this.list();
+  }
+
+  /** Reads the node's blocks. Concurrent callers share a request, except for one that began before the last pause. */
+  async list(): Promise<Result<void>> {
+    this.#listing ??= this.#list().finally(() => (this.#listing = undefined));
+    const listed = await this.#listing;
+    if (!listed.ok || this.knowledge.isComplete) return listed;
+    return failed(
+      fault("POOL_UNAVAILABLE", "the node was paused while its AddressBlocks were read; the next call reads them again"),
+    );
+  }
+
+  /** The pool as it was read within the last 30 s; read from the API otherwise. */
+  async pool(name: string): Promise<Result<AddressPool>> {
+    const known = this.#pools.get(name);
+    if (known !== undefined) {
+      if (this.init.now().monotonicMs - known.readAtMs > poolMs) void this.readPool(name);
+      return ok(known.pool);
+    }
+    return this.readPool(name);
+  }
+
+  /** The pool that was read last; undefined if none was. */
+  knownPool(name: string): AddressPool | undefined {
+    return this.#pools.get(name)?.pool;
+  }
+
+  /** Reads a pool from the API; without the API, the node's copy serves if the daemon has read none. */
+  async readPool(name: string): Promise<Result<AddressPool>> {
+    const reading = this.#reading.get(name) ?? this.#readPool(name).finally(() => this.#reading.delete(name));
+    this.#reading.set(name, reading);
+    return reading;
+  }
+
+  /** Called each second: notes the time, and reads again what is old. */
+  async tick(): Promise<void> {
+    const now = this.init.now();
+    if (!this.knowledge.observe(now)) {
+      this.init.warn(
+        "pools: the node was paused, or a clock jumped; its AddressBlocks are read again before an address is handed out",
+      );
+    }
+    const blocks = this.knowledge.blocks;
+    const shortest = Math.min(...blocks.map(({ freeAfterSeconds }) => freeAfterSeconds * 1000));
+    const afterMs = Math.max(refreshMs, Math.min(maxRefreshMs, shortest / 4));
+    if (now.monotonicMs - this.#listedAtMs >= (this.knowledge.isComplete ? afterMs : refreshMs)) {
+      this.#listedAtMs = now.monotonicMs;
+      await this.list();
+    }
+    for (const [name, { readAtMs }] of this.#pools) if (now.monotonicMs - readAtMs > poolMs) await this.readPool(name);
+  }
+
+  async #list(): Promise<Result<void>> {
+    const claimant = await this.claimant();
+    if (!claimant.ok) return claimant;
+    const { api, node } = claimant.value;
+    const start = this.knowledge.begin(this.init.now());
+    const listed = await api.blocksOfNode(node);
+    if (!listed.ok) return listed;
+    this.knowledge.noteList(start, listed.value.blocks, this.init.now());
+    this.#listedAtMs = start.atMs;
+    for (const problem of listed.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
+    return ok(undefined);
+  }
+
+  async #readPool(name: string): Promise<Result<AddressPool>> {
+    const { directory, now } = this.init;
+    const readAtMs = now().monotonicMs;
+    const claimant = await this.claimant();
+    const read = claimant.ok ? await claimant.value.api.pool(name) : claimant;
+    if (read.ok) {
+      const { pool, object } = read.value;
+      this.#pools.set(name, { pool, readAtMs });
+      directory.keepPool(name, JSON.stringify(object));
+      return ok(pool);
+    }
+    const known = this.#pools.get(name)?.pool ?? copyOf(directory, name);
+    if (known === undefined) return read;
+    // The next look is in 30 s, not with each call.
+    this.#pools.set(name, { pool: known, readAtMs });
+    return ok(known);
+  }
+}
+
+/** The node's copy of a pool; undefined if it has none that can be read. */
+export function copyOf(directory: PoolDirectory, name: string): AddressPool | undefined {
+  const text = directory.poolText(name);
+  const document = text === undefined ? undefined : parseDocument(text, { what: `the copy of AddressPool ${name}` });
+  const pool = document?.ok === true ? readAddressPool(document.value.parsed) : undefined;
+  return pool?.ok === true && pool.value.name === name ? pool.value : undefined;
+}

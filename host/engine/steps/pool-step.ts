@@ -1,0 +1,63 @@
+// The pool of the cluster that a step's configuration names (`ipam.pool`): whether the step's delegate may use the pool, and the configuration with
+// the pool's ranges.
+
+import { poolNameIn } from "../../../src/address-pool/pool-configuration.ts";
+import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import { notGranted } from "../../../src/configuration/not-granted.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { parseConfiguration } from "../../../src/json/document.ts";
+import type { DelegateHost } from "../../capabilities/delegate-host.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+
+/** A configuration without these characters names no pool. A key may be written with an escape. */
+const mayNamePool = /pool|\\u/iu;
+
+/** The verbs that hand out addresses, or tell whether there are any. */
+const handsOut: ReadonlySet<string> = new Set(["ADD", "STATUS"]);
+
+/**
+ * The step with its pool. A step without `ipam.pool`, or of a component without the capability `leases`, stays as it is. Faults: CONFIG_INVALID,
+ * NOT_GRANTED, SHADOW_UNSUPPORTED, POOL_UNAVAILABLE; for STATUS, NOT_AVAILABLE with the reason.
+ */
+export async function withPool(
+  host: Pick<DelegateHost, "pools">,
+  running: RunningStep,
+  capabilities: readonly string[],
+): Promise<Result<RunningStep>> {
+  const { step } = running;
+  if (!capabilities.includes("leases") || !mayNamePool.test(step.stdin)) return ok(running);
+  const found = await find(host, running);
+  return found.ok ? found : failed(step.verb === "STATUS" ? fault("NOT_AVAILABLE", found.fault.msg) : found.fault);
+}
+
+async function find(host: Pick<DelegateHost, "pools">, running: RunningStep): Promise<Result<RunningStep>> {
+  const { step, grants, dry } = running;
+  const { type } = step.plugin;
+  const isLenient = step.verb === "DEL" || step.verb === "GC";
+  const document = parseConfiguration(step.stdin, { what: `configuration of ${type}` });
+  if (!document.ok) return document;
+  const name = poolNameIn(document.value.parsed);
+  // An ADD with this mistake was refused, so its DEL has no address of a pool to release.
+  if (!name.ok) return isLenient ? ok(running) : name;
+  if (name.value === undefined) return ok(running);
+  const pool = name.value;
+  if (dry !== undefined)
+    return failed(
+      fault("SHADOW_UNSUPPORTED", `${type} can't run as a shadow: addresses of AddressPool ${pool} can't be simulated`),
+    );
+  const patterns = grants.leases?.pools ?? [];
+  // Without the grant the delegate still releases what belongs to the attachment.
+  if (handsOut.has(step.verb) && !patterns.some((pattern) => matchesPattern(pattern, pool))) {
+    return failed(notGranted({ type, key: "leases.pools", request: `AddressPool "${pool}"`, granted: patterns }));
+  }
+  const source = await host.pools?.();
+  if (source === undefined) return failed(withoutConfiguration(pool));
+  const stdin = isLenient ? ok(step.stdin) : await source.complete(pool, step.stdin);
+  return stdin.ok ? ok({ ...running, step: { ...step, stdin: stdin.value }, pool: { name: pool, source } }) : stdin;
+}
+
+function withoutConfiguration(pool: string): Fault {
+  const why = `AddressPool ${pool} can't be used by a component that a runtime calls directly: call it through Plexus' own configuration`;
+  return fault("POOL_UNAVAILABLE", why);
+}

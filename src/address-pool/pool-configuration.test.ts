@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { parseDocument } from "../json/document.ts";
+import { poolNameIn, withPoolRanges } from "./pool-configuration.ts";
+import { poolOf } from "./testing/read-pool.ts";
+
+const pool = poolOf({
+  ranges: [
+    { subnet: "10.50.0.0/24" },
+    { subnet: "fd00:50::/64" },
+    { subnet: "10.51.0.0/24", first: "10.51.0.9", gateway: "10.51.0.254" },
+  ],
+});
+
+function completed(text: string): string {
+  const document = parseDocument(text, { what: "configuration" });
+  if (!document.ok) throw new Error(document.fault.msg);
+  const result = withPoolRanges(document.value, pool);
+  return result.ok ? result.value : result.fault.msg;
+}
+
+test.each([
+  ['{"ipam":{"pool":"storage"}}', "storage"],
+  ['{"IPAM":{"Pool":"storage"}}', "storage"],
+  ['{"ipam":{"\\u0070ool":"storage"}}', "storage"],
+  ['{"ipam":{"type":"host-local"},"pool":"storage"}', undefined],
+  ['{"ipam":"pool"}', undefined],
+])("the pool that %s names is %s", (text, name) => {
+  expect(poolNameIn(JSON.parse(text))).toEqual({ ok: true, value: name });
+});
+
+test.each(["", "../x", "UPPER", "a".repeat(41), 7, null])("ipam.pool %j is refused", (name) => {
+  expect(poolNameIn({ ipam: { pool: name } })).toMatchObject({ ok: false, fault: { kind: "CONFIG_INVALID" } });
+});
+
+test("a configuration without ranges gets the pool's, a set for each family, and keeps its other bytes", () => {
+  expect(completed('{ "a": 1e2, "ipam": {"pool":"storage"} }')).toBe(
+    '{ "a": 1e2, "ipam": {"pool":"storage","ranges":[[' +
+      '{"subnet":"10.50.0.0/24","rangeStart":"10.50.0.1","rangeEnd":"10.50.0.254","gateway":"10.50.0.1"},' +
+      '{"subnet":"10.51.0.0/24","rangeStart":"10.51.0.9","rangeEnd":"10.51.0.254","gateway":"10.51.0.254"}],[' +
+      '{"subnet":"fd00:50::/64","rangeStart":"fd00:50::1","rangeEnd":"fd00:50::ffff:ffff:ffff:ffff","gateway":"fd00:50::1"}]]} }',
+  );
+});
+
+test.each(['{"ipam":{"pool":"storage","Ranges":[]}}', '{"ipam":{"pool":"storage","subnet":"10.50.0.0/25"}}'])(
+  "%s keeps its ranges",
+  (text) => {
+    expect(completed(text)).toBe(text);
+  },
+);
