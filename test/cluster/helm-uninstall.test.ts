@@ -98,10 +98,16 @@ describe.skipIf(skip)("helm uninstall", () => {
     expect(left.state.filter((path) => path.startsWith("journal/"))).toHaveLength(1);
     // The next installation has the state, and removes it.
     await deploy("--set", "daemon.reconcileGraceSeconds=1,daemon.reconcileIntervalSeconds=5");
-    await cluster.succeed("-n", "kube-system", "exec", "daemonset/plexus", "-c", "plexusd", "--", ...plexusctl, "reconcile");
+    const reconcile = ["-n", "kube-system", "exec", "daemonset/plexus", "-c", "plexusd", "--", ...plexusctl, "reconcile"];
+    await cluster.succeed(...reconcile);
     await startPod("again", selection);
     await remove("again");
-    await expect.poll(() => leftOn(node), { timeout: 90_000, interval: 500 }).toEqual(nothingLeft);
+    await expect
+      .poll(() => leftOn(node), { timeout: 90_000, interval: 500 })
+      .toEqual(nothingLeft)
+      .catch(async (error: unknown) => {
+        throw new Error(`${await cluster.succeed(...reconcile)}\n${await explained(cluster)}`, { cause: error });
+      });
   }, 300_000);
 
   test("removes shim, components and one-shot engine where no pod needs them; the state stays", async () => {

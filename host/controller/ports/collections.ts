@@ -1,0 +1,148 @@
+// The collections that the part for external ports watches, and which pods use which definitions.
+
+import { definitionProvider } from "../../../src/external-port/definition-provider.ts";
+import { type ExternalPort, readExternalPort } from "../../../src/external-port/objects.ts";
+import { readNetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
+import { type Pod, readPod } from "../../../src/npwg/pod.ts";
+import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
+import { compat } from "../../../src/npwg/profile.ts";
+import type { StoredObject } from "../../cluster/kube/object-store.ts";
+import type { ReflectorState } from "../../cluster/kube/reflector.ts";
+import type { PartContext } from "../part.ts";
+import { Users } from "../podnetworks/users.ts";
+import { WatchedCollection } from "../watched-collection.ts";
+
+/** Paths of the collections. */
+export const paths = {
+  ports: "/apis/plexus.dev/v1alpha1/externalports",
+  definitions: "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions",
+  pods: "/api/v1/pods",
+} as const;
+
+/** A definition with an external port: only its annotations matter. */
+interface StoredDefinition {
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
+/** A pod that selects networks. */
+interface SelectingPod {
+  readonly uid: string;
+  /** The definitions as `NAMESPACE/NAME`. */
+  readonly definitions: readonly string[];
+}
+
+/** The watched objects. `onPod` and `onPort` are called with the namespace and name of each object whose work is due. */
+export class PortCollections {
+  readonly ports: WatchedCollection<ExternalPort>;
+  readonly definitions: WatchedCollection<StoredDefinition>;
+  readonly pods: WatchedCollection<SelectingPod>;
+  /** Pods by definition. */
+  readonly #users = new Users();
+  /** Ports by the pod's key, `NAMESPACE/NAME`. */
+  readonly #podPorts = new Users();
+  readonly #onPod: (namespace: string, name: string) => void;
+  readonly #onPort: (namespace: string, name: string) => void;
+
+  constructor(
+    context: PartContext,
+    due: { readonly pod: (namespace: string, name: string) => void; readonly port: (namespace: string, name: string) => void },
+  ) {
+    this.#onPod = due.pod;
+    this.#onPort = due.port;
+    this.ports = new WatchedCollection(context, {
+      what: "externalports",
+      path: paths.ports,
+      read: storedPort,
+      onChange: (namespace, name) => this.#portChanged(namespace, name),
+    });
+    this.definitions = new WatchedCollection(context, {
+      what: "network-attachment-definitions",
+      path: paths.definitions,
+      read: storedDefinition,
+      onChange: (namespace, name) => this.#definitionChanged(`${namespace}/${name}`),
+    });
+    this.pods = new WatchedCollection(context, {
+      what: "pods that select networks",
+      path: paths.pods,
+      // A finished pod leaves the collection, and its ports are released.
+      query: { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" },
+      metadataOnly: true,
+      read: storedPod,
+      onChange: (namespace, name) => this.#podChanged(namespace, name),
+    });
+  }
+
+  get states(): readonly ReflectorState[] {
+    return [this.ports, this.definitions, this.pods].map(({ state }) => state);
+  }
+
+  /** Whether everything was listed. */
+  get complete(): boolean {
+    return [this.ports, this.definitions, this.pods].every(({ complete }) => complete);
+  }
+
+  start(signal: AbortSignal): void {
+    for (const each of [this.ports, this.definitions, this.pods]) each.start(signal);
+  }
+
+  /** Whether a listed pod selects a definition with an external port. */
+  wantsPorts(namespace: string, name: string): boolean {
+    return this.pods.get(namespace, name)?.definitions.some((each) => this.#hasPort(each)) === true;
+  }
+
+  #hasPort(definition: string): boolean {
+    const [namespace = "", name = ""] = definition.split("/");
+    return this.definitions.get(namespace, name) !== undefined;
+  }
+
+  #podChanged(namespace: string, name: string): void {
+    const key = `${namespace}/${name}`;
+    this.#users.set(key, this.pods.get(namespace, name)?.definitions ?? []);
+    if (this.wantsPorts(namespace, name)) this.#onPod(namespace, name);
+    for (const port of this.#podPorts.of(key)) this.#onPort(namespace, port.slice(namespace.length + 1));
+  }
+
+  #portChanged(namespace: string, name: string): void {
+    const pod = this.ports.get(namespace, name)?.spec.podName;
+    this.#podPorts.set(`${namespace}/${name}`, pod === undefined ? [] : [`${namespace}/${pod}`]);
+    this.#onPort(namespace, name);
+  }
+
+  #definitionChanged(definition: string): void {
+    if (!this.#hasPort(definition)) return;
+    for (const pod of this.#users.of(definition)) {
+      const [namespace = "", name = ""] = pod.split("/");
+      this.#onPod(namespace, name);
+    }
+  }
+}
+
+function storedPort(object: unknown): StoredObject<ExternalPort> | undefined {
+  const read = readExternalPort(object);
+  if (!read.ok) return undefined;
+  const { namespace, name } = read.value;
+  return { namespace, name, value: read.value, size: JSON.stringify(object).length };
+}
+
+/** A definition without an external port is not stored. */
+function storedDefinition(object: unknown): StoredObject<StoredDefinition> | undefined {
+  const read = readNetworkAttachmentDefinition(object);
+  if (!read.ok || definitionProvider(read.value.annotations).kind === "none") return undefined;
+  const { namespace, name, annotations } = read.value;
+  return { namespace, name, value: { annotations }, size: JSON.stringify([...annotations]).length };
+}
+
+/** A pod that selects no network is not stored. */
+function storedPod(object: unknown): StoredObject<SelectingPod> | undefined {
+  const pod = readPod(object);
+  if (!pod.ok || pod.value.uid === undefined) return undefined;
+  const definitions = definitionsOf(pod.value);
+  if (definitions.length === 0) return undefined;
+  const { namespace, name, uid } = pod.value;
+  return { namespace, name, value: { uid, definitions }, size: definitions.join().length };
+}
+
+function definitionsOf({ annotations, namespace }: Pod): readonly string[] {
+  const selection = parseSelection(annotations.get(networksAnnotation), namespace, compat);
+  return selection.ok ? selection.value.networks.map((each) => `${each.namespace}/${each.name}`) : [];
+}

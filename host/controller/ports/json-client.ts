@@ -1,0 +1,72 @@
+// Requests to a provider's HTTP API with JSON bodies: bounded in time and size, without redirects, because a redirect would carry credentials away.
+
+import { isJsonObject } from "../../../src/json/document.ts";
+
+/** One request. */
+export interface JsonRequest {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** An answer, or why there is none. */
+export type JsonAnswer =
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly headers: Headers;
+      readonly body: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: "none"; readonly why: string };
+
+/** Time limit of one request in ms: a fabric that does not answer must not stop the other ports. */
+const requestMs = 10_000;
+/** Maximum size of an answer in bytes: a list of 10,000 ports of Neutron. */
+const maxAnswer = 64 * 1024 * 1024;
+
+/** Sends a request. A body that is no JSON object counts as empty, so a status is never lost. */
+export async function requestJson({ method, url, headers = {}, body }: JsonRequest): Promise<JsonAnswer> {
+  try {
+    const answer = await fetch(url, {
+      method,
+      headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: "error",
+      signal: AbortSignal.timeout(requestMs),
+    });
+    return { kind: "answer", status: answer.status, headers: answer.headers, body: objectOf(await bounded(answer)) };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+    return {
+      kind: "none",
+      why: `${method} ${new URL(url).origin}: ${error instanceof Error ? error.message : String(error)}${cause}`,
+    };
+  }
+}
+
+/** The pause of a `Retry-After` header in seconds, as ms. */
+export function retryAfter(headers: Headers): number | undefined {
+  const seconds = Number(headers.get("retry-after") ?? "");
+  return seconds > 0 && seconds <= 3_600 ? seconds * 1000 : undefined;
+}
+
+async function bounded(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.length;
+    if (size > maxAnswer) throw new Error(`the answer has more than ${maxAnswer} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,182 @@
+// The provider `neutron`: ports of OpenStack's network service. A port is found again by its name and tag, never by `device_id`, which a subport of a
+// trunk cannot have.
+
+import { isJsonObject } from "../../../../src/json/document.ts";
+import { quote } from "../../../../src/json/quote.ts";
+import { type ProvidedPort, readProvidedPort } from "../../../../src/external-port/objects.ts";
+import { failure, type OwnedPort, type PortProvider, type PortRequest, type ProviderResult } from "../provider.ts";
+import { type Body, NeutronClient, objectsOf } from "./client.ts";
+import { KeptObjects } from "./kept-objects.ts";
+import { portBody, portValues, type SubnetValues } from "./port-values.ts";
+import type { NeutronDriver, NeutronSettings } from "./settings.ts";
+import { Trunks } from "./trunks.ts";
+
+/** `device_owner` of Plexus' ports. The prefix `compute:` makes Neutron treat them as ports of machines. */
+const deviceOwner = "compute:plexus";
+const drivers: readonly string[] = ["neutron-vif", "nested-vlan", "nested-macvlan"];
+/** The extension by which a port and its tags are made in one request, so that no port is ever without its owner's tag. */
+const tagExtension = "tag-ports-during-bulk-creation";
+
+/** Makes the provider. `owner`: this cluster's name at Neutron. */
+export function neutronProvider(settings: NeutronSettings, owner: string): PortProvider {
+  const client = new NeutronClient(settings);
+  const subnets = new KeptObjects(client, "subnet");
+  const networks = new KeptObjects(client, "network");
+  const extensions = new KeptObjects(client, "extension");
+  const trunks = new Trunks(client, settings.vlans);
+  const ownerTag = `plexus-owner:${owner}`;
+  const nameOf = (key: string): string => `plexus:${owner}:${key}`;
+  const keyOf = (name: unknown): string | undefined => {
+    const prefix = nameOf("");
+    return typeof name === "string" && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
+  };
+
+  const create = async (request: PortRequest, subnet: SubnetValues, driver: NeutronDriver): Promise<ProviderResult<Body>> => {
+    const supported = await extensions.get(tagExtension);
+    if (!supported.ok) {
+      const old = supported.reason === "invalid";
+      return old
+        ? failure("refused", `Neutron lacks the extension ${tagExtension}, which it has since the release Stein`)
+        : supported;
+    }
+    const body = portBody(request, subnet, {
+      name: nameOf(request.key),
+      deviceOwner: driver === "nested-vlan" ? undefined : deviceOwner,
+      tags: [ownerTag],
+      hostId: settings.bindHost && driver === "neutron-vif" ? request.nodeName : undefined,
+      portSecurity: settings.portSecurity,
+      securityGroups: settings.securityGroups,
+    });
+    const made = await client.send("POST", "/ports", { ports: [body] });
+    if (!made.ok) return made;
+    const [port] = objectsOf(made.value["ports"]);
+    return port === undefined
+      ? failure("unavailable", "Neutron made a port, but its answer has none")
+      : { ok: true, value: port };
+  };
+
+  const find = async (key: string): Promise<ProviderResult<readonly Body[]>> => client.list("ports", [["name", nameOf(key)]]);
+
+  const complete = async (
+    port: Body,
+    request: PortRequest,
+    subnet: SubnetValues,
+    driver: NeutronDriver,
+  ): Promise<ProviderResult<ProvidedPort>> => {
+    const network = await networks.get(subnet.networkId);
+    if (!network.ok) return network;
+    const id = String(port["id"]);
+    if (port["binding:vif_type"] === "binding_failed") {
+      return failure(
+        "unavailable",
+        `Neutron cannot bind port ${id} to host ${request.nodeName}: no agent of this host, or not for this network`,
+      );
+    }
+    let binding: ProvidedPort["binding"] = driver === "neutron-vif" ? { type: "ovs", interfaceId: id } : { type: "address-only" };
+    if (driver === "nested-vlan") {
+      const vlan = await trunks.add(request.nodeName, id);
+      if (!vlan.ok) return vlan;
+      binding = { type: "vlan", vlan: vlan.value };
+    }
+    const read = readProvidedPort({ ...portValues(port, subnet, network.value), binding });
+    return read.ok ? { ok: true, value: read.value } : failure("refused", `port ${id} of Neutron: ${read.problem}`);
+  };
+
+  return {
+    ensure: async (request) => {
+      const choice = choose(settings, request.parameters);
+      if (typeof choice === "string") return failure("invalid", choice);
+      const subnet = await subnets.get(choice.subnet);
+      if (!subnet.ok) return subnet;
+      const values = subnetValues(subnet.value);
+      if (values === undefined)
+        return failure("refused", `subnet ${choice.subnet} of Neutron has no network or no address range`);
+      const found = await find(request.key);
+      if (!found.ok) return found;
+      // The same of two ports is taken each time; the other is an orphan.
+      const [existing] = found.value.toSorted((a, b) => (String(a["id"]) < String(b["id"]) ? -1 : 1));
+      const port = existing === undefined ? await create(request, values, choice.driver) : { ok: true as const, value: existing };
+      return port.ok ? complete(port.value, request, values, choice.driver) : port;
+    },
+
+    release: async ({ key, providerId }) => {
+      const found = await find(key);
+      if (!found.ok) return found;
+      for (const port of found.value) {
+        const id = String(port["id"]);
+        if (providerId !== "" && id !== providerId) continue;
+        const released = await remove(client, trunks, id);
+        if (!released.ok) return released;
+      }
+      return { ok: true, value: undefined };
+    },
+
+    list: async () => {
+      const ports = await client.list("ports", [
+        ["tags", ownerTag],
+        ["fields", "id"],
+        ["fields", "name"],
+      ]);
+      if (!ports.ok) return ports;
+      const owned = ports.value.flatMap(({ id, name }): readonly OwnedPort[] => {
+        const key = keyOf(name);
+        return key === undefined || typeof id !== "string" ? [] : [{ key, providerId: id }];
+      });
+      return { ok: true, value: owned };
+    },
+
+    active: async ({ providerId }) => {
+      const port = await client.send("GET", `/ports/${encodeURIComponent(providerId)}?fields=status`);
+      if (!port.ok) return port;
+      return { ok: true, value: isJsonObject(port.value["port"]) && port.value["port"]["status"] === "ACTIVE" };
+    },
+  };
+}
+
+async function remove(client: NeutronClient, trunks: Trunks, id: string): Promise<ProviderResult<void>> {
+  for (let attempt = 0; ; attempt++) {
+    const removed = await client.send("DELETE", `/ports/${encodeURIComponent(id)}`);
+    if (removed.ok || removed.status === 404) return { ok: true, value: undefined };
+    // A subport cannot be deleted before it left its trunk (PortInUseAsSubPort).
+    if (removed.status !== 409 || attempt > 0) return removed;
+    const left = await trunks.remove(id);
+    if (!left.ok) return left;
+  }
+}
+
+/** Subnet and driver of a definition's parameters (KU-07 to KU-09), or the problem. */
+function choose(
+  settings: NeutronSettings,
+  parameters: PortRequest["parameters"],
+): { readonly subnet: string; readonly driver: NeutronDriver } | string {
+  for (const key of Object.keys(parameters)) {
+    if (key !== "subnetId" && key !== "driverType")
+      return `unknown parameter ${quote(key, 60)}; known are subnetId and driverType`;
+  }
+  const { subnetId, driverType } = parameters;
+  if (subnetId !== undefined && (typeof subnetId !== "string" || !/^[0-9a-fA-F-]{1,64}$/.test(subnetId))) {
+    return "subnetId must be the ID of a subnet of Neutron";
+  }
+  if (driverType !== undefined && typeof driverType !== "string") return "driverType must be a text";
+  const named = driverType === undefined ? settings.driver : (settings.driverAliases[driverType] ?? driverType);
+  if (!drivers.includes(named))
+    return `driverType ${quote(named, 60)} is none of ${drivers.join(", ")}, and no alias in driverAliases`;
+  const mapped = driverType === undefined ? undefined : settings.subnetMapping[driverType];
+  const subnet = subnetId ?? mapped ?? settings.podSubnet;
+  if (subnet === undefined) return "no subnet: the definition has no subnetId, and the provider's settings have no podSubnet";
+  if (subnetId !== undefined && settings.allowedSubnets?.includes(subnetId) === false) {
+    return `subnet ${quote(subnetId, 64)} is not in the provider's allowedSubnets`;
+  }
+  return { subnet, driver: named as NeutronDriver };
+}
+
+function subnetValues({
+  id,
+  network_id: networkId,
+  cidr,
+  gateway_ip: gateway,
+  host_routes: routes,
+}: Body): SubnetValues | undefined {
+  if (typeof id !== "string" || typeof networkId !== "string" || typeof cidr !== "string") return undefined;
+  return { id, networkId, cidr, gateway: typeof gateway === "string" ? gateway : undefined, routes: objectsOf(routes) };
+}

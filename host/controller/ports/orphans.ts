@@ -1,0 +1,46 @@
+// Ports of a fabric that no ExternalPort has: a controller ended between the port's creation and the object's status, or somebody removed the object.
+
+import { readExternalPort } from "../../../src/external-port/objects.ts";
+import type { PartContext } from "../part.ts";
+import type { OwnedPort, PortProvider } from "./provider.ts";
+import { portPath } from "./status.ts";
+
+/** Ports that one look releases at most: a mistake in the owner's name must not empty a fabric at once. */
+const maxReleased = 500;
+
+/**
+ * Releases the orphans. An ExternalPort is created before its port, so a port without an object is never about to get one. The API's store is asked, not
+ * a watch. Answers the number of released ports.
+ */
+export async function releaseOrphans({ objects, log }: PartContext, name: string, provider: PortProvider): Promise<number> {
+  const owned = await provider.list();
+  if (!owned.ok) {
+    log("warn", `provider "${name}": its ports cannot be listed: ${owned.message}`);
+    return 0;
+  }
+  let released = 0;
+  for (const port of owned.value) {
+    if (released >= maxReleased) break;
+    if (!(await isOrphan(objects, name, port))) continue;
+    const outcome = await provider.release(port);
+    if (outcome.ok) released += 1;
+    log(
+      outcome.ok ? "info" : "warn",
+      `port ${port.providerId} of provider "${name}" has no ExternalPort ${port.key}: ${outcome.ok ? "released" : outcome.message}`,
+    );
+  }
+  return released;
+}
+
+async function isOrphan(objects: PartContext["objects"], provider: string, { key, providerId }: OwnedPort): Promise<boolean> {
+  const [namespace = "", name = "", ...more] = key.split("/");
+  // A key in another form is not Plexus' own.
+  if (more.length > 0 || !/^[a-z0-9-]{1,63}$/.test(namespace) || !/^[a-z0-9.-]{1,253}$/.test(name)) return false;
+  const answer = await objects.get(portPath(namespace, name));
+  if (answer.kind === "absent") return true;
+  if (answer.kind !== "object") return false;
+  const object = readExternalPort(answer.object);
+  if (!object.ok || object.value.spec.provider !== provider || object.value.port === undefined) return false;
+  // The fabric has two ports of one object; its status names the one in use.
+  return object.value.port.providerId !== providerId;
+}

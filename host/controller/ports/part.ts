@@ -1,0 +1,75 @@
+// The part for external ports: an ExternalPort for each interface of a pod whose definition names a fabric, and the fabric's port for each of them.
+
+import { setTimeout } from "node:timers/promises";
+import type { ControllerPart, MakePart } from "../part.ts";
+import { type WorkOutcome, WorkQueue } from "../work/work-queue.ts";
+import { PortCollections } from "./collections.ts";
+import { releaseOrphans } from "./orphans.ts";
+import { workOnPod } from "./pod-work.ts";
+import { type ActiveLooks, type PortWork, workOnPort } from "./port-work.ts";
+import type { ConfiguredProvider } from "./provider-settings.ts";
+
+const part = "externalports";
+/** Objects that are worked on at the same time: most of the time a worker waits for the fabric. */
+const workers = 16;
+/** Pause between looks at the first lists, in ms. */
+const listingMs = 100;
+/** Pause of an object while a collection is incomplete again, in ms. */
+const incompleteMs = 10_000;
+
+/** Settings of the part. */
+export interface ExternalPortsInit {
+  readonly providers: ReadonlyMap<string, ConfiguredProvider>;
+  /** Interval between looks for orphans, in ms. */
+  readonly orphansMs?: number;
+}
+
+/** Makes the part. */
+export function externalPortsPart({ providers, orphansMs = 300_000 }: ExternalPortsInit): MakePart {
+  return (context): ControllerPart => {
+    const looks: ActiveLooks = new Map();
+    const queue: WorkQueue = new WorkQueue({
+      workers,
+      work: (key) => workOn(work, key),
+      onWorked: (key, outcome, ms) => {
+        context.metrics.add("plexus_controller_work_total", { part, outcome: outcome.kind });
+        context.metrics.observe("plexus_controller_work_duration_seconds", { part }, ms / 1000);
+        if (outcome.kind === "failed") context.log("warn", `${key}: ${outcome.why}`);
+      },
+    });
+    const collections = new PortCollections(context, {
+      pod: (namespace, name) => queue.add(`pod ${namespace}/${name}`),
+      port: (namespace, name) => queue.add(`port ${namespace}/${name}`),
+    });
+    const work: PortWork = { context, collections, providers, looks };
+    context.metrics.onScrape(() => {
+      context.metrics.set("plexus_controller_queue_objects", { part }, queue.size);
+      for (const { what, live, objects } of collections.states) {
+        context.metrics.set("plexus_controller_watch_live", { collection: what }, Number(live));
+        context.metrics.set("plexus_controller_watch_objects", { collection: what }, objects);
+      }
+    });
+    return {
+      name: part,
+      run: async (signal) => {
+        collections.start(signal);
+        while (!collections.complete && !signal.aborted) await setTimeout(listingMs);
+        await Promise.all([queue.run(signal), lookForOrphans(work, orphansMs, signal)]);
+      },
+    };
+  };
+}
+
+async function workOn(work: PortWork, key: string): Promise<WorkOutcome> {
+  if (!work.collections.complete) return { kind: "again", afterMs: incompleteMs };
+  const [kind, path = ""] = key.split(" ", 2);
+  const [namespace = "", name = ""] = path.split("/");
+  return kind === "pod" ? workOnPod(work.context, work.collections, namespace, name) : workOnPort(work, namespace, name);
+}
+
+async function lookForOrphans({ context, providers }: PortWork, everyMs: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const [name, { provider }] of providers) await releaseOrphans(context, name, provider);
+    await setTimeout(everyMs, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,68 @@
+// The work on a pod whose networks have external ports: an ExternalPort for each of them, before its node needs them.
+
+import type { PodFacts } from "../../../src/external-port/wanted-ports.ts";
+import { externalPortObject, waitsForPorts, wantedPorts } from "../../../src/external-port/wanted-ports.ts";
+import { externalPortName } from "../../../src/external-port/objects.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { compat } from "../../../src/npwg/profile.ts";
+import { readPod } from "../../../src/npwg/pod.ts";
+import type { ApiObject } from "../../cluster/kube/api-objects.ts";
+import type { PartContext } from "../part.ts";
+import { outcomeOf } from "../podnetworks/object-work.ts";
+import type { WorkOutcome } from "../work/work-queue.ts";
+import { paths, type PortCollections } from "./collections.ts";
+
+const done: WorkOutcome = { kind: "done" };
+
+/** Creates what the pod lacks. Creating the objects is idempotent: their names have the pod's UID. */
+export async function workOnPod(
+  { objects, event }: PartContext,
+  collections: PortCollections,
+  namespace: string,
+  name: string,
+): Promise<WorkOutcome> {
+  if (!collections.wantsPorts(namespace, name)) return done;
+  const answer = await objects.get(`/api/v1/namespaces/${namespace}/pods/${name}`);
+  if (answer.kind !== "object") return outcomeOf(answer);
+  const pod = podFacts(answer.object);
+  if (pod === undefined) return { kind: "failed", why: "the API's answer is not a pod" };
+  if (!waitsForPorts(pod)) return done;
+  const find = (...id: [string, string]): ReadonlyMap<string, string> | undefined =>
+    collections.definitions.get(...id)?.annotations;
+  const wanted = wantedPorts(pod, find, compat);
+  if (!wanted.ok) {
+    event(
+      { kind: "Pod", eventNamespace: namespace, name, uid: pod.uid },
+      { reason: "ExternalPortInvalid", message: wanted.problem, type: "Warning" },
+    );
+    return done;
+  }
+  for (const spec of wanted.ports) {
+    if (collections.ports.get(namespace, externalPortName(spec.podUid, spec.index)) !== undefined) continue;
+    const made = await objects.create(
+      `${paths.ports.replace("externalports", `namespaces/${namespace}/externalports`)}`,
+      externalPortObject(namespace, spec),
+    );
+    if (made.kind !== "object" && made.kind !== "conflict") return outcomeOf(made);
+  }
+  return done;
+}
+
+/** The facts of a pod; undefined for another object. */
+export function podFacts(object: ApiObject): PodFacts | undefined {
+  const pod = readPod(object);
+  if (!pod.ok || pod.value.uid === undefined) return undefined;
+  const { nodeName, hostNetwork } = objectOf(object["spec"]);
+  const { phase } = objectOf(object["status"]);
+  return {
+    ...pod.value,
+    uid: pod.value.uid,
+    nodeName: typeof nodeName === "string" ? nodeName : "",
+    phase: typeof phase === "string" ? phase : "Pending",
+    isHostNetwork: hostNetwork === true,
+  };
+}
+
+function objectOf(value: unknown): ApiObject {
+  return isJsonObject(value) ? value : {};
+}

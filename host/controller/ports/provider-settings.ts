@@ -1,0 +1,60 @@
+// The providers of plexus-controller, from the file of --external-ports.
+
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { httpProvider } from "./http-provider.ts";
+import { neutronSettings } from "./neutron/settings.ts";
+import { neutronProvider } from "./neutron/provider.ts";
+import { noopProvider } from "./noop.ts";
+import type { PortProvider } from "./provider.ts";
+
+const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'a name of lower-case letters, digits and "-"');
+/** Namespaces whose definitions may use the provider. A definition's author chooses the fabric's network, so the list has no default. */
+const namespaces = z.array(z.string().min(1)).min(1);
+/** Neutron allows 60 characters in a tag. */
+const owner = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9.-]{0,39}$/, 'a name of lower-case letters, digits, "." and "-", at most 40 characters');
+
+const provider = z.discriminatedUnion("type", [
+  z.strictObject({ name, namespaces, type: z.literal("noop") }),
+  z.strictObject({
+    name,
+    namespaces,
+    type: z.literal("http"),
+    owner,
+    url: z.url({ protocol: /^https?$/ }),
+    tokenFile: z.string().startsWith("/").optional(),
+  }),
+  z.strictObject({ name, namespaces, type: z.literal("neutron"), owner, neutron: neutronSettings }),
+]);
+
+/** The schema of the file. */
+export const providerFile = z.strictObject({ providers: z.array(provider).min(1).max(16) });
+
+/** A provider, and who may use it. */
+export interface ConfiguredProvider {
+  readonly provider: PortProvider;
+  readonly namespaces: readonly string[];
+}
+
+/** Reads the file, YAML or JSON. Rejects with a message that names the file, the key and the mistake. */
+export async function readProviders(file: string): Promise<ReadonlyMap<string, ConfiguredProvider>> {
+  const { parse } = await import("yaml");
+  const read = providerFile.safeParse(parse(await readFile(file, "utf8"), { maxAliasCount: 0 }));
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw new Error(`${file}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
+  }
+  const configured = new Map<string, ConfiguredProvider>();
+  for (const each of read.data.providers) {
+    if (configured.has(each.name)) throw new Error(`${file}: two providers have the name "${each.name}"`);
+    configured.set(each.name, { provider: make(each), namespaces: each.namespaces });
+  }
+  return configured;
+}
+
+function make(settings: z.infer<typeof provider>): PortProvider {
+  if (settings.type === "noop") return noopProvider();
+  return settings.type === "http" ? httpProvider(settings) : neutronProvider(settings.neutron, settings.owner);
+}

@@ -1,0 +1,52 @@
+// What a fabric must offer: four operations, of which each may be repeated. docs/how-to/write-a-provider.md has the same over HTTP.
+
+import type { ProvidedPort } from "../../../src/external-port/objects.ts";
+
+/** A port that is wanted. */
+export interface PortRequest {
+  /** Unique for ever: `NAMESPACE/NAME` of the ExternalPort, whose name has the pod's UID. A provider finds its port again by it. */
+  readonly key: string;
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly nodeName: string;
+  /** The definition's parameters. They come from the definition's author, who may be hostile. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly requested: { readonly mac?: string; readonly ips?: readonly string[] };
+}
+
+/** A port that the fabric has for this cluster. */
+export interface OwnedPort {
+  readonly key: string;
+  readonly providerId: string;
+}
+
+/**
+ * Why an operation failed. `unavailable`: no answer, or one that may change soon. `quota`: the fabric has no more to give. `invalid`: the parameters are
+ * wrong. `refused`: the fabric says no for good.
+ */
+export interface ProviderFailure {
+  readonly ok: false;
+  readonly reason: "unavailable" | "quota" | "invalid" | "refused";
+  readonly message: string;
+  /** Pause that the fabric asks for, in ms. */
+  readonly waitMs?: number;
+}
+
+/** The outcome of an operation. */
+export type ProviderResult<T> = { readonly ok: true; readonly value: T } | ProviderFailure;
+
+/** A fabric. All operations are idempotent, and bound their own time. */
+export interface PortProvider {
+  /** Makes the port of this key, or answers the one that exists. */
+  readonly ensure: (request: PortRequest) => Promise<ProviderResult<ProvidedPort>>;
+  /** Removes the port of this key; succeeds if there is none. */
+  readonly release: (port: OwnedPort) => Promise<ProviderResult<void>>;
+  /** All ports that the fabric has for this cluster, so that ports without an ExternalPort can be released. */
+  readonly list: () => Promise<ProviderResult<readonly OwnedPort[]>>;
+  /** Whether the fabric forwards packets of the port. */
+  readonly active: (port: OwnedPort) => Promise<ProviderResult<boolean>>;
+}
+
+/** A failure. */
+export function failure(reason: ProviderFailure["reason"], message: string, waitMs?: number): ProviderFailure {
+  return { ok: false, reason, message, ...(waitMs === undefined ? {} : { waitMs }) };
+}
