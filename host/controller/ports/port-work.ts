@@ -136,15 +136,17 @@ async function release(work: PortWork, object: ExternalPort): Promise<WorkOutcom
   if (!object.isDeleted) return outcomeOf(await context.objects.remove(portPath(namespace, name), { uid }));
   if (!finalizers.includes(externalPortFinalizer)) return done;
   const configured = providers.get(spec.provider);
-  // Without its provider's settings nobody can release the port: the object keeps its name.
-  if (configured === undefined)
+  if (configured !== undefined) {
+    const released = await configured.provider.release({
+      key: `${namespace}/${name}`,
+      providerId: port === undefined ? "" : port.providerId,
+    });
+    if (!released.ok)
+      return { kind: "failed", why: released.message, ...(released.waitMs === undefined ? {} : { waitMs: released.waitMs }) };
+  } else if (port !== undefined) {
+    // Only the provider's settings make a release possible: the object keeps its name until then.
     return { kind: "failed", why: `provider "${spec.provider}" is not configured: the port of ${name} is not released` };
-  const released = await configured.provider.release({
-    key: `${namespace}/${name}`,
-    providerId: port === undefined ? "" : port.providerId,
-  });
-  if (!released.ok)
-    return { kind: "failed", why: released.message, ...(released.waitMs === undefined ? {} : { waitMs: released.waitMs }) };
+  }
   const kept = finalizers.filter((each) => each !== externalPortFinalizer);
   return outcomeOf(await context.objects.patch(portPath(namespace, name), { metadata: { resourceVersion, finalizers: kept } }));
 }

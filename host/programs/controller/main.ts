@@ -6,6 +6,7 @@ import { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import { inClusterServer } from "../../cluster/kube/in-cluster.ts";
 import { keptCredentials, keptServiceAccount } from "../../cluster/kube/kept-credentials.ts";
 import { Controller } from "../../controller/controller.ts";
+import type { MakePart } from "../../controller/part.ts";
 import { podNetworksPart } from "../../controller/podnetworks/part.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
@@ -45,7 +46,7 @@ async function main(options: ControllerOptions): Promise<void> {
     lease: { namespace: options.leaseNamespace, name: options.leaseName, seconds: options.leaseSeconds },
     identity: options.identity ?? `${hostname()}_${randomBytes(6).toString("hex")}`,
     version,
-    parts: options.podNetworks ? [podNetworksPart({ createDefault: options.createDefaultPodNetwork })] : [],
+    parts: await partsOf(options),
     listen: options.metricsListen,
     log: (level, text) => log.write(level, {}, text),
   });
@@ -54,6 +55,22 @@ async function main(options: ControllerOptions): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => controller.stop());
   await controller.run();
   process.exit(0);
+}
+
+async function partsOf({ podNetworks, createDefaultPodNetwork, externalPorts }: ControllerOptions): Promise<readonly MakePart[]> {
+  const parts: MakePart[] = [];
+  if (podNetworks) parts.push(podNetworksPart({ createDefault: createDefaultPodNetwork }));
+  if (externalPorts !== undefined) {
+    // Loaded where it is switched on: zod and yaml take memory.
+    const { externalPortsPart } = await import("../../controller/ports/part.ts");
+    const { readProviders } = await import("../../controller/ports/provider-settings.ts");
+    const providers = await readProviders(externalPorts).catch((error: unknown) => {
+      process.stderr.write(`plexus-controller: --external-ports: ${error instanceof Error ? error.message : String(error)}\n`);
+      return process.exit(2);
+    });
+    parts.push(externalPortsPart({ providers }));
+  }
+  return parts;
 }
 
 const options = readOptions(process.argv.slice(2), process.env);

@@ -20,6 +20,8 @@ export interface ControllerOptions {
   /** Whether PodNetworks are served. */
   readonly podNetworks: boolean;
   readonly createDefaultPodNetwork: boolean;
+  /** The file with the providers of external ports; undefined: there are none. */
+  readonly externalPorts: string | undefined;
 }
 
 /** The help text. */
@@ -46,6 +48,8 @@ export const usage = `plexus-controller: the cluster's part of Plexus (defaults 
                         the chart's networks.enabled (off)
   --disable-default-podnetwork-creation
                         do not create the PodNetwork "default"
+  --external-ports FILE make ports in outer fabrics, with the providers of this
+                        file (none)
   --log-level LEVEL     debug, info, warn or error (info)
   --help                show this text
 `;
@@ -73,6 +77,7 @@ export function readOptions(
         "log-level": { type: "string", default: "info" },
         "pod-networks": { type: "boolean" },
         "disable-default-podnetwork-creation": { type: "boolean" },
+        "external-ports": { type: "string" },
         help: { type: "boolean", short: "h" },
       },
     });
@@ -89,6 +94,8 @@ export function readOptions(
       logLevel: levelOf(values["log-level"]),
       podNetworks: values["pod-networks"] === true,
       createDefaultPodNetwork: values["disable-default-podnetwork-creation"] !== true,
+      externalPorts:
+        values["external-ports"] === undefined ? undefined : pathOf("external-ports", values["external-ports"], 4095),
     };
   } catch (error) {
     // The message of parseArgs for a positional argument has several sentences; the first names the mistake.

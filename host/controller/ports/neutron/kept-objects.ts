@@ -14,7 +14,7 @@ export class KeptObjects {
   readonly #kind: string;
   readonly #kept = new Map<string, { readonly object: Body; readonly untilMs: number }>();
 
-  constructor(client: NeutronClient, kind: "subnet" | "network" | "extension") {
+  constructor(client: NeutronClient, kind: "subnet" | "network") {
     this.#client = client;
     this.#kind = kind;
   }

@@ -17,7 +17,6 @@ export interface SubnetValues {
 export interface PortSettings {
   readonly name: string;
   readonly deviceOwner: string | undefined;
-  readonly tags: readonly string[];
   readonly hostId: string | undefined;
   readonly portSecurity: boolean | undefined;
   readonly securityGroups: readonly string[] | undefined;
@@ -34,7 +33,6 @@ export function portBody({ pod, requested, key }: PortRequest, subnet: SubnetVal
     description: `pod ${pod.namespace}/${pod.name} (ExternalPort ${key})`,
     admin_state_up: true,
     fixed_ips: fixed,
-    tags: settings.tags,
     // A subport of a trunk must have no device.
     ...(settings.deviceOwner === undefined ? {} : { device_owner: settings.deviceOwner, device_id: pod.uid }),
     ...(requested.mac === undefined ? {} : { mac_address: requested.mac }),

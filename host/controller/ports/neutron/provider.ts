@@ -14,15 +14,11 @@ import { Trunks } from "./trunks.ts";
 /** `device_owner` of Plexus' ports. The prefix `compute:` makes Neutron treat them as ports of machines. */
 const deviceOwner = "compute:plexus";
 const drivers: readonly string[] = ["neutron-vif", "nested-vlan", "nested-macvlan"];
-/** The extension by which a port and its tags are made in one request, so that no port is ever without its owner's tag. */
-const tagExtension = "tag-ports-during-bulk-creation";
-
 /** Makes the provider. `owner`: this cluster's name at Neutron. */
 export function neutronProvider(settings: NeutronSettings, owner: string): PortProvider {
   const client = new NeutronClient(settings);
   const subnets = new KeptObjects(client, "subnet");
   const networks = new KeptObjects(client, "network");
-  const extensions = new KeptObjects(client, "extension");
   const trunks = new Trunks(client, settings.vlans);
   const ownerTag = `plexus-owner:${owner}`;
   const nameOf = (key: string): string => `plexus:${owner}:${key}`;
@@ -32,17 +28,9 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
   };
 
   const create = async (request: PortRequest, subnet: SubnetValues, driver: NeutronDriver): Promise<ProviderResult<Body>> => {
-    const supported = await extensions.get(tagExtension);
-    if (!supported.ok) {
-      const old = supported.reason === "invalid";
-      return old
-        ? failure("refused", `Neutron lacks the extension ${tagExtension}, which it has since the release Stein`)
-        : supported;
-    }
     const body = portBody(request, subnet, {
       name: nameOf(request.key),
       deviceOwner: driver === "nested-vlan" ? undefined : deviceOwner,
-      tags: [ownerTag],
       hostId: settings.bindHost && driver === "neutron-vif" ? request.nodeName : undefined,
       portSecurity: settings.portSecurity,
       securityGroups: settings.securityGroups,
@@ -53,6 +41,13 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
     return port === undefined
       ? failure("unavailable", "Neutron made a port, but its answer has none")
       : { ok: true, value: port };
+  };
+
+  /** Tags a port, also one whose creation was not answered: the look for orphans finds ports by the tag. */
+  const tag = async (port: Body): Promise<ProviderResult<Body>> => {
+    if (Array.isArray(port["tags"]) && port["tags"].includes(ownerTag)) return { ok: true, value: port };
+    const tagged = await client.send("PUT", `/ports/${String(port["id"])}/tags/${encodeURIComponent(ownerTag)}`);
+    return tagged.ok ? { ok: true, value: port } : tagged;
   };
 
   const find = async (key: string): Promise<ProviderResult<readonly Body[]>> => client.list("ports", [["name", nameOf(key)]]);
@@ -96,7 +91,9 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
       // The same of two ports is taken each time; the other is an orphan.
       const [existing] = found.value.toSorted((a, b) => (String(a["id"]) < String(b["id"]) ? -1 : 1));
       const port = existing === undefined ? await create(request, values, choice.driver) : { ok: true as const, value: existing };
-      return port.ok ? complete(port.value, request, values, choice.driver) : port;
+      if (!port.ok) return port;
+      const tagged = await tag(port.value);
+      return tagged.ok ? complete(port.value, request, values, choice.driver) : tagged;
     },
 
     release: async ({ key, providerId }) => {

@@ -1,0 +1,313 @@
+// ExternalPorts on a real API server with a real Neutron and OVN: plexus-controller makes and releases the ports of pods.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { externalPortName } from "../../src/external-port/objects.ts";
+import { startController, type TestController } from "../harness/controller.ts";
+import { applyObjects, objectsOf } from "../harness/kube/apply.ts";
+import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { kubeApi } from "../harness/kube/binaries.ts";
+import { networkRequests } from "../harness/kube/network-requests.ts";
+import { type FaultProxy, startFaultProxy } from "../harness/neutron/fault-proxy.ts";
+import { type Neutron, startNeutron } from "../harness/neutron/neutron.ts";
+import { missingNeutron } from "../harness/neutron/packages.ts";
+import { missing, privateNamespaces } from "../harness/requires.ts";
+
+/** The node of `ApiServer.pod`. */
+const nodeName = "node";
+const password = "the password of the test";
+const kuryr = (config: object): Record<string, string> => ({ "openstack.org/kuryr-config": JSON.stringify(config) });
+
+interface Port {
+  readonly metadata: { readonly finalizers?: readonly string[] };
+  readonly status?: {
+    readonly providerId?: string;
+    readonly mac?: string;
+    readonly addresses?: readonly { readonly address: string; readonly gateway?: string }[];
+    readonly mtu?: number;
+    readonly binding?: { readonly type: string; readonly interfaceId?: string };
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+    }[];
+  };
+}
+
+describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi, missingNeutron))(
+  "plexus-controller with Neutron",
+  () => {
+    const directory = mkdtempSync(join(tmpdir(), "plexus-ports-"));
+    let api: ApiServer;
+    let objects: ApiObjects;
+    let neutron: Neutron;
+    let proxy: FaultProxy;
+    let controller: TestController;
+    let network: string;
+    let subnet: string;
+    let replicas = 0;
+
+    const start = async (): Promise<void> => {
+      controller = await startController({
+        identity: `ports-${replicas++}`,
+        kubeconfig: api.adminKubeconfig,
+        args: ["--external-ports", join(directory, "providers.yaml")],
+      });
+    };
+    const portOf = async (uid: string, index = 0): Promise<Port | undefined> => {
+      const answer = await objects.get(`/apis/plexus.dev/v1alpha1/namespaces/shop/externalports/${externalPortName(uid, index)}`);
+      return answer.kind === "object" ? (answer.object as unknown as Port) : undefined;
+    };
+    const ready = (port: Port | undefined) => port?.status?.conditions?.find(({ type }) => type === "Ready");
+    const soon = <T>(check: () => Promise<T>): Promise<T> =>
+      vi.waitFor(check, { timeout: 20_000, interval: 100 }).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${controller.stderr()}`, { cause: error });
+      });
+    const readyPort = (uid: string): Promise<Port> =>
+      soon(async () => {
+        const port = await portOf(uid);
+        expect(ready(port)).toMatchObject({ status: "True" });
+        return port as Port;
+      });
+    const ownPorts = async (): Promise<readonly Record<string, any>[]> =>
+      (await neutron.request("GET", "/ports?tags=plexus-owner:test"))["ports"];
+
+    beforeAll(async () => {
+      [api, neutron] = await Promise.all([
+        startApiServer({ alsoAllowed: [...networkRequests, ...portRequests] }),
+        startNeutron(nodeName),
+      ]);
+      proxy = await startFaultProxy(neutron.url, password);
+      objects = objectsOf(api.adminKubeconfig);
+      await applyObjects(objects, "deploy/helm/plexus/files/external-ports.yaml");
+      network = (await neutron.request("POST", "/networks", { network: { name: "pods" } }))["network"].id;
+      const body = { network_id: network, ip_version: 4, cidr: "10.9.0.0/24", enable_dhcp: false };
+      subnet = (await neutron.request("POST", "/subnets", { subnet: body }))["subnet"].id;
+      writeFileSync(join(directory, "password"), `${password}\n`);
+      const settings = {
+        url: proxy.url,
+        auth: { type: "password", url: proxy.url, user: "plexus", passwordFile: join(directory, "password"), project: "pods" },
+        podSubnet: subnet,
+        subnetMapping: { fast: subnet },
+        driverAliases: { fast: "neutron-vif" },
+        portSecurity: false,
+      };
+      const providers = [{ name: "neutron", type: "neutron", namespaces: ["shop"], owner: "test", neutron: settings }];
+      writeFileSync(join(directory, "providers.yaml"), JSON.stringify({ providers }));
+      await api.network("shop", "fabric", [{ type: "external-port" }], kuryr({ subnetId: subnet }));
+      await start();
+    });
+    afterEach(() => {
+      proxy.fault = () => undefined;
+    });
+    afterAll(async () => {
+      await controller?.kill();
+      objects?.close();
+      proxy?.dispose();
+      await Promise.all([api?.dispose(), neutron?.dispose()]);
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    test("KU-02 KU-07 makes a port for a pod on a node, says what to plug, and releases it when the pod is gone", async () => {
+      const { uid } = await api.pod("shop", "web", "fabric");
+      const port = await readyPort(uid);
+      const [made] = await ownPorts();
+      expect(made).toMatchObject({
+        name: `plexus:test:shop/${externalPortName(uid, 0)}`,
+        "binding:host_id": nodeName,
+        device_owner: "compute:plexus",
+      });
+      expect(port.status).toMatchObject({
+        providerId: made?.["id"],
+        mac: made?.["mac_address"],
+        addresses: [{ address: `${made?.["fixed_ips"][0].ip_address}/24`, gateway: "10.9.0.1" }],
+        binding: { type: "ovs", interfaceId: made?.["id"] },
+      });
+      expect(port.status?.mtu).toBeGreaterThan(1200);
+      expect(port.metadata.finalizers).toEqual(["plexus.dev/external-port"]);
+      await api.deletePod("shop", "web");
+      await soon(async () => expect(await portOf(uid)).toBeUndefined());
+      expect(await ownPorts()).toEqual([]);
+    });
+
+    test("KU-05 KU-08 KU-09 a pod's networks have their own subnet or driver; other networks need no port", async () => {
+      await api.network("shop", "plain", [{ type: "bridge" }]);
+      await api.network("shop", "default-subnet", [{ type: "external-port" }], kuryr({}));
+      await api.network("shop", "by-driver", [{ type: "external-port" }], kuryr({ driverType: "fast" }));
+      const { uid } = await api.pod("shop", "many", "plain,default-subnet,by-driver");
+      for (const index of [1, 2])
+        await soon(async () => expect(ready(await portOf(uid, index))).toMatchObject({ status: "True" }));
+      expect(await portOf(uid, 0)).toBeUndefined();
+      await api.deletePod("shop", "many");
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
+    test.each([
+      ["an unknown subnet", kuryr({ subnetId: "00000000-0000-0000-0000-000000000000" }), "Invalid", /Neutron answers HTTP 404/],
+      ["an unknown driver", kuryr({ driverType: "sriov" }), "Invalid", /driverType "sriov" is none of/],
+      [
+        "an unknown provider",
+        { "plexus.dev/external-port": '{"provider":"elsewhere"}' },
+        "Invalid",
+        /provider "elsewhere" is not in/,
+      ],
+    ])("KU-22 %s stands in the port's condition and in the pod's Events", async (_, annotations, reason, message) => {
+      await api.network("shop", "wrong", [{ type: "external-port" }], annotations);
+      const pod = await api.pod("shop", "unlucky", "wrong");
+      await soon(async () =>
+        expect(ready(await portOf(pod.uid))).toMatchObject({ status: "False", reason, message: expect.stringMatching(message) }),
+      );
+      await soon(async () => expect((await api.eventsOf(pod)).join("\n")).toMatch(message));
+      await api.deletePod("shop", "unlucky");
+      await soon(async () => expect(await portOf(pod.uid)).toBeUndefined());
+    });
+
+    test("a definition of another namespace may not use the provider", async () => {
+      await api.network("elsewhere", "fabric", [{ type: "external-port" }], kuryr({ subnetId: subnet }));
+      const pod = await api.pod("shop", "guest", "elsewhere/fabric");
+      await soon(async () =>
+        expect(ready(await portOf(pod.uid))).toMatchObject({
+          reason: "Invalid",
+          message: expect.stringContaining("may not use provider"),
+        }),
+      );
+      expect(await ownPorts()).toEqual([]);
+      await api.deletePod("shop", "guest");
+    });
+
+    test("a requested address that another port has is refused; a free one is given", async () => {
+      const free = await api.pod("shop", "first", [{ name: "fabric", ips: ["10.9.0.77"], mac: "02:00:00:00:00:77" }]);
+      expect((await readyPort(free.uid)).status).toMatchObject({
+        mac: "02:00:00:00:00:77",
+        addresses: [{ address: "10.9.0.77/24" }],
+      });
+      const taken = await api.pod("shop", "second", [{ name: "fabric", ips: ["10.9.0.77"] }]);
+      await soon(async () =>
+        expect(ready(await portOf(taken.uid))).toMatchObject({
+          reason: "Refused",
+          message: expect.stringContaining("IpAddressAlreadyAllocated"),
+        }),
+      );
+      await Promise.all(["first", "second"].map((name) => api.deletePod("shop", name)));
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
+    test("a quota that is full is QuotaExceeded, and the port is made once there is room", async () => {
+      const fillers: string[] = [];
+      for (;;) {
+        const made = await neutron.request("POST", "/ports", { port: { network_id: network, name: "filler" } }).catch(String);
+        if (typeof made === "string") {
+          expect(made).toContain("OverQuota");
+          break;
+        }
+        fillers.push(made["port"].id);
+      }
+      const pod = await api.pod("shop", "one-more", "fabric");
+      await soon(async () => expect(ready(await portOf(pod.uid))).toMatchObject({ reason: "QuotaExceeded" }));
+      expect((await api.eventsOf(pod)).join("\n")).toContain("QuotaExceeded");
+      await Promise.all(fillers.map((id) => neutron.request("DELETE", `/ports/${id}`)));
+      await readyPort(pod.uid);
+      await api.deletePod("shop", "one-more");
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
+    test("an expired token is renewed once, and a wrong answer of HTTP 503 is tried again", async () => {
+      const before = proxy.tokens.length;
+      proxy.expireTokens();
+      let failures = 2;
+      proxy.fault = (request) => (request.startsWith("POST /v2.0/ports") && failures-- > 0 ? { status: 503 } : undefined);
+      const pod = await api.pod("shop", "patient", "fabric");
+      await readyPort(pod.uid);
+      expect(proxy.tokens.length).toBe(before + 1);
+      await api.deletePod("shop", "patient");
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
+    test("a port whose creation was not answered is found again, not made twice", async () => {
+      let cut = true;
+      proxy.fault = (request) => {
+        if (!cut || !request.startsWith("POST /v2.0/ports")) return undefined;
+        cut = false;
+        return "hang up after";
+      };
+      const pod = await api.pod("shop", "cut", "fabric");
+      await readyPort(pod.uid);
+      expect(await ownPorts()).toHaveLength(1);
+      await api.deletePod("shop", "cut");
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
+    test("a controller killed at each of its requests leaves one port for each pod, and none for a pod that is gone", async () => {
+      // A new controller has no kept subnet.
+      await controller.kill();
+      await start();
+      for (const [index, step] of [
+        "GET /v2.0/subnets",
+        "GET /v2.0/ports?name",
+        "POST /v2.0/ports",
+        "GET /v2.0/networks",
+        "DELETE /v2.0/ports",
+      ].entries()) {
+        const reached = Promise.withResolvers<void>();
+        proxy.fault = (request) => {
+          if (!request.startsWith(step)) return undefined;
+          reached.resolve();
+          return "hang up after";
+        };
+        const name = `killed-${index}`;
+        const pod = await api.pod("shop", name, "fabric");
+        if (step.startsWith("DELETE")) {
+          await readyPort(pod.uid);
+          await api.deletePod("shop", name);
+        }
+        await reached.promise;
+        await controller.kill();
+        proxy.fault = () => undefined;
+        await start();
+        if (!step.startsWith("DELETE")) {
+          await readyPort(pod.uid);
+          expect((await ownPorts()).map(({ name: portName }) => portName)).toEqual([
+            `plexus:test:shop/${externalPortName(pod.uid, 0)}`,
+          ]);
+          await api.deletePod("shop", name);
+        }
+        await soon(async () => expect(await ownPorts()).toEqual([]));
+        await soon(async () => expect(await portOf(pod.uid)).toBeUndefined());
+      }
+    });
+
+    test("KU-17 an object that somebody deletes keeps its port until the pod is gone", async () => {
+      const pod = await api.pod("shop", "kept", "fabric");
+      await readyPort(pod.uid);
+      await objects.remove(`/apis/plexus.dev/v1alpha1/namespaces/shop/externalports/${externalPortName(pod.uid, 0)}`);
+      await soon(async () => expect((await api.eventsOf(pod)).join("\n")).toContain("NoExternalPort"));
+      expect(await ownPorts()).toHaveLength(1);
+      await api.deletePod("shop", "kept");
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
+    test("a port of this owner without an ExternalPort is released; ports of others stay", async () => {
+      const make = (name: string, tags: readonly string[]) =>
+        neutron.request("POST", "/ports", { ports: [{ network_id: network, name, tags }] });
+      await make("plexus:test:shop/00000000-0000-0000-0000-000000000000-0", ["plexus-owner:test"]);
+      await make("plexus:other:shop/00000000-0000-0000-0000-000000000000-0", ["plexus-owner:other"]);
+      await make("a machine", []);
+      await controller.kill();
+      await start();
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+      const { ports } = await neutron.request("GET", "/ports");
+      expect(ports.map(({ name }: { name: string }) => name).toSorted()).toEqual([
+        "a machine",
+        "plexus:other:shop/00000000-0000-0000-0000-000000000000-0",
+      ]);
+    });
+  },
+);
+
+const portRequests = ["externalports", "externalports/status", "events"].flatMap((resource) =>
+  ["get", "list", "watch", "create", "update", "patch", "delete"].map((verb) => `${verb} ${resource}`),
+);

@@ -1,0 +1,77 @@
+// A server before Neutron: Keystone's part, and faults that a healthy Neutron does not show on demand.
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** An answer instead of Neutron's. */
+export interface Fault {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+/** The proxy. */
+export interface FaultProxy {
+  readonly url: string;
+  /** The requests so far, as `METHOD /path`. */
+  readonly requests: readonly string[];
+  /** Tokens that Keystone's part has given. */
+  readonly tokens: readonly string[];
+  /** Decides on each request; undefined lets it through. */
+  fault: (request: string) => Fault | "hang up after" | undefined;
+  /** Makes all tokens invalid. */
+  expireTokens(): void;
+  dispose(): void;
+}
+
+/** Starts the proxy. `password`: the only one that Keystone's part accepts. */
+export async function startFaultProxy(neutron: string, password: string): Promise<FaultProxy> {
+  const requests: string[] = [];
+  const tokens: string[] = [];
+  let valid: string | undefined;
+  const server = createServer((request, response) => void answer(request, response));
+  const proxy: FaultProxy = {
+    url: "",
+    requests,
+    tokens,
+    fault: () => undefined,
+    expireTokens: () => (valid = undefined),
+    dispose: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = "", url = "" } = request;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    requests.push(`${method} ${url}`);
+    if (url === "/v3/auth/tokens") {
+      if (!body.includes(JSON.stringify(password))) return end(response, { status: 401 });
+      valid = `token-${tokens.length}`;
+      tokens.push(valid);
+      const expires = { token: { expires_at: new Date(Date.now() + 3_600_000).toISOString() } };
+      return end(response, { status: 201, headers: { "x-subject-token": valid }, body: expires });
+    }
+    if (valid === undefined || request.headers["x-auth-token"] !== valid) return end(response, { status: 401 });
+    const fault = proxy.fault(`${method} ${url}`);
+    if (typeof fault === "object") return end(response, fault);
+    const forwarded = await fetch(`${neutron}${url}`, {
+      method,
+      headers: { "content-type": "application/json" },
+      ...(body === "" ? {} : { body }),
+    });
+    const text = await forwarded.text();
+    if (fault === "hang up after") return void request.socket.destroy();
+    response.writeHead(forwarded.status, { "content-type": "application/json" });
+    response.end(text);
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return Object.assign(proxy, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+}
+
+function end(response: ServerResponse, { status, headers = {}, body = {} }: Fault): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify(body));
+}

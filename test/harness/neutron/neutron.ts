@@ -1,0 +1,169 @@
+// A real neutron-server with OVN and Open vSwitch (userspace datapath) in the network namespace of the test. No Keystone and no message queue: the
+// pipeline `noauth`, and a transport without a server.
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { endChild, freePorts, hasEnded, lastLines, startChild } from "../kube/child.ts";
+import { debianPython, neutronEnvironment, neutronRoot } from "./packages.ts";
+
+/** A JSON object of an answer. */
+export type Answer = Readonly<Record<string, any>>;
+
+/** The running fabric. */
+export interface Neutron {
+  /** The network API's URL. */
+  readonly url: string;
+  /** OVSDB's socket of the node. */
+  readonly ovsSocket: string;
+  readonly directory: string;
+  /** A request with its JSON answer; throws for an HTTP status of 400 or more. */
+  readonly request: (method: string, path: string, body?: object) => Promise<Answer>;
+  /** Runs ovs-vsctl and answers its output. */
+  readonly vsctl: (...args: readonly string[]) => string;
+  readonly dispose: () => Promise<void>;
+}
+
+const readyWithinMs = 90_000;
+
+/** Starts the fabric with one host. Resolves when Neutron answers; throws with the end of its log. */
+export async function startNeutron(hostName: string): Promise<Neutron> {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-neutron-"));
+  const env = neutronEnvironment(directory);
+  const at = (name: string): string => join(directory, name);
+  const log = at("neutron.log");
+  const children: ReturnType<typeof startChild>[] = [];
+  const run = (program: string, ...args: readonly string[]): string => {
+    const { status, stdout, stderr, error } = spawnSync(program, args, { env, encoding: "utf8", timeout: 60_000 });
+    if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${error?.message ?? stderr}`);
+    return stdout.trim();
+  };
+  const start = (program: string, ...args: readonly string[]): void => {
+    // startChild passes this process' environment.
+    const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    children.push(startChild("env", [...assignments, program, ...args], log));
+  };
+  const dispose = async (): Promise<void> => {
+    await Promise.all(children.map(endChild));
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    writeFileSync(log, "");
+    const schemas = { conf: "openvswitch/vswitch", nb: "ovn/ovn-nb", sb: "ovn/ovn-sb" };
+    for (const [name, schema] of Object.entries(schemas)) {
+      run("ovsdb-tool", "create", at(`${name}.db`), join(neutronRoot, "usr/share", `${schema}.ovsschema`));
+      start(
+        "ovsdb-server",
+        at(`${name}.db`),
+        `--remote=punix:${at(`${name}.sock`)}`,
+        `--unixctl=${at(`${name}.ctl`)}`,
+        "-vconsole:warn",
+      );
+    }
+    const ovsSocket = at("conf.sock");
+    const vsctl = (...args: readonly string[]): string => run("ovs-vsctl", `--db=unix:${ovsSocket}`, "--no-wait", ...args);
+    await until(() => vsctl("init"));
+    const ids = {
+      "system-id": hostName,
+      hostname: hostName,
+      "ovn-remote": `unix:${at("sb.sock")}`,
+      "ovn-encap-type": "geneve",
+      "ovn-encap-ip": "127.0.0.1",
+      "ovn-bridge-datapath-type": "netdev",
+    };
+    vsctl("set", "open", ".", ...Object.entries(ids).map(([key, value]) => `external_ids:${key}=${value}`));
+    start("ovs-vswitchd", `unix:${ovsSocket}`, "--disable-system", "-vconsole:warn", `--unixctl=${at("vswitchd.ctl")}`);
+    start(
+      "ovn-northd",
+      `--ovnnb-db=unix:${at("nb.sock")}`,
+      `--ovnsb-db=unix:${at("sb.sock")}`,
+      `--unixctl=${at("northd.ctl")}`,
+      "-vconsole:warn",
+    );
+    start("ovn-controller", `unix:${ovsSocket}`, "-vconsole:warn");
+    const [port = 0] = await freePorts(1);
+    writeSettings(directory, port);
+    run(debianPython, "-c", makeTables, `sqlite:///${at("neutron.sqlite")}`);
+    start(debianPython, join(neutronRoot, "usr/bin/neutron-server"), "--config-file", at("neutron.conf"));
+    const url = `http://127.0.0.1:${port}`;
+    const request = async (method: string, path: string, body?: object): Promise<Answer> => {
+      const answer = await fetch(`${url}/v2.0${path}`, {
+        method,
+        headers: { "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      if (answer.status >= 400) throw new Error(`${method} ${path}: HTTP ${answer.status} ${text}`);
+      return text === "" ? {} : JSON.parse(text);
+    };
+    await until(async () => {
+      if (children.some(hasEnded)) throw new Error(`a program of the fabric has ended: ${lastLines(log)}`);
+      await request("GET", "/networks");
+    }, log);
+    return { url, ovsSocket, directory, request, vsctl, dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+/** Alembic's migrations fail with SQLite, so the tables are made from the models. */
+const makeTables = [
+  "import sys, sqlalchemy",
+  "from neutron.db.migration.models import head",
+  "head.get_metadata().create_all(sqlalchemy.create_engine(sys.argv[1]))",
+].join("\n");
+
+function writeSettings(directory: string, port: number): void {
+  const paste = readFileSync(join(neutronRoot, "usr/share/neutron-common/api-paste.ini"), "utf8");
+  writeFileSync(join(directory, "api-paste.ini"), paste);
+  mkdirSync(join(directory, "lock"));
+  const sections = {
+    DEFAULT: {
+      auth_strategy: "noauth",
+      core_plugin: "ml2",
+      service_plugins: "trunk",
+      transport_url: "fake://",
+      bind_host: "127.0.0.1",
+      bind_port: port,
+      api_workers: 1,
+      rpc_workers: 0,
+      state_path: directory,
+      api_paste_config: join(directory, "api-paste.ini"),
+      notify_nova_on_port_status_changes: "false",
+      notify_nova_on_port_data_changes: "false",
+    },
+    database: { connection: `sqlite:///${join(directory, "neutron.sqlite")}` },
+    oslo_concurrency: { lock_path: join(directory, "lock") },
+    quotas: { quota_port: 40 },
+    ml2: { type_drivers: "geneve", tenant_network_types: "geneve", mechanism_drivers: "ovn", extension_drivers: "port_security" },
+    ml2_type_geneve: { vni_ranges: "1:1000", max_header_size: 38 },
+    ovn: {
+      ovn_nb_connection: `unix:${join(directory, "nb.sock")}`,
+      ovn_sb_connection: `unix:${join(directory, "sb.sock")}`,
+      ovn_metadata_enabled: "false",
+    },
+  };
+  const text = Object.entries(sections)
+    .map(([name, keys]) => [`[${name}]`, ...Object.entries(keys).map(([key, value]) => `${key} = ${value}`)].join("\n"))
+    .join("\n");
+  writeFileSync(join(directory, "neutron.conf"), `${text}\n`);
+}
+
+async function until(attempt: () => unknown, log?: string): Promise<void> {
+  const deadline = Date.now() + readyWithinMs;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline || String(error).includes("has ended")) {
+        throw new Error(`the fabric is not ready: ${String(error)}${log === undefined ? "" : `\n${lastLines(log)}`}`, {
+          cause: error,
+        });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
