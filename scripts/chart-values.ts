@@ -66,6 +66,12 @@ const values = z.strictObject({
     tolerations: z.array(kubernetes),
   }),
   pools: z.strictObject({ enabled: z.boolean() }),
+  externalPorts: z.strictObject({
+    enabled: z.boolean(),
+    // plexus-controller checks the providers' settings itself.
+    providers: z.array(kubernetes),
+    secretName: z.string(),
+  }),
   oneShot: z.literal(["node", "off", false]),
   shippedComponents: z.string().regex(/^(?:all|none|[\w.-]+(?:,[\w.-]+)*)$/u),
   components: z.array(

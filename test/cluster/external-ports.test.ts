@@ -12,7 +12,7 @@ import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { networkRequests } from "../harness/kube/network-requests.ts";
 import { type FaultProxy, startFaultProxy } from "../harness/neutron/fault-proxy.ts";
-import { type Neutron, startNeutron } from "../harness/neutron/neutron.ts";
+import { type Neutron, type NeutronObject, startNeutron } from "../harness/neutron/neutron.ts";
 import { missingNeutron } from "../harness/neutron/packages.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 
@@ -36,6 +36,25 @@ interface Port {
       readonly message: string;
     }[];
   };
+}
+
+type PortCondition = NonNullable<NonNullable<Port["status"]>["conditions"]>[number];
+
+function ready(port: Port | undefined): PortCondition | undefined {
+  return port?.status?.conditions?.find(({ type }) => type === "Ready");
+}
+
+/** Makes ports until Neutron refuses one; answers their IDs and the refusal. */
+async function fillQuota(
+  neutron: Neutron,
+  network: string,
+): Promise<{ readonly ids: readonly string[]; readonly refusal: string }> {
+  const ids: string[] = [];
+  for (;;) {
+    const made = await neutron.request("POST", "/ports", { port: { network_id: network, name: "filler" } }).catch(String);
+    if (typeof made === "string") return { ids, refusal: made };
+    ids.push(made.port.id);
+  }
 }
 
 describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi, missingNeutron))(
@@ -62,7 +81,6 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       const answer = await objects.get(`/apis/plexus.dev/v1alpha1/namespaces/shop/externalports/${externalPortName(uid, index)}`);
       return answer.kind === "object" ? (answer.object as unknown as Port) : undefined;
     };
-    const ready = (port: Port | undefined) => port?.status?.conditions?.find(({ type }) => type === "Ready");
     const soon = <T>(check: () => Promise<T>): Promise<T> =>
       vi.waitFor(check, { timeout: 20_000, interval: 100 }).catch((error: unknown) => {
         throw new Error(`${String(error)}\n${controller.stderr()}`, { cause: error });
@@ -73,8 +91,8 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
         expect(ready(port)).toMatchObject({ status: "True" });
         return port as Port;
       });
-    const ownPorts = async (): Promise<readonly Record<string, any>[]> =>
-      (await neutron.request("GET", "/ports?tags=plexus-owner:test"))["ports"];
+    const ownPorts = async (): Promise<readonly NeutronObject[]> =>
+      (await neutron.request("GET", "/ports?tags=plexus-owner:test")).ports;
 
     beforeAll(async () => {
       [api, neutron] = await Promise.all([
@@ -84,9 +102,9 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       proxy = await startFaultProxy(neutron.url, password);
       objects = objectsOf(api.adminKubeconfig);
       await applyObjects(objects, "deploy/helm/plexus/files/external-ports.yaml");
-      network = (await neutron.request("POST", "/networks", { network: { name: "pods" } }))["network"].id;
+      network = (await neutron.request("POST", "/networks", { network: { name: "pods" } })).network.id;
       const body = { network_id: network, ip_version: 4, cidr: "10.9.0.0/24", enable_dhcp: false };
-      subnet = (await neutron.request("POST", "/subnets", { subnet: body }))["subnet"].id;
+      subnet = (await neutron.request("POST", "/subnets", { subnet: body })).subnet.id;
       writeFileSync(join(directory, "password"), `${password}\n`);
       const settings = {
         url: proxy.url,
@@ -122,10 +140,10 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
         device_owner: "compute:plexus",
       });
       expect(port.status).toMatchObject({
-        providerId: made?.["id"],
-        mac: made?.["mac_address"],
-        addresses: [{ address: `${made?.["fixed_ips"][0].ip_address}/24`, gateway: "10.9.0.1" }],
-        binding: { type: "ovs", interfaceId: made?.["id"] },
+        providerId: made?.id,
+        mac: made?.mac_address,
+        addresses: [{ address: `${made?.fixed_ips[0]?.ip_address}/24`, gateway: "10.9.0.1" }],
+        binding: { type: "ovs", interfaceId: made?.id },
       });
       expect(port.status?.mtu).toBeGreaterThan(1200);
       expect(port.metadata.finalizers).toEqual(["plexus.dev/external-port"]);
@@ -197,19 +215,12 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
     });
 
     test("a quota that is full is QuotaExceeded, and the port is made once there is room", async () => {
-      const fillers: string[] = [];
-      for (;;) {
-        const made = await neutron.request("POST", "/ports", { port: { network_id: network, name: "filler" } }).catch(String);
-        if (typeof made === "string") {
-          expect(made).toContain("OverQuota");
-          break;
-        }
-        fillers.push(made["port"].id);
-      }
+      const { ids, refusal } = await fillQuota(neutron, network);
+      expect(refusal).toContain("OverQuota");
       const pod = await api.pod("shop", "one-more", "fabric");
       await soon(async () => expect(ready(await portOf(pod.uid))).toMatchObject({ reason: "QuotaExceeded" }));
       expect((await api.eventsOf(pod)).join("\n")).toContain("QuotaExceeded");
-      await Promise.all(fillers.map((id) => neutron.request("DELETE", `/ports/${id}`)));
+      await Promise.all(ids.map((id) => neutron.request("DELETE", `/ports/${id}`)));
       await readyPort(pod.uid);
       await api.deletePod("shop", "one-more");
       await soon(async () => expect(await ownPorts()).toEqual([]));
@@ -296,8 +307,8 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       const { ports } = await neutron.request("GET", "/ports");
       expect(
         ports
-          .map(({ name }: { name: string }) => name)
-          .filter((name: string) => name !== "")
+          .map(({ name }) => name)
+          .filter((name) => name !== "")
           .toSorted(),
       ).toEqual(["a machine", "plexus:other:shop/00000000-0000-0000-0000-000000000000-0"]);
     });

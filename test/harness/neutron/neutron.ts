@@ -8,8 +8,22 @@ import { join } from "node:path";
 import { endChild, freePorts, hasEnded, lastLines, startChild } from "../kube/child.ts";
 import { debianPython, neutronEnvironment, neutronRoot } from "./packages.ts";
 
-/** A JSON object of an answer. */
-export type Answer = Readonly<Record<string, any>>;
+/** A port, network or subnet of Neutron, as far as tests read it. */
+export interface NeutronObject {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly mac_address: string;
+  readonly fixed_ips: readonly { readonly ip_address: string }[];
+}
+
+/** An answer: one object or a list, by the name of its kind. */
+export interface Answer {
+  readonly network: NeutronObject;
+  readonly subnet: NeutronObject;
+  readonly port: NeutronObject;
+  readonly ports: readonly NeutronObject[];
+}
 
 /** The running fabric. */
 export interface Neutron {
@@ -95,7 +109,7 @@ export async function startNeutron(hostName: string): Promise<Neutron> {
       });
       const text = await answer.text();
       if (answer.status >= 400) throw new Error(`${method} ${path}: HTTP ${answer.status} ${text}`);
-      return text === "" ? {} : JSON.parse(text);
+      return JSON.parse(text === "" ? "{}" : text);
     };
     await until(async () => {
       if (children.some(hasEnded)) throw new Error(`a program of the fabric has ended: ${lastLines(log)}`);
