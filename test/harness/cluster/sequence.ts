@@ -17,6 +17,7 @@ export const clusterOrder: readonly string[] = [
   "faults-crash",
   "faults-resources",
   "pod-networks",
+  "resource-claims",
   "jail",
   "kubectl-plexus",
 ].map((name) => `${name}.test.ts`);
