@@ -40,10 +40,11 @@ describe.skipIf(skip)("devices of resource claims with the chart on a real clust
     await deployPlexus(cluster, "upgrade", "v1", "--set", "dynamicResources.enabled=true");
     // The kubelet brings the changed ConfigMap to the daemon, which then writes its configuration anew.
     const configuration = join(node.disk, "etc", "cni", "net.d", "00-plexus.conflist");
-    await vi.waitFor(() => expect(readFileSync(configuration, "utf8")).toContain("resourceClaims"), {
-      timeout: 90_000,
-      interval: 200,
-    });
+    const written = (): void => {
+      if (!readFileSync(configuration, "utf8").includes("resourceClaims"))
+        throw new Error(`${configuration} lacks resourceClaims`);
+    };
+    await vi.waitFor(written, { timeout: 90_000, interval: 200 });
     nics = installRecorder(join(node.disk, "opt", "cni", "bin"), "nic");
     resources = await startResourceDriver(node, driver);
     await cluster.apply(
