@@ -24,6 +24,9 @@ static int set(int root, const char *key, const char *value, struct buffer *befo
         fd = openat(root, key, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
         ssize_t written = fd < 0 ? -1 : write(fd, value, (size_t)length);
         if (written != length) error = written < 0 ? errno : EIO;
+        /* The kernel took a part, such as the first of two integers. The caller restores only the settings before this one. */
+        bool partly = written >= 0 && written < length && size > 0;
+        if (partly && pwrite(fd, before->data + before->size, (size_t)size, 0) < 0) error = errno;
         close(fd);
     }
     if (error == 0) before->size += size < 0 ? 0 : (size_t)size;

@@ -96,6 +96,17 @@ describe.skipIf(missing("capability sysctl", missingPrivateNamespaces))("capabil
     expect(keys.map(inPod)).toEqual(before);
   });
 
+  test("X-4: a value of which the kernel takes a part fails, and the setting keeps its earlier value", async () => {
+    const keys = [podKey("arp_notify"), "net/ipv4/ip_local_port_range"];
+    const before = keys.map(inPod);
+    const failed = await write([
+      [podKey("arp_notify"), "1"],
+      ["net/ipv4/ip_local_port_range", "2000 3000 4000"],
+    ]);
+    expect(failed).toMatchObject({ err: { code: 5, msg: expect.stringContaining("EIO, i/o error") } });
+    expect(keys.map(inPod)).toEqual(before);
+  });
+
   test("names a setting that cannot be restored, because it can be written but not read", async () => {
     const secret = "net/ipv6/conf/eth0.100/stable_secret";
     const failed = await write([

@@ -8,6 +8,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { allowedByList, type Allowlist } from "../../../src/sysctl/allowlist.ts";
+import { isSettingKey } from "../../../src/sysctl/setting-key.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import type { Shim } from "../../protocol/shim.ts";
@@ -42,8 +43,6 @@ export interface SysctlImports {
 
 /** The allow-list of the reference tuning plugin. */
 const defaultAllowlist = "/etc/cni/tuning/allowlist.conf";
-/** Maximum characters of a key: an interface's name has at most 15, a setting's fewer than 64. */
-const maxKeyLength = 256;
 /** Maximum number of settings in one call. */
 const maxSettings = 256;
 /** Maximum bytes of a value; the shim has the same limit. */
@@ -76,7 +75,7 @@ function denialOf(scope: SysctlScope, settings: readonly Setting[]): Fault | und
   if (attachment === undefined) return misused(`${verb} has no attachment, and so no network namespace`);
   if (settings.length > maxSettings) return misused(`${settings.length} settings in one call; the maximum is ${maxSettings}`);
   for (const { key, value } of settings) {
-    if (!isKey(key)) return misused(`${quote(key)} is not a path of a setting below net`);
+    if (!isSettingKey(key)) return misused(`${quote(key)} is not a path of a setting below net`);
     if (value.includes("\0") || Buffer.byteLength(value) > maxValueBytes)
       return misused(`the value of ${key} contains a NUL or has more than ${maxValueBytes} bytes`);
     const keys = scope.keys ?? [];
@@ -110,11 +109,6 @@ function readAllowlist(file: string): Result<Allowlist | undefined> {
     if (errnoOf(error) === "ENOENT") return ok(undefined);
     return failed(fault("SYSCTL_NOT_ALLOWED", `sysctl: ${file}: ${error instanceof Error ? error.message : String(error)}`));
   }
-}
-
-/** Whether the key is a path below `net`. No component may be empty, `.` or `..`, so that the path cannot leave `net`. */
-function isKey(key: string): boolean {
-  return key.length <= maxKeyLength && /^net(?:\/(?!\.{1,2}(?:\/|$))[^/\0\n]+)+$/u.test(key);
 }
 
 /** Whether a grant's pattern matches the key, part by part. `IFNAME` matches the attachment's interface name literally. */
