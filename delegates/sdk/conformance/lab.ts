@@ -173,7 +173,8 @@ export class Lab {
       this.setup.role !== "ipam" && typeof ipam === "object" && ipam !== null && "type" in ipam
         ? { ipam: { ...ipam, type: kitIpam } }
         : {};
-    const members = { cniVersion: version, name, type: this.subject.type, ...own, ...replaced, ...change.members };
+    const merged = { cniVersion: version, name, type: this.subject.type, ...own, ...replaced, ...change.members };
+    const members = attachment === undefined ? merged : withPortsOfPod(merged, attachment.number);
     const earlier =
       verb === "ADD" && this.setup.role === "chained" && attachment !== undefined
         ? this.#earlierText(attachment, version)
@@ -189,6 +190,17 @@ export class Lab {
     if (!printed.ok) throw new Error(printed.fault.msg);
     return printed.value;
   }
+}
+
+/** The configuration with ports of the node that no other pod has: a runtime maps each port once. */
+function withPortsOfPod<T extends Readonly<Record<string, unknown>>>(members: T, number: number): T {
+  const { runtimeConfig } = members as { readonly runtimeConfig?: { readonly portMappings?: unknown } };
+  const mappings = runtimeConfig?.portMappings;
+  if (!Array.isArray(mappings)) return members;
+  const portMappings = (mappings as readonly { readonly hostPort?: unknown }[]).map((mapping) =>
+    typeof mapping.hostPort === "number" ? { ...mapping, hostPort: mapping.hostPort + number - 1 } : mapping,
+  );
+  return { ...members, runtimeConfig: { ...runtimeConfig, portMappings } };
 }
 
 /** The result of an ADD. Throws a Skip without one. */

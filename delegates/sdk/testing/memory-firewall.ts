@@ -1,12 +1,17 @@
-// The `firewall` capability in memory: a vector sets the rules before the call and shows those after it.
+// The `firewall` capability in memory: a vector sets the rules before the call and shows those after it. kernel-agrees-firewall.test.ts
+// compares it with the kernel.
 
 import { isDeepStrictEqual } from "node:util";
+import type { AttachmentFacts } from "../../../host/capabilities/call-facts.ts";
 import type {
   AttachmentId,
   Fault,
   FirewallCapability,
+  FirewallPortMapping,
   FirewallRules,
 } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import { type Cidr, formatAddress, formatCidr, readAddress, readCidr } from "../../../src/net/ip.ts";
+import type { DelegateCall } from "./records.ts";
 
 /** A vector's state: rules by attachment (`containerId ifname`), and a fault that all functions answer. */
 export interface FirewallState {
@@ -27,16 +32,31 @@ export class RuleTable {
   }
 }
 
+/** The call that uses the rules. */
+export interface FirewallCall {
+  readonly verb: DelegateCall["verb"];
+  /** Undefined for GC and STATUS. */
+  readonly attachment: AttachmentId | undefined;
+  readonly facts: AttachmentFacts;
+}
+
+type Outcome<T> = { readonly ok: T } | { readonly err: Fault };
+
+/** In the kernel's spelling. */
+const macPattern = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/;
+
 /** The rules of one call. */
 export class MemoryFirewall {
+  readonly #call: FirewallCall;
   readonly #owner: string;
   readonly #rules: Map<string, FirewallRules>;
   readonly #guards: Map<string, string>;
   readonly #fault: Fault | undefined;
 
-  /** `owner`: the call's attachment; undefined for GC and STATUS. `table`: the rules of earlier calls. */
-  constructor(state: FirewallState = { rules: {} }, owner?: AttachmentId, table = new RuleTable(state)) {
-    this.#owner = owner === undefined ? "" : ownerKey(owner);
+  /** `table`: the rules of earlier calls. */
+  constructor(state: FirewallState = { rules: {} }, call: FirewallCall, table = new RuleTable(state)) {
+    this.#call = call;
+    this.#owner = call.attachment === undefined ? "" : ownerKey(call.attachment);
     this.#rules = table.rules;
     this.#guards = table.guards;
     this.#fault = state.fault;
@@ -53,39 +73,131 @@ export class MemoryFirewall {
   }
 
   readonly functions: FirewallCapability = {
-    replace: (rules) => this.#unlessFault(() => void this.#rules.set(this.#owner, rules)),
-    check: (rules) => this.#unlessFault(() => isDeepStrictEqual(plain(this.#rules.get(this.#owner)), plain(rules))),
-    guardFrames: (link, mac) => this.#unlessFault(() => void this.#guards.set(this.#owner, `${link} ${mac}`)),
-    framesGuarded: (link, mac) => this.#unlessFault(() => this.#guards.get(this.#owner) === `${link} ${mac}`),
+    replace: (rules) => this.#act(["add"], () => this.#mistakeIn(rules) ?? this.#replace(rules)),
+    check: (rules) =>
+      this.#act(
+        ["add", "check"],
+        () => this.#mistakeIn(rules) ?? { ok: isDeepStrictEqual(inKernel(this.#rules.get(this.#owner)), inKernel(rules)) },
+      ),
+    guardFrames: (link, mac) =>
+      this.#act(["add"], () => {
+        if (!macPattern.test(mac) || !this.#call.facts.hostVeths.includes(link))
+          return misused(`${link} is not the node's end of a veth that this call made, or ${mac} is not a MAC address`);
+        this.#guards.set(this.#owner, `${link} ${mac}`);
+        return { ok: undefined };
+      }),
+    framesGuarded: (link, mac) =>
+      this.#act(["add", "check"], () =>
+        macPattern.test(mac)
+          ? { ok: this.#guards.get(this.#owner) === `${link} ${mac}` }
+          : misused(`${mac} is not a MAC address`),
+      ),
     remove: () =>
-      this.#unlessFault(() => {
+      this.#act(["add", "del"], () => {
         this.#rules.delete(this.#owner);
         this.#guards.delete(this.#owner);
-        return undefined;
+        return { ok: undefined };
       }),
     retain: (valid) =>
-      this.#unlessFault(() => {
+      this.#act(["gc"], () => {
         const keep = new Set(valid.map(ownerKey));
         const stale = new Set([...this.#rules.keys(), ...this.#guards.keys()].filter((owner) => !keep.has(owner)));
         for (const owner of stale) {
           this.#rules.delete(owner);
           this.#guards.delete(owner);
         }
-        return stale.size;
+        return { ok: stale.size };
       }),
-    probe: () => this.#unlessFault(() => undefined),
+    probe: () => this.#act(["add", "del", "check", "gc", "status"], () => ({ ok: undefined })),
   };
 
-  #unlessFault<T>(act: () => T): { readonly ok: T } | { readonly err: Fault } {
-    return this.#fault === undefined ? { ok: act() } : { err: this.#fault };
+  #act<T>(verbs: readonly FirewallCall["verb"][], act: () => Outcome<T>): Outcome<T> {
+    if (!verbs.includes(this.#call.verb)) return misused(`${this.#call.verb} may not do this; allowed: ${verbs.join(", ")}`);
+    return this.#fault === undefined ? act() : { err: this.#fault };
   }
+
+  #replace(rules: FirewallRules): Outcome<undefined> {
+    const wanted = rules.portMappings.map(portOf);
+    for (const [owner, { portMappings }] of this.#rules) {
+      if (owner === this.#owner) continue;
+      for (const taken of portMappings.map(portOf)) {
+        if (!wanted.some((port) => collide(port, taken))) continue;
+        return { err: { code: 11, msg: `host port ${taken.port} is already mapped to ${owner}` } };
+      }
+    }
+    if (rules.masquerades.length + rules.portMappings.length === 0) this.#rules.delete(this.#owner);
+    else this.#rules.set(this.#owner, rules);
+    return { ok: undefined };
+  }
+
+  /** The refusal of malformed rules, and of rules for addresses that are not the attachment's; undefined if there is none. */
+  #mistakeIn({ masquerades, portMappings }: FirewallRules): { readonly err: Fault } | undefined {
+    const known = new Set(
+      this.#call.facts.addresses.flatMap((text) => readCidr(text)?.address ?? readAddress(text) ?? []).map(formatAddress),
+    );
+    const isOwn = (text: string): boolean => {
+      const cidr = readCidr(text);
+      return cidr !== undefined && known.has(formatAddress(cidr.address));
+    };
+    for (const { address } of masquerades) if (!isOwn(address)) return misused(`${address} is not an address of the attachment`);
+    for (const mapping of portMappings) {
+      const { hostPort, podPort, podAddress } = mapping;
+      if (!isOwn(podAddress)) return misused(`${podAddress} is not an address of the attachment`);
+      if (hostPort === 0 || podPort === 0) return misused("a port mapping has port 0");
+      if (!isHostAddress(mapping)) return misused(`the host address ${mapping.hostAddress} doesn't fit ${podAddress}`);
+    }
+    return undefined;
+  }
+}
+
+/** Whether a mapping's address of the node, if it has one, is of the pod's family and not all zeros. */
+function isHostAddress({ hostAddress, podAddress }: FirewallPortMapping): boolean {
+  if (hostAddress === undefined) return true;
+  const address = readAddress(hostAddress);
+  return address !== undefined && address.value !== 0n && address.family === readCidr(podAddress)?.address.family;
+}
+
+interface HostPort {
+  /** Family, protocol and number. */
+  readonly port: string;
+  /** Undefined: all addresses of the node. */
+  readonly address: string | undefined;
+}
+
+function portOf({ protocol, hostPort, hostAddress, podAddress }: FirewallPortMapping): HostPort {
+  const address = hostAddress === undefined ? undefined : readAddress(hostAddress);
+  return {
+    port: `${hostPort}/${protocol} of IPv${readCidr(podAddress)?.address.family ?? 4}`,
+    address: address === undefined ? undefined : formatAddress(address),
+  };
+}
+
+function collide(one: HostPort, other: HostPort): boolean {
+  return one.port === other.port && (one.address === undefined || other.address === undefined || one.address === other.address);
+}
+
+/** The rules as the kernel holds them: by family, in order, with addresses in one spelling. Absent rules are none. */
+function inKernel({ masquerades, portMappings }: FirewallRules = { masquerades: [], portMappings: [] }): unknown {
+  return ([4, 6] as const).map((family) => {
+    const isOf = (text: string): Cidr | undefined => {
+      const cidr = readCidr(text);
+      return cidr?.address.family === family ? cidr : undefined;
+    };
+    return {
+      masquerades: masquerades.flatMap(({ address }) => isOf(address) ?? []).map(formatCidr),
+      portMappings: portMappings.flatMap((mapping) => {
+        const pod = isOf(mapping.podAddress);
+        const { protocol, hostPort, podPort, masquerading } = mapping;
+        return pod === undefined ? [] : [[protocol, portOf(mapping).address, hostPort, formatCidr(pod), podPort, masquerading]];
+      }),
+    };
+  });
 }
 
 function ownerKey({ containerId, ifname }: AttachmentId): string {
   return `${containerId} ${ifname}`;
 }
 
-/** The rules without undefined members: hosts differ between undefined and absent. */
-function plain(rules: FirewallRules | undefined): unknown {
-  return rules === undefined ? undefined : JSON.parse(JSON.stringify(rules));
+function misused(msg: string): { readonly err: Fault } {
+  return { err: { code: 999, msg } };
 }

@@ -1,5 +1,6 @@
 // A node in memory: the capabilities of one call, with the state that a vector sets before the call.
 
+import { reportingFacts } from "./attachment-facts.ts";
 import { MemoryFirewall } from "./memory-firewall.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { MemoryLinks } from "./memory-links.ts";
@@ -29,7 +30,9 @@ export function simulatedNode(vector: Vector): SimulatedNode {
   const kept = new MemoryState(vector.state);
   const announced: (readonly string[])[] = [];
   const call = callOf(vector);
-  const firewall = new MemoryFirewall(vector.firewall, "attachment" in call.request ? call.request.attachment : undefined);
+  const reporting = reportingFacts(call, links.functions, delegation.functions);
+  const attachment = "attachment" in call.request ? call.request.attachment : undefined;
+  const firewall = new MemoryFirewall(vector.firewall, { verb: call.verb, attachment, facts: reporting.facts });
   const log: string[] = [];
   const capabilities: Required<CapabilityFunctions> = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
@@ -40,9 +43,9 @@ export function simulatedNode(vector: Vector): SimulatedNode {
         return found === undefined ? { err: { code: 7, msg: `${path} is not allowed` } } : { ok: found };
       },
     },
-    links: links.functions,
-    delegation: delegation.functions,
-    sysctl: sysctl.functions,
+    links: reporting.links,
+    delegation: reporting.delegation,
+    sysctl: sysctl.functions(call.verb),
     state: kept.functions,
     announce: {
       send: (addresses) => {

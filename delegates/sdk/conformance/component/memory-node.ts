@@ -3,6 +3,7 @@
 import { earlierResult, hostLink, podAddress, podLink, podMac } from "../earlier-result.ts";
 import type { Setup } from "../setup.ts";
 import type { State, StateKind } from "../subject.ts";
+import { reportingFacts } from "../../testing/attachment-facts.ts";
 import { LinkTable, type KnownLink } from "../../testing/link-table.ts";
 import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
 import { MemoryLeases } from "../../testing/memory-leases.ts";
@@ -66,6 +67,8 @@ export class MemoryNode {
     const log: string[] = [];
     const links = new MemoryLinks({ host: [], pod: [] }, this.#links, pod);
     if (pod === noPod) this.#links.removePod(noPod);
+    const { facts, ...reporting } = reportingFacts(call, links.functions, this.ipam.functions(attachment));
+    const { verb } = call;
     const capabilities = {
       log: { write: (level: string, message: string) => void log.push(`${level}: ${message}`) },
       leases: this.#leases.functions,
@@ -75,12 +78,11 @@ export class MemoryNode {
           return found === undefined ? { err: { code: 7, msg: `${path} is not allowed` } } : { ok: found };
         },
       },
-      links: links.functions,
-      delegation: this.ipam.functions(attachment),
-      sysctl: (this.#sysctls.get(pod) ?? new MemorySysctl()).functions,
+      ...reporting,
+      sysctl: (this.#sysctls.get(pod) ?? new MemorySysctl()).functions(verb),
       state: this.#keptBy(attachment).functions,
       announce: { send: () => ({ ok: undefined }) },
-      firewall: new MemoryFirewall(undefined, attachment, this.#rules).functions,
+      firewall: new MemoryFirewall(undefined, { verb, attachment, facts }, this.#rules).functions,
     };
     return { call, capabilities, log, state: () => ({}) };
   }
