@@ -6,12 +6,13 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { repetitions } from "../harness/repetitions.ts";
 import { missing, type Requirement } from "../harness/requires.ts";
 import { boundaries, CrashSite, victims, type KilledVerb, type Shot, type Victim } from "./crash-site.ts";
 import { missingForMixed } from "./mixed-network.ts";
 
 /** The total number of kills. PLEXUS_TEST_KILLS sets a smaller number for a quick run. */
-const wanted = Number(process.env["PLEXUS_TEST_KILLS"] ?? 500);
+const wanted = repetitions(500, "PLEXUS_TEST_KILLS");
 const verbs: readonly KilledVerb[] = ["ADD", "DEL"];
 const kinds = verbs.length * boundaries.length * victims.length;
 /** Repetitions of every combination of verb, boundary and victim: about a fifth of all kills. */

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
 import { kubeApi } from "../harness/kube/binaries.ts";
+import { repetitions } from "../harness/repetitions.ts";
 import { missing, type Requirement } from "../harness/requires.ts";
 import { Crowd } from "./crowd.ts";
 import { apiCluster, type CrowdCluster, manifestCluster } from "./crowd-cluster.ts";
@@ -15,7 +16,7 @@ import { missingForMixed, mixedInstallation } from "./mixed-network.ts";
 import { processesNaming } from "./processes.ts";
 import { nothing, openStage, type Stage } from "./stage.ts";
 
-const fullCrowd = Number(process.env["PLEXUS_TEST_PODS"] ?? 200);
+const fullCrowd = repetitions(200, "PLEXUS_TEST_PODS");
 const seed = Number(process.env["PLEXUS_TEST_SEED"] ?? Math.floor(Math.random() * 1e6));
 /** A run of fewer pods may not produce every kind of fault. */
 const podsForAllFaults = 200;

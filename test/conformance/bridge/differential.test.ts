@@ -8,6 +8,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
 import { newer, newerPlugins } from "../../harness/newer-plugins.ts";
+import { repetitions } from "../../harness/repetitions.ts";
 import { installPlexus, missingBuild, type Answer, type Installation } from "../../harness/plexus.ts";
 import {
   iproute2,
@@ -48,7 +49,7 @@ const wanted = [privateNamespaces, iproute2, linkType("veth"), linkType("bridge"
 const build = (): string | undefined => missingBuild({ components: ["bridge-adapter", "ipam-host-local"] });
 
 /** The number of configurations. Each is added by either backend and deleted by the other. */
-const RUNS = 130;
+const RUNS = repetitions(130);
 /** The outcome of a success: CHECK and DEL of the other backend print nothing, and no lease remains. */
 const clean = { checked: "", deleted: "", leases: [] };
 /** The number of concurrent nodes. A DEL sleeps in the kernel most of its time. */
@@ -93,7 +94,7 @@ describe.each(oracles)("bridge-adapter and $release native bridge", (oracle) => 
         }),
       );
       for (const end of ended) if (end.status === "rejected") throw end.reason;
-      expect(successes.filter(Boolean).length).toBeGreaterThanOrEqual(120);
+      expect(successes.filter(Boolean).length).toBeGreaterThanOrEqual(Math.floor((RUNS * 12) / 13));
       process.stderr.write(`${costs(lanes)}\n`);
     }, 240_000);
 
