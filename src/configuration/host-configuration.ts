@@ -29,6 +29,8 @@ export interface HostConfiguration {
   readonly globalNamespaces: readonly string[];
   /** Whether pods' networks come from PodNetworks (KEP-3698) of the API, too. */
   readonly podNetworks: boolean;
+  /** Whether the daemon attaches and detaches networks of running pods when their annotation changes. */
+  readonly hotPlug: boolean;
   readonly readiness: ReadinessConfiguration;
   /** Name of a further chain: the files of the directory of that name beside `clusterNetwork`'s file. */
   readonly auxiliaryCniChainName: string | undefined;

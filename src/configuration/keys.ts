@@ -41,6 +41,7 @@ export const knownKeys: readonly string[] = [
   "namespaceIsolation",
   "globalNamespaces",
   "podNetworks",
+  "hotPlug",
   "readinessindicatorfile",
   "readinessTimeoutMs",
   "readinessDelTimeoutMs",

@@ -86,6 +86,7 @@ export function readHostConfiguration(
     namespaceIsolation: reader.boolean("namespaceIsolation") ?? false,
     globalNamespaces: namespacesOf(reader.text("globalNamespaces") ?? "default"),
     podNetworks: reader.boolean("podNetworks") ?? false,
+    hotPlug: reader.boolean("hotPlug") ?? false,
     readiness: {
       file: reader.absolutePathOrEmpty("readinessindicatorfile"),
       addMs: reader.count("readinessTimeoutMs", maxStepMs) ?? 45_000,

@@ -490,6 +490,12 @@ const common = {
     .describe(
       "Whether pods' networks come from PodNetworks (KEP-3698) of the Kubernetes API, too; false by default. Needs the chart's networks.enabled.",
     ),
+  hotPlug: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the daemon attaches and detaches networks of running pods when their annotation k8s.v1.cni.cncf.io/networks changes; false by default. Needs the daemon and the agent, and holds for pods that are attached with it.",
+    ),
   readinessindicatorfile: pathOrEmpty
     .optional()
     .describe(

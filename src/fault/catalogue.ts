@@ -227,6 +227,20 @@ const entries = {
     meaning: "A network that a client sets by the CRI Network API would share its name for CNI, or change it.",
     remedy: "Choose another network_name, or remove the network that has it.",
   },
+  HOT_PLUG_REFUSED: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A network cannot be attached to or detached from a running pod; the pod keeps its other networks.",
+    remedy: "Create the pod anew with the networks that it should have, or remove the reason that the message names.",
+  },
+  HOT_PLUG_UNAVAILABLE: {
+    cni: 11,
+    actor: "administrator",
+    meaning:
+      "A running pod's networks cannot be changed at the moment: the daemon lacks an agent, a configuration or the time. It tries again.",
+    remedy:
+      "Start plexus agent on the node without --netlink-only, with the directories of the runtime's CNI_PATH; see docs/how-to/run-the-agent.md.",
+  },
   NETWORK_FORBIDDEN: {
     cni: 7,
     actor: "administrator",

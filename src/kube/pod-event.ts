@@ -1,16 +1,30 @@
-// Kubernetes Events about a pod's networks: those with the reasons that users of Multus look for (MA-06), the reconciler's, and those of
-// rules for steps.
+// Kubernetes Events about a pod's networks: those with the reasons that users of Multus look for (MA-06), of ADD and of changes of running pods, the
+// reconciler's, and those of rules for steps.
 
 import type { Pod } from "../npwg/pod.ts";
 import { eventText } from "./event.ts";
 
 /** The content of an Event about a pod. */
 export interface PodEvent {
-  readonly reason: "AddedInterface" | "NoNetworkFound" | "StaleAttachmentRemoved" | "StaleAttachmentLeft" | "StepPassedOver";
+  readonly reason:
+    | "AddedInterface"
+    | "RemovedInterface"
+    | "InterfaceAddFailed"
+    | "InterfaceRemoveFailed"
+    | "NoNetworkFound"
+    | "StaleAttachmentRemoved"
+    | "StaleAttachmentLeft"
+    | "StepPassedOver";
   readonly message: string;
 }
 
-const warnings: readonly PodEvent["reason"][] = ["NoNetworkFound", "StaleAttachmentLeft", "StepPassedOver"];
+const warnings: readonly PodEvent["reason"][] = [
+  "InterfaceAddFailed",
+  "InterfaceRemoveFailed",
+  "NoNetworkFound",
+  "StaleAttachmentLeft",
+  "StepPassedOver",
+];
 
 /** The Event object as JSON; see `eventText`. */
 export function podEvent(pod: Pod, { reason, message }: PodEvent, at: Date, hash: (text: string) => string): string {

@@ -19,6 +19,8 @@ export interface InformersInit {
   /** Whether the watches continue without any lookup. */
   readonly keep: boolean;
   readonly warn: (text: string) => void;
+  /** Called for each pod that was listed, created, changed or removed; `pod` is undefined if the pod is gone or cannot be held. */
+  readonly onPod?: ((namespace: string, name: string, pod: Pod | undefined) => void) | undefined;
 }
 
 /** A kubelet runs 110 pods, or up to 500 with small annotations; further pods are read from the API. */
@@ -113,14 +115,21 @@ export class Informers {
       return true;
     }
     this.stop();
-    const { connection, credentials, nodeName, warn } = this.#init;
+    const { connection, credentials, nodeName, warn, onPod } = this.#init;
+    const onChange = (namespace: string, name: string): void =>
+      onPod?.(namespace, name, this.#running?.pods?.lastSeen(namespace, name));
     const shared = { connection, credentials, warn };
     const running: Running = {
       credentials: current.value,
       pods:
         nodeName === undefined
           ? undefined
-          : new Reflector<Pod>({ ...shared, ...podsOf(nodeName), onNew: (pod) => void this.#connect(pod) }),
+          : new Reflector<Pod>({
+              ...shared,
+              ...podsOf(nodeName),
+              onNew: (pod) => void this.#connect(pod),
+              ...(onPod === undefined ? {} : { onChange }),
+            }),
       definitions: new Reflector<NetworkAttachmentDefinition>({ ...shared, ...allDefinitions }),
     };
     this.#running = running;

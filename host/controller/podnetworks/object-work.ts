@@ -6,7 +6,7 @@ import { type NetworkObject, podNetworkApiVersion } from "../../../src/podnetwor
 import { isOwnProvider } from "../../../src/podnetwork/provider.ts";
 import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
-import type { WorkOutcome } from "../work/work-queue.ts";
+import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import { type NetworkCollections, paths, podQuery } from "./collections.ts";
 import { parametersState } from "./definition-parameters.ts";
 import { storedAttachment, storedPod } from "./stored.ts";

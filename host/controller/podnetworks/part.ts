@@ -6,7 +6,7 @@ import { defaultPodNetwork } from "../../../src/podnetwork/pod-networks.ts";
 import { ownProvider } from "../../../src/podnetwork/provider.ts";
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
 import { observeWork } from "../work/observe-work.ts";
-import { type WorkOutcome, WorkQueue } from "../work/work-queue.ts";
+import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { NetworkCollections, paths } from "./collections.ts";
 import { outcomeOf, workOnAttachment, workOnNetwork } from "./object-work.ts";
 import { workOnPod } from "./pod-gate.ts";

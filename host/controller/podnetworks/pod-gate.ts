@@ -6,7 +6,7 @@ import { waitReason } from "../../../src/podnetwork/pod-readiness.ts";
 import { networksLabel, readPod } from "../../../src/npwg/pod.ts";
 import type { ApiObject } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
-import type { WorkOutcome } from "../work/work-queue.ts";
+import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import type { NetworkCollections } from "./collections.ts";
 import { outcomeOf } from "./object-work.ts";
 import { gatedValue } from "./stored.ts";

@@ -2,7 +2,7 @@
 
 import { setTimeout } from "node:timers/promises";
 import type { ControllerPart, MakePart } from "../part.ts";
-import { type WorkOutcome, WorkQueue } from "../work/work-queue.ts";
+import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { PortCollections } from "./collections.ts";
 import { releaseOrphans } from "./orphans.ts";
 import { workOnPod } from "./pod-work.ts";

@@ -9,7 +9,7 @@ import { readPod } from "../../../src/npwg/pod.ts";
 import type { ApiObject } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
 import { outcomeOf } from "../podnetworks/object-work.ts";
-import type { WorkOutcome } from "../work/work-queue.ts";
+import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import { paths, type PortCollections } from "./collections.ts";
 
 const done: WorkOutcome = { kind: "done" };

@@ -4,7 +4,7 @@ import { type ExternalPort, externalPortApiVersion, externalPortFinalizer } from
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../part.ts";
 import { outcomeOf } from "../podnetworks/object-work.ts";
-import type { WorkOutcome } from "../work/work-queue.ts";
+import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import type { PortCollections } from "./collections.ts";
 import { podFacts } from "./pod-work.ts";
 import type { PortProvider, ProviderFailure } from "./provider.ts";

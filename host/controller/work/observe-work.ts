@@ -1,7 +1,7 @@
 // What a part of the controller tells about its work: metrics, and a line in the log for a failure.
 
 import type { PartContext } from "../part.ts";
-import type { WorkQueueInit } from "./work-queue.ts";
+import type { WorkQueueInit } from "../../cluster/work/work-queue.ts";
 
 /** The observer of a part's queue. A conflict is the normal guard of a write, and no warning: the object has a newer state. */
 export function observeWork(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { controllerMetricDefinitions } from "../../telemetry/metrics/controller-definitions.ts";
 import { MetricsOf } from "../../telemetry/metrics/metrics.ts";
 import { observeWork } from "./observe-work.ts";
-import { type WorkOutcome, WorkQueue } from "./work-queue.ts";
+import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 
 const done: WorkOutcome = { kind: "done" };
 

@@ -111,20 +111,21 @@ export class CallSession {
   }
 
   /**
-   * Runs an internal call: the reconciler undoes attachments without a runtime's call. `work` gets the context that a runtime's call
-   * with `request` would have. Returns the result, and the log's lines that a runtime would get on stderr. Throws ShimGone only.
+   * Runs an internal call: the daemon undoes or changes attachments without a runtime's call. `work` gets the context that a runtime's call
+   * with `request` would have, and the runner of delegates. Returns the result, and the log's lines that a runtime would get on stderr. Throws ShimGone only.
    */
   async runInternal(
     request: Request,
-    work: (context: CallContext) => Promise<Result<void>>,
+    work: (context: CallContext, delegates: DelegateRunner) => Promise<Result<void>>,
   ): Promise<{ readonly result: Result<void>; readonly logText: string }> {
     const { openInternalCall } = await import("./internal-call.ts");
     const started = monotonicMs();
     let result: Result<void>;
     try {
-      const context = openInternalCall(request, this.#deps(), this.#progress);
+      const deps = this.#deps();
+      const context = openInternalCall(request, deps, this.#progress);
       if (context.ok) await this.#recordInternal(context.value, request);
-      result = context.ok ? await work(context.value) : context;
+      result = context.ok ? await work(context.value, deps.delegates) : context;
     } catch (error) {
       this.#recording?.abandon();
       if (error instanceof ShimGone) throw error;

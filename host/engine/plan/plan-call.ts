@@ -61,7 +61,8 @@ export async function planCall(context: PlanContext): Promise<Result<CallPlan>> 
   const base = { containerId: call.containerId, netns: call.netns, args: call.args, capabilityArgs: new Map() };
   const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile, primary?.target);
   if (!main.ok) return missingNetwork(main.fault);
-  const mainName = reservedNameFault(context, main.value.plan, main.value.plan);
+  const replacesDefault = main.value.plan.request !== undefined;
+  const mainName = reservedNameFault(context, main.value.plan, { replacesDefault });
   if (mainName !== undefined) return failed(mainName);
   const further = await furtherNetworks(context, identity.value, pod.value);
   if (!further.ok) return further;
@@ -100,7 +101,7 @@ export async function planCall(context: PlanContext): Promise<Result<CallPlan>> 
     const added = target?.definitions.slice(1);
     const planned = await planDefinition(context, cluster, selection, { ...base, ifname: nextName() }, profile, added);
     if (!planned.ok) return missingNetwork(planned.fault);
-    const reserved = reservedNameFault(context, planned.value, main.value.plan);
+    const reserved = reservedNameFault(context, planned.value, { mainName: main.value.plan.list.name, replacesDefault });
     if (reserved !== undefined) return failed(reserved);
     attachments.push({ ...planned.value, podNetwork: target?.podNetwork });
   }
@@ -128,20 +129,18 @@ async function planRetired(context: PlanContext, profile: NpwgProfile): Promise<
 }
 
 /**
- * The fault of a bound definition with the name of the pod's default network `main`, or of the cluster's, which a pod can replace: it would
- * use the leases of that network. DEFINITION_FORBIDDEN.
+ * The fault of a bound definition with the name of the pod's default network, or of the cluster's, which a pod can replace: it would use the leases
+ * of that network. `mainName`: the name of the pod's default network; undefined if `plan` is that network. DEFINITION_FORBIDDEN.
  */
-function reservedNameFault(
+export function reservedNameFault(
   context: PlanContext,
-  plan: Pick<AttachmentPlan, "source" | "list" | "binding">,
-  main: Pick<AttachmentPlan, "list" | "request">,
+  { source, list, binding }: Pick<AttachmentPlan, "source" | "list" | "binding">,
+  { mainName, replacesDefault }: { readonly mainName?: string; readonly replacesDefault: boolean },
 ): Fault | undefined {
-  const { source, list, binding } = plan;
   if (binding === undefined) return undefined;
-  const replaced = main.request === undefined ? undefined : readDefaultNetwork(context);
+  const replaced = replacesDefault ? readDefaultNetwork(context) : undefined;
   // A default network that cannot be read has no leases to protect.
-  const isReserved =
-    (plan !== main && list.name === main.list.name) || (replaced?.ok === true && list.name === replaced.value.name);
+  const isReserved = list.name === mainName || (replaced?.ok === true && list.name === replaced.value.name);
   if (!isReserved) return undefined;
   const why = `its network has the name ${quote(list.name, 64)} of the default network, which is reserved`;
   return fault("DEFINITION_FORBIDDEN", `NetworkAttachmentDefinition ${source}: ${why}`);
@@ -176,7 +175,7 @@ async function linkNames(
 }
 
 /** The configured profile, with the settings that the configuration overrides. */
-function profileOf({ profile, invalidAnnotation }: HostConfiguration): NpwgProfile {
+export function profileOf({ profile, invalidAnnotation }: HostConfiguration): NpwgProfile {
   const named = profileNamed(profile);
   return invalidAnnotation === undefined ? named : { ...named, invalidAnnotation };
 }

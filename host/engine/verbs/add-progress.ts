@@ -9,12 +9,14 @@ export const firstRecords: readonly JournalRecord[] = [{ attempted: 0 }];
 
 /** The records of a running ADD. They are written while the next step runs, and the reply waits for them. */
 export class Progress {
-  readonly records: JournalRecord[] = [...firstRecords];
+  readonly records: JournalRecord[];
   readonly #entry: OpenEntry;
   readonly #writes: Promise<Result<void>>[] = [];
 
-  constructor(entry: OpenEntry) {
+  /** `written`: the records that the entry was opened with. */
+  constructor(entry: OpenEntry, written: readonly JournalRecord[] = firstRecords) {
     this.#entry = entry;
+    this.records = [...written];
   }
 
   /** Syncs the plan to the disk, so that it survives a power loss. */

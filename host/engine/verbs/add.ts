@@ -1,32 +1,20 @@
 // ADD: journals the plan, runs the chains in order with the default network first (NPWG 6.2), and answers with the default network's
 // result. After a failure, all attempted attachments are undone in reverse order (NPWG 7.2).
 
-import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
-import { addChain, describePlugin } from "../../../src/cni/chains.ts";
 import { convertResult } from "../../../src/cni/convert-result.ts";
-import { type FailedStep, failedStepOf, type PassedOverStep } from "../../../src/cni/failed-step.ts";
-import type { PluginConf } from "../../../src/cni/network-list.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { wantsDefaultRoute } from "../../../src/npwg/default-route.ts";
-import { verifyResult } from "../../../src/npwg/verification.ts";
-import {
-  replay,
-  type JournalEntry,
-  type JournalPlan,
-  type JournalRecord,
-  type PlannedAttachment,
-} from "../../store/journal/entry.ts";
+import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
-import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
-import type { Attached, AttachmentPlan, CallPlan } from "../plan/attachment-plan.ts";
+import type { Attached, CallPlan } from "../plan/attachment-plan.ts";
 import { journalKey, type CallContext } from "../call/call-context.ts";
 import { firstRecords, Progress } from "./add-progress.ts";
+import { attach } from "./attach.ts";
 import { undoOrAbandon } from "./converge.ts";
 import { retryAbandoned } from "./finish-abandoned.ts";
-import { located } from "../call/locate-fault.ts";
-import { runChain, type RunStep } from "../../../src/cni/run-chain.ts";
+import { hotPlugFacts, originInAdd, plannedAttachment } from "./planned-attachment.ts";
 import { undoEntry } from "./undo.ts";
 
 /**
@@ -104,80 +92,6 @@ function defaultResult([first]: readonly Attached[], cniVersion: string): Result
   return convertResult(first.result, cniVersion);
 }
 
-async function attach(
-  context: CallContext,
-  plan: AttachmentPlan,
-  { index, tell }: { readonly index: number } & Pick<CallPlan, "tell">,
-  progress: Progress,
-): Promise<Result<Attached>> {
-  // An attachment that only the plan knows must not begin before the plan is on the disk. The configured default network can begin
-  // earlier, because a DEL undoes it even without a journal entry: its first step need not wait for the disk.
-  if (index > 0 || plan.request !== undefined) {
-    const synced = await progress.syncPlan();
-    if (!synced.ok) return synced;
-  } else {
-    // The sync starts after the request of the first step, so that it does not delay that step.
-    progress.writeLater(() => progress.syncPlan());
-  }
-  if (index > 0) {
-    const attempted = await progress.note({ attempted: index });
-    if (!attempted.ok) return attempted;
-  }
-  const prepared = prepareDevice(context, plan);
-  if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
-  const { attachment, list, previous } = plan;
-  // The runtime needs the default network's result. The results of the others are only for the network status (NPWG 5.1.1).
-  const withoutResult = index === 0 ? undefined : (plugin: PluginConf): void => context.warn(noResult(plan, plugin));
-  const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous, withoutResult });
-  const { ifname } = attachment;
-  const onPassedOver = (step: PassedOverStep): void => {
-    void progress.note({ passedOver: index, ...step });
-    tell({ reason: "StepPassedOver", message: passedOverText(plan, step) });
-  };
-  const run = context.runStep({ network: list.name, ifname, definition: plan.binding?.definition, onPassedOver });
-  const steps = watchFailure(run, context.deadline);
-  const ended = await runChain(chain, steps.run);
-  if (!ended.ok) {
-    const failedStep = steps.failed();
-    if (failedStep !== undefined) await progress.note({ addFailed: index, ...failedStep });
-    return failed(located(ended.fault, plan.source, attachment.ifname));
-  }
-  void progress.note({ attached: index, result: ended.value.text });
-  const { request } = plan;
-  if (request !== undefined) {
-    const verified = verifyResult(request.selection, attachment.ifname, ended.value.result, request.verification);
-    if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
-  }
-  progress.writeLater(() => context.cache.write(plan, ended.value));
-  return ok({ plan, result: ended.value, deviceInfo: deviceOf(context, plan, ended.value.result) });
-}
-
-/** Runs steps as `run` does, each in its share of the time, and remembers the step that failed and, by its error, attached nothing. */
-function watchFailure(
-  run: RunStep,
-  deadline: Pick<CallContext["deadline"], "beginStep">,
-): { readonly run: RunStep; readonly failed: () => FailedStep | undefined } {
-  let failedStep: FailedStep | undefined;
-  const noting = async (step: ChainStep): Promise<StepOutcome> => {
-    deadline.beginStep();
-    const outcome = await run(step);
-    failedStep = outcome.ok ? undefined : failedStepOf(step.index, outcome.fault);
-    return outcome;
-  };
-  const { ended } = run;
-  return { run: ended === undefined ? noting : Object.assign(noting, { ended }), failed: () => failedStep };
-}
-
-function passedOverText({ source, list, attachment }: AttachmentPlan, { step, msg }: PassedOverStep): string {
-  const type = list.plugins[step]?.type ?? "";
-  return `${attachment.ifname} from ${source}: plugin ${type} failed and was passed over: ${msg}`;
-}
-
-function noResult({ source, attachment }: AttachmentPlan, plugin: PluginConf): string {
-  const why = `plugin ${describePlugin(plugin)} exited 0 but printed no result, so the network status shows no addresses of it`;
-  return `network ${source} as ${attachment.ifname}: ${why}. Report this to the plugin's author: CNI section 5 requires a result.`;
-}
-
 /** Moves the pod's default routes if a selection asks for it. Journal and cache then get the changed results. */
 async function settleRoutes(
   context: CallContext,
@@ -219,11 +133,6 @@ async function clearEarlier(context: CallContext, earlier: Result<JournalEntry |
   );
 }
 
-/** The attachment's CNI_ARGS for the journal, if they differ from the call's (MC-23). */
-function differingArgs({ attachment }: AttachmentPlan, args: string): Pick<PlannedAttachment, "cniArgs"> {
-  return attachment.args === args ? {} : { cniArgs: attachment.args };
-}
-
 function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
   const { call, configuration, bootId } = context;
   return {
@@ -236,15 +145,9 @@ function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
     cniPath: call.path,
     bootId,
     begun: context.date().toISOString(),
-    attachments: plan.attachments.map((each) => ({
-      network: each.list.name,
-      ifname: each.attachment.ifname,
-      source: each.source,
-      conflist: each.conflist,
-      capabilityArgs: Object.fromEntries(each.attachment.capabilityArgs),
-      ...differingArgs(each, call.args),
-      ...(each.binding === undefined ? {} : { definition: each.binding.definition }),
-    })),
+    attachments: plan.attachments.map((each, index) =>
+      plannedAttachment(each, call.args, configuration.hotPlug ? hotPlugFacts(each, originInAdd(each, index)) : undefined),
+    ),
   };
 }
 

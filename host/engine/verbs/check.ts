@@ -34,8 +34,13 @@ export async function check(context: CallContext): Promise<Result<void>> {
       );
       continue;
     }
+    const { result, passedOver = [], detaching } = entry.progress[index] ?? {};
+    // A change of the running pod broke off. The daemon finishes it; the pod's other networks are whole.
+    if (planned.hotPlug !== undefined && (result === undefined || detaching === true)) {
+      context.warn(`network ${planned.source} as ${planned.ifname} is not checked: attaching or detaching it broke off`);
+      continue;
+    }
     const attachment = attachmentOf(entry, planned, call.netns);
-    const { result, passedOver = [] } = entry.progress[index] ?? {};
     for (const { step } of passedOver) context.warn(notChecked(planned, list.value.plugins[step]?.type ?? ""));
     const terms = { list: list.value, path: call.path, inherited: context.inherited, attachment };
     const chain = checkChain(terms, result, passedOver);

@@ -1,6 +1,9 @@
 // Publishes the pod's network status in its annotation (NPWG 5).
 
 import { ok, type Result } from "../../../src/fault/result.ts";
+import type { CniResult } from "../../../src/cni/result.ts";
+import type { Family } from "../../../src/net/ip.ts";
+import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
 import { networkStatus } from "../../../src/npwg/network-status.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
@@ -12,6 +15,20 @@ import {
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { Attached } from "../plan/attachment-plan.ts";
 
+/** An attachment as the network statuses show it. */
+export interface ShownAttachment {
+  readonly ifname: string;
+  readonly result: CniResult;
+  /** The name in the network status; undefined if the status has no entry for it. */
+  readonly statusName: string | undefined;
+  /** The selection's `default-route`. */
+  readonly defaultRoute: readonly string[] | undefined;
+  readonly deviceInfo: DeviceInfo | undefined;
+  readonly podNetwork: string | undefined;
+  /** The families whose default gateway the pod requested from its PodNetwork. */
+  readonly gatewayOf: readonly Family[] | undefined;
+}
+
 /** Publishes the status of all attachments, and an event for each. Does nothing for a call without a pod of the cluster. */
 export async function publishStatus(
   cluster: Cluster | undefined,
@@ -20,38 +37,44 @@ export async function publishStatus(
   profile: NpwgProfile,
 ): Promise<Result<void>> {
   if (cluster === undefined || pod === undefined) return ok(undefined);
-  const outcomes = attached.flatMap(({ plan, result, deviceInfo }, index) => {
-    if (plan.statusName === undefined) return [];
-    return [
-      {
-        network: plan.statusName,
-        ifname: plan.attachment.ifname,
-        isDefault: index === 0,
-        result: result.result,
-        defaultRoute: plan.request?.selection.defaultRoute,
-        deviceInfo,
-      },
-    ];
-  });
-  const status = networkStatus(outcomes, profile);
-  if (!status.ok) return status;
-  const networks = podNetworkStatusText(attached.flatMap(podNetworkOutcome));
-  const further = networks === undefined ? {} : { [podNetworkStatusAnnotation]: networks };
-  const published = await cluster.publishStatus(pod, status.value, further);
+  const published = await writeStatus(cluster, pod, attached.map(shown), profile);
   if (published.ok) for (const event of attached.map(addedInterface)) cluster.tell(pod, event);
   return published;
 }
 
-function podNetworkOutcome({ plan, result }: Attached, index: number): readonly PodNetworkOutcome[] {
-  const { podNetwork, attachment, request } = plan;
+/** Writes the statuses of all attachments into the pod's annotations; the first attachment is the default network's. */
+export async function writeStatus(
+  cluster: Pick<Cluster, "publishStatus">,
+  pod: Pod,
+  attachments: readonly ShownAttachment[],
+  profile: NpwgProfile,
+): Promise<Result<void>> {
+  const outcomes = attachments.flatMap(({ statusName, ...each }, index) =>
+    statusName === undefined ? [] : [{ ...each, network: statusName, isDefault: index === 0 }],
+  );
+  const status = networkStatus(outcomes, profile);
+  if (!status.ok) return status;
+  const networks = podNetworkStatusText(attachments.flatMap(podNetworkOutcome));
+  const further = networks === undefined ? {} : { [podNetworkStatusAnnotation]: networks };
+  return cluster.publishStatus(pod, status.value, further);
+}
+
+function shown({ plan, result, deviceInfo }: Attached): ShownAttachment {
+  const { statusName, attachment, podNetwork, request } = plan;
+  const { defaultRoute, defaultRouteFamilies: gatewayOf } = request?.selection ?? {};
+  return { ifname: attachment.ifname, result: result.result, statusName, defaultRoute, deviceInfo, podNetwork, gatewayOf };
+}
+
+function podNetworkOutcome(
+  { podNetwork, ifname, defaultRoute, gatewayOf = [], result }: ShownAttachment,
+  index: number,
+): readonly PodNetworkOutcome[] {
   if (podNetwork === undefined) return [];
-  const { defaultRoute, defaultRouteFamilies = [] } = request?.selection ?? {};
-  const gatewayOf = defaultRoute === undefined ? [] : defaultRouteFamilies;
-  return [{ podNetwork, ifname: attachment.ifname, gatewayOf, isPrimary: index === 0, result: result.result }];
+  return [{ podNetwork, ifname, gatewayOf: defaultRoute === undefined ? [] : gatewayOf, isPrimary: index === 0, result }];
 }
 
 /** The event of one attachment, with the reason and wording of Multus, because users' tools look for them (MA-06). */
-function addedInterface({ plan, result }: Attached): PodEvent {
+export function addedInterface({ plan, result }: Pick<Attached, "plan" | "result">): PodEvent {
   const ips = result.result.ips.map(({ address }) => address);
   const network = plan.request === undefined ? plan.list.name : plan.source;
   return { reason: "AddedInterface", message: `Add ${plan.attachment.ifname} [${ips.join(" ")}] from ${network}` };

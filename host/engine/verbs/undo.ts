@@ -87,6 +87,20 @@ export function isOfAnotherBoot({ bootId }: Pick<CallContext, "bootId">, { plan 
   return plan.bootId !== bootId;
 }
 
+/**
+ * Undoes the attachment with this index from a running container, with the journalled configuration. The caller notes the outcome in the journal.
+ * Fault: the failing plugin's own, with the attachment named.
+ */
+export async function undoOne(context: CallContext, entry: JournalEntry, index: number): Promise<Result<void>> {
+  const [planned, progress] = [entry.plan.attachments[index], entry.progress[index]];
+  if (planned === undefined || progress === undefined) return ok(undefined);
+  const list = listOf(context, planned);
+  const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress, entry.plan.netns) : list;
+  if (!undone.ok) return failed(locatedByNetwork(undone.fault, planned));
+  await context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
+  return undone;
+}
+
 function listOf(context: CallContext, { conflist, network }: PlannedAttachment): Result<NetworkList> {
   if (conflist === "") return readDefaultNetwork(context);
   return parseNetworkList(conflist, `journalled configuration of ${network}`);

@@ -6,7 +6,7 @@ import type { Cluster } from "../../cluster/cluster.ts";
 import type { openCluster } from "../../cluster/open-cluster.ts";
 import type { Connection } from "../../cluster/kube/connection.ts";
 import type { CredentialSource } from "../../cluster/kube/credentials.ts";
-import type { Informers } from "../../cluster/kube/informers.ts";
+import type { Informers, InformersInit } from "../../cluster/kube/informers.ts";
 import type { kubeCluster as kubeClusterOf } from "../../cluster/kube/kube-cluster.ts";
 
 type SourceConfiguration = Parameters<typeof openCluster>[0];
@@ -46,6 +46,8 @@ export interface DaemonClustersInit {
   readonly serviceAccount?: InCluster | undefined;
   /** Receives warnings that belong to no single call. */
   readonly warn: (text: string) => void;
+  /** Called for each watched pod that was listed, created, changed or removed. */
+  readonly onPod?: InformersInit["onPod"];
 }
 
 /** Maximum concurrent requests to one API server. */
@@ -65,6 +67,8 @@ export class DaemonClusters {
   readonly #init: DaemonClustersInit;
   readonly #apis = new Map<string, Promise<OpenApi>>();
   readonly #directories = new Map<string, Promise<Cluster>>();
+  /** Ends the watch of each directory of manifests. */
+  readonly #manifestWatches = new Map<string, () => void>();
   readonly #opened = new Set<Informers>();
   #closed = false;
 
@@ -118,6 +122,25 @@ export class DaemonClusters {
     return new module.ApiObjects({ credentials, connection, requestMs: objectMs });
   }
 
+  /**
+   * Watches the source that a configuration names, without a call; again for a source that is watched. `onManifests`: called after a change of its directory
+   * of manifests.
+   */
+  async watch(configuration: SourceConfiguration, onManifests: () => void): Promise<void> {
+    const { manifests, kubeconfig, kubernetes } = configuration;
+    if (manifests === undefined) {
+      if (kubeconfig !== undefined) await (await this.#api(kubeconfig, kubernetes.allowInsecure)).informers.begin();
+      return;
+    }
+    if (this.#closed || this.#manifestWatches.has(manifests) || this.#manifestWatches.size >= maxSources) return;
+    const { watchManifests } = await import("../../cluster/manifests/watch-manifests.ts");
+    const end = watchManifests(manifests, onManifests, (why) => {
+      this.#manifestWatches.delete(manifests);
+      this.#init.warn(`${manifests}: changes are not noticed at once: ${why}`);
+    });
+    this.#manifestWatches.set(manifests, end);
+  }
+
   /** The API server that the daemon itself uses: that of its service account. */
   async ownApi(): Promise<OwnApi | undefined> {
     const { serviceAccount } = this.#init;
@@ -135,6 +158,7 @@ export class DaemonClusters {
 
   async close(): Promise<void> {
     this.#closed = true;
+    for (const end of this.#manifestWatches.values()) end();
     await Promise.all([...this.#apis.values()].map((api) => this.#end(api)));
     this.#apis.clear();
   }
@@ -165,14 +189,14 @@ export class DaemonClusters {
     const { Connection } = await import("../../cluster/kube/connection.ts");
     const { Informers } = await import("../../cluster/kube/informers.ts");
     const { kubeCluster } = await import("../../cluster/kube/kube-cluster.ts");
-    const { nodeName, serviceAccount, warn } = this.#init;
+    const { nodeName, serviceAccount, warn, onPod } = this.#init;
     const credentials =
       kubeconfig === serviceAccount?.kubeconfig
         ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, warn)
         : keptCredentials(kubeconfig, { allowInsecure }, warn);
     const connection = new Connection({ sockets: maxSockets });
     const keep = kubeconfig === this.#watchedFromStart || kubeconfig === serviceAccount?.kubeconfig;
-    const informers = new Informers({ credentials, connection, nodeName, keep, warn });
+    const informers = new Informers({ credentials, connection, nodeName, keep, warn, onPod });
     this.#opened.add(informers);
     return { credentials, connection, kubeCluster, informers };
   }

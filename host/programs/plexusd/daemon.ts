@@ -2,6 +2,7 @@
 
 import { fault } from "../../../src/fault/fault.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
 import { CallSession } from "../../engine/call/call-session.ts";
 import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
@@ -15,6 +16,8 @@ import type { Jail } from "../../sandbox/launcher/jail.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { RoundAgent } from "../../node/reconcile/clean.ts";
 import { countRound, countUndone } from "../../telemetry/metrics/count-round.ts";
+import { HotPlug } from "../../node/hotplug/hot-plug.ts";
+import { networksAnnotation } from "../../../src/npwg/selection.ts";
 import { Reconciler, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { Endpoint, type EndpointInit } from "../../telemetry/endpoint.ts";
 import { Telemetry, type TelemetryInit } from "../../telemetry/telemetry.ts";
@@ -37,7 +40,7 @@ import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, ru
 export interface DaemonInit {
   readonly server: CallServerInit;
   readonly delegates: DaemonDelegatesInit;
-  readonly clusters: Omit<DaemonClustersInit, "warn">;
+  readonly clusters: Omit<DaemonClustersInit, "warn" | "onPod">;
   readonly telemetry: TelemetryInit;
   readonly endpoint: EndpointInit;
   /** Undefined: nothing is reconciled. */
@@ -71,6 +74,8 @@ export class Daemon {
   readonly agents = new ConnectedAgents();
   /** Removes stale attachments. */
   readonly reconciler: Reconciler;
+  /** Changes the networks of running pods. */
+  readonly hotPlug: HotPlug;
   readonly #podLife: PodLife | undefined;
   readonly #networkApi: NetworkApi | undefined;
   readonly #requestedTraces: RequestedTraces;
@@ -84,7 +89,12 @@ export class Daemon {
     this.#requestedTraces = new RequestedTraces({ directory: tracesIn(telemetry.stateDirectory), now: Date.now });
     this.#sockets = [server.socket, endpoint.socket, ...(networkApi === undefined ? [] : [networkApi.socket])];
     this.#networkApi = networkApi && new NetworkApi(networkApi, { warn, serveStatus: (stdin) => this.#serveStatus(stdin) });
-    this.#clusters = new DaemonClusters({ ...clusters, warn });
+    this.#clusters = new DaemonClusters({
+      ...clusters,
+      warn,
+      onPod: (namespace, name, pod) =>
+        this.hotPlug.podChanged(namespace, name, pod?.annotations.get(networksAnnotation), pod !== undefined),
+    });
     this.#delegates = new DaemonDelegates(delegates);
     this.#pools = new DaemonPools({ nodeName: clusters.nodeName, objects: (source) => this.#clusters.objects(source), warn });
     this.#server = new CallServer(server, {
@@ -92,6 +102,7 @@ export class Daemon {
       agent: (connection) => {
         const remove = this.agents.add(connection);
         this.reconciler.wake();
+        void this.hotPlug.resync();
         return remove;
       },
       waited: (ms) => this.telemetry.waited(ms),
@@ -133,9 +144,17 @@ export class Daemon {
       onRound: (report) => countRound(this.metrics, report),
       onUndone: (undone) => countUndone(this.metrics, undone),
     });
+    this.hotPlug = new HotPlug({
+      directories: reconcile?.directories ?? [],
+      agent: () => this.#agentOfRound(),
+      takeLock: (wanted) => this.#locks.take(wanted),
+      watch: (configuration) => this.#clusters.watch(configuration, () => void this.hotPlug.resync()),
+      log: (level, text) => this.telemetry.log(level, text),
+    });
     this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
     this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
+    this.telemetry.inform("hotPlug", () => this.hotPlug.sentence);
     this.telemetry.inform("definitions", () => this.#definitions.text());
     this.telemetry.inform("components", () => this.#components.text());
     if (podLife?.nodeCredentials !== undefined) {
@@ -154,8 +173,10 @@ export class Daemon {
     const endpoint = await this.#endpoint.listen();
     const api = endpoint.ok ? ((await this.#networkApi?.listen()) ?? endpoint) : endpoint;
     const listens = api.ok ? await this.#server.listen() : api;
-    if (listens.ok) this.reconciler.wake();
-    else {
+    if (listens.ok) {
+      this.reconciler.wake();
+      void this.hotPlug.start();
+    } else {
       this.#endpoint.close();
       this.#networkApi?.close();
     }
@@ -180,7 +201,11 @@ export class Daemon {
     // Whether Plexus stays on the node is decided first: a call that comes meanwhile is still served.
     const lateMs = (await this.#podLife?.stop()) ?? 0;
     if (lateMs > 0) await new Promise((resolve) => setTimeout(resolve, lateMs));
-    const aborted = await this.#server.close(graceMs, this.reconciler.stop(graceMs));
+    const finished = Promise.all([this.reconciler.stop(graceMs), this.hotPlug.stop(graceMs)]);
+    const aborted = await this.#server.close(
+      graceMs,
+      finished.then(() => undefined),
+    );
     this.#endpoint.close();
     this.#networkApi?.close();
     await Promise.all(this.#unrecorded);
@@ -217,11 +242,17 @@ export class Daemon {
           this.reconciler.keepConfiguration(call.configuration, request.stdin);
           this.#definitions.note(call.configuration);
           this.#components.note(call.configuration);
+          if (call.configuration.hotPlug) this.#noteHotPlug(call.configuration, request);
         }
         this.#unrecorded.delete(recorded);
         resolve();
       });
     }
+  }
+
+  #noteHotPlug(configuration: HostConfiguration, { environment }: Request): void {
+    void this.hotPlug.noteConfiguration(configuration);
+    if (environment.get("CNI_COMMAND") === "ADD") this.hotPlug.noteAdded(environment.get("CNI_ARGS") ?? "");
   }
 
   /** Undoes what an agent without native plugins could not, through the shim of this call, whose own work is done. */

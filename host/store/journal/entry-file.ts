@@ -144,8 +144,25 @@ function isPlanned(value: unknown): boolean {
     typeof (value["cniArgs"] ?? "") === "string" &&
     (value["definition"] === undefined ||
       (isJsonObject(value["definition"]) && haveStrings(value["definition"], ["namespace", "name"]))) &&
+    (value["hotPlug"] === undefined || isHotPlugFacts(value["hotPlug"])) &&
     isJsonObject(value["capabilityArgs"]) &&
     Object.values(value["capabilityArgs"]).every((text) => typeof text === "string")
+  );
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
+}
+
+function isHotPlugFacts(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { selected, defaultRoute, gatewayOf } = value;
+  return (
+    [value["requested"], value["statusName"], value["podNetwork"]].every(isText) &&
+    (selected === undefined ||
+      (isJsonObject(selected) && isText(selected["interface"]) && typeof selected["requests"] === "string")) &&
+    (defaultRoute === undefined || (Array.isArray(defaultRoute) && defaultRoute.every((each) => typeof each === "string"))) &&
+    (gatewayOf === undefined || (Array.isArray(gatewayOf) && gatewayOf.every((each) => each === 4 || each === 6)))
   );
 }
 
@@ -160,6 +177,7 @@ function haveNumbers(value: Readonly<Record<string, unknown>>, keys: readonly st
 function isRecord(value: unknown): value is JournalRecord {
   if (!isJsonObject(value)) return false;
   if ("closed" in value) return true;
+  if ("status" in value) return value["status"] === "due" || value["status"] === "written";
   if ("failed" in value) return typeof value["failed"] === "string" && typeof value["why"] === "string";
   if ("addFailed" in value) return haveNumbers(value, ["addFailed", "step", "code"]) && typeof value["msg"] === "string";
   if ("passedOver" in value)
@@ -167,5 +185,5 @@ function isRecord(value: unknown): value is JournalRecord {
       haveNumbers(value, ["passedOver", "step", "code"]) && haveStrings(value, ["msg"]) && typeof value["cleaned"] === "boolean"
     );
   if ("attached" in value) return typeof value["attached"] === "number" && typeof value["result"] === "string";
-  return typeof value["attempted"] === "number" || typeof value["undone"] === "number";
+  return ["attempted", "undone", "detaching"].some((key) => typeof value[key] === "number");
 }

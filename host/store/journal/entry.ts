@@ -3,6 +3,7 @@
 
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { FailedStep, PassedOverStep } from "../../../src/cni/failed-step.ts";
+import type { Family } from "../../../src/net/ip.ts";
 
 /** One planned attachment, before its first step. */
 export interface PlannedAttachment {
@@ -22,6 +23,23 @@ export interface PlannedAttachment {
    * which had no policy: their DEL keeps the grants of their ADD.
    */
   readonly definition?: DefinitionName;
+  /** Present if the key `hotPlug` was on: the facts that a change of the running pod needs. */
+  readonly hotPlug?: HotPlugFacts;
+}
+
+/** The facts about an attachment from which a running pod's networks are compared with its annotation, and its network status is written anew. */
+export interface HotPlugFacts {
+  /** The pod's annotation selected it; the members are those of `SelectedAttachment`. */
+  readonly selected?: { readonly interface?: string; readonly requests: string };
+  /** It was attached to the running container by a request for this container; the text is the request's, as `requestsText` prints it. */
+  readonly requested?: string;
+  /** The name in the network status; absent if the status has no entry for it. */
+  readonly statusName?: string;
+  /** The selection's `default-route`. */
+  readonly defaultRoute?: readonly string[];
+  /** Its PodNetwork (KEP-3698), and the families whose default gateway the pod requested from it. */
+  readonly podNetwork?: string;
+  readonly gatewayOf?: readonly Family[];
 }
 
 /** The first line of an entry: the call, and all attachments that will be attempted, in order. */
@@ -53,6 +71,8 @@ export interface AttachmentProgress {
   readonly failedStep?: FailedStep;
   /** The steps that its ADD passed over; absent without any. */
   readonly passedOver?: readonly PassedOverStep[];
+  /** Present from the beginning of its removal from a running container. */
+  readonly detaching?: true;
   readonly undone: boolean;
 }
 
@@ -65,6 +85,8 @@ export interface JournalEntry {
   readonly closed: boolean;
   /** Failed DELs. */
   readonly failures: Failures;
+  /** Present if the pod's network status is older than a change of the running container. */
+  readonly statusDue?: true;
 }
 
 /** The failed DELs of an entry. */
@@ -81,6 +103,8 @@ export type JournalRecord =
   | ({ readonly addFailed: number } & FailedStep)
   | ({ readonly passedOver: number } & PassedOverStep)
   | { readonly undone: number }
+  | { readonly detaching: number }
+  | { readonly status: "due" | "written" }
   | { readonly closed: true }
   /** A failed DEL: time (ISO 8601) and reason. */
   | { readonly failed: string; readonly why: string };
@@ -90,6 +114,7 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
   const progress: AttachmentProgress[] = plan.attachments.map(() => ({ attempted: false, undone: false }));
   let closed = false;
   let failures: Failures = { count: 0, since: undefined };
+  let statusDue = false;
   for (const record of records) {
     if ("failed" in record) {
       failures = { count: failures.count + 1, since: failures.since ?? record.failed };
@@ -97,6 +122,10 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
     }
     if ("closed" in record) {
       closed = true;
+      continue;
+    }
+    if ("status" in record) {
+      statusDue = record.status === "due";
       continue;
     }
     const index = indexOf(record);
@@ -110,17 +139,21 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
       const { step, cleaned, code, msg } = record;
       const passedOver = [...(before.passedOver ?? []), { step, cleaned, code, msg }];
       progress[index] = { ...before, attempted: true, passedOver };
-    } else if ("attempted" in record) progress[index] = { ...before, attempted: true };
+    } else if ("detaching" in record) progress[index] = { ...before, detaching: true };
+    else if ("attempted" in record) progress[index] = { ...before, attempted: true };
     else if ("attached" in record) progress[index] = { ...before, attempted: true, result: record.result };
     else progress[index] = { ...before, undone: true };
   }
-  return { plan, progress, closed, failures };
+  return { plan, progress, closed, failures, ...(statusDue ? { statusDue } : {}) };
 }
 
 /** Index in the plan of the attachment that a record is about. */
-function indexOf(record: Exclude<JournalRecord, { readonly closed: true } | { readonly failed: string }>): number {
+function indexOf(
+  record: Exclude<JournalRecord, { readonly closed: true } | { readonly failed: string } | { readonly status: string }>,
+): number {
   if ("addFailed" in record) return record.addFailed;
   if ("passedOver" in record) return record.passedOver;
   if ("attached" in record) return record.attached;
+  if ("detaching" in record) return record.detaching;
   return "attempted" in record ? record.attempted : record.undone;
 }

@@ -7,6 +7,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault, removeFile, writeDurably } from "../files/durable-file.ts";
 import { errnoOf } from "../files/errno.ts";
 import { type FileWriter, synchronousWriter } from "../files/file-writer.ts";
+import { replaceDurably } from "../files/replace-durably.ts";
 import type { JournalEntry, JournalPlan, JournalRecord } from "./entry.ts";
 import {
   appendRecord,
@@ -72,6 +73,21 @@ export class Journal {
     if (!file.ok) return file;
     const { append, close, sync } = file.value;
     return ok({ sync, append: (record) => append(recordText(record)), close });
+  }
+
+  /**
+   * Replaces the entry of a completed ADD durably, and opens it for progress. Unlike `open`, a power loss never loses the earlier content: the pod
+   * runs. The caller holds the container's lock until the entry is closed.
+   */
+  async change(plan: JournalPlan, records: readonly JournalRecord[]): Promise<Result<OpenEntry>> {
+    const text = this.#textOf(plan, records);
+    const written = text.ok ? await replaceDurably(this.pathOf(plan), text.value) : text;
+    if (!written.ok) return written;
+    return ok({
+      sync: async () => ok(undefined),
+      append: async (record) => this.append(plan, record),
+      close: async () => undefined,
+    });
   }
 
   #textOf(plan: JournalPlan, records: readonly JournalRecord[]): Result<string> {

@@ -7,13 +7,7 @@ export interface Open {
   readonly issue: string;
 }
 
-const runningPods = "This needs a watch of running pods, which the daemon lacks.";
-
 export const openRows: Readonly<Record<string, Open>> = {
-  "N13-03": {
-    reason: runningPods,
-    issue: "Follow changes of a running pod's selection: attach, detach, and update the status once.",
-  },
   "N13-05": {
     reason: "Leases of ipam-host-local have no link to claims. IPAM plugins that support claims get the reference.",
     issue: "Keep a lease of ipam-host-local as long as its IPAMClaim exists.",
@@ -58,7 +52,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Services and NetworkPolicy on further networks belong to other projects, such as multi-networkpolicy.",
     issue: "Test multi-networkpolicy with the network status that Plexus writes.",
   },
-  "MO-17": { reason: runningPods, issue: "Attach and detach networks of a running pod as its annotation changes." },
   "MO-31": {
     reason: "Definitions are validated when a pod uses them.",
     issue: "Refuse invalid definitions at admission by a webhook, and by a command for files.",

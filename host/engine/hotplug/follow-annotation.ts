@@ -1,0 +1,183 @@
+// Makes the networks of a running pod those that its annotation selects. The annotation is what is wanted, the journal is what is there. Detaching
+// comes first and needs no definition; attaching is a second step in the context of an ADD, which refuses a mistaken configuration.
+
+import type { Fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import { type Difference, hotPlugDifference, type SelectedAttachment } from "../../../src/npwg/hot-plug-difference.ts";
+import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
+import type { Cluster, Pod } from "../../cluster/cluster.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import type { JournalKey } from "../../store/journal/entry-file.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { podIdentity } from "../call/pod-identity.ts";
+import { profileOf } from "../plan/plan-call.ts";
+import type { DelegateRunner } from "../steps/call-resources.ts";
+import { addedInterface } from "../verbs/publish-status.ts";
+import { selectedOrigin } from "../verbs/planned-attachment.ts";
+import { attachToContainer, detachFromContainer } from "./change-container.ts";
+import { planAddition } from "./plan-addition.ts";
+import { isWhole, type RunningContainer, runningContainer } from "./running-container.ts";
+
+/** A pod of the cluster, with the networks that its annotation selects now. */
+export interface SelectingPod {
+  readonly cluster: Cluster;
+  readonly pod: Pod;
+  readonly wanted: readonly NetworkSelection[];
+}
+
+/** The result of one step. */
+export interface FollowOutcome {
+  /** `+net1 shop/storage` for each attachment that was made, `-net1 shop/storage` for each that was removed. */
+  readonly changes: readonly string[];
+  /** One fault for each attachment that could not be changed. */
+  readonly faults: readonly Fault[];
+  /** Whether selections have no attachment yet. */
+  readonly incomplete: boolean;
+}
+
+/** Receives the Events about a pod. */
+export type Tell = (event: PodEvent) => void;
+
+/**
+ * Reads the pod of the call, and its annotation; undefined if the call has no pod. An annotation with a mistake changes nothing: the pod keeps its
+ * networks. Faults: SELECTION_INVALID, POD_NOT_FOUND, and those of the API.
+ */
+export async function selectingPod(context: CallContext): Promise<Result<SelectingPod | undefined>> {
+  const identity = podIdentity(context.call.args);
+  if (!identity.ok) return identity;
+  const cluster = await context.cluster();
+  if (cluster === undefined || identity.value === undefined) return ok(undefined);
+  const { namespace, name, uid } = identity.value;
+  const pod = await cluster.pod(namespace, name, { uid });
+  if (!pod.ok) return pod;
+  const profile = { ...profileOf(context.configuration), invalidAnnotation: "fail" as const };
+  const selection = parseSelection(pod.value.annotations.get(networksAnnotation), namespace, profile);
+  return selection.ok ? ok({ cluster, pod: pod.value, wanted: selection.value.networks }) : selection;
+}
+
+/**
+ * Detaches the attachments that the annotation no longer selects, and those that broke off. Takes the container's lock for each, so that the
+ * runtime's DEL can come between. Faults: HOT_PLUG_REFUSED, HOT_PLUG_UNAVAILABLE, CALL_BUSY; those of plugins are in the outcome.
+ */
+export async function detachUnselected(
+  context: CallContext,
+  key: JournalKey,
+  wanted: readonly NetworkSelection[],
+  tell: Tell,
+): Promise<Result<FollowOutcome>> {
+  const tried = new Set<string>();
+  return stepwise(context, key, (entry) => {
+    const { detach, attach } = differenceOf(wanted, entry);
+    const ifname = [...brokenRequests(entry), ...detach].find((each) => !tried.has(each));
+    if (ifname === undefined) return { incomplete: attach.length > 0 };
+    tried.add(ifname);
+    return async (container) => {
+      const index = container.entry.plan.attachments.findIndex((each) => each.ifname === ifname);
+      const source = container.entry.plan.attachments[index]?.source ?? "";
+      const detached = await detachFromContainer(context, container.entry, index);
+      if (detached.ok) tell({ reason: "RemovedInterface", message: `Remove ${ifname} from ${source}` });
+      else tell({ reason: "InterfaceRemoveFailed", message: detached.fault.msg });
+      return detached.ok ? ok(`-${ifname} ${source}`) : detached;
+    };
+  });
+}
+
+/**
+ * Attaches the selections that have no attachment, as `detachUnselected` detaches. The context must be that of an ADD. A selection whose broken attachment
+ * could not be removed waits.
+ */
+export async function attachSelected(
+  context: CallContext,
+  delegates: Pick<DelegateRunner, "admit">,
+  key: JournalKey,
+  { cluster, pod, wanted }: SelectingPod,
+  tell: Tell,
+): Promise<Result<FollowOutcome>> {
+  const requestedNames = wanted.flatMap((each) => each.interface ?? []);
+  const tried = new Set<NetworkSelection>();
+  return stepwise(context, key, (entry) => {
+    const { attach } = differenceOf(wanted, entry);
+    const next = attach.find(({ selection, ifname }) => ifname === undefined && !tried.has(selection));
+    if (next === undefined) return { incomplete: attach.length > 0 };
+    const { selection, index } = next;
+    tried.add(selection);
+    return async (container) => {
+      const addition = { selection, index, requestedNames, podNamespace: pod.namespace };
+      const plan = await planAddition(context, delegates, cluster, container, addition);
+      const origin = selectedOrigin(selection);
+      const attached = plan.ok ? await attachToContainer(context, container.entry, plan.value, origin, tell) : plan;
+      if (!attached.ok) {
+        tell({ reason: "InterfaceAddFailed", message: attached.fault.msg });
+        return attached;
+      }
+      tell(addedInterface(attached.value));
+      return ok(`+${attached.value.plan.attachment.ifname} ${attached.value.plan.source}`);
+    };
+  });
+}
+
+/** Makes one change; answers its description. */
+type Change = (container: RunningContainer) => Promise<Result<string>>;
+
+/**
+ * Makes changes until `next` answers that none is left, each under the container's lock. An entry without a difference needs no look at the container.
+ */
+async function stepwise(
+  context: CallContext,
+  key: JournalKey,
+  next: (entry: JournalEntry) => Change | Pick<FollowOutcome, "incomplete">,
+): Promise<Result<FollowOutcome>> {
+  const changes: string[] = [];
+  const faults: Fault[] = [];
+  for (;;) {
+    const step = await underLock<Pick<FollowOutcome, "incomplete"> | Result<string>>(context, key, async () => {
+      const entry = context.journal.load(key);
+      if (!entry.ok) return entry;
+      // The runtime's DEL came before.
+      const change = entry.value === undefined ? { incomplete: false } : next(entry.value);
+      if (typeof change !== "function") return ok(change);
+      const container = await runningContainer(context, key);
+      return container.ok ? ok(await change(container.value)) : failed(container.fault);
+    });
+    if (!step.ok) return step;
+    const made = step.value;
+    if ("incomplete" in made) return ok({ changes, faults, incomplete: made.incomplete });
+    if (made.ok) changes.push(made.value);
+    else faults.push(made.fault);
+  }
+}
+
+/** Runs `work` under the container's lock. */
+export async function underLock<T>(
+  { locks }: Pick<CallContext, "locks">,
+  key: JournalKey,
+  work: () => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const held = await locks.container(key);
+  if (!held.ok) return held;
+  try {
+    return await work();
+  } finally {
+    held.value();
+  }
+}
+
+function differenceOf(wanted: readonly NetworkSelection[], { plan, progress }: JournalEntry): Difference {
+  const attached = plan.attachments.flatMap(({ ifname, source, hotPlug }, index): SelectedAttachment[] => {
+    const state = progress[index];
+    const selected = hotPlug?.selected;
+    if (index === 0 || selected === undefined || state === undefined) return [];
+    return [{ ifname, source, interface: selected.interface, requests: selected.requests, whole: isWhole(state) }];
+  });
+  return hotPlugDifference(wanted, attached);
+}
+
+/** Interfaces that a request for the container made or removed, and that broke off: the caller of the request repeats it if it is still wanted. */
+function brokenRequests({ plan, progress }: JournalEntry): readonly string[] {
+  return plan.attachments.flatMap(({ ifname, hotPlug }, index) => {
+    const state = progress[index];
+    return hotPlug?.requested !== undefined && state !== undefined && !isWhole(state) ? [ifname] : [];
+  });
+}

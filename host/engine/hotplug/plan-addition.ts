@@ -1,0 +1,96 @@
+// Plans one further network of a running container, with the checks of an ADD. Refused are the requests that only an ADD can meet: a device of a device
+// plugin, which the kubelet allocates when the pod starts, and the pod's default route.
+
+import { checkAttachmentCount, checkPluginCount } from "../../../src/configuration/bounds.ts";
+import { parseNetworkList } from "../../../src/cni/network-list.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { nextInterfaceName } from "../../../src/npwg/hot-plug-difference.ts";
+import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
+import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { withDeviceInfo } from "../plan/attachment-device.ts";
+import type { AttachmentPlan } from "../plan/attachment-plan.ts";
+import { profileOf, reservedNameFault } from "../plan/plan-call.ts";
+import { planDefinition } from "../plan/plan-definition.ts";
+import { requirePlugins } from "../plan/require-plugins.ts";
+import type { DelegateRunner } from "../steps/call-resources.ts";
+import type { RunningContainer } from "./running-container.ts";
+
+/** One network to attach. */
+export interface WantedAddition {
+  readonly selection: NetworkSelection;
+  /** Position from which a generated name counts. */
+  readonly index: number;
+  /** Names that other selections of the pod request. */
+  readonly requestedNames: readonly string[];
+  /** The pod's namespace; undefined if the container is not a pod's. */
+  readonly podNamespace: string | undefined;
+}
+
+/** Plans the attachment. Faults: HOT_PLUG_REFUSED, INTERFACE_NAME_TAKEN, and those of an ADD. */
+export async function planAddition(
+  context: CallContext,
+  delegates: Pick<DelegateRunner, "admit">,
+  cluster: Pick<Cluster, "networkAttachmentDefinition">,
+  container: RunningContainer,
+  wanted: WantedAddition,
+): Promise<Result<AttachmentPlan>> {
+  const { configuration, call } = context;
+  const { selection, podNamespace } = wanted;
+  const { entry } = container;
+  const source = `${selection.namespace}/${selection.name}`;
+  if (selection.defaultRoute !== undefined) {
+    return failed(fault("HOT_PLUG_REFUSED", `network ${source}: default-route cannot be changed while the pod runs`));
+  }
+  const allowed = podNamespace === undefined ? ok(undefined) : checkNamespace(configuration, podNamespace, selection, "network");
+  if (!allowed.ok) return allowed;
+  const selected = entry.plan.attachments.filter(({ hotPlug }) => hotPlug?.selected !== undefined).length;
+  const counts = { configured: entry.plan.attachments.length - selected, selected: selected + 1 };
+  const fewEnough = checkAttachmentCount(configuration.bounds, counts);
+  if (!fewEnough.ok) return fewEnough;
+  const ifname = interfaceName(container, wanted, source);
+  if (!ifname.ok) return ifname;
+  const { containerId, args } = call;
+  const attachment = { containerId, netns: entry.plan.netns, args, ifname: ifname.value, capabilityArgs: new Map() };
+  const planned = await planDefinition(withoutDevices(context, source), cluster, selection, attachment, profileOf(configuration));
+  if (!planned.ok) return planned;
+  const plan = withDeviceInfo(planned.value);
+  const reserved = reservedName(context, container, plan);
+  if (!reserved.ok) return reserved;
+  const shortEnough = checkPluginCount(configuration.bounds, source, plan.list.plugins.length);
+  if (!shortEnough.ok) return shortEnough;
+  const required = await requirePlugins(context, delegates, [plan]);
+  return required.ok ? ok(plan) : required;
+}
+
+/** The context in which a definition that names a device plugin's resource is refused. */
+function withoutDevices(context: CallContext, source: string): CallContext {
+  const why = `network ${source}: its definition names a device plugin's resource, and the kubelet allocates devices only when a pod starts`;
+  return { ...context, devices: async () => failed(fault("HOT_PLUG_REFUSED", why)) };
+}
+
+function interfaceName(
+  { entry, links }: RunningContainer,
+  { selection, index, requestedNames }: WantedAddition,
+  source: string,
+): Result<string> {
+  const taken = new Set(["lo", ...links, ...entry.plan.attachments.map((each) => each.ifname)]);
+  const wanted = selection.interface;
+  if (wanted === undefined) {
+    const requested = new Set(requestedNames);
+    return ok(nextInterfaceName(index, (candidate) => taken.has(candidate) || requested.has(candidate)));
+  }
+  if (!taken.has(wanted)) return ok(wanted);
+  const why = `requests interface "${wanted}", which is already in the pod's network namespace`;
+  return failed(fault("INTERFACE_NAME_TAKEN", `network ${source} ${why}`));
+}
+
+function reservedName(context: CallContext, { entry }: RunningContainer, plan: AttachmentPlan): Result<void> {
+  const [main] = entry.plan.attachments;
+  const list = main === undefined ? undefined : parseNetworkList(main.conflist, "journalled default network");
+  const mainName = list?.ok === true ? { mainName: list.value.name } : {};
+  const reserved = reservedNameFault(context, plan, { ...mainName, replacesDefault: main?.source !== "default" });
+  return reserved === undefined ? ok(undefined) : failed(reserved);
+}

@@ -1,0 +1,88 @@
+// The running container of a journal entry, if its networks may be changed: its ADD is complete, no DEL has begun, and its network namespace is
+// the one that the ADD attached.
+
+import { readResult } from "../../../src/cni/read-result.ts";
+import type { CniResult } from "../../../src/cni/result.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { sandboxInterfaces } from "../../../src/npwg/sandbox-interface.ts";
+import type { AttachmentProgress, JournalEntry } from "../../store/journal/entry.ts";
+import type { JournalKey } from "../../store/journal/entry-file.ts";
+import { listLinks } from "../../system/netlink/operations.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { isOfAnotherBoot } from "../verbs/undo.ts";
+
+/** A container whose networks may be changed while the caller holds its lock. */
+export interface RunningContainer {
+  readonly entry: JournalEntry;
+  /** Names of the links in its network namespace. */
+  readonly links: readonly string[];
+}
+
+/**
+ * Reads the entry of a container and looks at its network namespace. The caller holds the container's lock. Faults: HOT_PLUG_REFUSED with the
+ * reason; HOT_PLUG_UNAVAILABLE if the agent cannot look; those of the journal.
+ */
+export async function runningContainer(context: CallContext, key: JournalKey): Promise<Result<RunningContainer>> {
+  const loaded = context.journal.load(key);
+  if (!loaded.ok) return loaded;
+  const entry = loaded.value;
+  const name = `container ${key.containerId} (${key.network}, ${key.ifname})`;
+  const refuse = (why: string): Result<never> => failed(fault("HOT_PLUG_REFUSED", `${name}: ${why}`));
+  if (entry === undefined) return refuse("the journal has no entry for it");
+  const problem = whyFixed(context, entry);
+  if (problem !== undefined) return refuse(problem);
+  const path = entry.plan.netns;
+  const links = await listLinks(context.shim, path);
+  if (!links.ok) {
+    if (await context.namespaceIsGone(path)) return refuse(`its network namespace ${path} is gone`);
+    return failed(fault("HOT_PLUG_UNAVAILABLE", `${name}: the agent cannot look into its network namespace: ${links.fault.msg}`));
+  }
+  const mac = attachedMac(entry);
+  if (mac === undefined) {
+    return refuse("the default network's result has no hardware address by which its network namespace could be recognized");
+  }
+  const link = links.value.find((each) => each.name === entry.plan.ifname);
+  if (link?.mac !== mac) {
+    const found = link === undefined ? "no such link" : `address ${link.mac}`;
+    return refuse(
+      `${path} is another network namespace: ${entry.plan.ifname} was attached with address ${mac}, and there is ${found}`,
+    );
+  }
+  return ok({ entry, links: links.value.map((each) => each.name) });
+}
+
+/** The reason why the networks of an entry's container cannot be changed; undefined without one. */
+function whyFixed(context: CallContext, entry: JournalEntry): string | undefined {
+  const { configuration } = context;
+  if (!configuration.hotPlug) return "the key hotPlug is off in the node's configuration";
+  if (configuration.retired) return "Plexus is being removed from this node";
+  if (entry.plan.attachments[0]?.hotPlug === undefined) {
+    return "it was attached before the key hotPlug was switched on; create its pod anew";
+  }
+  if (isOfAnotherBoot(context, entry)) return "it belongs to an earlier boot";
+  if (!entry.closed) return "its ADD is not complete";
+  if (entry.failures.count > 0 || entry.progress.some(({ undone }) => undone)) return "its DEL has begun";
+  return entry.plan.netns === "" ? "it has no network namespace" : undefined;
+}
+
+/** The hardware address of the runtime's interface, as its ADD reported it; undefined if the ADD reported none. */
+function attachedMac({ plan, progress }: JournalEntry): string | undefined {
+  const result = progress[0] === undefined ? undefined : journalledResult(progress[0]);
+  const links = result === undefined ? [] : sandboxInterfaces(result);
+  const mac = links.find((each) => each.interface.name === plan.ifname)?.interface.mac ?? "";
+  return mac === "" ? undefined : mac.toLowerCase();
+}
+
+/** The final result of a journalled attachment; undefined if it has none. */
+export function journalledResult({ result }: Pick<AttachmentProgress, "result">): CniResult | undefined {
+  if (result === undefined) return undefined;
+  // Plexus wrote the text, and the text names its version.
+  const read = readResult(result, "1.1.0", "journalled result");
+  return read.ok ? read.value.result : undefined;
+}
+
+/** Whether an attachment is there as a whole: neither its ADD nor its removal broke off. */
+export function isWhole({ result, detaching, undone }: AttachmentProgress): boolean {
+  return result !== undefined && detaching !== true && !undone;
+}

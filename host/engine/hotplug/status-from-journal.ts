@@ -1,0 +1,60 @@
+// The network status of a running pod, written from the journal: after a change, and later if it could not be written then.
+
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { deviceInfoOf } from "../../../src/npwg/device-info.ts";
+import { deviceInfoCapability } from "../../../src/npwg/device-info-files.ts";
+import { boundedJson } from "../../../src/json/bounded-json.ts";
+import type { Cluster, Pod } from "../../cluster/cluster.ts";
+import { readDeviceInfoFile } from "../../cluster/device-info/device-info-file.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import type { JournalKey } from "../../store/journal/entry-file.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { profileOf } from "../plan/plan-call.ts";
+import { type ShownAttachment, writeStatus } from "../verbs/publish-status.ts";
+import { isWhole, journalledResult } from "./running-container.ts";
+
+/**
+ * Writes the pod's network status from the entry, if it is due. The caller holds no lock: the API may be slow, and the runtime's DEL must not wait. Faults:
+ * those of the API; the status stays due then.
+ */
+export async function publishFromJournal(
+  context: CallContext,
+  key: JournalKey,
+  cluster: Pick<Cluster, "publishStatus">,
+  pod: Pod,
+): Promise<Result<void>> {
+  const loaded = context.journal.load(key);
+  if (!loaded.ok) return loaded;
+  const entry = loaded.value;
+  if (entry?.closed !== true || entry.statusDue !== true) return ok(undefined);
+  const published = await writeStatus(cluster, pod, shownOf(entry), profileOf(context.configuration));
+  if (!published.ok) return published;
+  const held = await context.locks.container(key);
+  if (!held.ok) return held;
+  try {
+    const current = context.journal.load(key);
+    // A change that came meanwhile writes its own status. Without an entry the runtime has deleted the container.
+    if (!current.ok || current.value === undefined || !isSameState(current.value, entry)) return ok(undefined);
+    return context.journal.append(key, { status: "written" });
+  } finally {
+    held.value();
+  }
+}
+
+function isSameState(one: JournalEntry, other: JournalEntry): boolean {
+  return JSON.stringify([one.plan.attachments, one.progress]) === JSON.stringify([other.plan.attachments, other.progress]);
+}
+
+function shownOf({ plan, progress }: JournalEntry): readonly ShownAttachment[] {
+  return plan.attachments.flatMap(({ ifname, hotPlug = {}, capabilityArgs }, index): ShownAttachment[] => {
+    const state = progress[index];
+    const result = state !== undefined && isWhole(state) ? journalledResult(state) : undefined;
+    if (result === undefined) return [];
+    const { statusName, defaultRoute, podNetwork, gatewayOf } = hotPlug;
+    const path = boundedJson(capabilityArgs[deviceInfoCapability] ?? "null");
+    // An unusable file was reported at the attachment's ADD.
+    const file = typeof path === "string" ? readDeviceInfoFile(path) : ok(undefined);
+    const deviceInfo = (file.ok ? file.value : undefined) ?? deviceInfoOf(result);
+    return [{ ifname, result, statusName, defaultRoute, deviceInfo, podNetwork, gatewayOf }];
+  });
+}

@@ -1,0 +1,92 @@
+// Attaches one network: runs its chain, notes each step's outcome in the journal, and checks the result against the selection.
+
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
+import { addChain, describePlugin } from "../../../src/cni/chains.ts";
+import { type FailedStep, failedStepOf, type PassedOverStep } from "../../../src/cni/failed-step.ts";
+import type { PluginConf } from "../../../src/cni/network-list.ts";
+import { runChain, type RunStep } from "../../../src/cni/run-chain.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { verifyResult } from "../../../src/npwg/verification.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { located } from "../call/locate-fault.ts";
+import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
+import type { Attached, AttachmentPlan, CallPlan } from "../plan/attachment-plan.ts";
+import type { Progress } from "./add-progress.ts";
+
+/**
+ * Attaches the network with this index in the journal's plan, which is written before its first step. Fault: the failing plugin's own, with the
+ * attachment named; the attachment is then attempted and not undone.
+ */
+export async function attach(
+  context: CallContext,
+  plan: AttachmentPlan,
+  { index, tell }: { readonly index: number } & Pick<CallPlan, "tell">,
+  progress: Progress,
+): Promise<Result<Attached>> {
+  // An attachment that only the plan knows must not begin before the plan is on the disk. The configured default network can begin
+  // earlier, because a DEL undoes it even without a journal entry: its first step need not wait for the disk.
+  if (index > 0 || plan.request !== undefined) {
+    const synced = await progress.syncPlan();
+    if (!synced.ok) return synced;
+  } else {
+    // The sync starts after the request of the first step, so that it does not delay that step.
+    progress.writeLater(() => progress.syncPlan());
+  }
+  if (index > 0) {
+    const attempted = await progress.note({ attempted: index });
+    if (!attempted.ok) return attempted;
+  }
+  const prepared = prepareDevice(context, plan);
+  if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
+  const { attachment, list, previous } = plan;
+  // The runtime needs the default network's result. The results of the others are only for the network status (NPWG 5.1.1).
+  const withoutResult = index === 0 ? undefined : (plugin: PluginConf): void => context.warn(noResult(plan, plugin));
+  const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous, withoutResult });
+  const { ifname } = attachment;
+  const onPassedOver = (step: PassedOverStep): void => {
+    void progress.note({ passedOver: index, ...step });
+    tell({ reason: "StepPassedOver", message: passedOverText(plan, step) });
+  };
+  const run = context.runStep({ network: list.name, ifname, definition: plan.binding?.definition, onPassedOver });
+  const steps = watchFailure(run, context.deadline);
+  const ended = await runChain(chain, steps.run);
+  if (!ended.ok) {
+    const failedStep = steps.failed();
+    if (failedStep !== undefined) await progress.note({ addFailed: index, ...failedStep });
+    return failed(located(ended.fault, plan.source, attachment.ifname));
+  }
+  void progress.note({ attached: index, result: ended.value.text });
+  const { request } = plan;
+  if (request !== undefined) {
+    const verified = verifyResult(request.selection, attachment.ifname, ended.value.result, request.verification);
+    if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
+  }
+  progress.writeLater(() => context.cache.write(plan, ended.value));
+  return ok({ plan, result: ended.value, deviceInfo: deviceOf(context, plan, ended.value.result) });
+}
+
+/** Runs steps as `run` does, each in its share of the time, and remembers the step that failed and, by its error, attached nothing. */
+function watchFailure(
+  run: RunStep,
+  deadline: Pick<CallContext["deadline"], "beginStep">,
+): { readonly run: RunStep; readonly failed: () => FailedStep | undefined } {
+  let failedStep: FailedStep | undefined;
+  const noting = async (step: ChainStep): Promise<StepOutcome> => {
+    deadline.beginStep();
+    const outcome = await run(step);
+    failedStep = outcome.ok ? undefined : failedStepOf(step.index, outcome.fault);
+    return outcome;
+  };
+  const { ended } = run;
+  return { run: ended === undefined ? noting : Object.assign(noting, { ended }), failed: () => failedStep };
+}
+
+function passedOverText({ source, list, attachment }: AttachmentPlan, { step, msg }: PassedOverStep): string {
+  const type = list.plugins[step]?.type ?? "";
+  return `${attachment.ifname} from ${source}: plugin ${type} failed and was passed over: ${msg}`;
+}
+
+function noResult({ source, attachment }: AttachmentPlan, plugin: PluginConf): string {
+  const why = `plugin ${describePlugin(plugin)} exited 0 but printed no result, so the network status shows no addresses of it`;
+  return `network ${source} as ${attachment.ifname}: ${why}. Report this to the plugin's author: CNI section 5 requires a result.`;
+}

@@ -1,0 +1,85 @@
+// One comparison of a pod's annotation with the journal: detaches, attaches, and writes the pod's network status.
+
+import type { Fault } from "../../../src/fault/fault.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import type { CallContext } from "../../engine/call/call-context.ts";
+import { podIdentity } from "../../engine/call/pod-identity.ts";
+import {
+  attachSelected,
+  detachUnselected,
+  type FollowOutcome,
+  type SelectingPod,
+  selectingPod,
+  type Tell,
+} from "../../engine/hotplug/follow-annotation.ts";
+import { publishFromJournal } from "../../engine/hotplug/status-from-journal.ts";
+import type { ListedEntry } from "../reconcile/entry-list.ts";
+import type { ContainerCalls } from "./container-calls.ts";
+
+/** The changes of one comparison, and the faults of what could not be changed. */
+export interface Followed {
+  readonly changes: readonly string[];
+  readonly faults: readonly Fault[];
+}
+
+/** Compares and changes one pod. `isNews`: whether an Event with this message about a failure has not been sent yet. */
+export async function followPod(
+  calls: ContainerCalls,
+  { key, entry }: ListedEntry,
+  isNews: (message: string) => boolean,
+): Promise<Followed> {
+  const changes: string[] = [];
+  const faults: Fault[] = [];
+  const note = (outcome: Result<FollowOutcome>): boolean => {
+    changes.push(...(outcome.ok ? outcome.value.changes : []));
+    faults.push(...(outcome.ok ? outcome.value.faults : [outcome.fault]));
+    return outcome.ok && outcome.value.incomplete;
+  };
+  const change = (verb: "ADD" | "DEL", step: typeof detach | typeof attach): Promise<Result<boolean>> =>
+    calls.run(entry.plan, verb, async (context, delegates) => {
+      const selecting = await selectingPod(context);
+      if (!selecting.ok) {
+        await tellOfPod(context, selecting.fault, isNews);
+        return selecting;
+      }
+      if (selecting.value === undefined) return ok(false);
+      const { cluster, pod } = selecting.value;
+      const tell: Tell = (event) => {
+        if (!event.reason.endsWith("Failed") || isNews(event.message)) cluster.tell(pod, event);
+      };
+      const outcome = await step(context, selecting.value, tell, delegates);
+      if (!outcome.ok && outcome.fault.kind === "HOT_PLUG_REFUSED") {
+        tell({ reason: "InterfaceAddFailed", message: outcome.fault.msg });
+      }
+      const incomplete = note(outcome);
+      // The status is written once: after the attachments, if any is missing.
+      if (incomplete && verb === "DEL") return ok(true);
+      const published = await publishFromJournal(context, key, cluster, pod);
+      if (!published.ok) faults.push(published.fault);
+      return ok(incomplete);
+    });
+  const detach = (context: CallContext, { wanted }: SelectingPod, tell: Tell): Promise<Result<FollowOutcome>> =>
+    detachUnselected(context, key, wanted, tell);
+  const attach = (
+    context: CallContext,
+    selecting: SelectingPod,
+    tell: Tell,
+    delegates: Parameters<typeof attachSelected>[1],
+  ): Promise<Result<FollowOutcome>> => attachSelected(context, delegates, key, selecting, tell);
+
+  const detached = await change("DEL", detach);
+  const attached = detached.ok && detached.value ? await change("ADD", attach) : detached;
+  if (!attached.ok) faults.push(attached.fault);
+  return { changes, faults };
+}
+
+/** Tells the pod's author of a mistake in the annotation. The pod's objects could not be read as a whole, so its name comes from the runtime. */
+async function tellOfPod(context: CallContext, cause: Fault, isNews: (message: string) => boolean): Promise<void> {
+  const identity = podIdentity(context.call.args);
+  if (cause.kind !== "SELECTION_INVALID" || !identity.ok || identity.value === undefined || !isNews(cause.msg)) return;
+  const { namespace, name, uid } = identity.value;
+  const event: PodEvent = { reason: "InterfaceAddFailed", message: cause.msg };
+  const cluster = await context.cluster();
+  cluster?.tell({ namespace, name, ...(uid === undefined ? {} : { uid }), annotations: new Map() }, event);
+}

@@ -1,0 +1,262 @@
+// Attaches and detaches networks of running pods. A change of a pod's annotation queues the pod; its work compares the annotation with the journal.
+// Nothing is watched until a call's configuration has the key `hotPlug`.
+
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import { type HotPlugged, attachRequested, detachRequested } from "../../engine/hotplug/requested-attachment.ts";
+import { podIdentity } from "../../engine/call/pod-identity.ts";
+import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
+import type { ListedEntry } from "../reconcile/entry-list.ts";
+import { ContainerCalls, type ContainerCallsInit } from "./container-calls.ts";
+import { followPod } from "./follow-pod.ts";
+import { keptHotPlugConfigurations } from "./kept-hot-plug.ts";
+import { isChangeable, RunningEntries } from "./running-entries.ts";
+
+export type { HotPlugged } from "../../engine/hotplug/requested-attachment.ts";
+
+/** Changes of running containers. */
+export interface HotPlugOperations {
+  /**
+   * Attaches a network to a running container, until `detach` or the runtime's DEL. The same request again answers its attachment. `containerId`:
+   * CNI_CONTAINERID of the sandbox. Faults: HOT_PLUG_REFUSED, HOT_PLUG_UNAVAILABLE, CALL_BUSY, and those of an ADD.
+   */
+  readonly attach: (containerId: string, selection: NetworkSelection) => Promise<Result<HotPlugged>>;
+  /** Detaches what `attach` attached; an unknown interface is a success. Faults: as `attach`, and those of a DEL. */
+  readonly detach: (containerId: string, ifname: string) => Promise<Result<void>>;
+  /** Queues the comparison of a pod's annotation with the journal. */
+  readonly reconcilePod: (namespace: string, name: string) => void;
+}
+
+/** The parts of the daemon that hot-plug uses. */
+export interface HotPlugInit extends Omit<ContainerCallsInit, "log"> {
+  /** The state directories (`cniDir`) whose containers may be changed. */
+  readonly directories: readonly string[];
+  /** Begins to report changes of pods in the source that the configuration names; may be called again for a source that is watched. */
+  readonly watch: (configuration: HostConfiguration) => Promise<void>;
+  readonly log: (level: "info" | "warn", text: string) => void;
+  /** Interval of comparisons of all pods, in ms; default 5 minutes. */
+  readonly resyncMs?: number;
+}
+
+/** Pods that are worked on at once. Native plugins take most of the time. */
+const workers = 4;
+/** Minimum time between the begins of two comparisons of one pod, in ms: ten changes in a second lead to a few comparisons. */
+const pauseMs = 250;
+/** Maximum pods that wait. Beyond it a change is found by the next comparison of all pods. */
+const maxWaiting = 1024;
+/** Pause before the comparison of all pods after the queue was full, in ms. */
+const overflowMs = 5_000;
+const defaultResyncMs = 300_000;
+/** Pause before another look at an ADD that is under way, in ms. */
+const addMs = 1_000;
+const maxLine = 4096;
+
+/** Faults that no later try mends: only a change of the pod, the definition or the configuration does. */
+const lasting: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  "HOT_PLUG_REFUSED",
+  "SELECTION_INVALID",
+  "POD_NOT_FOUND",
+  "NETWORK_FORBIDDEN",
+  "DEFINITION_FORBIDDEN",
+  "INTERFACE_NAME_TAKEN",
+  "BOUND_EXCEEDED",
+  "CAPABILITY_MISSING",
+]);
+
+interface StateDirectory {
+  readonly calls: ContainerCalls;
+  readonly entries: RunningEntries;
+}
+
+/** Hot-plug of one daemon. */
+export class HotPlug implements HotPlugOperations {
+  readonly #init: HotPlugInit;
+  readonly #states: ReadonlyMap<string, StateDirectory>;
+  readonly #queue: WorkQueue;
+  readonly #ended = new AbortController();
+  #running: Promise<void> | undefined;
+  /** The configurations that switched hot-plug on, by source. */
+  readonly #sources = new Map<string, HostConfiguration>();
+  /** The annotation of each pod that was reported, by `namespace/name`. */
+  readonly #annotations = new Map<string, string | undefined>();
+  /** Pods whose annotation changed since their last comparison. */
+  readonly #changed = new Set<string>();
+  /** When the last comparison of each pod began, in ms of the monotonic clock. */
+  readonly #begun = new Map<string, number>();
+  /** The last failure of each pod: the same is not reported twice. */
+  readonly #failures = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(init: HotPlugInit) {
+    this.#init = init;
+    const log = (lines: string): void => {
+      for (const line of lines.split("\n")) if (line !== "") init.log("warn", `hot-plug: ${inertLine(line, maxLine)}`);
+    };
+    this.#states = new Map(
+      init.directories.map((path): [string, StateDirectory] => {
+        const directory = resolve(path);
+        return [directory, { calls: new ContainerCalls(directory, { ...init, log }), entries: new RunningEntries(directory) }];
+      }),
+    );
+    this.#queue = new WorkQueue({ workers, work: (pod) => this.#work(pod) });
+  }
+
+  /** Whether a configuration has switched hot-plug on. */
+  get isOn(): boolean {
+    return this.#sources.size > 0;
+  }
+
+  /** The state in one line, for the status. */
+  get sentence(): string {
+    if (!this.isOn) return "off";
+    return `on; ${this.#queue.size} pods are worked on or wait; ${this.#failures.size} pods have a failure`;
+  }
+
+  /** Begins with the configurations that earlier calls left. Call it when the daemon serves. */
+  async start(): Promise<void> {
+    for (const directory of this.#states.keys()) {
+      for (const configuration of keptHotPlugConfigurations(directory)) await this.noteConfiguration(configuration);
+    }
+  }
+
+  /** Notes the configuration of a call; the first one with the key `hotPlug` begins the work. */
+  async noteConfiguration(configuration: HostConfiguration): Promise<void> {
+    if (!configuration.hotPlug || configuration.retired || this.#ended.signal.aborted) return;
+    const source = configuration.manifests ?? configuration.kubeconfig ?? "";
+    if (source === "" || this.#sources.has(source)) return;
+    this.#sources.set(source, configuration);
+    this.#running ??= this.#queue.run(this.#ended.signal);
+    await this.#init.watch(configuration);
+    await this.resync();
+  }
+
+  /** Notes an ADD that ended: the pod's annotation may have changed since the ADD read it. `args`: CNI_ARGS. */
+  noteAdded(args: string): void {
+    const identity = podIdentity(args);
+    if (this.isOn && identity.ok && identity.value !== undefined)
+      this.reconcilePod(identity.value.namespace, identity.value.name);
+  }
+
+  /** Receives a pod that was listed, created, changed or removed (undefined). */
+  podChanged(namespace: string, name: string, annotation: string | undefined, exists: boolean): void {
+    if (!this.isOn) return;
+    const pod = `${namespace}/${name}`;
+    const isKnown = this.#annotations.has(pod);
+    if (!exists) {
+      for (const map of [this.#annotations, this.#changed, this.#begun, this.#failures]) map.delete(pod);
+      return;
+    }
+    if (isKnown && this.#annotations.get(pod) === annotation) return;
+    this.#annotations.set(pod, annotation);
+    if (isKnown) this.#changed.add(pod);
+    this.#failures.delete(pod);
+    this.#add(pod);
+  }
+
+  reconcilePod(namespace: string, name: string): void {
+    if (this.isOn) this.#add(`${namespace}/${name}`);
+  }
+
+  /** Queues all pods whose containers can be changed: at the start, when an agent connects, and at an interval. */
+  async resync(): Promise<void> {
+    if (!this.isOn || this.#ended.signal.aborted) return;
+    this.#resyncAfter(this.#init.resyncMs ?? defaultResyncMs);
+    for (const configuration of this.#sources.values()) await this.#init.watch(configuration);
+    for (const { entries } of this.#states.values()) {
+      const pods = await entries.pods();
+      if (!pods.ok) this.#init.log("warn", `hot-plug: ${pods.fault.msg}`);
+      for (const pod of pods.ok ? pods.value : []) this.#add(pod);
+    }
+  }
+
+  async attach(containerId: string, selection: NetworkSelection): Promise<Result<HotPlugged>> {
+    const found = await this.#container(containerId);
+    if (!found.ok) return found;
+    const { listed, calls } = found.value;
+    const attached = await calls.run(listed.entry.plan, "ADD", (context, delegates) =>
+      attachRequested(context, delegates, listed.key, selection),
+    );
+    // The comparison writes the pod's network status, and has nothing else to do.
+    this.noteAdded(listed.entry.plan.cniArgs);
+    return attached;
+  }
+
+  async detach(containerId: string, ifname: string): Promise<Result<void>> {
+    const found = await this.#container(containerId);
+    if (!found.ok) return found;
+    const { listed, calls } = found.value;
+    const detached = await calls.run(listed.entry.plan, "DEL", (context) => detachRequested(context, listed.key, ifname));
+    this.noteAdded(listed.entry.plan.cniArgs);
+    return detached;
+  }
+
+  /** Begins nothing more, and waits for the work that is under way, at most `maxMs`. */
+  async stop(maxMs: number): Promise<void> {
+    this.#ended.abort();
+    clearTimeout(this.#timer);
+    if (this.#running === undefined) return;
+    const late = new AbortController();
+    const timeout = sleep(maxMs, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([this.#running, timeout]);
+    late.abort();
+  }
+
+  #resyncAfter(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.resync(), ms);
+    this.#timer.unref();
+  }
+
+  #add(pod: string): void {
+    if (this.#queue.size >= maxWaiting) return this.#resyncAfter(overflowMs);
+    const begun = this.#begun.get(pod);
+    this.#queue.add(pod, begun === undefined ? 0 : Math.max(0, begun + pauseMs - performance.now()));
+  }
+
+  async #container(containerId: string): Promise<Result<{ readonly listed: ListedEntry; readonly calls: ContainerCalls }>> {
+    for (const { entries, calls } of this.#states.values()) {
+      const listed = await entries.ofContainer(containerId);
+      if (!listed.ok) return listed;
+      if (listed.value !== undefined) return ok({ listed: listed.value, calls });
+    }
+    return failed(fault("HOT_PLUG_REFUSED", `container ${containerId}: the journal has no entry for it`));
+  }
+
+  async #work(pod: string): Promise<WorkOutcome> {
+    this.#begun.set(pod, performance.now());
+    const changed = this.#changed.delete(pod);
+    for (const { entries, calls } of this.#states.values()) {
+      const listed = await entries.ofPod(pod);
+      if (!listed.ok) return { kind: "failed", why: listed.fault.msg };
+      if (listed.value === undefined) continue;
+      const { entry } = listed.value;
+      // A pod that was attached before hot-plug was switched on is of no interest, until its annotation changes.
+      if (!changed && !isChangeable(entry)) return { kind: "done" };
+      if (!entry.closed && entry.plan.assumed !== true) return { kind: "again", afterMs: addMs };
+      const followed = await followPod(calls, listed.value, (message) => this.#failures.get(pod)?.includes(message) !== true);
+      for (const change of followed.changes) this.#init.log("info", `hot-plug: pod ${pod}: ${change}`);
+      return this.#outcome(pod, followed.faults, changed);
+    }
+    this.#begun.delete(pod);
+    return { kind: "done" };
+  }
+
+  #outcome(pod: string, faults: readonly Fault[], changed: boolean): WorkOutcome {
+    const why = faults.map(({ kind, msg }) => `${msg} [${kind}]`).join("; ");
+    if (why === "") this.#failures.delete(pod);
+    else if (this.#failures.get(pod) !== why) this.#init.log("warn", `hot-plug: pod ${pod}: ${inertLine(why, maxLine)}`);
+    if (why !== "") this.#failures.set(pod, why);
+    const transient = faults.find(({ kind }) => !lasting.has(kind));
+    if (transient === undefined) return { kind: "done" };
+    if (changed) this.#changed.add(pod);
+    // An agent that connects queues all pods.
+    if (transient.kind === "HOT_PLUG_UNAVAILABLE") return { kind: "again", afterMs: overflowMs };
+    return { kind: "failed", why };
+  }
+}
