@@ -19,8 +19,6 @@ const unavailable = 14;
 export class NetworkApiClient {
   readonly #socket: string;
   #session: ClientHttp2Session | undefined;
-  /** Why the connection failed. */
-  #problem = "";
 
   /** `socket`: an absolute path. */
   constructor(socket: string) {
@@ -62,14 +60,14 @@ export class NetworkApiClient {
       else for (const message of read.value) onAnswer(rpc.response.decode(message));
     });
     let problem = "";
-    stream.on("error", (error) => (problem = error.message));
+    stream.on("error", (error) => (problem = reasonOf(error.cause instanceof Error ? error.cause : error)));
     const abort = (): void => stream.close(0x8);
     signal.addEventListener("abort", abort, { once: true });
     stream.on("close", () => {
       signal.removeEventListener("abort", abort);
       if (trailers !== undefined) resolve(failureIn(trailers));
       else if (signal.aborted) resolve(undefined);
-      else resolve(failed(unavailable, `${this.#socket}: ${this.#problem || problem || "the connection ended"}`));
+      else resolve(failed(unavailable, `${this.#socket}: ${problem || "the connection ended"}`));
     });
     stream.end(framed(rpc.request.encode(request)));
     return promise;
@@ -85,9 +83,9 @@ export class NetworkApiClient {
   }
 
   #connected(): ClientHttp2Session {
-    this.#problem = "";
     const session = connectHttp2("http://localhost", { createConnection: () => connect(this.#socket) });
-    session.on("error", (error) => (this.#problem = reasonOf(error)));
+    // The streams of the connection get the error, too.
+    session.on("error", () => undefined);
     return session;
   }
 }

@@ -12,10 +12,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Leases of ipam-host-local have no link to claims. IPAM plugins that support claims get the reference.",
     issue: "Keep a lease of ipam-host-local as long as its IPAMClaim exists.",
   },
-  "CR-14": {
-    reason: "Plexus has no client of the CRI Network API yet.",
-    issue: "Let plexusctl network ls succeed with an empty list.",
-  },
   "CR-17": {
     reason: "No program of Plexus sets networks from NetworkAttachmentDefinitions yet.",
     issue: "Set networks from the NetworkAttachmentDefinitions of a namespace.",

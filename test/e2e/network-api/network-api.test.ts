@@ -4,9 +4,11 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommandLine } from "../../../host/programs/plexusctl/run-command-line.ts";
 import { startAgent, type TestAgent } from "../../harness/agent.ts";
 import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
 import type { PodNamespace } from "../../harness/namespaces.ts";
+import { dist } from "../../harness/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../../harness/recorder.ts";
 import { linkType, missing, referencePlugins } from "../../harness/requires.ts";
 import { missingForMixed } from "../mixed-network.ts";
@@ -265,6 +267,7 @@ describe.skipIf(
       plugin.script("STATUS", code === 0 ? { stdout: "" } : { stdout: error, exit: 1 });
       await client.call("SetPodNetwork", versioned(`net-${type}`, type));
     }
+    await expect.poll(async () => JSON.stringify(await listed(false)), { timeout: 10_000 }).not.toContain("no agent");
     const before = readFileSync(join(state(), "configurations", "cluster"), "utf8");
     expect(await listed(false)).toMatchObject([
       { config: { metadata: { name: "net-broken" } }, status: { sandbox_management: false, connectivity: false } },
@@ -357,6 +360,49 @@ describe.skipIf(
     await client.call("SetPodNetwork", network("late"));
     expect(await call("STATUS", "", config)).toMatchObject({ status: 0 });
     await client.call("RemovePodNetwork", { metadata: { name: "late" } });
+  });
+
+  test("CR-14: plexusctl sets, lists, watches and removes networks, and an empty list is a success", async () => {
+    const plexusctl = (...args: readonly string[]) => {
+      const [group = "network", name = "", ...rest] = args;
+      return runCommandLine([group, name, "--network-socket", socket(), ...rest], false);
+    };
+    expect(await plexusctl("network", "ls")).toEqual({ stdout: "no networks\n", status: 0 });
+    const file = join(stage.plexus.directory, "lan.yaml");
+    writeFileSync(
+      file,
+      "# the office\ncniVersion: 1.0.0\nname: lan\nplugins:\n- {type: recorded, mtu: 1400, ipam: {type: host-local}}\n",
+    );
+    const set = (...more: readonly string[]) => plexusctl("network", "set", "--namespace", "shop", ...more, file);
+    expect(await set("--range", "10.3.0.0/16")).toEqual({ stdout: "network shop/lan is set, generation 1\n", status: 0 });
+    expect(await set("--range", "10.3.0.0/16")).toEqual({ stdout: "network shop/lan is unchanged\n", status: 0 });
+    expect(await set("--range", "10.4.0.0/16")).toEqual({ stdout: "network shop/lan is set, generation 2\n", status: 0 });
+    // The agent connects to the restarted daemon within a second.
+    await expect.poll(async () => (await plexusctl("network", "ls")).status, { timeout: 10_000, interval: 200 }).toBe(0);
+    const { stdout, status } = await plexusctl("network", "ls");
+    expect([stdout.split("\n").map((line) => line.split(/ {2,}/)), status]).toEqual([
+      [
+        ["NAME", "CNI NAME", "GENERATION", "PLUGINS", "SANDBOXES", "CONNECTIVITY"],
+        ["shop/lan", "lan", "2", "recorded", "yes", "yes"],
+        [""],
+      ],
+      0,
+    ]);
+    const stored: unknown = JSON.parse(readFileSync(join(state(), "networks", "lan.json"), "utf8"));
+    expect(stored).toMatchObject({
+      conflist: expect.stringContaining('"ipam":{"type":"host-local","ranges":[[{"subnet":"10.4.0.0/16"}]]}'),
+    });
+    const watch = [join(dist, "plexusctl.cjs"), "network", "watch", "--for", "1", "--network-socket", socket()];
+    const watched = spawnSync(process.execPath, ["--disable-warning=ExperimentalWarning", ...watch], { encoding: "utf8" });
+    expect([watched.status, watched.stdout]).toEqual([0, "ADDED shop/lan (network lan, generation 2)\nSYNCED\n"]);
+    expect(await plexusctl("network", "rm", "shop/lan", "absent")).toEqual({ stdout: "2 of 2 networks removed\n", status: 0 });
+    expect(await plexusctl("network", "ls", "-o", "name")).toEqual({ stdout: "", status: 0 });
+    expect(await plexusctl("network", "rm", "_fallback")).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/_fallback is reserved.*To do: .*\[NETWORK_CONFIG_INVALID\]/),
+    });
+    const gone = await runCommandLine(["network", "ls", "--network-socket", "/nowhere/network.sock"], false);
+    expect(gone).toMatchObject({ status: 1, stderr: expect.stringContaining("--network-socket") });
   });
 
   test("only root may use the socket", () => {

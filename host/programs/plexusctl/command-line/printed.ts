@@ -44,10 +44,16 @@ const unprintable = /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\
 
 /** JSON of two-space indentation that a terminal can print safely. */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(value, undefined, 2).replaceAll(
-    unprintable,
-    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return printable(JSON.stringify(value, undefined, 2));
+}
+
+/** JSON in one line that a terminal can print safely. */
+export function jsonLine(value: unknown): string {
+  return printable(JSON.stringify(value));
+}
+
+function printable(json: string): string {
+  return json.replaceAll(unprintable, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** YAML that a terminal can print safely. JSON is YAML, too, and can escape every character. */
