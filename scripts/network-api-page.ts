@@ -20,6 +20,7 @@ export function networkApiPage(): string {
   return `# The CRI Network API
 
 For: authors of clients. The page has the services and messages of [${source}](../../${source}), package \`${packageName}\`.
+[How to](../how-to/cri-network-api.md) has the commands for administrators.
 
 ${introduction()}
 
