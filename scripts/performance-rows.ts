@@ -198,6 +198,22 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
     },
   ],
   ...wasmOnlyRows(),
+  [
+    "pool-ipam-step",
+    {
+      what: "ADD of an address of a pool of the cluster through the daemon, against the same with an address of the node",
+      target: "at most 0.3 ms above",
+      met: medianAbove(0.3),
+    },
+  ],
+  [
+    "pool-allocate",
+    {
+      what: `2,048 addresses of one pool through 32 daemons with one API server, none twice, ${bound}`,
+      target: "under 10 s",
+      met: below(10_000),
+    },
+  ],
   ...multusRows(),
   ...sandboxRows,
   [

@@ -98,7 +98,7 @@ if [ "$command" = test-cluster ]; then node test/harness/image/get.ts; fi
 # Only the rows that compare with Multus need Multus and kube-apiserver.
 if [ "$command" = bench ]; then
   case " $* " in
-    *multus* | *api* | *wasm-only* | *floor*) compared=yes ;;
+    *multus* | *api* | *wasm-only* | *floor* | *pool*) compared=yes ;;
     *" --only "*) compared=no ;;
     *) compared=yes ;;
   esac

@@ -51,6 +51,8 @@ test("U-11 lease directories are those of native and WASM host-local", () => {
   expect(places([{ type: "bridge", ipam: { type: "host-local" } }])).toEqual(["/var/lib/cni/networks/pods"]);
   expect(places([{ type: "bridge", ipam: { type: "ipam-host-local", dataDir: "/leases/" } }])).toEqual(["/leases/pods"]);
   expect(places([{ type: "ipam-host-local", ipam: { subnet: "10.0.0.0/24" } }])).toEqual(["/var/lib/cni/networks/pods"]);
+  expect(places([{ type: "ipam-host-local", ipam: { pool: "storage" } }])).toEqual(["/var/lib/cni/plexus/pools/storage"]);
+  expect(places([{ type: "bridge", ipam: { type: "host-local", pool: "storage" } }])).toEqual(["/var/lib/cni/networks/pods"]);
   expect(places([{ type: "bridge", ipam: { type: "static" } }, { type: "tuning" }])).toEqual([]);
   expect(places([{ type: "bridge", ipam: { type: "host-local", dataDir: "relative" } }])).toEqual([]);
 });
@@ -58,5 +60,5 @@ test("U-11 lease directories are those of native and WASM host-local", () => {
 function places(plugins: readonly object[]): readonly string[] {
   const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name: "pods", plugins }), "test");
   if (!list.ok) throw new Error(list.fault.msg);
-  return leasePlaces(list.value, "/var/lib/cni/networks");
+  return leasePlaces(list.value, "/var/lib/cni/networks", "/var/lib/cni/plexus/pools");
 }

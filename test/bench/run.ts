@@ -23,6 +23,7 @@ import { differenceOf, summary, type Benchmark, type Measured } from "./measure.
 import { multusBenchmarks } from "./multus.ts";
 import { oneShotAdds } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
+import { poolBenchmarks } from "./pools.ts";
 import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
 import { sandboxBenchmarks } from "./sandbox.ts";
@@ -52,6 +53,7 @@ const benchmarks: readonly Benchmark[] = [
   ...sandboxBenchmarks,
   ...guestBenchmarks,
   ...chainTraceBenchmarks,
+  ...poolBenchmarks,
 ];
 
 interface Failed {

@@ -8,11 +8,16 @@ import { join } from "node:path";
 import { AppsV1Api, AuthorizationV1Api, CoreV1Api, KubeConfig, type V1SelfSubjectRulesReview } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { derived } from "../../scripts/manifests.ts";
+import { ApiObjects, type ObjectAnswer } from "../../host/cluster/kube/api-objects.ts";
+import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
+import { ok } from "../../src/fault/result.ts";
 import { root } from "../harness/compiled.ts";
+import { objectsOf as objectsOfApi } from "../harness/kube/apply.ts";
 import { adminClient, type AdminClient } from "../harness/kube/admin.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { helm } from "../harness/kube/helm.ts";
+import { poolRequests } from "../harness/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 import { applyAll } from "./apply.ts";
 import { chart, type Manifest, objectsOf, runHelm, theOnly } from "./chart.ts";
@@ -107,7 +112,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
     /** As the daemon of the node: with a token that is bound to the DaemonSet's pod there. */
     let onA: Clients;
     beforeAll(async () => {
-      api = await startApiServer();
+      api = await startApiServer({ alsoAllowed: poolRequests });
       admin = adminClient(api.adminKubeconfig);
       const config = new KubeConfig();
       config.loadFromFile(api.adminKubeconfig);
@@ -154,6 +159,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
           "metrics on the node's address",
           ["--set", "metrics.address=node,metrics.dashboard.enabled=true,daemon.otlp=http://c:4318"],
         ],
+        ["pools of addresses", ["--set", "pools.enabled=true"]],
         ["K3s", ["--values", join(chart, "values-k3s.yaml")]],
         ["MicroK8s", ["--values", join(chart, "values-microk8s.yaml")]],
       ])("are accepted with strict validation: %s", async (_, args) => {
@@ -369,6 +375,48 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
         const reviewed = await authorization.createSelfSubjectRulesReview({ body: { spec: { namespace } } });
         expect(rulesIn(reviewed)).toEqual([`get: apps/daemonsets ${name}`]);
       });
+    });
+
+    test("a daemon claims and gives back blocks of its own node only, and changes none", async () => {
+      await require(
+        rendered("--no-hooks", "--set", "pools.enabled=true").filter(({ metadata }) => /pool|block/u.test(metadata.name)),
+      );
+      const bound = { kind: "Pod", name: "daemon-a", uid: pods.get(`${namespace}/daemon-a`) ?? "" } as const;
+      const daemon = new ApiObjects({
+        credentials: async () =>
+          ok({
+            source: "test",
+            server: api.url,
+            authority: readFileSync(api.authority.certificate, "utf8"),
+            serverName: undefined,
+            insecure: false,
+            certificate: undefined,
+            token: await request(admin.core, bound),
+          }),
+      });
+      const claimed = async (index: number, node: string): Promise<ObjectAnswer> => {
+        const span = { family: 4, first: BigInt(0x0a_32_00_00 + index * 64), last: BigInt(0x0a_32_00_3f + index * 64) } as const;
+        const claim = { pool: "storage", index, span, node, holder: "h", freeAfterSeconds: 60 };
+        return daemon.create(addressBlocksPath, addressBlockObject(claim));
+      };
+      const foreign = expect.stringMatching(/own node only.*node-a.*node-b/u);
+      // The API server compiles the policy some time after its creation.
+      await vi.waitFor(async () => expect(await claimed(0, "node-b")).toMatchObject({ kind: "refused", why: foreign }), {
+        timeout: 30_000,
+        interval: 250,
+      });
+      expect(await claimed(1, "node-a")).toMatchObject({ kind: "object" });
+      const path = `${addressBlocksPath}/storage-1`;
+      expect(await daemon.patch(`${path}/status`, { status: { orphanedSince: null } })).toMatchObject({ kind: "refused" });
+      expect(await daemon.patch(path, { metadata: { labels: { x: "1" } } })).toMatchObject({ kind: "refused" });
+      const all = objectsOfApi(api.adminKubeconfig);
+      const span = { family: 4, first: 0x0a_32_01_00n, last: 0x0a_32_01_3fn } as const;
+      const other = { pool: "storage", index: 4, span, node: "node-b", holder: "h", freeAfterSeconds: 60 };
+      expect(await all.create(addressBlocksPath, addressBlockObject(other))).toMatchObject({ kind: "object" });
+      expect(await daemon.remove(`${addressBlocksPath}/storage-4`)).toMatchObject({ kind: "refused", why: foreign });
+      expect(await daemon.remove(path)).toMatchObject({ kind: "object" });
+      daemon.close();
+      all.close();
     });
 
     test("helm's own validation against the server's schema accepts the chart", () => {

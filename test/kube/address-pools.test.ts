@@ -22,7 +22,7 @@ import { readAddress } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
-import { poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
+import { daemonRights, poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 import { addressesIn, addUntilDone, leaseText, openPoolNode, type PoolNode } from "./pool-node.ts";
 
@@ -368,24 +368,4 @@ const pools = [
   poolObject("away", [{ subnet: "10.173.0.0/24" }], { blockSize: 16 }),
   poolObject("rough", [{ subnet: "10.174.0.0/20" }], { blockSize: 8 }),
   poolObject("returned", [{ subnet: "10.175.0.0/28" }], { blockSize: 16 }),
-];
-
-/** The rights that the chart gives to daemons with pools.enabled. */
-const daemonRights: readonly KubernetesObject[] = [
-  {
-    apiVersion: "rbac.authorization.k8s.io/v1",
-    kind: "ClusterRole",
-    metadata: { name: "plexus-pools" },
-    rules: [
-      { apiGroups: ["plexus.dev"], resources: ["addresspools"], verbs: ["get"] },
-      { apiGroups: ["plexus.dev"], resources: ["addressblocks"], verbs: ["get", "list", "create", "delete"] },
-    ],
-  } as KubernetesObject,
-  {
-    apiVersion: "rbac.authorization.k8s.io/v1",
-    kind: "ClusterRoleBinding",
-    metadata: { name: "plexus-pools" },
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "plexus-pools" },
-    subjects: [{ kind: "ServiceAccount", name: "plexus", namespace: "kube-system" }],
-  } as KubernetesObject,
 ];

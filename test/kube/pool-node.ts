@@ -5,12 +5,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readAddress } from "../../src/net/ip.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
-import { type Answer, type Installation, installPlexus } from "../harness/plexus.ts";
+import { type Answer, type Call, type Installation, installPlexus } from "../harness/plexus.ts";
 
 /** A node with a daemon. */
 export interface PoolNode {
   readonly name: string;
   readonly plexus: Installation;
+  /** A call as a runtime sends it. */
+  request(verb: string, containerId: string, more?: PoolCall): Call;
   /** Sends a call as a runtime does. */
   call(verb: string, containerId: string, more?: PoolCall): Promise<Answer>;
   /** The addresses of the pool's leases on this node. */
@@ -26,6 +28,7 @@ export interface PoolNode {
 
 /** What a call differs in. */
 export interface PoolCall {
+  /** Default: `storage`. */
   readonly pool?: string;
   /** Further keys of the IPAM configuration. */
   readonly ipam?: object;
@@ -35,17 +38,39 @@ export interface PoolCall {
 }
 
 /** Opens a node whose calls use the pools of an API server. */
-export async function openPoolNode(name: string, kubeconfig: string): Promise<PoolNode> {
+export async function openPoolNode(name: string, kubeconfig: string, { sandboxes = 2 } = {}): Promise<PoolNode> {
   const plexus = installPlexus({ components: ["ipam-host-local"] });
   const cniDir = plexus.state("cni");
   const runDir = plexus.state("run");
   const socket = join(plexus.runState("daemon"), "plexusd.sock");
   let daemon: TestDaemon | undefined;
   const start = async (): Promise<void> => {
-    const args = ["--node-name", name, "--state-dir", cniDir, "--sandboxes", "2"];
+    const args = ["--node-name", name, "--state-dir", cniDir, "--sandboxes", String(sandboxes)];
     const statusSocket = join(plexus.directory, "status.sock");
     daemon = await startDaemon({ socket, args: [...args, "--status-socket", statusSocket, "--reconcile-interval", "0"] });
   };
+  const request: PoolNode["request"] = (
+    verb,
+    containerId,
+    { pool = "storage", ipam = {}, network = "pods", grants, config = {} } = {},
+  ) => ({
+    verb,
+    containerId,
+    netns: "/run/netns/none",
+    ifname: "eth0",
+    env: { PLEXUS_SOCKET: socket },
+    config: {
+      cniVersion: "1.1.0",
+      name: network,
+      type: "plexus",
+      cniDir,
+      runDir,
+      kubeconfig,
+      wasm: { grants: { "ipam-host-local": grants ?? { log: {}, leases: { pools: ["*"] }, resolver: {} } } },
+      delegates: [{ type: "ipam-host-local", ipam: { type: "ipam-host-local", pool, ...ipam } }],
+      ...config,
+    },
+  });
   await start();
   return {
     name,
@@ -60,26 +85,8 @@ export async function openPoolNode(name: string, kubeconfig: string): Promise<Po
     leases(pool) {
       return namesIn(join(cniDir, "pools", pool)).filter((each) => readAddress(each) !== undefined);
     },
-    call(verb, containerId, { pool = "storage", ipam = {}, network = "pods", grants, config = {} } = {}) {
-      return plexus.call({
-        verb,
-        containerId,
-        netns: "/run/netns/none",
-        ifname: "eth0",
-        env: { PLEXUS_SOCKET: socket },
-        config: {
-          cniVersion: "1.1.0",
-          name: network,
-          type: "plexus",
-          cniDir,
-          runDir,
-          kubeconfig,
-          wasm: { grants: { "ipam-host-local": grants ?? { log: {}, leases: { pools: ["*"] }, resolver: {} } } },
-          delegates: [{ type: "ipam-host-local", ipam: { type: "ipam-host-local", pool, ...ipam } }],
-          ...config,
-        },
-      });
-    },
+    request,
+    call: (verb, containerId, more) => plexus.call(request(verb, containerId, more)),
     async dispose() {
       await daemon?.stop();
       plexus.dispose();

@@ -12,7 +12,7 @@ export class RunningEntries {
   readonly #list: EntryList;
 
   constructor(stateDirectory: string) {
-    this.#list = new EntryList(new Journal(stateDirectory));
+    this.#list = new EntryList(new Journal(stateDirectory), stateDirectory);
   }
 
   /** The newest entry of the pod `namespace/name`, its ADD complete or not; undefined without one. Fault STORE_FAILED. */

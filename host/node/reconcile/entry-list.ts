@@ -4,6 +4,7 @@ import { lstatSync } from "node:fs";
 import { parseNetworkList } from "../../../src/cni/network-list.ts";
 import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
 import type { Result } from "../../../src/fault/result.ts";
+import { poolsDirectory } from "../../store/files/pools-directory.ts";
 import { leasePlaces } from "../../../src/reconcile/lease-places.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { fileNameOf, type JournalKey } from "../../store/journal/entry-file.ts";
@@ -41,10 +42,13 @@ export interface Listed {
 /** The list of one journal. */
 export class EntryList {
   readonly #journal: Journal;
+  readonly #poolsRoot: string;
   #known: ReadonlyMap<string, ListedEntry> = new Map();
 
-  constructor(journal: Journal) {
+  /** The journal is in the state directory `cniDir`. */
+  constructor(journal: Journal, cniDir: string) {
     this.#journal = journal;
+    this.#poolsRoot = poolsDirectory(cniDir);
   }
 
   /** The current entries. Fault STORE_FAILED if the directory cannot be listed. */
@@ -64,7 +68,7 @@ export class EntryList {
       }
       const loaded = this.#journal.load(key);
       if (!loaded.ok) damaged.push({ key, why: loaded.fault.msg });
-      else if (loaded.value !== undefined) known.set(name, listed(key, version, loaded.value));
+      else if (loaded.value !== undefined) known.set(name, listed(key, version, loaded.value, this.#poolsRoot));
     }
     this.#known = known;
     return { ok: true, value: { entries: [...known.values()], damaged } };
@@ -87,7 +91,7 @@ export function isUnchanged(journal: Journal, { key, version }: ListedEntry): bo
   return versionOf(journal.pathOf(key))?.text === version;
 }
 
-function listed(key: JournalKey, { text, writtenMs }: Version, entry: JournalEntry): ListedEntry {
+function listed(key: JournalKey, { text, writtenMs }: Version, entry: JournalEntry, poolsRoot: string): ListedEntry {
   const begun = Date.parse(entry.plan.begun ?? "");
   return {
     key,
@@ -96,14 +100,14 @@ function listed(key: JournalKey, { text, writtenMs }: Version, entry: JournalEnt
     entry,
     begunMs: Number.isNaN(begun) ? writtenMs : begun,
     touchedMs: writtenMs,
-    leasePlaces: placesOf(entry),
+    leasePlaces: placesOf(entry, poolsRoot),
   };
 }
 
-function placesOf(entry: JournalEntry): readonly string[] {
+function placesOf(entry: JournalEntry, poolsRoot: string): readonly string[] {
   const places = entry.plan.attachments.flatMap(({ conflist, network }) => {
     const list = conflist === "" ? undefined : parseNetworkList(conflist, `journalled configuration of ${network}`);
-    return list?.ok === true ? leasePlaces(list.value, defaultLeaseDirectory) : [];
+    return list?.ok === true ? leasePlaces(list.value, defaultLeaseDirectory, poolsRoot) : [];
   });
   return [...new Set(places)];
 }

@@ -81,7 +81,7 @@ export class StateRounds {
     this.directory = directory;
     this.#graceMs = graceMs;
     this.#abandoned = new Abandoned(directory);
-    this.#list = new EntryList(new Journal(directory));
+    this.#list = new EntryList(new Journal(directory), directory);
     this.#judge = new EntryJudge(graceMs);
     this.configurations = new KeptConfigurations(directory);
   }

@@ -1,6 +1,7 @@
 // Finds the address pools of a network configuration list by the configuration of host-local. Native host-local and the delegate
 // ipam-host-local have the same configuration, and keep leases in the same directories.
 
+import { poolNameIn } from "../../../src/address-pool/pool-configuration.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { compareAddresses, type IpAddress, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 
@@ -10,6 +11,8 @@ export interface PoolConfiguration {
   /** Parent of the network's lease directory; undefined: the default of the plugin or of the delegate. */
   readonly dataDir: string | undefined;
   readonly native: boolean;
+  /** The pool of the cluster that the configuration names: the node knows its own blocks, not the pool's size. */
+  readonly pool?: string;
   /** Number of addresses in the ranges, without gateways; undefined if the configuration does not define it. */
   readonly size: number | undefined;
 }
@@ -24,6 +27,9 @@ export function poolsOf(network: string, conflist: string): readonly PoolConfigu
   return plugins.filter(isJsonObject).flatMap((plugin): PoolConfiguration[] => {
     const { ipam = plugin } = plugin;
     if (!isJsonObject(ipam) || !types.includes(ipam["type"])) return [];
+    const pool = ipam["type"] === "host-local" ? undefined : poolNameIn({ ipam });
+    if (pool?.ok === true && pool.value !== undefined)
+      return [{ network, dataDir: undefined, native: false, size: undefined, pool: pool.value }];
     const dataDir = typeof ipam["dataDir"] === "string" && ipam["dataDir"] !== "" ? ipam["dataDir"] : undefined;
     return [{ network, dataDir, native: ipam["type"] === "host-local", size: sizeOf(ipam) }];
   });

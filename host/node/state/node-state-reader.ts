@@ -9,6 +9,7 @@ import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configura
 import { abandonedDirectories } from "../../store/journal/abandoned.ts";
 import { keyOfFileName, parseEntry } from "../../store/journal/entry-file.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
+import { poolsDirectory } from "../../store/files/pools-directory.ts";
 import { isLease, type PoolConfiguration } from "./address-pools.ts";
 import { type EntrySummary, summaryOf } from "./entry-summary.ts";
 import type { EntryCounts, NetworkState, NodeState, PoolState } from "./node-state.ts";
@@ -133,7 +134,8 @@ export class NodeStateReader {
     return states.toSorted((left, right) => (left.directory < right.directory ? -1 : 1));
   }
 
-  #directoryOf({ dataDir, native, network }: PoolConfiguration): string {
+  #directoryOf({ dataDir, native, network, pool }: PoolConfiguration): string {
+    if (pool !== undefined) return join(poolsDirectory(this.#stateDirectory), pool);
     return join(dataDir ?? (native ? defaultLeaseDirectory : this.leaseDirectory), network);
   }
 

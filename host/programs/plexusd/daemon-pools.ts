@@ -3,6 +3,7 @@
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { NodePools } from "../../capabilities/leases/pools/node-pools.ts";
 import type { PoolSource } from "../../capabilities/leases/pools/pool-access.ts";
+import { poolsDirectory } from "../../store/files/pools-directory.ts";
 import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
 
 /** The part of a configuration that decides where pools and their leases are. */
@@ -41,7 +42,7 @@ export class DaemonPools {
   async #open(configuration: PoolConfiguration): Promise<NodePools> {
     const { nodeName, objects, warn } = this.#init;
     const { NodePools } = await import("../../capabilities/leases/pools/node-pools.ts");
-    const { PoolDirectory, poolsDirectory } = await import("../../capabilities/leases/pools/pool-directory.ts");
+    const { PoolDirectory } = await import("../../capabilities/leases/pools/pool-directory.ts");
     const { BlockApi } = await import("../../cluster/pools/block-api.ts");
     return new NodePools({
       directory: new PoolDirectory(poolsDirectory(configuration.cniDir)),

@@ -30,3 +30,23 @@ const resources = [
 export const poolRequests: readonly string[] = resources.flatMap((resource) =>
   ["get", "list", "watch", "create", "patch", "delete"].map((verb) => `${verb} ${resource}`),
 );
+
+/** The rights that the chart gives to daemons with pools.enabled. */
+export const daemonRights: readonly KubernetesObject[] = [
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "plexus-pools" },
+    rules: [
+      { apiGroups: ["plexus.dev"], resources: ["addresspools"], verbs: ["get"] },
+      { apiGroups: ["plexus.dev"], resources: ["addressblocks"], verbs: ["get", "list", "create", "delete"] },
+    ],
+  } as KubernetesObject,
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "plexus-pools" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "plexus-pools" },
+    subjects: [{ kind: "ServiceAccount", name: "plexus", namespace: "kube-system" }],
+  } as KubernetesObject,
+];

@@ -7,7 +7,8 @@ import { failed, type Result } from "../../../../src/fault/result.ts";
 import { parseConfiguration } from "../../../../src/json/document.ts";
 import { copyOf } from "./node-blocks.ts";
 import type { PoolAccess, PoolSource } from "./pool-access.ts";
-import { PoolDirectory, poolsDirectory } from "./pool-directory.ts";
+import { poolsDirectory } from "../../../store/files/pools-directory.ts";
+import { PoolDirectory } from "./pool-directory.ts";
 
 /** The pools of a call without a daemon, whose state directory is `cniDir`. */
 export function oneShotPools(cniDir: string): PoolSource {

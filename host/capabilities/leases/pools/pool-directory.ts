@@ -18,11 +18,6 @@ const leavingPrefix = ".leaving-";
 const uidPattern = /^[-0-9a-zA-Z]{1,64}$/;
 const holderPattern = /^[-0-9a-f]{36}$/;
 
-/** The directory for pools in a state directory (cniDir). */
-export function poolsDirectory(cniDir: string): string {
-  return `${cniDir.replace(/\/+$/u, "")}/pools`;
-}
-
 /** The files. Faults: STORE_FAILED. */
 export class PoolDirectory {
   readonly root: string;
