@@ -1,7 +1,7 @@
 // The tests' own cluster: two nodes, a node's reboot, the end of every process.
 
 import { spawn } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,9 +10,16 @@ import { processesNaming } from "../e2e/processes.ts";
 import { removeCgroups } from "../harness/cluster/cgroups.ts";
 import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
 import { cgroupOf } from "../harness/cluster/machine.ts";
+import { toolsImage } from "../harness/cluster/images.ts";
+import { importPlexus } from "../harness/cluster/plexus-image.ts";
+import { deployPlexus, explained } from "../harness/cluster/release.ts";
 import { toolsPod } from "../harness/cluster/pods.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { root } from "../harness/compiled.ts";
+import { helm } from "../harness/kube/helm.ts";
+import { inHost } from "../harness/namespaces.ts";
+import { missingBuild } from "../harness/plexus.ts";
+import { linkType, missing, referencePlugins } from "../harness/requires.ts";
 
 describe.skipIf(missingCluster("two nodes"))("a cluster with two nodes", () => {
   let cluster: Cluster;
@@ -47,7 +54,51 @@ describe.skipIf(missingCluster("two nodes"))("a cluster with two nodes", () => {
     await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/one");
     await cluster.succeed("exec", "one", "--", "ping", "-c", "1", "-W", "2", await addressOf("two"));
   });
+
+  const skipPlexus = missing("PodNetworks on two nodes", helm, linkType("macvlan"), referencePlugins("macvlan", "static"), () =>
+    missingBuild({ components: ["ipam-host-local"] }),
+  );
+  test.skipIf(skipPlexus)(
+    "KE-37: pods of two nodes on one PodNetwork reach each other, and pods on another one do not",
+    async () => {
+      importPlexus(cluster.nodes, "v1");
+      layer2Networks(cluster.nodes);
+      for (const node of cluster.nodes) for (const plugin of ["macvlan", "static"]) node.installPlugin(plugin);
+      await deployPlexus(cluster, "install", "v1", "--set", "networks.enabled=true");
+      await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Ready", "--timeout=60s", "podnetwork/default");
+      const example = readFileSync(join(root, "deploy/examples/networks/story-1-two-planes.yaml"), "utf8");
+      // The nodes have one image only, and pull none.
+      await cluster.apply(
+        example.replaceAll(/image: "busybox:[^"]*", command: \[[^\]]*\]/g, `image: "${toolsImage}", imagePullPolicy: Never`),
+      );
+      const pods = ["pod/cnf-a", "pod/cnf-b", "pod/cnf-c"];
+      await cluster.succeed("wait", "--for=condition=Ready", "--timeout=90s", ...pods).catch(async (error: unknown) => {
+        throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
+      });
+      const nodesOf = await cluster.succeed("get", "pod", "cnf-a", "cnf-b", "-o", "jsonpath={.items[*].spec.nodeName}");
+      expect(nodesOf.split(" ").toSorted()).toEqual(["node-1", "node-2"]);
+      const ping = (pod: string, address: string): Promise<{ readonly status: number | null }> =>
+        cluster.kubectl("exec", pod, "--", "ping", "-c", "2", "-W", "2", address);
+      expect(await ping("cnf-a", "10.70.0.2")).toMatchObject({ status: 0 });
+      expect(await ping("cnf-b", "10.70.0.1")).toMatchObject({ status: 0 });
+      // cnf-c has an address of the same subnet, on the other layer-2 network.
+      expect(await cluster.succeed("exec", "cnf-c", "--", "ip", "-o", "-4", "address")).toContain("10.70.0.3/24");
+      const [unreached, unreaching] = await Promise.all([ping("cnf-a", "10.70.0.3"), ping("cnf-c", "10.70.0.1")]);
+      expect([unreached.status, unreaching.status]).toEqual([1, 1]);
+    },
+    240_000,
+  );
 });
+
+/** Two layer-2 networks that reach each node, as `eth1` and `eth2`. */
+function layer2Networks(nodes: Cluster["nodes"]): void {
+  for (const [index, link] of ["eth1", "eth2"].entries()) {
+    const bridge = `l2${process.pid.toString(36)}x${index}`;
+    inHost(["ip", "link", "add", bridge, "type", "bridge"]);
+    inHost(["ip", "link", "set", bridge, "up"]);
+    for (const node of nodes) node.addLink(link, bridge);
+  }
+}
 
 const restarts = "jsonpath={.status.containerStatuses[0].restartCount}";
 

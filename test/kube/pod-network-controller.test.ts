@@ -1,11 +1,14 @@
 // plexus-controller's PodNetworks on a real API server: conditions, finalizers, the default PodNetwork, gates.
 
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { startController, type TestController } from "../harness/controller.ts";
-import { objectsOf, outcome } from "../harness/kube/apply.ts";
+import { applyObjects, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { root } from "../harness/compiled.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { networkObjects } from "../harness/kube/network-objects.ts";
 import { networkRequests } from "../harness/kube/network-requests.ts";
@@ -39,6 +42,12 @@ interface Status {
 function readyOf(object: Status | undefined): string {
   const ready = object?.status?.conditions?.find(({ type }) => type === "Ready");
   return `${ready?.reason} ${object?.status?.phase}`;
+}
+
+/** The same after the object's name. */
+function stateOf(object: unknown): string {
+  const named = object as Status & { readonly metadata: { readonly name: string } };
+  return `${named.metadata.name} ${readyOf(named)}`;
 }
 
 function expectSoon<T>(check: () => Promise<T>): Promise<T> {
@@ -77,6 +86,11 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     expectSoon(async () => expect(readyOf(await network(name))).toBe(expected));
   const messageOf = async (name: string): Promise<string> =>
     (await network(name))?.status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
+  /** The states of a collection's objects. */
+  const listed = async (path: string): Promise<readonly string[]> => {
+    const answer = await objects.list(path);
+    return answer.kind === "list" ? answer.items.map(stateOf) : [answer.why];
+  };
   const removePod = async (name: string): Promise<void> =>
     void (await api.deletePod("shop", name).catch((error: unknown) => {
       if (!String(error).includes("404")) throw error;
@@ -293,5 +307,33 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     expect(await network("default")).toBeUndefined();
     await create(podNetwork("default"));
     await expectReady("default", "Ready Ready");
+  });
+
+  test("KE-26 KE-31 KE-57: the examples of the KEP and of its user stories become Ready, and their pods' gates open", async () => {
+    const directory = "deploy/examples/networks";
+    for (const file of readdirSync(join(root, directory)).filter((name) => name.endsWith(".yaml"))) {
+      await applyObjects(objects, `${directory}/${file}`);
+    }
+    await expectSoon(async () => {
+      expect(await listed(`${group}/podnetworks`)).toEqual(
+        expect.arrayContaining([
+          "dataplane-of-foo undefined undefined",
+          ...["control-plane", "data-plane", "dataplane", "dataplane1", "on-premise", "shaped", "switch-red", "tenant-a"].map(
+            (name) => `${name} Ready InUse`,
+          ),
+        ]),
+      );
+      expect(await listed(`${group}/namespaces/default/podnetworkattachments`)).toEqual(
+        expect.arrayContaining([
+          ...["cnf-a-control", "cnf-b-control", "cnf-c-data", "my-interface-fast"].map((name) => `${name} Ready InUse`),
+          "slow Ready Ready",
+        ]),
+      );
+      const pods = await objects.list("/api/v1/pods", { labelSelector: "plexus.dev/networks" });
+      const states = pods.kind === "list" ? pods.items.map((each) => JSON.stringify(each)) : [];
+      for (const name of ["pod1", "cnf-a", "cnf-b", "cnf-c", "on-red", "client", "plain"]) {
+        expect(states.find((each) => each.includes(`"name":"${name}"`))).toContain('"plexus.dev/networks":"open"');
+      }
+    });
   });
 });

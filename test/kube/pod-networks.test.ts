@@ -2,6 +2,10 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { Connection } from "../../host/cluster/kube/connection.ts";
+import { Informers } from "../../host/cluster/kube/informers.ts";
+import { keptCredentials } from "../../host/cluster/kube/kept-credentials.ts";
+import { kubeCluster } from "../../host/cluster/kube/kube-cluster.ts";
 import { startController, type TestController } from "../harness/controller.ts";
 import { applyObjects, collectionOf, objectsOf } from "../harness/kube/apply.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../harness/kube/api-server.ts";
@@ -12,6 +16,10 @@ import { missingForKube, type Node, openNode } from "./node.ts";
 
 const { attachment, podNetwork } = networkObjects;
 const group = "/apis/plexus.dev/v1alpha1";
+
+const now = (): number => performance.now();
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const warn = (): void => undefined;
 
 /** A reference to a definition of the namespace `shop`. */
 function ref(name: string): object {
@@ -199,6 +207,39 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
   test("KE-36: without the key podNetworks a pod that names a PodNetwork is refused", async () => {
     const { added } = await add(await pod([{ podNetworkName: "blue" }]), {});
     expect(added.json).toMatchObject({ code: 11, msg: expect.stringContaining("the key podNetworks is off") });
+  });
+
+  test("a daemon answers lookups of usable PodNetworks from memory, and asks the API about all others", async () => {
+    const connection = new Connection({ sockets: 4 });
+    const credentials = keptCredentials(api.adminKubeconfig, { allowInsecure: false }, warn);
+    const informers = new Informers({ connection, credentials, nodeName: undefined, keep: false, warn });
+    try {
+      await informers.begin();
+      const { podNetworks } = informers.over(kubeCluster({ connection, credentials, budgetMs: 20_000, now, sleep, warn }));
+      if (podNetworks === undefined) throw new Error("the API has PodNetworks");
+      expect(informers.states.networks).toEqual([]);
+      expect(await podNetworks.network("blue")).toMatchObject({ value: { name: "blue" } });
+      await expect.poll(() => informers.states.networks.map(({ live }) => live), { timeout: 20_000 }).toEqual([true, true]);
+      expect(await podNetworks.network("blue")).toMatchObject({ value: { name: "blue" } });
+      expect(await podNetworks.attachment("shop", "slim")).toMatchObject({ value: { podNetworkName: "blue" } });
+      expect(informers.counts.networks).toEqual({ held: 2, asked: 1 });
+      // A network that pods may not use, and one that does not exist, are read from the API, whatever the watch has brought.
+      await objects.patch(`${group}/podnetworks/red`, { spec: { enabled: false } });
+      await untilPhase("podnetworks/red", "Disabled");
+      await vi.waitFor(async () => {
+        const { asked } = informers.counts.networks;
+        expect(await podNetworks.network("red")).toMatchObject({ value: { enabled: false } });
+        expect(informers.counts.networks.asked).toBe(asked + 1);
+      });
+      const { asked } = informers.counts.networks;
+      expect(await podNetworks.network("none")).toEqual({ ok: true, value: undefined });
+      expect(informers.counts.networks.asked).toBe(asked + 1);
+    } finally {
+      informers.stop();
+      connection.close();
+      await objects.patch(`${group}/podnetworks/red`, { spec: { enabled: true } });
+      await untilPhase("podnetworks/red", "Ready");
+    }
   });
 
   test("KE-36 KE-52: without the key podNetworks the objects are ignored", async () => {

@@ -41,8 +41,7 @@ const isWatch = ({ path }: SeenRequest): boolean => path.startsWith(definitions)
 
 const now = (): number => performance.now();
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const statesOf = ({ states }: Informers): readonly ReflectorState[] =>
-  [states.pods, states.definitions].flatMap((state) => state ?? []);
+const statesOf = ({ states }: Informers): readonly ReflectorState[] => [...states.pods, ...states.definitions];
 const oneMore = ({ held, asked }: LookupCounts): LookupCounts => ({ held: held + 1, asked });
 const untilLive = (...all: readonly { readonly live: boolean }[]): Promise<void> =>
   expect.poll(() => all.every(({ live }) => live), { timeout: 30_000 }).toBe(true);

@@ -1,4 +1,4 @@
-// A daemon's in-memory copy of cluster objects: the pods of its node, and all NetworkAttachmentDefinitions.
+// A daemon's in-memory copy of cluster objects: the pods of its node, all NetworkAttachmentDefinitions, and all PodNetworks once a call looked for one.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
@@ -6,6 +6,7 @@ import { checkPodUid, type Pod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Connection } from "./connection.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
+import { NetworkInformers } from "./network-informers.ts";
 import type { StoredObject } from "./object-store.ts";
 import { Reflector, type ReflectorInit, type ReflectorState } from "./reflector.ts";
 import { storedDefinition, storedPod } from "./stored-objects.ts";
@@ -47,6 +48,8 @@ export interface LookupCounts {
 export interface Watched<T> {
   readonly pods: T;
   readonly definitions: T;
+  /** PodNetworks and PodNetworkAttachments. */
+  readonly networks: T;
 }
 
 type Collection<T> = Omit<ReflectorInit<T>, "connection" | "credentials" | "warn">;
@@ -77,6 +80,7 @@ interface Running {
   credentials: Credentials;
   readonly pods: Reflector<Pod> | undefined;
   readonly definitions: Reflector<NetworkAttachmentDefinition>;
+  readonly networks: NetworkInformers;
 }
 
 /** Holds pods and definitions in memory, and answers lookups from them. */
@@ -86,6 +90,7 @@ export class Informers {
   #unused: NodeJS.Timeout | undefined;
   readonly #pods = { held: 0, asked: 0 };
   readonly #definitions = { held: 0, asked: 0 };
+  readonly #networks = { held: 0, asked: 0 };
   #podsHeld = 0;
   #missingPods = 0;
 
@@ -94,11 +99,17 @@ export class Informers {
   }
 
   get counts(): Watched<LookupCounts> {
-    return { pods: { ...this.#pods }, definitions: { ...this.#definitions } };
+    return { pods: { ...this.#pods }, definitions: { ...this.#definitions }, networks: { ...this.#networks } };
   }
 
-  get states(): Watched<ReflectorState | undefined> {
-    return { pods: this.#running?.pods?.state, definitions: this.#running?.definitions.state };
+  /** The states of each collection's watches. */
+  get states(): Watched<readonly ReflectorState[]> {
+    const { pods, definitions, networks } = this.#running ?? {};
+    return {
+      pods: pods === undefined ? [] : [pods.state],
+      definitions: definitions === undefined ? [] : [definitions.state],
+      networks: networks?.states ?? [],
+    };
   }
 
   /**
@@ -131,6 +142,7 @@ export class Informers {
               ...(onPod === undefined ? {} : { onChange }),
             }),
       definitions: new Reflector<NetworkAttachmentDefinition>({ ...shared, ...allDefinitions }),
+      networks: new NetworkInformers(shared, (held) => count(this.#networks, held)),
     };
     this.#running = running;
     if (!this.#init.keep) this.#unused = setTimeout(() => this.stop(), unusedMs).unref();
@@ -145,6 +157,7 @@ export class Informers {
     running.credentials = current;
     running.pods?.renew();
     running.definitions.renew();
+    running.networks.renew();
   }
 
   stop(): void {
@@ -152,6 +165,7 @@ export class Informers {
     this.#unused = undefined;
     this.#running?.pods?.stop();
     this.#running?.definitions.stop();
+    this.#running?.networks.stop();
     this.#running = undefined;
     this.#podsHeld = 0;
     this.#missingPods = 0;
@@ -162,8 +176,10 @@ export class Informers {
    * missing by mistake.
    */
   over(cluster: Cluster): Cluster {
+    const { podNetworks } = cluster;
     return {
       ...cluster,
+      ...(podNetworks === undefined ? {} : { podNetworks: this.#running?.networks.over(podNetworks) ?? podNetworks }),
       pod: async (namespace, name, expected) => {
         const known = this.#pod(namespace, name, expected?.uid);
         count(this.#pods, known !== undefined);

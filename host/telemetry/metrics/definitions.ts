@@ -22,7 +22,7 @@ export interface MetricDefinition {
 const verb = VERBS;
 const fault = Object.keys(catalogue);
 const kind = ["native", "wasm"];
-const watched = ["pods", "definitions"];
+const watched = ["pods", "definitions", "networks"];
 
 /** Bucket bounds in seconds: from the time of a fast WASM step to the longest time that kubelet waits. */
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 240];
@@ -110,7 +110,7 @@ export const metricDefinitions = {
   ),
   plexus_watch_objects: gauge("Watched objects of the Kubernetes API in memory.", { collection: watched }),
   plexus_watch_lists_total: counter("LIST requests for a watched collection.", { collection: watched }),
-  plexus_lookups_total: counter("Pods and definitions that calls needed, by source.", {
+  plexus_lookups_total: counter("Pods, definitions and PodNetworks that calls needed, by source.", {
     collection: watched,
     answer: ["memory", "api"],
   }),

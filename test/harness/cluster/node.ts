@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { program, programPath } from "../../e2e/containerd/programs.ts";
 import { kubeProgram } from "../kube/binaries.ts";
 import { endChild, hasEnded, lastLines } from "../kube/child.ts";
-import { type Finished, inNamespace, type NamespaceCommands } from "../namespaces.ts";
+import { type Finished, inHost, inNamespace, type NamespaceCommands } from "../namespaces.ts";
 import { referencePlugin } from "../requires.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import { imageTars } from "./images.ts";
@@ -45,6 +45,8 @@ export interface ClusterNode extends NamespaceCommands {
   readonly containerd: NodeServer;
   /** Installs the reference plugins `bridge`, `host-local` and `portmap`, and their list `10-bridge.conflist` as the default network. */
   installNetwork(): void;
+  /** Gives the node a further link, whose other end is a port of the bridge `bridge` of the tests' host namespace. A reboot removes the link. */
+  addLink(link: string, bridge: string): void;
   /** Copies an installed reference plugin into the node's /opt/cni/bin. */
   installPlugin(name: string): void;
   /** Writes a file of the node's /etc/cni/net.d atomically, or removes it without `text`. */
@@ -167,6 +169,14 @@ export async function startNode(
     installNetwork() {
       for (const plugin of networkPlugins) installPlugin(plugin);
       configurationFile("10-bridge.conflist", bridgeList(podSubnet(index)));
+    },
+    addLink(link, bridge) {
+      const { name: inner } = connected.namespace;
+      const outer = `${bridge}n${index + 1}`;
+      inHost(["ip", "link", "add", outer, "type", "veth", "peer", "name", link, "netns", inner]);
+      inHost(["ip", "link", "set", outer, "master", bridge, "up"]);
+      const { status, stderr } = connected.namespace.exec(["ip", "link", "set", link, "up"]);
+      if (status !== 0) throw new Error(`${link} on ${name}: ${stderr}`);
     },
     installPlugin,
     configurationFile,

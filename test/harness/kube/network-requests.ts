@@ -12,6 +12,8 @@ const resources = [
   "network-attachment-definitions",
   "namespaces/status",
   "leases",
+  "roles",
+  "rolebindings",
   "clusterroles",
   "clusterrolebindings",
   "customresourcedefinitions",
