@@ -296,8 +296,10 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
     });
 
     test("a port of this owner without an ExternalPort is released; ports of others stay", async () => {
-      const make = (name: string, tags: readonly string[]) =>
-        neutron.request("POST", "/ports", { ports: [{ network_id: network, name, tags }] });
+      const make = async (name: string, tags: readonly string[]): Promise<void> => {
+        const { port } = await neutron.request("POST", "/ports", { port: { network_id: network, name } });
+        await neutron.request("PUT", `/ports/${port.id}/tags`, { tags });
+      };
       await make("plexus:test:shop/00000000-0000-0000-0000-000000000000-0", ["plexus-owner:test"]);
       await make("plexus:other:shop/00000000-0000-0000-0000-000000000000-0", ["plexus-owner:other"]);
       await make("a machine", []);
