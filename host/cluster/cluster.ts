@@ -1,5 +1,6 @@
 // Plexus' interface to a cluster, which a directory of manifests and the Kubernetes API both implement.
 
+import type { ProvidedPort } from "../../src/external-port/objects.ts";
 import type { Result } from "../../src/fault/result.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
 import type { PodEvent } from "../../src/kube/pod-event.ts";
@@ -22,6 +23,15 @@ export interface PodNetworkSource {
   readonly attachment: (namespace: string, name: string) => Promise<Result<PodNetworkAttachment | undefined>>;
 }
 
+/** ExternalPorts of a cluster's API. */
+export interface ExternalPortSource {
+  /**
+   * Waits until the port of a pod is ready, within the call's time for the API. Faults EXTERNAL_PORT_NOT_READY, EXTERNAL_PORT_REFUSED; those of
+   * `Cluster`.
+   */
+  readonly ready: (namespace: string, name: string, podUid: string) => Promise<Result<ProvidedPort>>;
+}
+
 /**
  * Faults of every lookup. A directory of manifests: CLUSTER_UNREADABLE. The Kubernetes API: API_UNREACHABLE, API_UNTRUSTED,
  * API_UNAUTHENTICATED, API_FORBIDDEN, API_REFUSED, KUBECONFIG_INVALID and CREDENTIALS_UNREADABLE.
@@ -38,6 +48,9 @@ export interface Cluster {
 
   /** Reads PodNetworks; undefined if this source has none. */
   readonly podNetworks?: PodNetworkSource;
+
+  /** Reads ports of outer fabrics; undefined if this source has none. */
+  readonly externalPorts?: ExternalPortSource;
 
   /** The devices of a pod's resource claims; undefined if this source has no claims. Faults RESOURCE_CLAIM_UNUSABLE, POD_NOT_FOUND. */
   readonly claimedDevices?: (pod: PodOfCall) => Promise<Result<ClaimedDevices>>;

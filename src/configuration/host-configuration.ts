@@ -31,6 +31,8 @@ export interface HostConfiguration {
   readonly podNetworks: boolean;
   /** Whether the daemon attaches and detaches networks of running pods when their annotation changes. */
   readonly hotPlug: boolean;
+  /** Whether definitions may name a provider of ports in an outer fabric. */
+  readonly externalPorts: boolean;
   readonly readiness: ReadinessConfiguration;
   /** Name of a further chain: the files of the directory of that name beside `clusterNetwork`'s file. */
   readonly auxiliaryCniChainName: string | undefined;

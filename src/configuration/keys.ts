@@ -42,6 +42,7 @@ export const knownKeys: readonly string[] = [
   "globalNamespaces",
   "podNetworks",
   "hotPlug",
+  "externalPorts",
   "readinessindicatorfile",
   "readinessTimeoutMs",
   "readinessDelTimeoutMs",

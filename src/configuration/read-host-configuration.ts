@@ -87,6 +87,7 @@ export function readHostConfiguration(
     globalNamespaces: namespacesOf(reader.text("globalNamespaces") ?? "default"),
     podNetworks: reader.boolean("podNetworks") ?? false,
     hotPlug: reader.boolean("hotPlug") ?? false,
+    externalPorts: reader.boolean("externalPorts") ?? false,
     readiness: {
       file: reader.absolutePathOrEmpty("readinessindicatorfile"),
       addMs: reader.count("readinessTimeoutMs", maxStepMs) ?? 45_000,

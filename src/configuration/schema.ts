@@ -496,6 +496,12 @@ const common = {
     .describe(
       "Whether the daemon attaches and detaches networks of running pods when their annotation k8s.v1.cni.cncf.io/networks changes; false by default. Needs the daemon and the agent, and holds for pods that are attached with it.",
     ),
+  externalPorts: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether definitions may name a provider of ports in an outer fabric, for which an ADD waits; false by default. Needs the chart's externalPorts.enabled.",
+    ),
   readinessindicatorfile: pathOrEmpty
     .optional()
     .describe(

@@ -202,6 +202,21 @@ const entries = {
     remedy:
       "See the object's condition Ready (kubectl describe podnetwork NAME) and mend what it names; the runtime then tries the pod again.",
   },
+  EXTERNAL_PORT_NOT_READY: {
+    cni: 11,
+    actor: "administrator",
+    meaning:
+      "The outer fabric has no port for the pod yet: plexus-controller, its provider or the fabric has not answered in time.",
+    remedy:
+      "See the ExternalPort named (kubectl describe externalport NAME) and mend what it names; the runtime then tries the pod again.",
+  },
+  EXTERNAL_PORT_REFUSED: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "The outer fabric refuses a port for the pod, or the definition's parameters are wrong.",
+    remedy:
+      "Correct the definition or the pod's request that the message names; docs/how-to/external-ports.md has the parameters.",
+  },
   NETWORK_UNKNOWN: {
     cni: 7,
     actor: "administrator",

@@ -3,7 +3,15 @@
 import { networkStatusAnnotation } from "./network-status.ts";
 
 /** Prefixes of all annotations that Plexus reads. Other annotations may be as long as an object can be. */
-const prefixes = ["k8s.v1.cni.cncf.io/", "v1.multus-cni.io/", "plexus-cni.dev/", "plexus.dev/networks", "kubernetes.io/config."];
+const prefixes = [
+  "k8s.v1.cni.cncf.io/",
+  "v1.multus-cni.io/",
+  "plexus-cni.dev/",
+  "plexus.dev/networks",
+  "plexus.dev/external-port",
+  "openstack.org/kuryr-config",
+  "kubernetes.io/config.",
+];
 
 /** The long annotation that Plexus itself writes, under its current name and Multus' former name. */
 const written: readonly string[] = [networkStatusAnnotation, "k8s.v1.cni.cncf.io/networks-status"];

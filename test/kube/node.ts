@@ -19,9 +19,9 @@ export interface Node extends Stage {
   bridge(name: string, subnet: string): object;
 }
 
-/** Opens a stage that reaches the API server. Default of `kubeconfig`: that of Plexus' service account. */
-export function openNode(api: ApiServer, kubeconfig = api.plexus): Node {
-  const stage = openStage({ native });
+/** Opens a stage that reaches the API server. Default of `kubeconfig`: that of Plexus' service account. `plugins`: further native plugins. */
+export function openNode(api: ApiServer, kubeconfig = api.plexus, plugins: readonly string[] = []): Node {
+  const stage = openStage({ native: [...native, ...plugins] });
   api.connect(stage.node);
   const bridge = (name: string, subnet: string): object => ({
     type: "bridge",

@@ -15,6 +15,7 @@ import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "./api-client.ts";
+import { externalPortSource } from "./external-port-source.ts";
 import { podNetworkSource } from "./pod-network-source.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
 
@@ -86,6 +87,7 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
     },
 
     podNetworks: podNetworkSource(client),
+    externalPorts: externalPortSource(client),
 
     // Most calls need no claim, and a one-shot engine pays for each module that it loads.
     claimedDevices: async (pod) => (await import("./claim-source.ts")).claimedDevices(client, pod),

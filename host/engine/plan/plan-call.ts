@@ -14,7 +14,7 @@ import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
 import type { listLinks as ListLinks } from "../../system/netlink/operations.ts";
-import type { Pod } from "../../cluster/cluster.ts";
+import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
@@ -110,13 +110,36 @@ export async function planCall(context: PlanContext): Promise<Result<CallPlan>> 
     const shortEnough = checkPluginCount(configuration.bounds, source, list.plugins.length);
     if (!shortEnough.ok) return shortEnough;
   }
+  const needsPorts = configuration.externalPorts && attachments.some(({ externalPort }) => externalPort !== undefined);
+  const withPorts = needsPorts ? await portsOf(cluster, pod.value, attachments, selected.value) : ok(attachments);
+  if (!withPorts.ok) return missingNetwork(withPorts.fault);
   return ok({
-    attachments: attachments.map(withDeviceInfo),
+    attachments: withPorts.value.map(withDeviceInfo),
     publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
     tell: (event) => {
       if (pod.value !== undefined) cluster?.tell(pod.value, event);
     },
   });
+}
+
+/** The attachments with their ports in outer fabrics. A port belongs to a position in the pod's own selection. */
+async function portsOf(
+  cluster: Cluster | undefined,
+  pod: Pod | undefined,
+  attachments: readonly AttachmentPlan[],
+  selected: readonly NetworkSelection[],
+): Promise<Result<readonly AttachmentPlan[]>> {
+  // Loaded where a definition needs it: most pods have no external port.
+  const { withExternalPorts } = await import("./plan-external-ports.ts");
+  const indexOf = ({ request }: AttachmentPlan): number | undefined => {
+    const index = request === undefined ? -1 : selected.indexOf(request.selection);
+    return index === -1 ? undefined : index;
+  };
+  return withExternalPorts(
+    cluster,
+    pod,
+    attachments.map((plan) => ({ plan, index: indexOf(plan) })),
+  );
 }
 
 /** The plan while Plexus is being removed: the default network alone, without a look at the pod and without a status. */

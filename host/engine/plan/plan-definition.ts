@@ -3,6 +3,7 @@
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { type CniArg, printCniArgs } from "../../../src/cni/args.ts";
 import { type NetworkList, selfContainedText } from "../../../src/cni/network-list.ts";
+import { definitionProvider } from "../../../src/external-port/definition-provider.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
@@ -24,7 +25,7 @@ import type { CallContext } from "../call/call-context.ts";
 
 /** The part of a call's context that the planning of one definition needs. */
 export interface DefinitionContext extends Pick<CallContext, "devices" | "claimedDevices" | "warn"> {
-  readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs">;
+  readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs" | "externalPorts">;
 }
 
 /** Reasons against claimed devices that one message has. */
@@ -73,6 +74,9 @@ export async function planDefinition(
   const withDevice = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
   if (!withDevice.ok) return withDevice;
   const list = withDevice.value;
+  const provider = context.configuration.externalPorts ? definitionProvider(definition.value.annotations) : undefined;
+  if (provider?.kind === "invalid")
+    return failed(fault("NETWORK_INVALID", `NetworkAttachmentDefinition ${source}: ${provider.problem}`));
   return ok({
     source,
     statusName: source,
@@ -86,6 +90,7 @@ export async function planDefinition(
     },
     request: { selection, verification: verification.value },
     device,
+    ...(provider?.kind === "provider" ? { externalPort: provider.value.provider } : {}),
   });
 }
 

@@ -141,7 +141,7 @@ test("keys are not added to a file of the node, which a rule lets others use unc
   };
   const planned = await planDefinition(
     {
-      configuration: { cniDir: join(confDir, "state"), confDir, definitions: policy, legacyCniArgs: false },
+      configuration: { cniDir: join(confDir, "state"), confDir, definitions: policy, legacyCniArgs: false, externalPorts: false },
       devices: async () => {
         throw new Error("no device is asked for");
       },

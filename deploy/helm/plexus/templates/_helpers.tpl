@@ -32,6 +32,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- with .Values.wasm }}{{ $_ := set $own "wasm" . }}{{ end -}}
 {{- if .Values.networks.enabled }}{{ $_ := set $own "podNetworks" true }}{{ end -}}
 {{- if .Values.dynamicResources.enabled }}{{ $_ := set $own "kubernetes" (dict "resourceClaims" true) }}{{ end -}}
+{{- if .Values.externalPorts.enabled }}{{ $_ := set $own "externalPorts" true }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 

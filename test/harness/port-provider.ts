@@ -1,0 +1,64 @@
+// A provider of external ports over HTTP, as docs/how-to/write-a-provider.md describes it, with a fabric in memory.
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A port of the fabric. */
+export interface FabricPort {
+  readonly providerId: string;
+  readonly mac: string;
+  readonly addresses: readonly { readonly address: string; readonly gateway?: string }[];
+  readonly binding: { readonly type: "address-only" };
+}
+
+/** The running provider. */
+export interface TestProvider {
+  readonly url: string;
+  /** The fabric's ports by key. */
+  readonly ports: ReadonlyMap<string, FabricPort>;
+  /** HTTP status and message that the next requests get instead of an answer; undefined: none. */
+  refusal: { readonly status: number; readonly message: string } | undefined;
+  dispose(): void;
+}
+
+/** Starts the provider. Ports get addresses of 10.77.0.0/24, from .10 on. */
+export async function startPortProvider(): Promise<TestProvider> {
+  const ports = new Map<string, FabricPort>();
+  let next = 10;
+  const answers: Readonly<Record<string, (body: { request?: { key: string }; port?: { key: string } }) => object>> = {
+    "/v1/ensure": ({ request = { key: "" } }) => {
+      const port = ports.get(request.key) ?? {
+        providerId: `fabric-${next}`,
+        mac: `02:00:00:00:00:${next.toString(16).padStart(2, "0")}`,
+        addresses: [{ address: `10.77.0.${next++}/24` }],
+        binding: { type: "address-only" as const },
+      };
+      ports.set(request.key, port);
+      return { port };
+    },
+    "/v1/release": ({ port }) => {
+      ports.delete(port?.key ?? "");
+      return {};
+    },
+    "/v1/list": () => ({ ports: [...ports].map(([key, { providerId }]) => ({ key, providerId })) }),
+    "/v1/active": () => ({ active: true }),
+  };
+  const provider = { url: "", ports, refusal: undefined as TestProvider["refusal"], dispose: () => undefined as void };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { refusal } = provider;
+      const answer = refusal === undefined ? answers[request.url ?? ""]?.(JSON.parse(Buffer.concat(chunks).toString())) : refusal;
+      response.writeHead(refusal?.status ?? (answer === undefined ? 404 : 200), { "content-type": "application/json" });
+      response.end(JSON.stringify(answer ?? {}));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  provider.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  provider.dispose = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return provider;
+}

@@ -1,0 +1,137 @@
+// Pods on networks of an outer fabric, through the installed binary: plexus-controller asks a provider over HTTP, and the ADD waits for the port.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { nothing } from "../e2e/stage.ts";
+import { startController, type TestController } from "../harness/controller.ts";
+import { applyObjects, objectsOf } from "../harness/kube/apply.ts";
+import { type ApiServer, type CreatedPod, startApiServer } from "../harness/kube/api-server.ts";
+import { networkRequests } from "../harness/kube/network-requests.ts";
+import { startPortProvider, type TestProvider } from "../harness/port-provider.ts";
+import { missing, referencePlugins } from "../harness/requires.ts";
+import { missingForKube, type Node, openNode } from "./node.ts";
+
+const portRequests = ["externalports", "externalports/status"].flatMap((resource) =>
+  ["get", "list", "watch", "create", "update", "patch", "delete"].map((verb) => `${verb} ${resource}`),
+);
+const fabric = { "plexus.dev/external-port": '{"provider":"fabric"}' };
+const externalPorts = { externalPorts: true };
+
+/** Waits until the fabric has so many ports. */
+function untilPorts({ ports }: TestProvider, count: number): Promise<void> {
+  const check = (): void => {
+    if (ports.size !== count) throw new Error(`the fabric has ${ports.size} ports, not ${count}`);
+  };
+  return vi.waitFor(check, { timeout: 20_000, interval: 50 });
+}
+
+/** A network whose bridge and addresses take a port's values. */
+function portPlugin(name: string): object {
+  return {
+    type: "bridge",
+    bridge: `br-${name}`,
+    capabilities: { mac: true, ips: true },
+    ipam: { type: "static", capabilities: { ips: true } },
+  };
+}
+
+describe.skipIf(missingForKube("external ports") || missing("external ports", referencePlugins("static")))(
+  "a pod on an outer fabric",
+  () => {
+    const directory = mkdtempSync(join(tmpdir(), "plexus-ports-"));
+    let api: ApiServer;
+    let objects: ApiObjects;
+    let provider: TestProvider;
+    let controller: TestController;
+    let node: Node;
+    const pod = (selection = "fabric"): Promise<CreatedPod> => api.pod("shop", "web", selection);
+
+    beforeAll(async () => {
+      [api, provider] = await Promise.all([
+        startApiServer({ alsoAllowed: [...networkRequests, ...portRequests] }),
+        startPortProvider(),
+      ]);
+      objects = objectsOf(api.adminKubeconfig);
+      await applyObjects(objects, "deploy/helm/plexus/files/external-ports.yaml");
+      const settings = { name: "fabric", type: "http", namespaces: ["*"], owner: "test", url: provider.url };
+      writeFileSync(join(directory, "providers.yaml"), JSON.stringify({ providers: [settings] }));
+      const args = ["--external-ports", join(directory, "providers.yaml")];
+      controller = await startController({ identity: "c", kubeconfig: api.adminKubeconfig, args });
+      await api.network("shop", "fabric", [portPlugin("fabric")], fabric);
+    });
+    beforeEach(() => {
+      node = openNode(api, api.adminKubeconfig, ["static"]);
+    });
+    afterEach(async () => {
+      provider.refusal = undefined;
+      await api.deletePod("shop", "web").catch(() => undefined);
+      node.dispose();
+      await untilPorts(provider, 0);
+    });
+    afterAll(async () => {
+      await controller?.kill();
+      objects?.close();
+      provider?.dispose();
+      await api?.dispose();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    test("KU-20 KU-26 gets the fabric's addresses on its interface, a status, and leaves nothing", async () => {
+      const web = await pod();
+      const attaching = node.attaching(web, externalPorts);
+      const added = await node.call("ADD", attaching);
+      expect(added.stdout).not.toContain('"code"');
+      const [port] = provider.ports.values();
+      expect(await api.statusOf("shop", "web")).toMatchObject([
+        { default: true },
+        { name: "shop/fabric", interface: "net1", mac: port?.mac, ips: [port?.addresses[0]?.address.replace("/24", "")] },
+      ]);
+      expect(await node.call("DEL", attaching)).toMatchObject({ status: 0 });
+      expect(node.left()).toEqual(nothing);
+    });
+
+    test("KU-22 fails with code 11 and the provider's reason while the fabric has no port, and works later", async () => {
+      provider.refusal = { status: 507, message: "the fabric is full" };
+      const web = await pod();
+      const attaching = node.attaching(web, { ...externalPorts, kubernetes: { budgetMs: 2_000 } });
+      const refused = await node.call("ADD", attaching);
+      expect(refused.stdout).toContain('"code":11');
+      expect(refused.stdout).toContain("QuotaExceeded: the provider answers HTTP 507: the fabric is full");
+      expect(node.left()).toEqual(nothing);
+      provider.refusal = undefined;
+      await untilPorts(provider, 1);
+      expect(await node.call("ADD", attaching)).toMatchObject({ status: 0 });
+      expect(await node.call("DEL", attaching)).toMatchObject({ status: 0 });
+    });
+
+    test("KU-22 fails with code 7 at once if the fabric refuses the port for good", async () => {
+      provider.refusal = { status: 403, message: "not this pod" };
+      const attaching = node.attaching(await pod(), externalPorts);
+      await vi.waitFor(async () =>
+        expect(JSON.stringify(await objects.list("/apis/plexus.dev/v1alpha1/externalports"))).toContain("Refused"),
+      );
+      const refused = await node.call("ADD", attaching);
+      expect(refused.stdout).toContain('"code":7');
+      expect(refused.stdout).toContain("Refused: the provider answers HTTP 403: not this pod");
+      expect(node.left()).toEqual(nothing);
+    });
+
+    test("KU-21 gets none of its interfaces if one of its ports is missing", async () => {
+      await api.network("shop", "unknown", [portPlugin("unknown")], { "plexus.dev/external-port": '{"provider":"elsewhere"}' });
+      const attaching = node.attaching(await pod("fabric,unknown"), externalPorts);
+      const refused = await node.call("ADD", attaching);
+      expect(refused.stdout).toContain('provider \\"elsewhere\\" is not in plexus-controller');
+      expect(node.left()).toEqual(nothing);
+    });
+
+    test("a network whose plugins take no port is refused", async () => {
+      await api.network("shop", "deaf", [node.bridge("deaf", "10.78.0.0/24")], fabric);
+      const refused = await node.call("ADD", node.attaching(await pod("deaf"), externalPorts));
+      expect(refused.stdout).toContain('no plugin of it has \\"capabilities\\": {\\"externalPort\\": true}');
+      expect(node.left()).toEqual(nothing);
+    });
+  },
+);
