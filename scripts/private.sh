@@ -56,14 +56,17 @@ case $command in
       tsc --noEmit -p host/programs/plexusctl/ui/page
       oxlint
       oxfmt --check >/dev/null || { echo "plexus: oxfmt: files are not formatted: npm run format" >&2; exit 1; }
-      set -- --project all --project daemon
+      export PLEXUS_TEST_WHOLE=1
+      set -- --project all --project computing --project daemon
     fi
     exec vitest run "$@"
     ;;
   test-cluster)
-    # Two clusters at a time, because most of a test is waiting. Each takes up to 1.5 GB.
-    workers=2
-    [ "$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)" -ge 4000000 ] || workers=1
+    # Three clusters at a time, because most of a test is waiting. Each takes up to 1.5 GB.
+    available=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
+    workers=3
+    [ "$available" -ge 7000000 ] || workers=2
+    [ "$available" -ge 4000000 ] || workers=1
     exec vitest run --project cluster --maxWorkers $workers "$@"
     ;;
   shell) exec "${SHELL:-sh}" "$@" ;;

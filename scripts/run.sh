@@ -82,7 +82,6 @@ if [ "$command" = test ]; then
   node test/harness/promtool.ts
   node test/harness/build-newer-plugins.ts
   node test/e2e/containerd/get.ts
-  node test/harness/image/get.ts
   node test/harness/rust/get.ts
   node test/harness/python/get.ts
 fi

@@ -3,7 +3,6 @@
 
 /** Paths of files that take some twenty seconds and more on two cores, longest first. harness.test.ts finds a path that does not exist. */
 export const longFiles: readonly string[] = [
-  "test/deploy/image.test.ts",
   "test/e2e/crowd.test.ts",
   "test/kube/pod-life.test.ts",
   "test/e2e/cni-configuration.test.ts",

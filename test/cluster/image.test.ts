@@ -1,4 +1,5 @@
 // The image of deploy/Containerfile: what is in it, that its programs run without anything else, and that two builds are alike.
+// These tests run with those on a cluster, which use the same build of the image.
 
 import { spawnSync } from "node:child_process";
 import {
