@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpa
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { npmPack } from "../../../scripts/release/npm-package.ts";
 import { makeSdkPackages, sdkModules, stageCreate, stageSdk } from "../../../scripts/release/sdk-packages.ts";
 import { version } from "../../../host/system/version.ts";
 import { installTestDelegate } from "../../delegates/built.ts";
@@ -16,18 +17,19 @@ const repository = "git+https://example.invalid/plexus.git";
 
 describe.skipIf(missing("the packages for authors", command("npm", "--version")))("the packages for authors", () => {
   let directory: string;
+  let staged: { readonly sdk: string; readonly create: string };
   let archives: { readonly sdk: string; readonly create: string };
   beforeAll(async () => {
     directory = realpathSync(mkdtempSync(join(tmpdir(), "plexus-author-")));
-    const [sdk = "", create = ""] = await makeSdkPackages({ root, outDir: join(directory, "out"), repository });
-    archives = { sdk, create };
+    staged = { sdk: join(directory, "staged/sdk"), create: join(directory, "staged/create") };
+    await stageSdk(root, staged.sdk, repository);
+    await stageCreate(root, staged.create, repository);
+    const out = join(directory, "out");
+    archives = { sdk: await npmPack(staged.sdk, out), create: await npmPack(staged.create, out) };
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test("publint finds nothing, and neither package has a symbolic link or TypeScript for Node", async () => {
-    const staged = { sdk: join(directory, "staged/sdk"), create: join(directory, "staged/create") };
-    await stageSdk(root, staged.sdk, repository);
-    await stageCreate(root, staged.create, repository);
+  test("publint finds nothing, and neither package has a symbolic link or TypeScript for Node", () => {
     for (const each of Object.values(staged)) {
       const publint = run(
         each,
@@ -55,7 +57,7 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
     expect(lines).toEqual(["npm create plexus-delegate greeter", "cd greeter", "npm install", "npm test", ""]);
   });
 
-  test("a second packing gives the same bytes", async () => {
+  test("a second staging and packing gives the same bytes", async () => {
     const again = await makeSdkPackages({ root, outDir: join(directory, "again"), repository });
     for (const [index, archive] of [archives.sdk, archives.create].entries())
       expect(readFileSync(again[index] ?? "").equals(readFileSync(archive))).toBe(true);
