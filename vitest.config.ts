@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/harness/closing-line.ts";
+import { computingTests } from "./test/harness/computing-tests.ts";
 import { fastTests } from "./test/harness/fast-tests.ts";
 import { FileSequence } from "./test/harness/file-sequence.ts";
 import { sameForEveryUser } from "./test/harness/same-for-every-user.ts";
@@ -32,6 +33,12 @@ const shared = {
   execArgv: ["--disable-warning=ExperimentalWarning"],
 };
 
+// A whole run has these files in a project of their own, where a worker keeps its modules: a new process for each file takes longer
+// than most of these files. A run of chosen files has them in "all".
+const isWhole = process.env["PLEXUS_TEST_WHOLE"] !== undefined;
+const isSecondUser = process.env["PLEXUS_TEST_SECOND_USER"] !== undefined;
+const computing = isWhole || isSecondUser ? computingTests(import.meta.dirname) : [];
+
 export default defineConfig({
   test: {
     // More than two cores need: a third of the tests' time is waiting.
@@ -44,9 +51,10 @@ export default defineConfig({
           ...shared,
           name: "all",
           include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
-          exclude: [...shared.exclude, "test/cluster/**"],
+          exclude: [...shared.exclude, "test/cluster/**", ...computing],
         },
       },
+      ...(isWhole ? [{ test: { ...shared, name: "computing", include: [...computing], isolate: false } }] : []),
       // `npm run test:cluster`: needs a kubelet, which takes minutes to build. A worker keeps its modules, and so its cluster, for all of
       // its files.
       {
@@ -68,18 +76,18 @@ export default defineConfig({
         },
       },
       // scripts/second-user.sh only: "all" without the files whose outcome cannot depend on the user.
-      ...(process.env["PLEXUS_TEST_SECOND_USER"] === undefined
-        ? []
-        : [
+      ...(isSecondUser
+        ? [
             {
               test: {
                 ...shared,
                 name: "second-user",
                 include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
-                exclude: [...shared.exclude, "test/cluster/**", ...sameForEveryUser],
+                exclude: [...shared.exclude, "test/cluster/**", ...sameForEveryUser, ...computing],
               },
             },
-          ]),
+          ]
+        : []),
       // `npm run test:fast` only: `npm test` has these files in the project "all".
       ...(process.env["PLEXUS_TEST_FAST"] === undefined
         ? []

@@ -1,4 +1,5 @@
-// Test files whose outcome cannot depend on the user who runs them. scripts/second-user.sh leaves them out: they ran as root before.
+// Test files whose outcome cannot depend on the user who runs them, beside those of computing-tests.ts, which imports show. scripts/second-user.sh
+// leaves them out: they ran as root before.
 
 /**
  * Globs. A file belongs here only if neither the file nor what it tests starts a program, changes a namespace, or depends on the rights to a
