@@ -77,11 +77,11 @@ describe("KU-07 a definition's provider", () => {
   });
 });
 
-describe("KU-02 a pod's ports", () => {
+describe("a pod's ports", () => {
   const fabric = annotations("openstack.org/kuryr-config", '{"subnetId":"s1"}');
   const find = (_: string, name: string): ReadonlyMap<string, string> | undefined => (name === "fabric" ? fabric : new Map());
 
-  test("are those of the definitions with a provider, at their place in the selection", () => {
+  test("KU-01 KU-05 are those of the definitions with a provider, at their place in the selection", () => {
     const wanted = wantedPorts(pod, find, compat);
     expect(wanted).toMatchObject({
       ok: true,
@@ -92,7 +92,7 @@ describe("KU-02 a pod's ports", () => {
     });
   });
 
-  test("KU-02 the JSON form gives the same, with the requested address", () => {
+  test("KU-02 KU-04 the JSON form gives the same, with the requested address", () => {
     const json = JSON.stringify([{ name: "plain" }, { name: "fabric", ips: ["10.9.0.7"], mac: "02:00:00:00:00:01" }]);
     const wanted = wantedPorts({ ...pod, annotations: new Map([["k8s.v1.cni.cncf.io/networks", json]]) }, find, compat);
     expect(wanted).toMatchObject({ ok: true, ports: [{ index: 1, requested: { ips: ["10.9.0.7"], mac: "02:00:00:00:00:01" } }] });

@@ -130,7 +130,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       rmSync(directory, { recursive: true, force: true });
     });
 
-    test("KU-02 KU-07 makes a port for a pod on a node, says what to plug, and releases it when the pod is gone", async () => {
+    test("KU-02 KU-07 KU-14 makes a port for a pod on a node, says what to plug, and releases it when the pod is gone", async () => {
       const { uid } = await api.pod("shop", "web", "fabric");
       const port = await readyPort(uid);
       const [made] = await ownPorts();
@@ -173,7 +173,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
         "Invalid",
         /provider "elsewhere" is not in/,
       ],
-    ])("KU-22 %s stands in the port's condition and in the pod's Events", async (_, annotations, reason, message) => {
+    ])("KU-18 KU-22 %s stands in the port's condition and in the pod's Events", async (_, annotations, reason, message) => {
       await api.network("shop", "wrong", [{ type: "external-port" }], annotations);
       const pod = await api.pod("shop", "unlucky", "wrong");
       await soon(async () =>
@@ -197,7 +197,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       await api.deletePod("shop", "guest");
     });
 
-    test("a requested address that another port has is refused; a free one is given", async () => {
+    test("KU-04 a requested address that another port has is refused; a free one is given", async () => {
       const free = await api.pod("shop", "first", [{ name: "fabric", ips: ["10.9.0.77"], mac: "02:00:00:00:00:77" }]);
       expect((await readyPort(free.uid)).status).toMatchObject({
         mac: "02:00:00:00:00:77",

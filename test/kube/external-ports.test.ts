@@ -127,6 +127,27 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       expect(node.left()).toEqual(nothing);
     });
 
+    test("KU-06 a definition that does not exist fails the pod", async () => {
+      const refused = await node.call("ADD", node.attaching(await pod("fabric,absent"), externalPorts));
+      expect(refused.stdout).toContain("NetworkAttachmentDefinition shop/absent is not in the Kubernetes API");
+      expect(node.left()).toEqual(nothing);
+    });
+
+    test("KU-16 KU-24 a new pod of the same name gets a port of its own, and a DEL of the old sandbox leaves its interface", async () => {
+      const old = node.attaching(await pod(), externalPorts);
+      expect(await node.call("ADD", old)).toMatchObject({ status: 0 });
+      await api.deletePod("shop", "web");
+      const attaching = { ...node.attaching(await pod(), externalPorts), containerId: "new-sandbox" };
+      const added = await node.call("ADD", attaching);
+      expect(added).toMatchObject({ status: 0 });
+      await untilPorts(provider, 1);
+      expect(await node.call("DEL", old)).toMatchObject({ status: 0 });
+      const [port] = provider.ports.values();
+      expect(attaching.pod.links()).toContainEqual(expect.objectContaining({ name: "net1", mac: port?.mac }));
+      expect(await node.call("DEL", attaching)).toMatchObject({ status: 0 });
+      expect(node.left()).toEqual(nothing);
+    });
+
     test("a network whose plugins take no port is refused", async () => {
       await api.network("shop", "deaf", [node.bridge("deaf", "10.78.0.0/24")], fabric);
       const refused = await node.call("ADD", node.attaching(await pod("deaf"), externalPorts));

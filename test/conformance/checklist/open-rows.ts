@@ -52,4 +52,32 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Definitions are validated when a pod uses them.",
     issue: "Refuse invalid definitions at admission by a webhook, and by a command for files.",
   },
+  "KU-10": {
+    reason: "The row only says that the seed's kind Network is not the released one.",
+    issue: "Nothing is to be done.",
+  },
+  "KU-11": {
+    reason: "Interfaces have the NPWG's names net1, net2 and so on, as in every other network.",
+    issue: "Decide whether a profile names interfaces as Kuryr does.",
+  },
+  "KU-12": {
+    reason: "No reader of the annotation is left: Kuryr itself is retired.",
+    issue: "Write openstack.org/kuryr-vif by choice.",
+  },
+  "KU-13": {
+    reason: "No reader of KuryrPorts is left: Kuryr itself is retired. ExternalPort has the same content.",
+    issue: "Write KuryrPorts by choice.",
+  },
+  "KU-19": {
+    reason: "The row is about Kuryr's own programs. Plexus' shim and daemon have their own socket.",
+    issue: "Nothing is to be done.",
+  },
+  "KU-23": {
+    reason: "A static pod's mirror pod is tested with other networks (MO-04), not with an external port.",
+    issue: "Try a static pod on an external port.",
+  },
+  "KU-25": {
+    reason: "Plexus' configuration has CNI version 1.1.0, with STATUS and GC.",
+    issue: "Nothing is to be done.",
+  },
 };

@@ -1,5 +1,6 @@
 // The rows of the checklist by section. Core rows must be held before Plexus may replace Multus on a node.
 
+import { externalPorts } from "./rows/external-ports.ts";
 import { libcni } from "./rows/libcni.ts";
 import { multusAnnotations, multusConfiguration, multusOperation } from "./rows/multus.ts";
 import { networkApi } from "./rows/network-api.ts";
@@ -40,6 +41,7 @@ export const sections: readonly Section[] = [
   section("CNI and libcni", libcni, none),
   section("PodNetworks (KEP-3698)", podNetworks, none),
   section("CRI Network API", networkApi, none),
+  section("External ports (Kuryr)", externalPorts, none),
 ];
 
 /** A section of rows; `isCore` tells its core rows. */
