@@ -7,6 +7,7 @@ import { isOwnProvider } from "../../../src/podnetwork/provider.ts";
 import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
+import { outcomeOf } from "../work/request-outcome.ts";
 import { type NetworkCollections, paths, podQuery } from "./collections.ts";
 import { parametersState } from "./definition-parameters.ts";
 import { storedAttachment, storedPod } from "./stored.ts";
@@ -137,13 +138,6 @@ function announce({ event }: PartContext, { object, kind, status }: Subject): vo
     uid,
   };
   event(target, { reason: ready.reason, message: ready.message, type: ready.status === "True" ? "Normal" : "Warning" });
-}
-
-/** An object that is gone needs no work; a conflict means that the watch brings a newer state. */
-export function outcomeOf(answer: ObjectAnswer): WorkOutcome {
-  if (answer.kind === "object" || answer.kind === "absent") return done;
-  if (answer.kind === "conflict") return answer;
-  return { kind: "failed", why: answer.why, ...("waitMs" in answer ? { waitMs: answer.waitMs } : {}) };
 }
 
 function now(): string {

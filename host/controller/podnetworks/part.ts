@@ -7,8 +7,9 @@ import { ownProvider } from "../../../src/podnetwork/provider.ts";
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
 import { observeWork } from "../work/observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
+import { outcomeOf } from "../work/request-outcome.ts";
 import { NetworkCollections, paths } from "./collections.ts";
-import { outcomeOf, workOnAttachment, workOnNetwork } from "./object-work.ts";
+import { workOnAttachment, workOnNetwork } from "./object-work.ts";
 import { workOnPod } from "./pod-gate.ts";
 import { networkKey, partsOf } from "./users.ts";
 

@@ -8,7 +8,7 @@ import type { ApiObject } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import type { NetworkCollections } from "./collections.ts";
-import { outcomeOf } from "./object-work.ts";
+import { outcomeOf } from "../work/request-outcome.ts";
 import { gatedValue } from "./stored.ts";
 
 /** The name of the gate in spec.schedulingGates, which the admission policy adds. */

@@ -8,6 +8,7 @@ import { keptCredentials, keptServiceAccount } from "../../cluster/kube/kept-cre
 import { Controller } from "../../controller/controller.ts";
 import type { MakePart } from "../../controller/part.ts";
 import { podNetworksPart } from "../../controller/podnetworks/part.ts";
+import { poolsPart } from "../../controller/pools/part.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { version } from "../../system/version.ts";
@@ -57,9 +58,15 @@ async function main(options: ControllerOptions): Promise<void> {
   process.exit(0);
 }
 
-async function partsOf({ podNetworks, createDefaultPodNetwork, externalPorts }: ControllerOptions): Promise<readonly MakePart[]> {
+async function partsOf({
+  podNetworks,
+  createDefaultPodNetwork,
+  addressPools,
+  externalPorts,
+}: ControllerOptions): Promise<readonly MakePart[]> {
   const parts: MakePart[] = [];
   if (podNetworks) parts.push(podNetworksPart({ createDefault: createDefaultPodNetwork }));
+  if (addressPools) parts.push(poolsPart());
   if (externalPorts !== undefined) {
     // Loaded where it is switched on: zod and yaml take memory.
     const { externalPortsPart } = await import("../../controller/ports/part.ts");

@@ -22,6 +22,8 @@ export interface ControllerOptions {
   readonly createDefaultPodNetwork: boolean;
   /** The file with the providers of external ports; undefined: there are none. */
   readonly externalPorts: string | undefined;
+  /** Whether pools of addresses are served. */
+  readonly addressPools: boolean;
 }
 
 /** The help text. */
@@ -50,6 +52,8 @@ export const usage = `plexus-controller: the cluster's part of Plexus (defaults 
                         do not create the PodNetwork "default"
   --external-ports FILE make ports in outer fabrics, with the providers of this
                         file (none)
+  --address-pools       serve AddressPools: needs the CustomResourceDefinitions of
+                        the chart's pools.enabled (off)
   --log-level LEVEL     debug, info, warn or error (info)
   --help                show this text
 `;
@@ -78,6 +82,7 @@ export function readOptions(
         "pod-networks": { type: "boolean" },
         "disable-default-podnetwork-creation": { type: "boolean" },
         "external-ports": { type: "string" },
+        "address-pools": { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
     });
@@ -96,6 +101,7 @@ export function readOptions(
       createDefaultPodNetwork: values["disable-default-podnetwork-creation"] !== true,
       externalPorts:
         values["external-ports"] === undefined ? undefined : pathOf("external-ports", values["external-ports"], 4095),
+      addressPools: values["address-pools"] === true,
     };
   } catch (error) {
     // The message of parseArgs for a positional argument has several sentences; the first names the mistake.
