@@ -5,7 +5,7 @@ import type { AddressBlock } from "./address-block.ts";
 import type { AddressPool } from "./address-pool.ts";
 import type { AddressReservation } from "./address-reservation.ts";
 import { assignableSpans, blockAt, maxBlocksOfRange, unassignable } from "./pool-blocks.ts";
-import { type AddressSpan, sizeOf, without } from "./spans.ts";
+import { type AddressSpan, intersections, sizeOf, without } from "./spans.ts";
 
 /** The addresses of one family that blocks hand out. */
 export interface FamilyUsage {
@@ -61,11 +61,11 @@ export function usageOf(
   };
 }
 
-/** The static addresses that may be reserved: those of the ranges without gateways and exclusions, each address once. */
+/** The static addresses that may be reserved: those between a range's ends without gateways and exclusions, each address once. */
 export function staticSpans({ ranges, exclusions }: Pick<AddressPool, "ranges" | "exclusions">): readonly AddressSpan[] {
   const gateways = ranges.map(({ gateway: { family, value } }) => ({ family, first: value, last: value }));
   const spans: AddressSpan[] = [];
-  for (const each of ranges.flatMap(({ statics }) => statics)) {
+  for (const each of ranges.flatMap(({ span, statics }) => intersections(statics, [span]))) {
     // Entries of `static` may overlap each other.
     spans.push(...without(each, [...exclusions, ...gateways, ...spans]));
   }

@@ -155,7 +155,7 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
           acceptedRanges: 1,
           blocks: { claimed: 1, orphaned: 0, foreign: 0 },
           addresses: [{ family: "IPv4", total: "65278", inBlocks: "64", free: "65214" }],
-          static: { total: "256", reserved: 0 },
+          static: { total: "255", reserved: 0 },
         },
       }),
     );

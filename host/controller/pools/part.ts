@@ -2,6 +2,7 @@
 
 import { setTimeout } from "node:timers/promises";
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
+import { observeWork } from "../work/observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { BlockWork } from "./block-work.ts";
 import { PoolCollections } from "./collections.ts";
@@ -25,11 +26,7 @@ export function poolsPart(clock: PartClock = processClock): MakePart {
     const queue: WorkQueue = new WorkQueue({
       workers,
       work: (key) => workOn(key),
-      onWorked: (key, outcome, ms) => {
-        context.metrics.add("plexus_controller_work_total", { part, outcome: outcome.kind });
-        context.metrics.observe("plexus_controller_work_duration_seconds", { part }, ms / 1000);
-        if (outcome.kind === "failed") context.log("warn", `${key}: ${outcome.why}`);
-      },
+      onWorked: observeWork(context, part),
     });
     const collections = new PoolCollections(context, (key, afterMs) => queue.add(key, afterMs));
     const pools = new PoolWork(context, collections, clock);

@@ -6,5 +6,6 @@ import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 /** The outcome of a work by its last request. An object that is gone needs no work; a conflict means that the watch brings a newer state. */
 export function outcomeOf(answer: ObjectAnswer): WorkOutcome {
   if (answer.kind === "object" || answer.kind === "absent") return { kind: "done" };
+  if (answer.kind === "conflict") return answer;
   return { kind: "failed", why: answer.why, ...("waitMs" in answer ? { waitMs: answer.waitMs } : {}) };
 }

@@ -10,6 +10,7 @@ import { installationCommands } from "./installation-commands.ts";
 import { networkCommands } from "./network-commands.ts";
 import { nodeCommands } from "./node-commands.ts";
 import { nodeNetworkCommands } from "./node-network-commands.ts";
+import { poolCommands } from "./pool-commands.ts";
 import { traceCommands } from "./trace-commands.ts";
 
 /** All commands, in the order of the help. */
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   ...nodeCommands,
   ...networkCommands,
   ...nodeNetworkCommands,
+  ...poolCommands,
   ...traceCommands,
   ...componentCommands,
   ...delegateCommands,

@@ -1,0 +1,73 @@
+// Reads the objects of a cluster's pools from its API, with the rights of a kubeconfig's current context.
+
+import { addressBlocksPath } from "../../../src/address-pool/address-block.ts";
+import { addressReservationsPath } from "../../../src/address-pool/address-reservation.ts";
+import { poolApiVersion } from "../../../src/address-pool/object-reading.ts";
+import { podAddresses, type PodAddress } from "../../../src/address-pool/pod-addresses.ts";
+import type { PoolObjects } from "../../../src/address-pool/pool-report.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { ApiObjects } from "../../cluster/kube/api-objects.ts";
+import { CollectionList } from "../../cluster/kube/collection-list.ts";
+import { kubeconfigCredentials } from "../../cluster/kube/credentials.ts";
+
+/** The path of the pools. */
+export const poolsPath = `/apis/${poolApiVersion}/addresspools`;
+
+/** A collection may change or expire between two of its pages; then it is listed again, at most this often. */
+const maxLists = 3;
+
+/** Runs `work` with a client for the cluster of a kubeconfig. Faults: KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE, and those of `work`. */
+export async function withCluster<T>(kubeconfig: string, work: (objects: ApiObjects) => Promise<Result<T>>): Promise<Result<T>> {
+  const credentials = kubeconfigCredentials(kubeconfig);
+  const readable = await credentials();
+  if (!readable.ok) return readable;
+  const objects = new ApiObjects({ credentials });
+  try {
+    return await work(objects);
+  } finally {
+    objects.close();
+  }
+}
+
+/** All objects of a collection; `absent` if the cluster does not have the collection. Fault CLUSTER_UNREADABLE. */
+export async function listAll(
+  objects: ApiObjects,
+  path: string,
+  absent?: readonly unknown[],
+): Promise<Result<readonly unknown[]>> {
+  const listed = await objects.list(path);
+  if (listed.kind === "list") return ok(listed.items);
+  if (listed.kind === "absent" && absent !== undefined) return ok(absent);
+  return failed(fault("CLUSTER_UNREADABLE", `GET ${path}: ${listed.why}`));
+}
+
+function url(query: Readonly<Record<string, string>>): string {
+  return `/api/v1/pods?${new URLSearchParams(query).toString()}`;
+}
+
+/** The addresses of all running pods. Of a pod nothing else is kept: a cluster may have 100,000. Fault CLUSTER_UNREADABLE. */
+export async function usedAddresses({ connection, credentials }: ApiObjects): Promise<Result<readonly PodAddress[]>> {
+  const list = new CollectionList({ connection, credentials, url, metadataOnly: false, consistent: true });
+  for (let attempt = 1; ; attempt++) {
+    const used: PodAddress[] = [];
+    const listed = await list.all("0", (object) => void used.push(...podAddresses(object)));
+    if (listed.kind === "listed") return ok(used);
+    if (listed.kind === "relist" && attempt < maxLists) continue;
+    const why = listed.kind === "failed" ? listed.why : "the list changed while it was read";
+    return failed(fault("CLUSTER_UNREADABLE", `GET /api/v1/pods: ${why}`));
+  }
+}
+
+/** Everything about pools. Fault CLUSTER_UNREADABLE. */
+export async function readPoolObjects(objects: ApiObjects): Promise<Result<PoolObjects>> {
+  const pools = await listAll(objects, poolsPath);
+  if (!pools.ok) return pools;
+  const blocks = await listAll(objects, addressBlocksPath);
+  if (!blocks.ok) return blocks;
+  const reservations = await listAll(objects, addressReservationsPath);
+  if (!reservations.ok) return reservations;
+  const used = await usedAddresses(objects);
+  if (!used.ok) return used;
+  return ok({ pools: pools.value, blocks: blocks.value, reservations: reservations.value, used: used.value });
+}
