@@ -484,7 +484,7 @@ const entries = {
     actor: "administrator",
     meaning: "Every block of an AddressPool is claimed, and the node's own blocks have no free address.",
     remedy:
-      "Append a range to the pool, or choose a smaller block size for the next pool; plexusctl pools shows who has the blocks.",
+      "Append a range to the pool, or choose a smaller block size for the next pool; `plexusctl pools show` shows which nodes have the blocks.",
   },
   NESTED_CALL_UNKNOWN: {
     cni: 7,

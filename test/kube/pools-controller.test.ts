@@ -231,7 +231,7 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     expect(await term?.metrics()).toContain("plexus_controller_pool_blocks_freed_total 1");
   });
 
-  test("N13-05: a reservation stays while its claim exists, and goes with the claim when no pod holds it", async () => {
+  test("a reservation stays while its claim exists, and goes with the claim when no pod holds it", async () => {
     const claim = {
       apiVersion: "k8s.cni.cncf.io/v1alpha1",
       kind: "IPAMClaim",

@@ -8,7 +8,7 @@ import { compat } from "../../../src/npwg/profile.ts";
 import { readPod } from "../../../src/npwg/pod.ts";
 import type { ApiObject } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
-import { outcomeOf } from "../podnetworks/object-work.ts";
+import { outcomeOf } from "../work/request-outcome.ts";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import { paths, type PortCollections } from "./collections.ts";
 

@@ -3,7 +3,7 @@
 import { type ExternalPort, externalPortApiVersion, externalPortFinalizer } from "../../../src/external-port/objects.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../part.ts";
-import { outcomeOf } from "../podnetworks/object-work.ts";
+import { outcomeOf } from "../work/request-outcome.ts";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import type { PortCollections } from "./collections.ts";
 import { podFacts } from "./pod-work.ts";

@@ -51,7 +51,10 @@ export async function usedAddresses({ connection, credentials }: ApiObjects): Pr
   const list = new CollectionList({ connection, credentials, url, metadataOnly: false, consistent: true });
   for (let attempt = 1; ; attempt++) {
     const used: PodAddress[] = [];
-    const listed = await list.all("0", (object) => void used.push(...podAddresses(object)));
+    const listed = await list.all("0", (object) => {
+      used.push(...podAddresses(object));
+      return true;
+    });
     if (listed.kind === "listed") return ok(used);
     if (listed.kind === "relist" && attempt < maxLists) continue;
     const why = listed.kind === "failed" ? listed.why : "the list changed while it was read";
