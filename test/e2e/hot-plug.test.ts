@@ -1,15 +1,21 @@
 // Networks of running pods follow the annotation: a daemon in this process with a directory of manifests, an agent, and real namespaces.
 
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { isJsonObject } from "../../src/json/document.ts";
+import { startAgent, type TestAgent } from "../harness/agent.ts";
+import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { leases } from "../harness/namespaces.ts";
+import type { Answer } from "../harness/plexus.ts";
+import { installRecorder } from "../harness/recorder.ts";
 import { type Manifests, manifestsIn } from "./manifests.ts";
-import { bridgeStep, missingForMixed } from "./mixed-network.ts";
+import { bridgeStep, missingForMixed, mixedInstallation } from "./mixed-network.ts";
 import { ReconcileNode } from "./reconcile-node.ts";
-import type { Attaching, Stage } from "./stage.ts";
+import { type Attaching, openStage, type Stage } from "./stage.ts";
 
 type Attached = Attaching & { readonly pod: ReturnType<Stage["pod"]>; readonly containerId: string };
 
@@ -83,5 +89,259 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     await expectLinks(pod, "data");
     await deleted(pod);
     expect(leases(stage.leases)).toEqual([]);
+  });
+
+  test("MO-17: an attachment keeps its interface while its definition is edited or deleted, and is detached without it", async () => {
+    const ipam = { type: "ipam-host-local", subnet: "10.50.0.0/24" };
+    manifests.network("brief", [{ type: "bridge", bridge: "br-brief", ipam }]);
+    const pod = await attached("brief");
+    const before = pod.pod.addresses();
+    manifests.network("brief", [{ type: "bridge", bridge: "br-other", ipam: { ...ipam, subnet: "10.51.0.0/24" } }]);
+    select(pod, "brief,storage");
+    await expectLinks(pod, "net1", "net2");
+    expect(pod.pod.addresses()).toEqual(expect.arrayContaining([...before]));
+    rmSync(join(manifests.directory, "network-brief.json"));
+    select(pod, "storage");
+    await expectLinks(pod, "net2");
+    await expect.poll(() => leases(stage.leases).some((path) => path.startsWith("brief/")), soon).toBe(false);
+    // A definition that does not exist is attached as soon as it exists.
+    select(pod, "storage,late");
+    await expect.poll(() => node.warnings.join("\n"), soon).toMatch(/late .*\[NETWORK_NOT_FOUND\]/u);
+    manifests.network("late", [{ type: "bridge", bridge: "br-late", ipam }]);
+    await expectLinks(pod, "net2", "net3");
+    await deleted(pod);
+  });
+
+  test("another network on the same interface is a DEL and then an ADD", async () => {
+    const pod = await attached([{ name: "storage", interface: "data" }]);
+    stage.steps();
+    select(pod, [{ name: "fast", interface: "data" }]);
+    await expectStatus(pod, "data shop/fast");
+    await expectLinks(pod, "data");
+    expect(pod.pod.addresses().find(({ link }) => link === "data")?.address).toMatch(/^10\.30\.0\./u);
+    const bridges = stage.steps().flatMap(({ verb, type }) => (type === "bridge" ? [verb] : []));
+    expect(bridges).toEqual(["DEL", "ADD"]);
+    await deleted(pod);
+  });
+
+  test("ten changes in a second lead to a few comparisons, and to what the last one selects", async () => {
+    const pod = await attached("storage");
+    stage.steps();
+    for (let change = 0; change < 10; change++) {
+      select(pod, change % 2 === 0 ? "storage,fast" : "storage");
+      await sleep(80);
+    }
+    select(pod, "storage,fast");
+    await expectStatus(pod, "net1 shop/storage", "net2 shop/fast");
+    const changes = stage.steps().filter(({ type, ifname }) => type === "bridge" && ifname === "net2");
+    // Each comparison makes one change at most; a pause of 250 ms lies between two of them.
+    expect(changes.length).toBeLessThanOrEqual(7);
+    await deleted(pod);
+  });
+
+  test("a pod that is deleted meanwhile leaves nothing", async () => {
+    const pod = await attached("storage");
+    select(pod, "storage,fast");
+    await sleep(30);
+    rmSync(join(manifests.directory, `pod-${pod.containerId}.json`));
+    await deleted(pod);
+    await sleep(300);
+    expect([linksOf(pod), leases(stage.leases)]).toEqual([[], []]);
+  });
+
+  test("refuses a device plugin's network and a foreign namespace's with the reason, and attaches the others", async () => {
+    const annotations = { "k8s.v1.cni.cncf.io/resourceName": "vendor.example/nic" };
+    manifests.network("device", [{ type: "bridge", bridge: "br-device" }], annotations);
+    manifests.definition("theirs", { config: "{}" }, { namespace: "elsewhere" });
+    const pod = await attached(undefined, { namespaceIsolation: true, name: "isolated" });
+    select(pod, "device,elsewhere/theirs,storage");
+    await expectLinks(pod, "net3");
+    const warnings = (): string => node.warnings.filter((line) => line.includes(`pod shop/${pod.containerId}:`)).join("\n");
+    await expect.poll(warnings, soon).toMatch(/device plugin's resource.*\[HOT_PLUG_REFUSED\].*\[NETWORK_FORBIDDEN\]/u);
+    select(pod, [{ name: "storage" }, { name: "fast", "default-route": ["10.30.0.1"] }, { name: "fast", interface: "eth0" }]);
+    await expect
+      .poll(warnings, soon)
+      .toMatch(/default-route cannot be changed.*requests interface "eth0".*INTERFACE_NAME_TAKEN/u);
+    expect(linksOf(pod).toSorted()).toEqual(["eth0", "net3"]);
+    // A mistake in the annotation changes nothing.
+    select(pod, "[{");
+    await expect.poll(warnings, soon).toContain("[SELECTION_INVALID]");
+    expect(linksOf(pod).toSorted()).toEqual(["eth0", "net3"]);
+    await deleted(pod);
+  });
+
+  test("does not touch a path that has become another network namespace", async () => {
+    const pod = await attached();
+    const inside = (...command: readonly [string, ...string[]]): void => expect(pod.pod.exec(command).status).toBe(0);
+    // Another namespace at the same path has another link with this name.
+    inside("ip", "link", "set", "eth0", "down", "address", "02:00:00:00:00:99");
+    select(pod, "storage");
+    await expect.poll(() => node.warnings.join("\n"), soon).toContain(`${pod.pod.path} is another network namespace`);
+    expect(linksOf(pod)).toEqual(["eth0"]);
+    await node.succeed("DEL", pod);
+  });
+
+  test("does nothing for a pod that was attached without the key", async () => {
+    const pod = await attached("storage", { hotPlug: false, name: "off" });
+    const journal = readFileSync(join(node.state, "journal", `${pod.containerId}@off@eth0`), "utf8");
+    expect(journal).not.toContain("hotPlug");
+    select(pod);
+    await sleep(400);
+    expect(linksOf(pod).toSorted()).toEqual(["eth0", "net1"]);
+    await node.succeed("DEL", pod);
+  });
+
+  test("a failed attachment is undone and tried again", async () => {
+    const recorder = installRecorder(stage.plexus.cniPath, "failing");
+    recorder.script("ADD", { exit: 1, stdout: JSON.stringify({ cniVersion: "1.0.0", code: 101, msg: "no backend" }) }, 1);
+    manifests.network("flaky", [
+      { type: "bridge", bridge: "br-flaky", ipam: { type: "ipam-host-local", subnet: "10.60.0.0/24" } },
+      { type: "failing" },
+    ]);
+    const pod = await attached();
+    select(pod, "flaky");
+    await expectStatus(pod, "net1 shop/flaky");
+    expect(recorder.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL", "ADD"]);
+    expect(node.warnings.join("\n")).toMatch(/network shop\/flaky as net1: .*no backend/u);
+    await deleted(pod);
+  });
+
+  test("a status that could not be written is written later, also after a restart of the daemon", async () => {
+    const pod = await attached();
+    const status = join(manifests.directory, "status");
+    rmSync(status, { recursive: true });
+    writeFileSync(status, "");
+    select(pod, "storage");
+    await expectLinks(pod, "net1");
+    await expect.poll(() => node.warnings.join("\n"), soon).toContain("publishing the status");
+    const restarted = node.start();
+    rmSync(status);
+    await restarted;
+    await expectStatus(pod, "net1 shop/storage");
+    await deleted(pod);
+  });
+
+  test("a request attaches and detaches a network besides the annotation's", async () => {
+    const pod = await attached("storage");
+    const { hotPlug } = node.daemon;
+    const selection = { name: "fast", namespace: "shop", interface: "extra", extensions: new Map<string, string>() };
+    const made = await hotPlug.attach(pod.containerId, selection);
+    expect(made).toMatchObject({ ok: true, value: { ifname: "extra", source: "shop/fast" } });
+    expect(await hotPlug.attach(pod.containerId, selection)).toEqual(made);
+    await expectStatus(pod, "net1 shop/storage", "extra shop/fast");
+    await node.succeed("CHECK", pod);
+    select(pod);
+    await expectLinks(pod, "extra");
+    expect(await hotPlug.detach(pod.containerId, "eth0")).toMatchObject({ fault: { kind: "HOT_PLUG_REFUSED" } });
+    expect(await hotPlug.detach("unknown", "extra")).toMatchObject({ fault: { kind: "HOT_PLUG_REFUSED" } });
+    expect(await hotPlug.detach(pod.containerId, "extra")).toEqual({ ok: true, value: undefined });
+    expect(await hotPlug.detach(pod.containerId, "extra")).toEqual({ ok: true, value: undefined });
+    await expectLinks(pod);
+    await deleted(pod);
+  });
+
+  test("fifty pods change at once", { timeout: 120_000 }, async () => {
+    const pods: Attached[] = [];
+    for (let round = 0; round < 7; round++) {
+      pods.push(...(await Promise.all(Array.from({ length: round === 6 ? 2 : 8 }, () => attached()))));
+    }
+    const patience = { timeout: 60_000, interval: 100 };
+    for (const pod of pods) select(pod, "storage");
+    await expect.poll(() => pods.filter((pod) => statusOf(pod).includes("net1 shop/storage")).length, patience).toBe(50);
+    expect(leases(stage.leases).filter((path) => path.startsWith("storage/")).length).toBe(50);
+    for (const pod of pods) select(pod);
+    await expect.poll(() => pods.filter((pod) => statusOf(pod).length === 1).length, patience).toBe(50);
+    expect(leases(stage.leases).filter((path) => path.startsWith("storage/"))).toEqual([]);
+  });
+});
+
+const chain = (index: number): readonly object[] => [
+  { type: `before-${index}` },
+  { type: "bridge", bridge: `br-${index}`, ipam: { type: "ipam-host-local", subnet: `10.7${index}.0.0/24` } },
+  { type: `after-${index}` },
+];
+
+describe.skipIf(missingForMixed("hot-plug and crashes"))("a crash during a change of a running pod", () => {
+  test("MO-17: daemon and agent killed at each step: the next daemon makes what is selected", { timeout: 120_000 }, async () => {
+    const stage = openStage(mixedInstallation);
+    const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
+    const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+    const config = stage.network([bridgeStep()], { manifests: manifests.directory, hotPlug: true });
+    const running: (TestDaemon | TestAgent)[] = [];
+    const startBoth = async (): Promise<void> => {
+      const daemon = await startDaemon({
+        socket,
+        args: ["--state-dir", stage.plexus.state("cni"), "--reconcile-interval", "3600"],
+        confined: { writable: [stage.plexus.state("cni"), stage.leases, manifests.directory] },
+      });
+      const env = {
+        PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
+        CNI_PATH: stage.plexus.cniPath,
+        PLEXUS_SOCKET: socket,
+        PLEXUS_RUN_DIR: join(stage.plexus.directory, "run"),
+      };
+      running.push(daemon, startAgent({ command: stage.entrance(), env }));
+    };
+    const killBoth = async (): Promise<void> => {
+      const all = running.splice(0);
+      for (const each of all) each.signal("SIGKILL");
+      await Promise.all(all.map((each) => each.ended));
+    };
+    try {
+      await startBoth();
+      // Each pod has plugins of its own, so that one kill hits all boundaries: the step that is killed, of ADD and of DEL.
+      const scenes = [
+        { verb: "ADD", plugin: "before" },
+        { verb: "ADD", plugin: "after" },
+        { verb: "DEL", plugin: "after" },
+        { verb: "DEL", plugin: "before" },
+      ].map(({ verb, plugin }, index) => {
+        const recorders = new Map(
+          ["before", "after"].map((name) => [name, installRecorder(stage.plexus.cniPath, `${name}-${index}`)]),
+        );
+        manifests.network(`crash-${index}`, chain(index));
+        const name = `pod-${index}`;
+        const call = { containerId: name, ifname: "eth0", args: manifests.argsOf(name), config };
+        return { verb, name, index, recorder: recorders.get(plugin), pod: stage.pod(), call };
+      });
+      const request = (verb: string, { call, pod }: (typeof scenes)[number]): Promise<Answer> =>
+        stage.request({ verb, ...call, netns: pod.path, env: { PLEXUS_SOCKET: socket, PLEXUS_HOME: "/nowhere" } });
+      for (const scene of scenes) {
+        const selection = `crash-${scene.index}`;
+        manifests.pod(scene.name, scene.verb === "DEL" ? selection : undefined);
+        expect(await request("ADD", scene)).toMatchObject({ status: 0 });
+        scene.recorder?.script(scene.verb, { sleepMs: 60_000 }, 1);
+        manifests.pod(scene.name, scene.verb === "ADD" ? selection : undefined);
+      }
+      const isAtStep = ({ verb, recorder }: (typeof scenes)[number]): boolean =>
+        recorder?.calls().some(({ env }) => env["CNI_COMMAND"] === verb) === true;
+      await expect.poll(() => scenes.filter(isAtStep).length, soon).toBe(4);
+      await killBoth();
+      const journal = scenes.map(({ name }) =>
+        readFileSync(join(stage.plexus.state("cni"), "journal", `${name}@cluster@eth0`), "utf8"),
+      );
+      expect(journal.every((text) => text.includes('"status":"due"'))).toBe(true);
+      // CHECK of a pod whose change broke off passes: its other networks are whole.
+      await startBoth();
+      const linkNames = ({ pod }: (typeof scenes)[number]): string =>
+        pod
+          .links()
+          .map((link) => link.name)
+          .toSorted()
+          .join(" ");
+      await expect.poll(() => scenes.map(linkNames), soon).toEqual(["eth0 net1", "eth0 net1", "eth0", "eth0"]);
+      const settled = (): readonly number[] =>
+        scenes.map(({ name }) => {
+          const status = manifests.statusOf(name);
+          return Array.isArray(status) ? status.length : 0;
+        });
+      await expect.poll(settled, soon).toEqual([2, 2, 1, 1]);
+      for (const scene of scenes) expect(await request("CHECK", scene)).toMatchObject({ status: 0, stdout: "" });
+      for (const scene of scenes) expect(await request("DEL", scene)).toMatchObject({ status: 0 });
+      expect([leases(stage.leases), stage.left().links]).toEqual([[], []]);
+    } finally {
+      await Promise.all(running.splice(0).map((each) => each.stop()));
+      stage.dispose();
+    }
   });
 });
