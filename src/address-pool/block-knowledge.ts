@@ -49,6 +49,7 @@ export class BlockKnowledge {
   readonly #known = new Map<string, KnownBlock>();
   /** UIDs of blocks for which a deletion was or will be sent. Such a block is never used again: the request may arrive late. */
   readonly #leaving: Set<string>;
+  readonly #spans = new WeakMap<AddressPool, Map<string, readonly AddressSpan[]>>();
   #epoch = 0;
   #last: Moment | undefined;
   #isComplete = false;
@@ -115,8 +116,17 @@ export class BlockKnowledge {
       const fits =
         place?.span.family === block.span.family && place.span.first === block.span.first && place.span.last === block.span.last;
       // A block with other addresses is of a pool that had this name before.
-      return fits ? [{ block, spans: assignableSpans(pool, block.span) }] : [];
+      return fits ? [{ block, spans: this.#spansOf(pool, block) }] : [];
     });
+  }
+
+  /** The addresses of a block to hand out. Kept, because a pool may have hundreds of exclusions and each ADD asks twice. */
+  #spansOf(pool: AddressPool, block: AddressBlock): readonly AddressSpan[] {
+    let ofPool = this.#spans.get(pool);
+    if (ofPool === undefined) this.#spans.set(pool, (ofPool = new Map()));
+    const known = ofPool.get(block.uid) ?? assignableSpans(pool, block.span);
+    ofPool.set(block.uid, known);
+    return known;
   }
 
   /** Excludes a block from use before its deletion. `stay` takes it back if no deletion was sent. */

@@ -40,13 +40,11 @@ export class BlockApi {
     this.#objects = objects;
   }
 
-  /** Reads a pool. */
-  async pool(name: string): Promise<Result<ReadPool>> {
+  /** Reads a pool; undefined if it does not exist. */
+  async pool(name: string): Promise<Result<ReadPool | undefined>> {
     const answer = await this.#objects.get(`${addressPoolsPath}/${name}`);
-    if (answer.kind !== "object") {
-      const why = answer.kind === "absent" ? `does not exist (${answer.why})` : `cannot be read: ${answer.why}`;
-      return failed(fault("POOL_UNAVAILABLE", `AddressPool ${name} ${why}`));
-    }
+    if (answer.kind === "absent") return ok(undefined);
+    if (answer.kind !== "object") return failed(fault("POOL_UNAVAILABLE", `AddressPool ${name} cannot be read: ${answer.why}`));
     const read = readAddressPool(answer.object);
     if (!read.ok) return failed(fault("POOL_UNAVAILABLE", `AddressPool ${name}: ${read.problem}`));
     if (read.value.name !== name)

@@ -1,5 +1,8 @@
-// The pools of the cluster for a daemon's calls: one NodePools for each state directory and API server that configurations name.
+// The pools of the cluster for a daemon's calls: one NodePools for each state directory. A state directory belongs to one cluster, because
+// the files in it name blocks of that cluster.
 
+import { fault } from "../../../src/fault/fault.ts";
+import { failed } from "../../../src/fault/result.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { NodePools } from "../../capabilities/leases/pools/node-pools.ts";
 import type { PoolSource } from "../../capabilities/leases/pools/pool-access.ts";
@@ -20,23 +23,24 @@ export interface DaemonPoolsInit {
 /** All pools of one daemon. */
 export class DaemonPools {
   readonly #init: DaemonPoolsInit;
-  readonly #opened = new Map<string, Promise<NodePools>>();
+  readonly #opened = new Map<string, { readonly cluster: string; readonly pools: Promise<NodePools> }>();
 
   constructor(init: DaemonPoolsInit) {
     this.#init = init;
   }
 
   /** The pools of a call's configuration. */
-  of(configuration: PoolConfiguration): Promise<PoolSource> {
-    const { cniDir, kubeconfig, manifests, kubernetes } = configuration;
-    const name = JSON.stringify([cniDir, kubeconfig, manifests, kubernetes.allowInsecure]);
-    const opened = this.#opened.get(name) ?? this.#open(configuration);
-    this.#opened.set(name, opened);
-    return opened;
+  async of(configuration: PoolConfiguration): Promise<PoolSource> {
+    const { cniDir, kubeconfig, manifests } = configuration;
+    const cluster = JSON.stringify({ kubeconfig, manifests });
+    const opened = this.#opened.get(cniDir) ?? { cluster, pools: this.#open(configuration) };
+    this.#opened.set(cniDir, opened);
+    const pools = await opened.pools;
+    return opened.cluster === cluster ? pools : refusing(pools.root, cluster, opened.cluster);
   }
 
   close(): void {
-    for (const opened of this.#opened.values()) void opened.then((pools) => pools.close());
+    for (const { pools } of this.#opened.values()) void pools.then((each) => each.close());
   }
 
   async #open(configuration: PoolConfiguration): Promise<NodePools> {
@@ -55,4 +59,13 @@ export class DaemonPools {
       warn,
     });
   }
+}
+
+/** The source of a configuration whose state directory belongs to another cluster. DEL and GC need no cluster. */
+function refusing(root: string, cluster: string, other: string): PoolSource {
+  const refused = async (name: string): Promise<ReturnType<typeof failed>> => {
+    const why = `AddressPool ${name} of ${cluster} can't be used: plexusd uses ${root} for pools of ${other}. Restart plexusd, or set another cniDir`;
+    return failed(fault("POOL_UNAVAILABLE", why));
+  };
+  return { root, open: refused, complete: refused };
 }

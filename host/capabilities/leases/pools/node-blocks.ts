@@ -28,6 +28,9 @@ const maxRefreshMs = 300_000;
 /** Milliseconds after which a pool is read again. */
 const poolMs = 30_000;
 
+/** Milliseconds after a failed read of a pool until the next one: calls must not wait for a missing API one after the other. */
+const retryMs = 5_000;
+
 interface KnownPool {
   readonly pool: AddressPool;
   readonly readAtMs: number;
@@ -38,7 +41,9 @@ export class NodeBlocks {
   readonly init: NodeBlocksInit;
   readonly holder: string;
   readonly knowledge: BlockKnowledge;
+  /** Pools as this daemon has read them from the API. */
   readonly #pools = new Map<string, KnownPool>();
+  readonly #failedAtMs = new Map<string, number>();
   readonly #reading = new Map<string, Promise<Result<AddressPool>>>();
   #listing: Promise<Result<void>> | undefined;
   #listedAtMs = -Infinity;
@@ -89,22 +94,32 @@ export class NodeBlocks {
     );
   }
 
-  /** The pool as it was read within the last 30 s; read from the API otherwise. */
+  /** The pool as this daemon read it last, some 30 s ago at most unless the API is away; read now if it was not yet. */
   async pool(name: string): Promise<Result<AddressPool>> {
-    const known = this.#pools.get(name);
-    if (known !== undefined) {
-      if (this.init.now().monotonicMs - known.readAtMs > poolMs) void this.readPool(name);
-      return ok(known.pool);
-    }
-    return this.readPool(name);
+    const known = this.#pools.get(name)?.pool;
+    return known === undefined ? this.readPool(name) : ok(known);
   }
 
-  /** The pool that was read last; undefined if none was. */
+  /** As `pool`. If the daemon has read none and the API is away, the node's copy serves: for ranges, never for a claim. */
+  async poolOrCopy(name: string): Promise<Result<AddressPool>> {
+    const known = this.#pools.get(name)?.pool;
+    if (known !== undefined) return ok(known);
+    const failedAtMs = this.#failedAtMs.get(name) ?? -Infinity;
+    const early = this.init.now().monotonicMs - failedAtMs < retryMs ? copyOf(this.init.directory, name) : undefined;
+    if (early !== undefined) return ok(early);
+    const read = await this.readPool(name);
+    // A pool that does not exist is no failure to read it.
+    if (read.ok || !this.#failedAtMs.has(name)) return read;
+    const copy = copyOf(this.init.directory, name);
+    return copy === undefined ? read : ok(copy);
+  }
+
+  /** The pool as this daemon read it last; undefined if it has read none, or the pool does not exist. */
   knownPool(name: string): AddressPool | undefined {
     return this.#pools.get(name)?.pool;
   }
 
-  /** Reads a pool from the API; without the API, the node's copy serves if the daemon has read none. */
+  /** Reads a pool from the API. */
   async readPool(name: string): Promise<Result<AddressPool>> {
     const reading = this.#reading.get(name) ?? this.#readPool(name).finally(() => this.#reading.delete(name));
     this.#reading.set(name, reading);
@@ -136,10 +151,25 @@ export class NodeBlocks {
     const start = this.knowledge.begin(this.init.now());
     const listed = await api.blocksOfNode(node);
     if (!listed.ok) return listed;
+    await this.#readPoolsOf(listed.value.blocks);
     this.knowledge.noteList(start, listed.value.blocks, this.init.now());
     this.#listedAtMs = start.atMs;
     for (const problem of listed.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
     return ok(undefined);
+  }
+
+  /**
+   * Reads the pools of blocks that are new to this daemon: an earlier daemon may have claimed a block while the pool was deleted, so only a
+   * pool that is there after the block counts.
+   */
+  async #readPoolsOf(blocks: readonly AddressBlock[]): Promise<void> {
+    const known = new Set(this.blocks.map(({ uid }) => uid));
+    const pools = new Set(blocks.flatMap(({ uid, holder, pool }) => (holder === this.holder && !known.has(uid) ? [pool] : [])));
+    for (const name of pools) {
+      if (!this.#pools.has(name)) continue;
+      const read = await this.#readPool(name);
+      if (!read.ok) this.#pools.delete(name);
+    }
   }
 
   async #readPool(name: string): Promise<Result<AddressPool>> {
@@ -147,17 +177,20 @@ export class NodeBlocks {
     const readAtMs = now().monotonicMs;
     const claimant = await this.claimant();
     const read = claimant.ok ? await claimant.value.api.pool(name) : claimant;
-    if (read.ok) {
-      const { pool, object } = read.value;
-      this.#pools.set(name, { pool, readAtMs });
-      directory.keepPool(name, JSON.stringify(object));
-      return ok(pool);
+    if (!read.ok) {
+      this.#failedAtMs.set(name, readAtMs);
+      return read;
     }
-    const known = this.#pools.get(name)?.pool ?? copyOf(directory, name);
-    if (known === undefined) return read;
-    // The next look is in 30 s, not with each call.
-    this.#pools.set(name, { pool: known, readAtMs });
-    return ok(known);
+    this.#failedAtMs.delete(name);
+    if (read.value === undefined) {
+      // Nothing is handed out of a pool that is gone: another one may have its name and its addresses soon.
+      this.#pools.delete(name);
+      return failed(fault("POOL_UNAVAILABLE", `AddressPool ${name} does not exist`));
+    }
+    const { pool, object } = read.value;
+    this.#pools.set(name, { pool, readAtMs });
+    directory.keepPool(name, JSON.stringify(object));
+    return ok(pool);
   }
 }
 

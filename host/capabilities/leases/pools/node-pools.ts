@@ -59,7 +59,7 @@ export class NodePools implements PoolSource {
   async complete(name: string, configuration: string): Promise<Result<string>> {
     const opened = this.#open();
     if (!opened.ok) return opened;
-    const pool = await opened.value.pool(name);
+    const pool = await opened.value.poolOrCopy(name);
     if (!pool.ok) return pool;
     const document = parseConfiguration(configuration, { what: "configuration" });
     return document.ok ? withPoolRanges(document.value, pool.value) : document;

@@ -13,6 +13,8 @@ import type { NodeBlocks } from "./node-blocks.ts";
 
 /** Milliseconds for which a full pool counts as full: calls that wait for an address must not list the pool's blocks each time. */
 const fullMs = 2_000;
+/** Milliseconds for which a pool with room counts as such: runtimes send STATUS every few seconds. */
+const roomMs = 10_000;
 /** Refused claims after which the pool's blocks are listed again. */
 const maxRefusals = 4;
 /** The next block is claimed ahead only while this share of the pool's blocks is free, so that a node takes none from others. */
@@ -24,6 +26,7 @@ export class PoolClaims {
   readonly #pool: string;
   readonly #claiming = new Map<Family, Promise<Result<void>>>();
   readonly #fullUntilMs = new Map<Family, number>();
+  readonly #roomUntilMs = new Map<Family, number>();
 
   constructor(blocks: NodeBlocks, pool: string) {
     this.#blocks = blocks;
@@ -61,9 +64,13 @@ export class PoolClaims {
     const { pool, node } = terms.value;
     const family = spans[0]?.family ?? 4;
     if (this.#isFull(family)) return ok(false);
+    const nowMs = this.#blocks.init.now().monotonicMs;
+    if (nowMs < (this.#roomUntilMs.get(family) ?? -Infinity)) return ok(true);
     const taken = await this.#taken(terms.value);
     if (!taken.ok) return taken;
-    return ok(firstWith(pool, family, node, taken.value, spans) !== undefined);
+    const hasRoom = firstWith(pool, family, node, taken.value, spans) !== undefined;
+    if (hasRoom) this.#roomUntilMs.set(family, nowMs + roomMs);
+    return ok(hasRoom);
   }
 
   /** Claims the next block in the background, if the pool has plenty. */
@@ -101,6 +108,7 @@ export class PoolClaims {
     for (let refusals = 0; ;) {
       const block = firstWith(pool, family, node, taken, spans);
       if (block === undefined && isListed) {
+        this.#roomUntilMs.delete(family);
         this.#fullUntilMs.set(family, this.#blocks.init.now().monotonicMs + fullMs);
         return failed(this.#full(pool));
       }
@@ -132,8 +140,26 @@ export class PoolClaims {
     if (outcome.kind === "failed")
       return failed(fault("POOL_UNAVAILABLE", `no block of AddressPool ${name} can be claimed: ${outcome.why}`));
     if (outcome.kind === "taken") return ok(undefined);
-    knowledge.noteBlock(start, outcome.block, init.now());
-    return ok(outcome.block);
+    const { block } = outcome;
+    // The pool's finalizer protects a block from the moment on at which the pool is not being deleted. A pool that was deleted between its read and
+    // the claim may have been replaced by one with other ranges.
+    const again = await this.#blocks.readPool(name);
+    const obstacle = again.ok ? claimObstacle(again.value) : again.fault.msg;
+    if (obstacle === undefined && again.ok && again.value.uid === pool.uid) {
+      knowledge.noteBlock(start, block, init.now());
+      return ok(block);
+    }
+    await this.#discard(block, api);
+    const why = obstacle ?? "was replaced by another one";
+    return failed(fault("POOL_UNAVAILABLE", `a block of AddressPool ${name} was claimed and given back: ${why}`));
+  }
+
+  /** Gives a block back that was never used. */
+  async #discard({ uid, name }: AddressBlock, api: BlockApi): Promise<void> {
+    const { knowledge, init } = this.#blocks;
+    knowledge.leave(uid);
+    init.directory.noteLeaving(uid, name);
+    if ((await api.remove(name, uid)) === "gone") init.directory.noteGone(uid);
   }
 
   /** The numbers of the pool's claimed blocks, from the API. Blocks of this node among them become known. */
