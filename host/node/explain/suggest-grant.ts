@@ -32,6 +32,7 @@ function neededScopes(config: Configuration, ifname: string): readonly NeededSco
   if (config["isGateway"] === true || config["isDefaultGateway"] === true) add("links", "forwarding", "isGateway", true);
   const { ipam, sysctl } = config;
   if (isJsonObject(ipam) && typeof ipam["type"] === "string") add("delegation", "plugins", "ipam.type", ipam["type"]);
+  if (isJsonObject(ipam) && typeof ipam["pool"] === "string") add("leases", "pools", "ipam.pool", ipam["pool"]);
   if (config["ipMasq"] === true) add("firewall", "masquerade", "ipMasq", true);
   if (isJsonObject(sysctl)) for (const key of Object.keys(sysctl)) add("sysctl", "keys", "sysctl", sysctlPath(key, ifname));
   return needed;
