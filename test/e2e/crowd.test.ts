@@ -1,4 +1,4 @@
-// ADD and DEL of 200 pods with 1 to 4 attachments, 16 at once, while plugins and API requests fail and engines and shims are killed. At the
+// ADD and DEL of 120 pods with 1 to 4 attachments, 16 at once, while plugins and API requests fail and engines and shims are killed. At the
 // end nothing may remain. The full crowd uses a real API server if installed, and a smaller crowd uses a directory of manifests; without an
 // API server the full crowd uses the manifests. PLEXUS_TEST_SEED repeats a run, PLEXUS_TEST_PODS sets the number of pods.
 
@@ -16,10 +16,10 @@ import { missingForMixed, mixedInstallation } from "./mixed-network.ts";
 import { processesNaming } from "./processes.ts";
 import { nothing, openStage, type Stage } from "./stage.ts";
 
-const fullCrowd = repetitions(200, "PLEXUS_TEST_PODS");
+const fullCrowd = repetitions(120, "PLEXUS_TEST_PODS");
 const seed = Number(process.env["PLEXUS_TEST_SEED"] ?? Math.floor(Math.random() * 1e6));
 /** A run of fewer pods may not produce every kind of fault. */
-const podsForAllFaults = 200;
+const podsForAllFaults = 120;
 
 const childLists: Requirement = () =>
   existsSync(`/proc/${process.pid}/task/${process.pid}/children`)

@@ -11,8 +11,8 @@ import { bridgeStep, shaperStep } from "./mixed-network.ts";
 import type { Attaching, Stage } from "./stage.ts";
 
 const lanes = 16;
-/** The share of ADDs, and of DELs, with a fault. */
-const faultShare = 0.3;
+/** The share of pods with a fault in ADD, and in DEL. Half of the pods, because an undisturbed pod finds little and takes as long. */
+const faultShare = 0.5;
 /** Attempts of the runtime before it gives a pod up. */
 const maxAttempts = 8;
 
