@@ -14,6 +14,7 @@ import { daemonPodBenchmarks } from "./daemon-pods.ts";
 import { firstCall } from "./first-call.ts";
 import { freshInstance } from "./fresh-instance.ts";
 import { guestBenchmarks } from "./guest.ts";
+import { hotPlugBenchmarks } from "./hot-plug.ts";
 import { shimMemory } from "./shim-memory.ts";
 import { shimVersion } from "./shim-version.ts";
 import { ipamStep } from "./ipam-step.ts";
@@ -53,6 +54,7 @@ const benchmarks: readonly Benchmark[] = [
   ...sandboxBenchmarks,
   ...guestBenchmarks,
   ...chainTraceBenchmarks,
+  ...hotPlugBenchmarks,
   ...poolBenchmarks,
 ];
 

@@ -1,0 +1,140 @@
+// Networks of running pods follow the annotation at a real API server: a confined daemon that watches its node's pods, and an agent on the node.
+
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { startAgent, type TestAgent } from "../harness/agent.ts";
+import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { selectNetworks } from "../harness/kube/annotate.ts";
+import { type ApiServer, type CreatedPod, startApiServer } from "../harness/kube/api-server.ts";
+import { type FaultProxy, startFaultProxy } from "../harness/kube/fault-proxy.ts";
+import type { PodNamespace } from "../harness/namespaces.ts";
+import type { Answer } from "../harness/plexus.ts";
+import { type Attaching, nothing } from "../e2e/stage.ts";
+import { missingForKube, type Node, openNode } from "./node.ts";
+
+/** The daemon keeps the configuration of the last call for its own calls. */
+const nothingButConfiguration = { ...nothing, state: ["configurations/cluster"] };
+
+const soon = { timeout: 20_000, interval: 20 };
+
+describe.skipIf(missingForKube("hot-plug with a Kubernetes API"))("networks of a running pod of the API", () => {
+  let api: ApiServer;
+  let proxy: FaultProxy;
+  let kubeconfig = "";
+  let node: Node;
+  let daemon: TestDaemon;
+  let agent: TestAgent;
+  const socket = (): string => join(node.plexus.directory, "daemon", "plexus.sock");
+  beforeAll(async () => {
+    api = await startApiServer();
+    proxy = await startFaultProxy(api);
+    node = openNode(api);
+    kubeconfig = await proxy.kubeconfig();
+    daemon = await startDaemon({
+      socket: socket(),
+      args: ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", kubeconfig],
+    });
+    const { cniPath, directory } = node.plexus;
+    const env = {
+      PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
+      CNI_PATH: cniPath,
+      PLEXUS_SOCKET: socket(),
+      PLEXUS_RUN_DIR: join(directory, "run"),
+    };
+    agent = startAgent({ command: node.entrance(), env });
+    for (const name of ["storage", "fast"]) {
+      await api.network("shop", name, [node.bridge(name, `10.${name === "fast" ? 30 : 20}.0.0/24`)]);
+    }
+  });
+  afterAll(async () => {
+    await agent?.stop();
+    await daemon?.stop();
+    await proxy?.dispose();
+    node?.dispose();
+    await api?.dispose();
+  });
+
+  type Running = CreatedPod & { readonly call: Attaching & { readonly pod: PodNamespace } };
+  const request = (verb: string, { call }: Running): Promise<Answer> =>
+    node.request({
+      verb,
+      config: call.config,
+      containerId: call.containerId,
+      ifname: "eth0",
+      netns: call.pod.path,
+      ...(call.args === undefined ? {} : { args: call.args }),
+      env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" },
+    });
+  async function running(name: string): Promise<Running> {
+    const pod = await api.pod("shop", name);
+    const each = { ...pod, call: node.attaching(pod, { hotPlug: true, kubeconfig }) };
+    expect(await request("ADD", each)).toMatchObject({ status: 0 });
+    return each;
+  }
+  const expectLinks = ({ call }: Running, ...names: readonly string[]): Promise<void> =>
+    expect
+      .poll(
+        () =>
+          call.pod
+            .links()
+            .map((link) => link.name)
+            .toSorted(),
+        soon,
+      )
+      .toEqual(["eth0", ...names].toSorted());
+  const expectStatus = ({ namespace, name }: Running, ...names: readonly string[]): Promise<void> =>
+    expect
+      .poll(async () => {
+        const status = await api.statusOf(namespace, name);
+        return Array.isArray(status) ? status.map((entry: unknown) => Reflect.get(Object(entry), "interface")) : status;
+      }, soon)
+      .toEqual(["eth0", ...names]);
+
+  test("MO-17 N13-03: the annotation's change is followed, with Multus' Events and one new status", async () => {
+    const pod = await running("web");
+    await selectNetworks(api, pod, "storage,fast");
+    await expectLinks(pod, "net1", "net2");
+    await expectStatus(pod, "net1", "net2");
+    await selectNetworks(api, pod, "fast,absent");
+    await expectLinks(pod, "net2");
+    await expectStatus(pod, "net2");
+    const events = async (): Promise<readonly string[]> =>
+      (await api.eventsOf(pod)).map((text) => text.split(" ").slice(0, 3).join(" "));
+    await expect
+      .poll(events, soon)
+      .toEqual(
+        expect.arrayContaining([
+          "Normal AddedInterface Add",
+          "Normal RemovedInterface Remove",
+          "Warning InterfaceAddFailed NetworkAttachmentDefinition",
+        ]),
+      );
+    // A pod that the API has forgotten keeps its networks until the runtime's DEL.
+    await api.deletePod(pod.namespace, pod.name);
+    expect(await request("DEL", pod)).toMatchObject({ status: 0 });
+    expect(node.left()).toEqual(nothingButConfiguration);
+  });
+
+  test("while the API is away nothing is detached; what changed meanwhile and the status follow when it is back", async () => {
+    const pod = await running("api");
+    await selectNetworks(api, pod, "storage");
+    await expectStatus(pod, "net1");
+    // Writes of the status fail, then everything.
+    proxy.script(({ method }) => (method === "PATCH" ? { answer: { status: 503 } } : undefined));
+    await selectNetworks(api, pod, "storage,fast");
+    await expectLinks(pod, "net1", "net2");
+    proxy.script(() => ({ reset: true }));
+    proxy.cut();
+    await selectNetworks(api, pod, "fast");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    proxy.script(() => undefined);
+    await expectLinks(pod, "net2");
+    await expectStatus(pod, "net2");
+    await selectNetworks(api, pod, undefined);
+    await expectLinks(pod);
+    expect(await request("DEL", pod)).toMatchObject({ status: 0 });
+    expect(node.left()).toEqual(nothingButConfiguration);
+  });
+});
