@@ -149,15 +149,20 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     expect([linksOf(pod), leases(stage.leases)]).toEqual([[], []]);
   });
 
-  test("refuses a device plugin's network and a foreign namespace's with the reason, and attaches the others", async () => {
+  test("refuses a device plugin's network, a port of an outer fabric and a foreign namespace's with the reason, and attaches the others", async () => {
     const annotations = { "k8s.v1.cni.cncf.io/resourceName": "vendor.example/nic" };
     manifests.network("device", [{ type: "bridge", bridge: "br-device" }], annotations);
     manifests.definition("theirs", { config: "{}" }, { namespace: "elsewhere" });
-    const pod = await attached(undefined, { namespaceIsolation: true, name: "isolated" });
-    select(pod, "device,elsewhere/theirs,storage");
+    manifests.network("fabric", [{ type: "bridge", bridge: "br-fabric" }], {
+      "plexus.dev/external-port": '{"provider":"fabric"}',
+    });
+    const pod = await attached(undefined, { namespaceIsolation: true, externalPorts: true, name: "isolated" });
+    select(pod, "device,elsewhere/theirs,storage,fabric");
     await expectLinks(pod, "net3");
     const warnings = (): string => node.warnings.filter((line) => line.includes(`pod shop/${pod.containerId}:`)).join("\n");
-    await expect.poll(warnings, soon).toMatch(/device plugin's resource.*\[HOT_PLUG_REFUSED\].*\[NETWORK_FORBIDDEN\]/u);
+    await expect
+      .poll(warnings, soon)
+      .toMatch(/device plugin's resource.*\[HOT_PLUG_REFUSED\].*\[NETWORK_FORBIDDEN\].*ports of provider "fabric"/u);
     select(pod, [{ name: "storage" }, { name: "fast", "default-route": ["10.30.0.1"] }, { name: "fast", interface: "eth0" }]);
     await expect
       .poll(warnings, soon)

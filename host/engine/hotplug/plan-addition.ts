@@ -56,6 +56,10 @@ export async function planAddition(
   const attachment = { containerId, netns: entry.plan.netns, args, ifname: ifname.value, capabilityArgs: new Map() };
   const planned = await planDefinition(withoutDevices(context, source), cluster, selection, attachment, profileOf(configuration));
   if (!planned.ok) return planned;
+  if (planned.value.externalPort !== undefined) {
+    const why = `its ports of provider "${planned.value.externalPort}" are made only when a pod starts`;
+    return failed(fault("HOT_PLUG_REFUSED", `network ${source}: ${why}`));
+  }
   const plan = withDeviceInfo(planned.value);
   const reserved = reservedName(context, container, plan);
   if (!reserved.ok) return reserved;
