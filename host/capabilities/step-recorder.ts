@@ -12,6 +12,8 @@ export interface StepRecorder {
     readonly grants: unknown;
     readonly limits: unknown;
   }) => void;
+  /** Notes the step's configuration as the component gets it, if the engine has completed it. A replay then needs no pool. */
+  readonly configuration: (stdin: string) => void;
   /** The same capabilities, whose calls are recorded. A replay answers them instead. */
   readonly imports: (imports: CapabilityImports) => CapabilityImports;
   /** Notes the resources that the component used. */

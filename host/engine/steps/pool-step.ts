@@ -21,11 +21,13 @@ const handsOut: ReadonlySet<string> = new Set(["ADD", "STATUS"]);
  * NOT_GRANTED, SHADOW_UNSUPPORTED, POOL_UNAVAILABLE; for STATUS, NOT_AVAILABLE with the reason.
  */
 export async function withPool(
-  host: Pick<DelegateHost, "pools">,
+  host: Pick<DelegateHost, "pools" | "bindRecorded">,
   running: RunningStep,
   capabilities: readonly string[],
 ): Promise<Result<RunningStep>> {
   const { step } = running;
+  // A record has the completed configuration and the answers of the pool.
+  if (host.bindRecorded !== undefined) return ok(running);
   if (!capabilities.includes("leases") || !mayNamePool.test(step.stdin)) return ok(running);
   const found = await find(host, running);
   return found.ok ? found : failed(step.verb === "STATUS" ? fault("NOT_AVAILABLE", found.fault.msg) : found.fault);
@@ -54,7 +56,9 @@ async function find(host: Pick<DelegateHost, "pools">, running: RunningStep): Pr
   const source = await host.pools?.();
   if (source === undefined) return failed(withoutConfiguration(pool));
   const stdin = isLenient ? ok(step.stdin) : await source.complete(pool, step.stdin);
-  return stdin.ok ? ok({ ...running, step: { ...step, stdin: stdin.value }, pool: { name: pool, source } }) : stdin;
+  if (!stdin.ok) return stdin;
+  if (stdin.value !== step.stdin) running.recorder?.configuration(stdin.value);
+  return ok({ ...running, step: { ...step, stdin: stdin.value }, pool: { name: pool, source } });
 }
 
 function withoutConfiguration(pool: string): Fault {

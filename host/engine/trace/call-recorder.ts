@@ -77,6 +77,7 @@ export class CallRecorder {
       imports: (imports) => open.imports(imports),
       usage: (usage) => open.usage(usage),
       native: (native) => open.native(native),
+      configuration: (stdin) => open.configuration(stdin),
       verdict: (verdict) => open.verdict(verdict),
       end: (ms, outcome) => {
         open.end(ms, outcome);

@@ -45,7 +45,7 @@ type OpenCall = { -readonly [K in keyof ImportCall]: ImportCall[K] };
 export class OpenStep {
   readonly steps: OpenStep[] = [];
   readonly #init: OpenStepInit;
-  readonly #stdin: string;
+  #stdin: string;
   readonly #omitted = new Set<string>();
   readonly #calls: OpenCall[] = [];
   readonly #log: string[] = [];
@@ -85,6 +85,10 @@ export class OpenStep {
 
   component({ path, digest, grants, limits }: Omit<ComponentRecord, "calls" | "log" | "usage">): void {
     this.#component = { path, digest, grants: definedOnly(grants), limits: definedOnly(limits) };
+  }
+
+  configuration(stdin: string): void {
+    this.#stdin = this.#kept(stdin, "stdin");
   }
 
   imports(imports: CapabilityImports): CapabilityImports {

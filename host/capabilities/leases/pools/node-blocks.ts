@@ -126,14 +126,22 @@ export class NodeBlocks {
     return reading;
   }
 
-  /** Called each second: notes the time, and reads again what is old. */
-  async tick(): Promise<void> {
+  /** Reads a pool by a request that begins now, which `readPool` may share with an older one. */
+  readPoolAnew(name: string): Promise<Result<AddressPool>> {
+    return this.#readPool(name);
+  }
+
+  /** Called each second, whatever requests are under way: a longer silence counts as a pause. */
+  noteTime(): void {
+    if (this.knowledge.observe(this.init.now())) return;
+    this.init.warn(
+      "pools: the node was paused, or a clock jumped; its AddressBlocks are read again before an address is handed out",
+    );
+  }
+
+  /** Reads again what is old. */
+  async refresh(): Promise<void> {
     const now = this.init.now();
-    if (!this.knowledge.observe(now)) {
-      this.init.warn(
-        "pools: the node was paused, or a clock jumped; its AddressBlocks are read again before an address is handed out",
-      );
-    }
     const blocks = this.knowledge.blocks;
     const shortest = Math.min(...blocks.map(({ freeAfterSeconds }) => freeAfterSeconds * 1000));
     const afterMs = Math.max(refreshMs, Math.min(maxRefreshMs, shortest / 4));
@@ -141,7 +149,10 @@ export class NodeBlocks {
       this.#listedAtMs = now.monotonicMs;
       await this.list();
     }
-    for (const [name, { readAtMs }] of this.#pools) if (now.monotonicMs - readAtMs > poolMs) await this.readPool(name);
+    for (const [name, { readAtMs }] of this.#pools) {
+      const triedAtMs = Math.max(readAtMs, this.#failedAtMs.get(name) ?? -Infinity);
+      if (now.monotonicMs - triedAtMs > poolMs) await this.readPool(name);
+    }
   }
 
   async #list(): Promise<Result<void>> {

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AddressBlock, type BlockClaim, blockName } from "../../../../src/address-pool/address-block.ts";
 import { type AddressPool, poolFinalizer } from "../../../../src/address-pool/address-pool.ts";
 import { poolOf } from "../../../../src/address-pool/testing/read-pool.ts";
@@ -13,6 +13,7 @@ import { readAddress } from "../../../../src/net/ip.ts";
 import type { BlockApi } from "../../../cluster/pools/block-api.ts";
 import { GiveBack } from "./give-back.ts";
 import { NodeBlocks } from "./node-blocks.ts";
+import { NodePools } from "./node-pools.ts";
 import { PoolClaims } from "./pool-claims.ts";
 import { PoolDirectory } from "./pool-directory.ts";
 
@@ -26,10 +27,12 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   /** Requests that take effect and whose answers are lost. */
   readonly lost = new Set<"claim" | "remove">();
   isAway = false;
+  hangs = false;
   requests = 0;
 
   async pool(): ReturnType<BlockApi["pool"]> {
     this.requests++;
+    if (this.hangs) await new Promise(() => undefined);
     if (this.isAway) return failed(fault("POOL_UNAVAILABLE", "the API is away"));
     return ok(this.pools && { pool: this.pools, object: {} });
   }
@@ -57,6 +60,7 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   }
   async #list(fits: (block: AddressBlock) => boolean): ReturnType<BlockApi["blocksOfNode"]> {
     this.requests++;
+    if (this.hangs) await new Promise(() => undefined);
     if (this.isAway) return failed(fault("POOL_UNAVAILABLE", "the API is away"));
     return ok({ blocks: [...this.blocks.values()].filter(fits), problems: [] });
   }
@@ -192,6 +196,32 @@ describe("an empty block", () => {
     expect([api.blocks.size, usableOf(next.blocks)]).toEqual([1, 0]);
     await new GiveBack(next.blocks, 60_000).round();
     expect([api.blocks.size, directory().leaving().size]).toEqual([0, 0]);
+  });
+});
+
+describe("a daemon whose requests get no answer", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test("goes on with its blocks, because only its own silence counts as a pause", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "performance", "Date"] });
+    const warnings: string[] = [];
+    const pools = new NodePools({
+      directory: directory(),
+      nodeName: "n1",
+      api: async () => api as unknown as BlockApi,
+      now: () => ({ monotonicMs: performance.now(), wallMs: Date.now() }),
+      warn: (text) => void warnings.push(text),
+    });
+    const access = await pools.open("storage");
+    if (!access.ok) throw new Error(access.fault.msg);
+    await access.value.ready();
+    expect(await access.value.claim(whole)).toEqual(ok(undefined));
+    api.hangs = true;
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([access.value.usable().length, await access.value.ready(), warnings]).toEqual([1, ok(undefined), []]);
+    await vi.advanceTimersByTimeAsync(14_400_000 * 0.8);
+    expect(access.value.usable()).toEqual([]);
+    pools.close();
   });
 });
 

@@ -78,7 +78,8 @@ export class NodePools implements PoolSource {
     const blocks = opened.value;
     const giveBack = new GiveBack(blocks, this.#init.idleMs);
     this.#blocks = blocks;
-    this.#every(tickMs, () => blocks.tick());
+    this.#timers.push(setInterval(() => blocks.noteTime(), tickMs).unref());
+    this.#every(tickMs, () => blocks.refresh());
     this.#every(Math.min(giveBackMs, this.#init.idleMs ?? giveBackMs), () => giveBack.round());
     return ok(blocks);
   }

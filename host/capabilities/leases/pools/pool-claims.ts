@@ -143,7 +143,7 @@ export class PoolClaims {
     const { block } = outcome;
     // The pool's finalizer protects a block from the moment on at which the pool is not being deleted. A pool that was deleted between its read and
     // the claim may have been replaced by one with other ranges.
-    const again = await this.#blocks.readPool(name);
+    const again = await this.#blocks.readPoolAnew(name);
     const obstacle = again.ok ? claimObstacle(again.value) : again.fault.msg;
     if (obstacle === undefined && again.ok && again.value.uid === pool.uid) {
       knowledge.noteBlock(start, block, init.now());

@@ -1,0 +1,77 @@
+// Which steps use a pool of the cluster, and what they are refused.
+
+import { describe, expect, test } from "vitest";
+import type { ChainStep } from "../../../src/cni/chain-step.ts";
+import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { DryRun } from "../../capabilities/dry/dry-run.ts";
+import type { PoolSource } from "../../capabilities/leases/pools/pool-access.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+import { withPool } from "./pool-step.ts";
+
+const source: PoolSource = {
+  root: "/pools",
+  open: async () => failed(fault("POOL_UNAVAILABLE", "not opened here")),
+  complete: async (name, configuration) => ok(`${configuration} completed by ${name}`),
+};
+const granted: DelegateGrants = { leases: { pools: ["stor*"] } };
+
+function noPlugin(): Promise<never> {
+  return Promise.reject(new Error("no plugin"));
+}
+
+function stepOf(verb: ChainStep["verb"], ipam: object, more: Partial<RunningStep> = {}): RunningStep {
+  const step = { verb, stdin: JSON.stringify({ ipam }), plugin: { type: "ipam" }, env: [] } as unknown as ChainStep;
+  const place = { origin: "chain", network: "pods", ifname: "eth0", callers: [], timeoutMs: 1, maxMs: 1 } as const;
+  return { step, ...place, grants: granted, runDelegated: noPlugin, ...more };
+}
+
+const withSource = (running: RunningStep, capabilities = ["leases"]): Promise<Result<RunningStep>> =>
+  withPool({ pools: async () => source }, running, capabilities);
+
+describe("a step", () => {
+  test("that names a granted pool gets it, with the completed configuration, which the chain trace records", async () => {
+    const recorded: string[] = [];
+    const recorder = { configuration: (text: string) => recorded.push(text) } as unknown as NonNullable<RunningStep["recorder"]>;
+    const pooled = await withSource(stepOf("ADD", { pool: "storage" }, { recorder }));
+    const stdin = '{"ipam":{"pool":"storage"}} completed by storage';
+    expect(pooled).toMatchObject({ ok: true, value: { pool: { name: "storage" }, step: { stdin } } });
+    expect(recorded).toEqual([stdin]);
+  });
+
+  test.each([
+    ["names no pool", stepOf("ADD", { type: "host-local" }), ["leases"]],
+    ["is of a component without leases", stepOf("ADD", { pool: "storage" }), ["links"]],
+  ])("that %s stays as it is", async (_, running, capabilities) => {
+    expect(await withSource(running, capabilities)).toEqual(ok(running));
+  });
+
+  test.each(["ADD", "STATUS"] as const)("of %s needs the grant", async (verb) => {
+    const refused = await withSource(stepOf(verb, { pool: "other" }));
+    expect(refused).toMatchObject({
+      ok: false,
+      fault: { msg: expect.stringContaining("wasm.grants.ipam.leases.pools has stor*") },
+    });
+    expect(refused).toMatchObject({ fault: { code: verb === "STATUS" ? 50 : 7 } });
+  });
+
+  test.each(["DEL", "GC"] as const)("of %s needs neither grant nor API, and passes over a malformed name", async (verb) => {
+    const pooled = await withSource(stepOf(verb, { pool: "other" }));
+    expect(pooled).toMatchObject({ ok: true, value: { pool: { name: "other" }, step: { stdin: '{"ipam":{"pool":"other"}}' } } });
+    const malformed = stepOf(verb, { pool: "../x" });
+    expect(await withSource(malformed)).toEqual(ok(malformed));
+  });
+
+  test("of a shadow is refused, and so is one of a component that a runtime calls itself", async () => {
+    const shadow = await withSource(stepOf("ADD", { pool: "storage" }, { dry: new DryRun(undefined) }));
+    expect(shadow).toMatchObject({ ok: false, fault: { kind: "SHADOW_UNSUPPORTED" } });
+    const bare = await withPool({ pools: undefined }, stepOf("ADD", { pool: "storage" }), ["leases"]);
+    expect(bare).toMatchObject({ ok: false, fault: { kind: "POOL_UNAVAILABLE" } });
+  });
+
+  test("of a replay stays as it was recorded", async () => {
+    const running = stepOf("ADD", { pool: "storage" });
+    expect(await withPool({ pools: undefined, bindRecorded: () => ({}) }, running, ["leases"])).toEqual(ok(running));
+  });
+});
