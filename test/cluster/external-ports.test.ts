@@ -28,7 +28,7 @@ interface Port {
     readonly mac?: string;
     readonly addresses?: readonly { readonly address: string; readonly gateway?: string }[];
     readonly mtu?: number;
-    readonly binding?: { readonly type: string; readonly interfaceId?: string };
+    readonly binding?: { readonly type: string; readonly interfaceId?: string; readonly vlan?: number };
     readonly conditions?: readonly {
       readonly type: string;
       readonly status: string;
@@ -212,6 +212,24 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       );
       await Promise.all(["first", "second"].map((name) => api.deletePod("shop", name)));
       await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
+    test("subports of the node's trunk have VLANs of their own, and leave the trunk when their pods are gone", async () => {
+      const parent = (await neutron.request("POST", "/ports", { port: { network_id: network, name: nodeName } })).port.id;
+      const trunk = (await neutron.request("POST", "/trunks", { trunk: { port_id: parent } })).trunk.id;
+      await api.network("shop", "nested", [{ type: "external-port" }], kuryr({ subnetId: subnet, driverType: "nested-vlan" }));
+      const pods = await Promise.all(["nested-1", "nested-2"].map((name) => api.pod("shop", name, "nested")));
+      const ports = await Promise.all(pods.map(({ uid }) => readyPort(uid)));
+      expect(ports.map(({ status }) => status?.binding?.vlan).toSorted()).toEqual([1, 2]);
+      const { sub_ports: subports } = (await neutron.request("GET", `/trunks/${trunk}`)).trunk;
+      expect(subports.map((each) => [each.port_id, each.segmentation_id])).toEqual(
+        expect.arrayContaining(ports.map(({ status }) => [status?.providerId, status?.binding?.vlan])),
+      );
+      await Promise.all(["nested-1", "nested-2"].map((name) => api.deletePod("shop", name)));
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+      expect((await neutron.request("GET", `/trunks/${trunk}`)).trunk.sub_ports).toEqual([]);
+      await neutron.request("DELETE", `/trunks/${trunk}`);
+      await neutron.request("DELETE", `/ports/${parent}`);
     });
 
     test("a quota that is full is QuotaExceeded, and the port is made once there is room", async () => {

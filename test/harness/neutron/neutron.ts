@@ -23,6 +23,9 @@ export interface Answer {
   readonly subnet: NeutronObject;
   readonly port: NeutronObject;
   readonly ports: readonly NeutronObject[];
+  readonly trunk: NeutronObject & {
+    readonly sub_ports: readonly { readonly port_id: string; readonly segmentation_id: number }[];
+  };
 }
 
 /** The running fabric. */
