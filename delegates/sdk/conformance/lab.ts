@@ -180,7 +180,8 @@ export class Lab {
         ? this.#earlierText(attachment, version)
         : undefined;
     const prevResult = change.prevResult === undefined ? earlier : (change.prevResult ?? undefined);
-    const text = JSON.stringify(members).replaceAll("$STATE", this.node.stateDirectory);
+    const pod = String(attachment?.number ?? 1);
+    const text = JSON.stringify(members).replaceAll("$STATE", this.node.stateDirectory).replaceAll("$POD", pod);
     return prevResult === undefined ? text : `${text.slice(0, -1)},"prevResult":${prevResult}}`;
   }
 

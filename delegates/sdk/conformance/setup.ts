@@ -10,13 +10,15 @@ export type Role = (typeof roles)[number];
 const link = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_.-]{1,15}$/, "must be the name of a link"),
   addresses: z.array(z.string()).default([]),
+  /** A bridge, which can be a macvlan's parent, or one end of a veth, which a plugin can move into a pod. */
+  kind: z.enum(["bridge", "veth"]).default("bridge"),
 });
 const configuration = z.record(z.string(), z.unknown());
 
 const setup = z.strictObject({
   /** Absent: `ipam` if `ipam.type` is the plugin itself, `interface` otherwise. */
   role: z.enum(roles).optional(),
-  /** A valid configuration, without `cniVersion`. `$STATE` in a text is a directory for the plugin's files. */
+  /** A valid configuration, without `cniVersion`. In a text `$STATE` is a directory for the plugin's files, and `$POD` the pod's number, from 1. */
   configuration,
   /** `CNI_IFNAME`. */
   ifname: z.string().default("eth0"),

@@ -33,7 +33,13 @@ export class MemoryNode {
   constructor(setup: Setup) {
     this.#setup = setup;
     this.#leases = new MemoryLeases({ directory: textOf(setup.configuration["ipam"], "dataDir"), held: {}, last: {} });
-    const host = setup.links.map(({ name, addresses }) => ({ name, addresses, up: true, running: true }));
+    const host = setup.links.map(({ name, addresses, kind }) => ({
+      name,
+      addresses,
+      ...(kind === "veth" ? { kind } : {}),
+      up: true,
+      running: true,
+    }));
     addLinks({ host, pod: [] }, this.#links, noPod);
     this.#links.removePod(noPod);
   }

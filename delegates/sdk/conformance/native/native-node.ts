@@ -43,9 +43,9 @@ export class NativeNode implements TestNode {
   static async open(plugin: string, setup: Setup, withoutNamespaces: string | undefined): Promise<NativeNode> {
     const node = new NativeNode(plugin, setup, withoutNamespaces);
     if (withoutNamespaces !== undefined) return node;
-    const links = setup.links.flatMap(({ name, addresses }) => [
-      // Each kernel with container networks has bridges, and a macvlan's parent may be one.
-      `ip link add ${name} type bridge`,
+    const links = setup.links.flatMap(({ name, addresses, kind }) => [
+      // Each kernel with container networks has bridges and veths.
+      `ip link add ${name} type ${kind}`,
       `ip link set ${name} up`,
       ...addresses.map((address) => `ip address add ${quoted(address)} dev ${name}`),
     ]);
