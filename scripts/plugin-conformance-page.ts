@@ -10,23 +10,30 @@ import { sectionUrl, sections } from "../delegates/sdk/conformance/sections.ts";
 export const pluginConformancePagePath = "docs/reference/plugin-conformance.md";
 export const pluginOutcomesPath = "docs/reference/plugin-conformance.json";
 
+/** Outcomes as `--print` writes them. */
+export const pluginOutcomeList = z.array(
+  z.strictObject({
+    type: z.string(),
+    subject: z.enum(["component", "native"]),
+    /** SHA-256 of a native plugin's file, in hexadecimal. */
+    digest: z.string().optional(),
+    passed: z.number(),
+    skipped: z.number(),
+    /** Reasons by the check's ID. */
+    failed: z.record(z.string(), z.string()),
+    /** The reason why the plugin could not attach a pod here. */
+    unsupported: z.string().optional(),
+    /** The kernel of an emulated machine on which the plugin was measured; undefined: that of all others. */
+    kernel: z.string().optional(),
+  }),
+);
+
 const outcomes = z.strictObject({
   /** The release of the reference plugins, and the kernel. */
   measured: z.string(),
-  plugins: z.array(
-    z.strictObject({
-      type: z.string(),
-      subject: z.enum(["component", "native"]),
-      /** SHA-256 of a native plugin's file, in hexadecimal. */
-      digest: z.string().optional(),
-      passed: z.number(),
-      skipped: z.number(),
-      /** Reasons by the check's ID. */
-      failed: z.record(z.string(), z.string()),
-      /** The reason why the plugin could not attach a pod here. */
-      unsupported: z.string().optional(),
-    }),
-  ),
+  plugins: pluginOutcomeList,
+  /** Reasons by the type of a reference plugin that was not measured. */
+  unmeasured: z.record(z.string(), z.string()).default({}),
 });
 
 /** The content of the committed file. */
@@ -39,7 +46,7 @@ export function pluginOutcomes(): PluginOutcomes {
 
 /** The page's text. */
 export function pluginConformancePage(): string {
-  const { measured, plugins } = pluginOutcomes();
+  const { measured, plugins, unmeasured } = pluginOutcomes();
   const supported = plugins.filter(({ unsupported }) => unsupported === undefined);
   const rows = supported.map(({ type, subject, passed, skipped, failed }) => {
     const broken = Object.keys(failed).map(link).join(", ");
@@ -54,6 +61,13 @@ export function pluginConformancePage(): string {
     ({ id, title, section, kinds, roles, since }) =>
       `| <a id="${id.toLowerCase()}"></a>${id} | ${title} | ${kinds?.join(", ") ?? "all"} | ${roles?.join(", ") ?? "all"} | ${since ?? "all"} | [${sections[section].title}](${sectionUrl(section)}) |`,
   );
+  const others = plugins.filter(({ kernel }) => kernel !== undefined);
+  const emulated = others.map(({ type }) => `\`${type}\``).join(", ");
+  const elsewhere =
+    others.length === 0
+      ? ""
+      : `${emulated} need link types that this kernel lacks: they ran on ${others[0]?.kernel} of Debian in an emulated machine.\n`;
+  const reasons = Object.entries(unmeasured).map(([type, why]) => `\`${type}\` was not measured. ${why}\n`);
   const absent = plugins.filter(({ unsupported }) => unsupported !== undefined).map(({ type }) => `\`${type}\``);
   return `# CNI plugins and the rules of the specification
 
@@ -63,7 +77,7 @@ For: authors of delegates and of CNI plugins, and administrators who choose plug
 ## Outcomes
 
 Measured ${measured}. A check is skipped if it does not apply, for example GC for a plugin that supports CNI 1.0.0.
-${absent.length === 0 ? "" : `This kernel lacks the link type of ${absent.join(", ")}.\n`}
+${absent.length === 0 ? "" : `This kernel lacks the link type of ${absent.join(", ")}.\n`}${elsewhere}${reasons.join("")}
 | plugin | | passed | skipped | broken rules |
 |---|---|---|---|---|
 ${rows.join("\n")}

@@ -1,5 +1,6 @@
 // Runs the conformance kit on the reference plugins and on Plexus' delegates, and writes docs/reference/plugin-conformance.json.
-// `npm run shell`, then `node scripts/plugin-conformance.ts`.
+// `npm run shell`, then `node scripts/plugin-conformance.ts`; with types, only those reference plugins, and with `--machine` on Debian's kernel in an
+// emulated machine: `node scripts/plugin-conformance.ts --machine ipvlan vlan vrf`.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,10 +9,23 @@ import { release } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { referencePlugin } from "../test/harness/requires.ts";
-import { type PluginOutcomes, pluginOutcomesPath } from "./plugin-conformance-page.ts";
+import { vmKernel, vmTools } from "../test/vm/kernel.ts";
+import { runInMachine } from "../test/vm/machine.ts";
+import { type PluginOutcomes, pluginOutcomeList, pluginOutcomes, pluginOutcomesPath } from "./plugin-conformance-page.ts";
 
 const setups = "test/conformance/kit/setups";
 const delegates = ["bridge-adapter", "ipam-host-local", "loopback", "macvlan", "portmap", "status-shaper", "tuning"];
+
+/** Reference plugins without outcomes, with the reason. */
+const unmeasured = {
+  dhcp: "The plugin asks its own daemon, and that needs a DHCP server on the pod's link; the kit starts neither.",
+};
+
+/** Modules of Debian's kernel for the links that plugins and kit make. */
+const modules = ["8021q", "bridge", "veth", "macvlan", "ipvlan", "vrf", "af_packet"];
+
+/** The beginning of a line with outcomes. */
+const printed = "plexus-outcomes ";
 
 const report = z.object({
   passed: z.number(),
@@ -47,14 +61,63 @@ function shortened(why: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-const native = readdirSync(setups).flatMap((name) => {
-  const type = name.replace(/\.json$/u, "");
-  const file = referencePlugin(type);
-  return file === undefined ? [] : [outcomeOf(type, "native", file, join(setups, name))];
-});
-const components = delegates.map((type) =>
-  outcomeOf(type, "component", `dist/delegates/${type}.wasm`, `delegates/${type}/conformance.json`),
-);
-const day = new Date().toISOString().slice(0, 10);
-const measured = `${day} on Linux ${release().split(".").slice(0, 2).join(".")} with the reference plugins of Debian 12 (1.1.1)`;
-writeFileSync(pluginOutcomesPath, `${JSON.stringify({ measured, plugins: [...native, ...components] }, undefined, 2)}\n`);
+/** The outcomes of reference plugins: all, or those of `types`. */
+function nativeOutcomes(types: readonly string[]): PluginOutcomes["plugins"] {
+  return readdirSync(setups).flatMap((name) => {
+    const type = name.replace(/\.json$/u, "");
+    const file = types.length > 0 && !types.includes(type) ? undefined : referencePlugin(type);
+    return file === undefined ? [] : [outcomeOf(type, "native", file, join(setups, name))];
+  });
+}
+
+function kernelName(): string {
+  return `Linux ${release().split(".").slice(0, 2).join(".")}`;
+}
+
+/** The outcomes of these plugins on Debian's kernel in an emulated machine, for link types that this kernel lacks. */
+async function outcomesInMachine(types: readonly string[]): Promise<PluginOutcomes["plugins"]> {
+  const kernel = vmTools() ?? vmKernel();
+  if (typeof kernel === "string") throw new Error(`no virtual machine: ${kernel}`);
+  const script = `node scripts/plugin-conformance.ts --print ${types.join(" ")}`;
+  const command = `export PATH="$PWD/node_modules/node/bin:$PATH"\nunshare --net --mount --propagation private -- sh -c 'ip link set lo up; ${script}'`;
+  let shown = "";
+  const show = (text: string): void => {
+    shown += text;
+    process.stderr.write(text);
+  };
+  const status = await runInMachine(kernel, { command, modules, memoryMiB: 4096, show });
+  if (status !== 0) throw new Error(`the machine ended with ${status}`);
+  const lines = shown.split(/\r?\n/u).filter((line) => line.startsWith(printed));
+  return lines.flatMap((line) => pluginOutcomeList.parse(JSON.parse(line.slice(printed.length))));
+}
+
+const words = process.argv.slice(2);
+const types = words.filter((word) => !word.startsWith("--"));
+if (words.includes("--print")) {
+  const plugins = nativeOutcomes(types).map((each) => ({ ...each, kernel: kernelName() }));
+  process.stdout.write(`\n${printed}${JSON.stringify(plugins)}\n`);
+} else if (types.length > 0) {
+  const measured = words.includes("--machine") ? await outcomesInMachine(types) : nativeOutcomes(types);
+  const isMeasured = ({ type, subject }: PluginOutcomes["plugins"][number]): boolean =>
+    subject === "native" && types.includes(type);
+  const before = pluginOutcomes();
+  const [native, components] = ["native", "component"].map((kind) => before.plugins.filter(({ subject }) => subject === kind));
+  const all = [...(native ?? []).filter((each) => !isMeasured(each)), ...measured].toSorted((a, b) => (a.type < b.type ? -1 : 1));
+  write({ ...before, plugins: [...all, ...(components ?? [])], unmeasured });
+} else {
+  const components = delegates.map((type) =>
+    outcomeOf(type, "component", `dist/delegates/${type}.wasm`, `delegates/${type}/conformance.json`),
+  );
+  const day = new Date().toISOString().slice(0, 10);
+  const measured = `${day} on ${kernelName()} with the reference plugins of Debian 12 (1.1.1)`;
+  // Plugins that this kernel cannot run keep their outcomes of another kernel.
+  const earlier = pluginOutcomes().plugins.filter(({ kernel }) => kernel !== undefined);
+  const native = nativeOutcomes([]).map((each) =>
+    each.unsupported === undefined ? each : (earlier.find(({ type }) => type === each.type) ?? each),
+  );
+  write({ measured, plugins: [...native, ...components], unmeasured });
+}
+
+function write(outcomes: PluginOutcomes): void {
+  writeFileSync(pluginOutcomesPath, `${JSON.stringify(outcomes, undefined, 2)}\n`);
+}
