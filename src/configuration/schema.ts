@@ -414,7 +414,7 @@ const kubernetes = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      "Whether a pod's resource claims (resource.k8s.io/v1) give networks their devices, besides the kubelet; false by default. Needs the rights to get resourceclaims and to list resourceslices.",
+      "Whether a pod's resource claims (resource.k8s.io/v1) give networks their devices, besides the kubelet; false by default. Only with the Kubernetes API, not with manifests. Needs the rights to get resourceclaims and to list resourceslices.",
     ),
 });
 
