@@ -13,20 +13,22 @@ export interface NetworkFileSettings {
   readonly name: string | undefined;
   readonly namespace: string;
   readonly ranges: readonly string[];
+  /** The name of a configuration without one, besides `name`. */
+  readonly unnamed?: string;
 }
 
 /** The network in a JSON text. `what` names the file. Faults: NETWORK_CONFIG_INVALID, CONFIG_NOT_JSON, CONFIG_INVALID. */
 export function networkInFile(
   text: string,
   what: string,
-  { name, namespace, ranges }: NetworkFileSettings,
+  { name, namespace, ranges, unnamed = "" }: NetworkFileSettings,
 ): Result<NetworkConfig> {
   const value = parsed(text);
   if (isJsonObject(value) && value["cniv1_config"] !== undefined) {
     if (name === undefined && namespace === "" && ranges.length === 0) return readNetworkConfig(value);
     return failed(fault("NETWORK_CONFIG_INVALID", `${what} is a message, which has its own name, namespace and ranges`));
   }
-  const list = inlineNetwork(text, what, { name: name ?? "", cniVersion: "" });
+  const list = inlineNetwork(text, what, { name: name ?? unnamed, cniVersion: "" });
   if (!list.ok) return list;
   const metadata = { name: name ?? list.value.name, namespace, uid: "", generation: 0 };
   // The rules of a message hold for this network, too.

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
+import { NetworkApiClient } from "../../host/node/network-api/rpc-client.ts";
+import { listedNetworks } from "../../src/network-api/network-file.ts";
 import { type ApiServer, type CreatedPod, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
 import { installRecorder } from "../harness/recorder.ts";
 import { root } from "../harness/compiled.ts";
@@ -342,5 +344,47 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       ]),
     );
     expect(events.filter(({ allowed, code }) => !allowed && code !== 403)).toEqual([]);
+  });
+
+  test("CR-17: a daemon feeds the definitions of one namespace to a CRI Network API: new, changed and deleted ones", async () => {
+    const socket = join(node.plexus.directory, "feed", "network.sock");
+    const state = ["--state-dir", node.plexus.state("fed"), "--network-dir", node.plexus.directory];
+    const feed = ["--network-socket", socket, "--network-feed", socket, "--network-feed-namespace", "fed"];
+    const args = [...state, ...feed, "--kubeconfig", api.plexus];
+    const daemon = await startDaemon({
+      socket: join(node.plexus.directory, "feed", "plexus.sock"),
+      args,
+    });
+    const client = new NetworkApiClient(socket);
+    const fed = async (): Promise<readonly string[]> => {
+      const answer = await client.call("ListPodNetwork", { without_status: true });
+      const networks = answer.ok ? listedNetworks(answer.value) : [];
+      return networks.map(({ metadata, networkName, plugins }) => {
+        const types = plugins.map(({ type }) => type).join(",");
+        return `${metadata.namespace}/${metadata.name} ${networkName} ${types}`;
+      });
+    };
+    try {
+      await api.network("fed", "blue", [{ type: "bridge" }]);
+      await api.network("fed", "green", [{ type: "ptp" }]);
+      const both = ["fed/blue blue bridge", "fed/green green ptp"];
+      await expect.poll(fed, { timeout: 15_000 }).toEqual(both);
+      // An administrator's own network stays.
+      const own = {
+        metadata: { namespace: "fed", name: "own", generation: 1 },
+        cniv1_config: { cni_version: "1.0.0", plugins: [{ type: "dummy" }] },
+      };
+      expect(await client.call("SetPodNetwork", { config: own })).toMatchObject({ ok: true });
+      await api.network("fed", "blue", [{ type: "macvlan", master: "eth0" }]);
+      await expect.poll(fed, { timeout: 15_000 }).toContain("fed/blue blue macvlan");
+      const apiVersion = "k8s.cni.cncf.io/v1";
+      const metadata = { name: "green", namespace: "fed" };
+      await api.admin.delete({ apiVersion, kind: "NetworkAttachmentDefinition", metadata });
+      await expect.poll(fed, { timeout: 15_000 }).toEqual(["fed/blue blue macvlan", "fed/own own dummy"]);
+      expect(daemon.stderr()).not.toContain("network feed");
+    } finally {
+      client.close();
+      await daemon.stop();
+    }
   });
 });

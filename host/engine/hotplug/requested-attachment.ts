@@ -7,6 +7,7 @@ import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { requestsText } from "../../../src/npwg/hot-plug-difference.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
+import { withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import type { CallContext } from "../call/call-context.ts";
@@ -87,12 +88,8 @@ async function clusterAndPod(
 ): Promise<Result<{ readonly cluster: Cluster; readonly pod: Pod | undefined }>> {
   const identity = podIdentity(context.call.args);
   if (!identity.ok) return identity;
-  const cluster = await context.cluster();
-  if (cluster === undefined) {
-    return failed(
-      fault("HOT_PLUG_REFUSED", "the node's configuration has neither kubeconfig nor manifests, so no network can be looked up"),
-    );
-  }
+  // Without a cluster, a request names a network of the node, as the annotations that a runtime passes do.
+  const cluster = (await context.cluster()) ?? withRuntimeAnnotations(undefined, new Map());
   if (identity.value === undefined) return ok({ cluster, pod: undefined });
   const { namespace, name, uid } = identity.value;
   const pod = await cluster.pod(namespace, name, { uid });

@@ -2,6 +2,7 @@
 
 import type { Result } from "../../../src/fault/result.ts";
 import { ok } from "../../../src/fault/result.ts";
+import type { InterfaceChanges } from "./interface-changes.ts";
 import { newestConfiguration } from "./newest-configuration.ts";
 import { networkRpcs } from "./network-rpcs.ts";
 import { NetworkStatuses, type StatusReply } from "./network-statuses.ts";
@@ -21,6 +22,8 @@ export interface NetworkApiDeps {
   readonly warn: (text: string) => void;
   /** Serves a STATUS with this configuration through the agent; undefined if none is connected. */
   readonly serveStatus: (stdin: string) => Promise<StatusReply | undefined>;
+  /** Changes running sandboxes. */
+  readonly changes: () => InterfaceChanges;
 }
 
 /** The service of one daemon. */
@@ -37,13 +40,14 @@ export class NetworkApi {
   /** Listens. Fault DAEMON_SOCKET. */
   async listen(): Promise<Result<void>> {
     const { stateDirectory } = this.#init;
-    const { warn, serveStatus } = this.#deps;
+    const { warn, serveStatus, changes } = this.#deps;
     const { RpcServer } = await import("./rpc-server.ts");
     const configuration = (): string | undefined => newestConfiguration(stateDirectory);
     const rpcs = networkRpcs({
       networks: new NodeNetworks({ ...this.#init, warn }),
       statuses: new NetworkStatuses({ configuration, stateDirectory, serve: serveStatus }),
       stateDirectory,
+      changes,
     });
     const server = await RpcServer.listen({ ...this.#init, warn }, rpcs);
     if (!server.ok) return server;

@@ -7,13 +7,16 @@ import { fallbackName, type NetworkConfig, networkMessage } from "../../../src/n
 import type { NetworkStatus } from "../../../src/network-api/network-status.ts";
 import type { NodeNetworks } from "./node-networks.ts";
 import type { NetworkStatuses } from "./network-statuses.ts";
-import { sandboxAddresses } from "./sandbox-addresses.ts";
+import { attachInterface, type InterfaceChanges } from "./interface-changes.ts";
+import { addressesOf, type SandboxAddress, sandboxEntries } from "./sandbox-addresses.ts";
 
 /** The parts behind the methods. */
 export interface NetworkRpcsInit {
   readonly networks: NodeNetworks;
   readonly statuses: Pick<NetworkStatuses, "of">;
   readonly stateDirectory: string;
+  /** Changes running sandboxes. */
+  readonly changes: () => InterfaceChanges;
 }
 
 /** A method with one answer. */
@@ -34,7 +37,7 @@ export interface NetworkRpcs {
 }
 
 /** The methods of a node's service. */
-export function networkRpcs({ networks, statuses, stateDirectory }: NetworkRpcsInit): NetworkRpcs {
+export function networkRpcs({ networks, statuses, stateDirectory, changes }: NetworkRpcsInit): NetworkRpcs {
   let watchers = 0;
   return {
     unary: {
@@ -49,14 +52,20 @@ export function networkRpcs({ networks, statuses, stateDirectory }: NetworkRpcsI
         });
       },
       PodSandboxNetworkStatus: async (request) => {
-        const addresses = sandboxAddresses(stateDirectory, String(member(request, "pod_sandbox_id")));
-        return mapped(addresses, (all) => ({
-          ips: all.map(({ ip, networkName, interfaceName }) => ({
-            ip,
-            network_name: networkName,
-            interface_name: interfaceName,
-          })),
+        const entries = sandboxEntries(stateDirectory, sandboxIn(request));
+        return mapped(entries, (all) => ({ ips: addressMessages(addressesOf(all)) }));
+      },
+      AttachInterface: async (request) => {
+        const attached = await attachInterface(changes(), stateDirectory, sandboxIn(request), member(request, "network"));
+        return mapped(attached, ({ interfaceName, addresses }) => ({
+          interface_name: interfaceName,
+          ips: addressMessages(addresses),
         }));
+      },
+      DetachInterface: async (request) => {
+        const entries = sandboxEntries(stateDirectory, sandboxIn(request));
+        if (!entries.ok) return entries;
+        return mapped(await changes().detach(sandboxIn(request), String(member(request, "interface_name"))), () => ({}));
       },
     },
     watch: (send) => {
@@ -103,6 +112,18 @@ function textOf(config: NetworkConfig | undefined): string | undefined {
 function statusMessage(status: NetworkStatus | undefined): object | undefined {
   if (status === undefined) return undefined;
   return { sandbox_management: status.sandboxManagement, connectivity: status.connectivity, reason: status.reason };
+}
+
+function addressMessages(addresses: readonly SandboxAddress[]): readonly object[] {
+  return addresses.map(({ ip, networkName, interfaceName }) => ({
+    ip,
+    network_name: networkName,
+    interface_name: interfaceName,
+  }));
+}
+
+function sandboxIn(request: unknown): string {
+  return String(member(request, "pod_sandbox_id"));
 }
 
 function member(request: unknown, key: string): unknown {

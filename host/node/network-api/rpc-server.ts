@@ -115,7 +115,7 @@ export class RpcServer {
       const problem = read.ok ? undefined : read.fault;
       if (read.ok) messages.push(...read.value);
       if (problem === undefined && messages.length <= 1) return;
-      clearTimeout(late);
+      // The client gets its answer, and until the time limit it may end what it sends.
       stream.removeAllListeners("data");
       stream.removeAllListeners("end");
       stream.resume();
@@ -137,7 +137,10 @@ export class RpcServer {
       this.#watch(stream, method);
       return;
     }
-    const answer = await this.#guarded(method.name, async () => rpc(request));
+    const answer = await this.#guarded(method.name, async () => {
+      const result = await rpc(request);
+      return result.ok ? ok(framed(method.response.encode(result.value))) : result;
+    });
     // The client may have gone.
     if (stream.destroyed || stream.closed) return;
     if (!answer.ok) {
@@ -146,7 +149,7 @@ export class RpcServer {
     }
     stream.respond(responseHeaders, { waitForTrailers: true });
     stream.once("wantTrailers", () => stream.sendTrailers(succeededTrailers));
-    stream.end(framed(method.response.encode(answer.value)));
+    stream.end(answer.value);
   }
 
   #watch(stream: ServerHttp2Stream, method: RpcMethod): void {
@@ -173,7 +176,7 @@ export class RpcServer {
     stream.once("close", end);
   }
 
-  async #guarded(name: string, work: () => Promise<Result<object>>): Promise<Result<object>> {
+  async #guarded<T>(name: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
     try {
       return await work();
     } catch (error) {
@@ -185,7 +188,7 @@ export class RpcServer {
 
 /** Answers with trailers only. */
 function refuse(stream: ServerHttp2Stream, trailers: Readonly<Record<string, string>>): void {
-  if (stream.destroyed || stream.headersSent) return;
+  if (stream.destroyed || stream.closed || stream.headersSent) return;
   stream.respond({ ...responseHeaders, ...trailers }, { endStream: true });
 }
 

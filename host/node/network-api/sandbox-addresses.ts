@@ -4,6 +4,7 @@ import { checkContainerId } from "../../../src/cni/names.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { summaryOf } from "../state/entry-summary.ts";
 
@@ -15,30 +16,31 @@ export interface SandboxAddress {
   readonly interfaceName: string;
 }
 
-/** The addresses in the order of attachment. Faults: CONTAINER_UNKNOWN, ENVIRONMENT_INVALID for an impossible id, STORE_FAILED, JOURNAL_UNREADABLE. */
-export function sandboxAddresses(stateDirectory: string, sandboxId: string): Result<readonly SandboxAddress[]> {
+/** The journal entries of a sandbox. Faults: CONTAINER_UNKNOWN, ENVIRONMENT_INVALID for an impossible id, STORE_FAILED, JOURNAL_UNREADABLE. */
+export function sandboxEntries(stateDirectory: string, sandboxId: string): Result<readonly JournalEntry[]> {
   const id = checkContainerId(sandboxId);
   if (!id.ok) return id;
   const journal = new Journal(stateDirectory);
   const keys = journal.list();
   if (!keys.ok) return keys;
-  const addresses: SandboxAddress[] = [];
-  let found = false;
+  const entries: JournalEntry[] = [];
   for (const key of keys.value) {
     if (key.containerId !== sandboxId) continue;
     const entry = journal.load(key);
     if (!entry.ok) return entry;
     // A DEL may have removed the entry meanwhile.
-    if (entry.value === undefined) continue;
-    found = true;
-    for (const { state, addresses: cidrs, network, ifname } of summaryOf(entry.value, "", false).attachments) {
-      if (state !== "attached") continue;
-      for (const cidr of cidrs) {
-        const [ip = ""] = cidr.split("/");
-        addresses.push({ ip, networkName: network, interfaceName: ifname });
-      }
-    }
+    if (entry.value !== undefined) entries.push(entry.value);
   }
-  if (found) return ok(addresses);
+  if (entries.length > 0) return ok(entries);
   return failed(fault("CONTAINER_UNKNOWN", `sandbox ${quote(sandboxId, 80)} has no attachment of Plexus on this node`));
+}
+
+/** The addresses of a sandbox's entries in the order of attachment. */
+export function addressesOf(entries: readonly JournalEntry[]): readonly SandboxAddress[] {
+  const attachments = entries.flatMap((entry) => summaryOf(entry, "", false).attachments);
+  return attachments
+    .filter(({ state }) => state === "attached")
+    .flatMap(({ addresses, network, ifname }) =>
+      addresses.map((cidr) => ({ ip: cidr.replace(/\/.*$/, ""), networkName: network, interfaceName: ifname })),
+    );
 }

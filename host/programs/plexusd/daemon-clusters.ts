@@ -147,6 +147,12 @@ export class DaemonClusters {
     return serviceAccount && this.#api(serviceAccount.kubeconfig, false);
   }
 
+  /** The API server that is watched from the start; undefined if there is none. */
+  async apiFromStart(): Promise<OwnApi | undefined> {
+    const kubeconfig = this.#watchedFromStart;
+    return kubeconfig === undefined ? undefined : this.#api(kubeconfig, false);
+  }
+
   get #watchedFromStart(): string | undefined {
     return this.#init.kubeconfig ?? this.#init.serviceAccount?.kubeconfig;
   }

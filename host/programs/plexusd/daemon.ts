@@ -31,6 +31,7 @@ import { DaemonPools } from "./daemon-pools.ts";
 import { ConfigurationTexts } from "./configuration-texts.ts";
 import { definitionPolicyText } from "./definition-policy-text.ts";
 import { takeLockFor } from "./take-lock.ts";
+import type { NetworkFeed } from "../../node/network-api/network-feed.ts";
 import { NetworkApi, type NetworkApiInit } from "../../node/network-api/network-api.ts";
 import { PodLife, type PodLifeInit } from "./pod-life.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
@@ -49,6 +50,8 @@ export interface DaemonInit {
   readonly podLife?: PodLifeInit | undefined;
   /** Undefined: the CRI Network API is not served. */
   readonly networkApi?: NetworkApiInit | undefined;
+  /** Undefined: no server of the CRI Network API is fed. */
+  readonly networkFeed?: { readonly socket: string; readonly namespace: string } | undefined;
 }
 
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
@@ -78,17 +81,22 @@ export class Daemon {
   readonly hotPlug: HotPlug;
   readonly #podLife: PodLife | undefined;
   readonly #networkApi: NetworkApi | undefined;
+  readonly #networkFeed: DaemonInit["networkFeed"];
+  #feed: NetworkFeed | undefined;
   readonly #requestedTraces: RequestedTraces;
   /** Calls that are answered, but not yet recorded in spans and metrics. */
   readonly #unrecorded = new Set<Promise<void>>();
   readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
 
-  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife, networkApi }: DaemonInit) {
+  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife, networkApi, networkFeed }: DaemonInit) {
     const warn = (text: string): void => this.telemetry.warn(text);
     this.#jail = delegates.jail;
     this.#requestedTraces = new RequestedTraces({ directory: tracesIn(telemetry.stateDirectory), now: Date.now });
     this.#sockets = [server.socket, endpoint.socket, ...(networkApi === undefined ? [] : [networkApi.socket])];
-    this.#networkApi = networkApi && new NetworkApi(networkApi, { warn, serveStatus: (stdin) => this.#serveStatus(stdin) });
+    this.#networkFeed = networkFeed;
+    this.#networkApi =
+      networkApi &&
+      new NetworkApi(networkApi, { warn, serveStatus: (stdin) => this.#serveStatus(stdin), changes: () => this.hotPlug });
     this.#clusters = new DaemonClusters({
       ...clusters,
       warn,
@@ -176,6 +184,7 @@ export class Daemon {
     if (listens.ok) {
       this.reconciler.wake();
       void this.hotPlug.start();
+      void this.#startFeed();
     } else {
       this.#endpoint.close();
       this.#networkApi?.close();
@@ -208,6 +217,7 @@ export class Daemon {
     );
     this.#endpoint.close();
     this.#networkApi?.close();
+    this.#feed?.stop();
     await Promise.all(this.#unrecorded);
     this.#pools.close();
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
@@ -218,6 +228,15 @@ export class Daemon {
   async serveInternal(call: InternalCall): Promise<Omit<Reply, "kind"> | undefined> {
     const agent = this.agents.chosen;
     return agent && this.#serve(requestOf(call, agent.environment), agent.shim, 0, call.made === true);
+  }
+
+  async #startFeed(): Promise<void> {
+    const api = this.#networkFeed && (await this.#clusters.apiFromStart());
+    if (api === undefined || this.#networkFeed === undefined) return;
+    const module = await import("../../node/network-api/network-feed.ts");
+    const warn = (text: string): void => this.telemetry.warn(text);
+    this.#feed = new module.NetworkFeed({ ...api, ...this.#networkFeed, warn });
+    this.#feed.start();
   }
 
   /** Serves a STATUS with a configuration that was made for it. */

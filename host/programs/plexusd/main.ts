@@ -124,6 +124,7 @@ async function main(options: DaemonOptions): Promise<void> {
     endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
     reconcile: { directories: [options.stateDir], ...options.reconcile },
     podLife: podLifeOf(options, node.name, serviceAccount),
+    networkFeed: options.networkFeed,
     networkApi: options.networkApi && { ...options.networkApi, stateDirectory: options.stateDir, uids },
   });
   setInterval(trimMemory, trimMs).unref();

@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { labelProblem } from "../../../src/npwg/object-names.ts";
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
@@ -22,6 +23,8 @@ export interface DaemonOptions {
   readonly cniConfiguration: CniConfigurationOptions | undefined;
   /** Undefined: the daemon does not serve the CRI Network API. */
   readonly networkApi: NetworkApiOptions | undefined;
+  /** Undefined: no server of the CRI Network API is fed. */
+  readonly networkFeed: { readonly socket: string; readonly namespace: string } | undefined;
   readonly calls: number;
   readonly queue: number;
   readonly sandboxes: number;
@@ -99,6 +102,10 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
   --network-dir PATH    the runtime's directory of network configurations, whose
                         first network the API lists as _fallback
                         (--cni-config-dir, else /etc/cni/net.d)
+  --network-feed PATH   socket of a CRI Network API, which gets the
+                        NetworkAttachmentDefinitions of one namespace (none)
+  --network-feed-namespace NAME
+                        that namespace (kube-system)
   --calls N             maximum calls served at once, 1 to 4096 (64); a
                         Kubernetes namespace alone gets half of them
   --queue N             maximum calls that wait, 1 to 65536 (512); namespaces
@@ -154,6 +161,7 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       kubeconfig: values.kubeconfig === undefined ? undefined : pathOf("kubeconfig", values.kubeconfig, 4095),
       cniConfiguration: cniConfigurationOf(values),
       networkApi: networkApiOf(values),
+      networkFeed: networkFeedOf(values),
       stateDir: pathOf("state-dir", values["state-dir"], 4095),
       calls: count("calls"),
       queue: count("queue"),
@@ -196,6 +204,8 @@ function parse(args: readonly string[]) {
       "node-credentials": { type: "string" },
       "network-socket": { type: "string" },
       "network-dir": { type: "string" },
+      "network-feed": { type: "string" },
+      "network-feed-namespace": { type: "string" },
       calls: { type: "string", default: "64" },
       queue: { type: "string", default: "512" },
       sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
@@ -257,4 +267,15 @@ function networkApiOf(values: ReturnType<typeof parse>): NetworkApiOptions | und
     ),
     pinned,
   };
+}
+
+function networkFeedOf(values: ReturnType<typeof parse>): DaemonOptions["networkFeed"] {
+  const { "network-feed": socket, "network-feed-namespace": namespace = "kube-system", kubeconfig } = values;
+  if (socket === undefined && values["network-feed-namespace"] !== undefined)
+    throw new Error("--network-feed-namespace needs --network-feed");
+  if (socket === undefined) return undefined;
+  if (kubeconfig === undefined && values["cni-config"] === undefined) throw new Error("--network-feed needs --kubeconfig");
+  const problem = labelProblem(namespace);
+  if (problem !== undefined) throw new Error(`--network-feed-namespace ${namespace}: ${problem}`);
+  return { socket: pathOf("network-feed", socket, maxSocketPath), namespace };
 }

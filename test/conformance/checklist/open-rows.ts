@@ -12,17 +12,9 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Leases of ipam-host-local have no link to claims. IPAM plugins that support claims get the reference.",
     issue: "Keep a lease of ipam-host-local as long as its IPAMClaim exists.",
   },
-  "CR-17": {
-    reason: "No program of Plexus sets networks from NetworkAttachmentDefinitions yet.",
-    issue: "Set networks from the NetworkAttachmentDefinitions of a namespace.",
-  },
   "CR-18": {
     reason: "The row only says that the proposal leaves the Kubernetes API alone.",
     issue: "Nothing is to be done.",
-  },
-  "CR-19": {
-    reason: "Addresses of a running sandbox can be queried; attaching and detaching need hot-plug.",
-    issue: "Serve AttachInterface and DetachInterface on hot-plug.",
   },
   "KE-12": {
     reason: "The row only says that the KEP leaves addresses to the implementation.",

@@ -1,7 +1,7 @@
 // The CRI Network API of a real daemon: networks that a gRPC client sets are attached to pods by the calls of a runtime.
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommandLine } from "../../../host/programs/plexusctl/run-command-line.ts";
@@ -10,7 +10,7 @@ import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
 import type { PodNamespace } from "../../harness/namespaces.ts";
 import { dist } from "../../harness/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../../harness/recorder.ts";
-import { linkType, missing, referencePlugins } from "../../harness/requires.ts";
+import { linkType, mappedId, missing, referencePlugins } from "../../harness/requires.ts";
 import { missingForMixed } from "../mixed-network.ts";
 import { nothing, openStage, type Stage } from "../stage.ts";
 import { connectRaw, type RawClient } from "./raw-client.ts";
@@ -44,6 +44,9 @@ function versioned(name: string, type: string) {
   const plugins = [{ type, capabilities: [], parameters: {} }];
   return { config: { ...config, cniv1_config: { ...config.cniv1_config, cni_version: "1.1.0", plugins } } };
 }
+
+const attach = (parameters: object) =>
+  ({ pod_sandbox_id: "running", network: { network_name: "more", interface_name: "data0", parameters } }) as const;
 
 const result = (address: string): string =>
   JSON.stringify({
@@ -323,6 +326,49 @@ describe.skipIf(
     await client.call("RemovePodNetwork", { metadata: { name: "fast" } });
   });
 
+  test("CR-19: a network is attached to a running sandbox and detached; its status has the addresses, and a DEL removes the rest", async () => {
+    const ptp = {
+      type: "ptp",
+      capabilities: [],
+      parameters: { ipam: JSON.stringify({ type: "host-local", dataDir: stage.leases }) },
+    };
+    for (const [name, cidr] of [
+      ["base", "10.63.0.0/24"],
+      ["more", "10.64.0.0/24"],
+    ] as const) {
+      const { config } = network(name);
+      await client.call("SetPodNetwork", {
+        config: { ...config, ip_ranges: [{ cidr }], cniv1_config: { ...config.cniv1_config, plugins: [ptp] } },
+      });
+    }
+    const config = stage.host({ name: "hot", clusterNetwork: "base", hotPlug: true });
+    const args = "IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web;K8S_POD_UID=u";
+    expect(await call("ADD", "running", config, args)).toMatchObject({ status: 0 });
+    const data0 = { interface_name: "data0", ips: [{ ip: "10.64.0.2", network_name: "more", interface_name: "data0" }] };
+    await expect
+      .poll(() => client.call("AttachInterface", attach({})).catch((error: Error) => error.message), { timeout: 10_000 })
+      .toEqual(data0);
+    expect(await client.call("AttachInterface", attach({}))).toEqual(data0);
+    expect(pod.links().map(({ name }) => name)).toEqual(["eth0", "data0"]);
+    const { ips } = await client.call("PodSandboxNetworkStatus", { pod_sandbox_id: "running" });
+    expect(ips).toMatchObject([{ network_name: "base" }, { network_name: "more", ip: "10.64.0.2" }]);
+    expect(await refusal("AttachInterface", attach({ ips: '"no list"' }))).toMatchObject({ code: invalidArgument });
+    expect(await refusal("AttachInterface", attach({ name: "x" }))).toMatchObject({ code: invalidArgument });
+    expect(await refusal("AttachInterface", { pod_sandbox_id: "nobody" })).toMatchObject({ code: notFound });
+    const absent = { pod_sandbox_id: "running", network: { network_name: "absent", interface_name: "data1" } };
+    expect(await refusal("AttachInterface", absent)).toMatchObject({ code: notFound });
+    expect(await refusal("DetachInterface", { pod_sandbox_id: "running", interface_name: "eth0" })).toMatchObject({
+      code: failedPrecondition,
+    });
+    for (let times = 0; times < 2; times += 1)
+      expect(await client.call("DetachInterface", { pod_sandbox_id: "running", interface_name: "data0" })).toEqual({});
+    expect(pod.links().map(({ name }) => name)).toEqual(["eth0"]);
+    expect(await client.call("AttachInterface", attach({}))).toMatchObject({ interface_name: "data0" });
+    for (const name of ["base", "more"]) await client.call("RemovePodNetwork", { metadata: { name } });
+    expect(await call("DEL", "running", config, args)).toMatchObject({ status: 0 });
+    expect(stage.left()).toMatchObject({ leases: nothing.leases, links: nothing.links });
+  });
+
   test("CR-06: a daemon that was killed after the answer has the network; the next sandbox uses it, also without a daemon", async () => {
     await client.call("SetPodNetwork", network("kept", { generation: 3 }));
     daemon.signal("SIGKILL");
@@ -405,9 +451,23 @@ describe.skipIf(
     expect(gone).toMatchObject({ status: 1, stderr: expect.stringContaining("--network-socket") });
   });
 
-  test("only root may use the socket", () => {
+  test("the socket has mode 0600", () => {
     expect(statSync(socket()).mode & 0o777).toBe(0o600);
   });
+
+  test.skipIf(missing("another uid's call of the CRI Network API", mappedId(65_534)))(
+    "a client of another uid is refused, also where the socket's mode lets it connect",
+    async () => {
+      for (const path of [stage.plexus.directory, directory()]) chmodSync(path, 0o755);
+      chmodSync(socket(), 0o666);
+      // The shim connects to any socket, and needs no file that other users cannot read.
+      const asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups", join(stage.plexus.cniPath, "plexus")];
+      spawnSync("setpriv", asNobody, { env: { CNI_COMMAND: "VERSION", PLEXUS_SOCKET: socket() }, timeout: 20_000 });
+      await expect.poll(() => daemon.stderr()).toContain("refused uid 65534");
+      chmodSync(socket(), 0o600);
+      expect(await names()).toEqual([]);
+    },
+  );
 
   test("a daemon without the option serves no such socket", () => {
     const { status, stderr } = spawnSync(process.execPath, ["dist/plexusd.cjs", "--network-dir", "/x"], { encoding: "utf8" });

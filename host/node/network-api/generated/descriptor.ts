@@ -35,6 +35,14 @@ export const networkApiDescriptor = `
 "requestType": "PodSandboxNetworkStatusRequest",
 "responseType": "PodSandboxNetworkStatusResponse"
 },
+"AttachInterface": {
+"requestType": "AttachInterfaceRequest",
+"responseType": "AttachInterfaceResponse"
+},
+"DetachInterface": {
+"requestType": "DetachInterfaceRequest",
+"responseType": "DetachInterfaceResponse"
+},
 "WatchPodNetwork": {
 "requestType": "WatchPodNetworkRequest",
 "responseType": "WatchPodNetworkEvent",
@@ -240,6 +248,63 @@ export const networkApiDescriptor = `
 "id": 1
 }
 }
+},
+"PodSandboxNetworkConfig": {
+"fields": {
+"interface_name": {
+"type": "string",
+"id": 1
+},
+"network_name": {
+"type": "string",
+"id": 2
+},
+"parameters": {
+"keyType": "string",
+"type": "string",
+"id": 3
+}
+}
+},
+"AttachInterfaceRequest": {
+"fields": {
+"pod_sandbox_id": {
+"type": "string",
+"id": 1
+},
+"network": {
+"type": "PodSandboxNetworkConfig",
+"id": 2
+}
+}
+},
+"AttachInterfaceResponse": {
+"fields": {
+"interface_name": {
+"type": "string",
+"id": 1
+},
+"ips": {
+"rule": "repeated",
+"type": "PodIP",
+"id": 2
+}
+}
+},
+"DetachInterfaceRequest": {
+"fields": {
+"pod_sandbox_id": {
+"type": "string",
+"id": 1
+},
+"interface_name": {
+"type": "string",
+"id": 2
+}
+}
+},
+"DetachInterfaceResponse": {
+"fields": {}
 },
 "WatchPodNetworkRequest": {
 "fields": {}
