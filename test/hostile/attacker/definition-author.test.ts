@@ -2,9 +2,10 @@
 // of components that the administrator granted. The attacker tries to change the node's addresses, to take other networks' leases, to
 // run native plugins, and to reach the administrator's files.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { manifestsIn, type Manifests } from "../../e2e/manifests.ts";
 import { type Attaching, fullGrant, openStage, type Stage } from "../../e2e/stage.ts";
 import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
@@ -47,20 +48,26 @@ describe.skipIf(unable).each([false, true])("an author of definitions, with a da
   let stage: Stage;
   let manifests: Manifests;
   let daemon: TestDaemon | undefined;
+  let daemonDirectory: string;
   let victim: Attaching;
 
+  // All tests share a daemon, as all attackers do: a node's daemon serves them one after the other.
+  beforeAll(async () => {
+    daemonDirectory = mkdtempSync(join(tmpdir(), "plexus-author-daemon-"));
+    daemon = withDaemon ? await startDaemon({ socket: join(daemonDirectory, "plexus.sock") }) : undefined;
+  });
+  afterAll(async () => {
+    await daemon?.stop();
+    rmSync(daemonDirectory, { recursive: true });
+  });
   beforeEach(async () => {
     stage = openStage({ native: ["bridge", "host-local", "host-device"], components: ["bridge-adapter", "ipam-host-local"] });
     manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
-    daemon = withDaemon ? await startDaemon({ socket: join(stage.plexus.directory, "daemon", "plexus.sock") }) : undefined;
     manifests.pod("victim");
     victim = { config: config(), containerId: "victim", pod: stage.pod(), args: manifests.argsOf("victim") };
     await succeed("ADD", victim);
   });
-  afterEach(async () => {
-    await daemon?.stop();
-    stage.dispose();
-  });
+  afterEach(() => stage.dispose());
 
   const send = (verb: string, attaching: Attaching): Promise<Answer> =>
     stage.request({
