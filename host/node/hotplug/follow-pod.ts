@@ -39,6 +39,8 @@ export async function followPod(
   const change = (verb: "ADD" | "DEL", step: typeof detach | typeof attach): Promise<Result<boolean>> =>
     calls.run(entry.plan, verb, async (context, delegates) => {
       const selecting = await selectingPod(context);
+      // The pod is gone, or another one has its name: the runtime's DEL removes its networks.
+      if (!selecting.ok && selecting.fault.kind === "POD_NOT_FOUND") return ok(false);
       if (!selecting.ok) {
         await tellOfPod(context, selecting.fault, isNews);
         return selecting;

@@ -61,7 +61,6 @@ const maxLine = 4096;
 const lasting: ReadonlySet<FaultKind> = new Set<FaultKind>([
   "HOT_PLUG_REFUSED",
   "SELECTION_INVALID",
-  "POD_NOT_FOUND",
   "NETWORK_FORBIDDEN",
   "DEFINITION_FORBIDDEN",
   "INTERFACE_NAME_TAKEN",
@@ -120,9 +119,11 @@ export class HotPlug implements HotPlugOperations {
 
   /** Begins with the configurations that earlier calls left. Call it when the daemon serves. */
   async start(): Promise<void> {
-    for (const directory of this.#states.keys()) {
-      for (const configuration of keptHotPlugConfigurations(directory)) await this.noteConfiguration(configuration);
-    }
+    await this.#guarded(async () => {
+      for (const directory of this.#states.keys()) {
+        for (const configuration of keptHotPlugConfigurations(directory)) await this.noteConfiguration(configuration);
+      }
+    });
   }
 
   /** Notes the configuration of a call; the first one with the key `hotPlug` begins the work. */
@@ -132,7 +133,6 @@ export class HotPlug implements HotPlugOperations {
     if (source === "" || this.#sources.has(source)) return;
     this.#sources.set(source, configuration);
     this.#running ??= this.#queue.run(this.#ended.signal);
-    await this.#init.watch(configuration);
     await this.resync();
   }
 
@@ -167,12 +167,18 @@ export class HotPlug implements HotPlugOperations {
   async resync(): Promise<void> {
     if (!this.isOn || this.#ended.signal.aborted) return;
     this.#resyncAfter(this.#init.resyncMs ?? defaultResyncMs);
-    for (const configuration of this.#sources.values()) await this.#init.watch(configuration);
-    for (const { entries } of this.#states.values()) {
-      const pods = await entries.pods();
-      if (!pods.ok) this.#init.log("warn", `hot-plug: ${pods.fault.msg}`);
-      for (const pod of pods.ok ? pods.value : []) this.#add(pod);
-    }
+    await this.#guarded(async () => {
+      for (const configuration of this.#sources.values()) await this.#init.watch(configuration);
+      const changeable = new Set<string>();
+      for (const { entries } of this.#states.values()) {
+        const pods = await entries.pods();
+        if (!pods.ok) return this.#init.log("warn", `hot-plug: ${pods.fault.msg}`);
+        for (const pod of pods.value) changeable.add(pod);
+      }
+      // A directory of manifests does not report that a pod is gone.
+      for (const map of [this.#begun, this.#failures]) for (const pod of map.keys()) if (!changeable.has(pod)) map.delete(pod);
+      for (const pod of changeable) this.#add(pod);
+    });
   }
 
   async attach(containerId: string, selection: NetworkSelection): Promise<Result<HotPlugged>> {
@@ -205,6 +211,18 @@ export class HotPlug implements HotPlugOperations {
     const timeout = sleep(maxMs, undefined, { signal: late.signal }).catch(() => undefined);
     await Promise.race([this.#running, timeout]);
     late.abort();
+  }
+
+  /** A defect of hot-plug must not end the daemon. */
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#init.log(
+        "warn",
+        `hot-plug: ${inertLine(error instanceof Error ? (error.stack ?? error.message) : String(error), maxLine)}`,
+      );
+    }
   }
 
   #resyncAfter(ms: number): void {
@@ -243,7 +261,7 @@ export class HotPlug implements HotPlugOperations {
       for (const change of followed.changes) this.#init.log("info", `hot-plug: pod ${pod}: ${change}`);
       return this.#outcome(pod, followed.faults, changed);
     }
-    this.#begun.delete(pod);
+    for (const map of [this.#begun, this.#failures]) map.delete(pod);
     return { kind: "done" };
   }
 

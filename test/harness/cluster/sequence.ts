@@ -19,6 +19,7 @@ export const clusterOrder: readonly string[] = [
   "faults-resources",
   "pod-networks",
   "resource-claims",
+  "hot-plug",
   "jail",
   "kubectl-plexus",
 ].map((name) => `${name}.test.ts`);

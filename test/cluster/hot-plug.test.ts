@@ -1,0 +1,64 @@
+// Networks of a running pod on a real cluster: containerd's sandbox, the chart's daemon, and an agent on the node that executes native plugins.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Cluster } from "../harness/cluster/cluster.ts";
+import { toolsPod } from "../harness/cluster/pods.ts";
+import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
+import { deployPlexus, explained } from "../harness/cluster/release.ts";
+import { missingCluster } from "../harness/cluster/requirements.ts";
+import { helm } from "../harness/kube/helm.ts";
+import { missingBuild } from "../harness/plexus.ts";
+
+const skip = missingCluster("hot-plug on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
+const soon = { timeout: 30_000, interval: 200 };
+
+describe.skipIf(skip)("networks of a running pod with the chart on a real cluster", () => {
+  let cluster: Cluster;
+  let agentPid = "";
+  beforeAll(async () => {
+    cluster = await clusterWithPlexus();
+    const [node] = cluster.nodes;
+    await deployPlexus(cluster, "upgrade", "v1", "--set", "config.hotPlug=true");
+    // The kubelet brings the changed ConfigMap to the daemon, which then writes its configuration anew.
+    const configuration = join(node.disk, "etc", "cni", "net.d", "00-plexus.conflist");
+    const written = (): void => {
+      if (!readFileSync(configuration, "utf8").includes("hotPlug")) throw new Error(`${configuration} lacks hotPlug`);
+    };
+    await vi.waitFor(written, { timeout: 90_000, interval: 200 });
+    // docs/how-to/run-the-agent.md
+    const agent = "CNI_PATH=/opt/cni/bin setsid /opt/cni/bin/plexus agent >/var/log/plexus-agent.log 2>&1 & echo $!";
+    agentPid = node.run(["sh", "-c", agent]).stdout.trim();
+  }, 300_000);
+  afterAll(async () => {
+    if (cluster === undefined) return;
+    if (agentPid !== "") cluster.nodes[0].run(["kill", agentPid]);
+    await cluster.succeed("delete", "pods", "--all", "--timeout=60s");
+    await deployPlexus(cluster, "upgrade", "v1");
+    await cluster.stop();
+  }, 180_000);
+
+  test("MO-17 N13-03: kubectl annotate attaches and detaches a network of a running pod", { timeout: 120_000 }, async () => {
+    await cluster.apply(toolsPod("web", { spec: { terminationGracePeriodSeconds: 1 } }));
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/web");
+    const links = async (): Promise<string> => cluster.succeed("exec", "web", "--", "ip", "-o", "-4", "address", "show");
+    const status = async (): Promise<unknown> =>
+      cluster.succeed("get", "pod", "web", "-o", "jsonpath={.metadata.annotations.k8s\\.v1\\.cni\\.cncf\\.io/network-status}");
+    try {
+      await cluster.succeed("annotate", "pod", "web", "k8s.v1.cni.cncf.io/networks=storage");
+      await expect.poll(links, soon).toMatch(/net1 +inet 10\.20\.0\./u);
+      await expect.poll(status, soon).toContain('"interface":"net1"');
+      await cluster.succeed("annotate", "pod", "web", "k8s.v1.cni.cncf.io/networks-");
+      await expect.poll(links, soon).not.toContain("net1");
+      await expect.poll(status, soon).not.toContain("net1");
+      await expect
+        .poll(() => cluster.succeed("get", "events", "-o", "jsonpath={.items[*].reason}"), soon)
+        .toContain("RemovedInterface");
+    } catch (error) {
+      const log = cluster.nodes[0].run(["cat", "/var/log/plexus-agent.log"]).stdout;
+      throw new Error(`${String(error)}\nagent: ${log}\n${await explained(cluster)}`, { cause: error });
+    }
+  });
+});
