@@ -56,6 +56,11 @@ const values = z.strictObject({
     namespaces: z.array(z.string().regex(/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/u)),
   }),
   // YAML 1.1 reads `off` as false.
+  definitionChecks: z.strictObject({
+    enabled: z.boolean(),
+    knownPlugins: z.array(z.string().regex(/^[\w.-]{1,255}$/u)),
+    admission: z.enum(["none", "warn", "deny"]),
+  }),
   definitionUse: z.strictObject({ mode: z.enum(["none", "warn", "deny"]) }),
   networks: z.strictObject({ enabled: z.boolean(), createDefault: z.boolean() }),
   controller: z.strictObject({

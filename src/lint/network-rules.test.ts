@@ -87,6 +87,23 @@ test("a bridge that two networks give addresses is found, but not with forceAddr
   expect(found(one, list("b", pool({ subnet: "10.2.0.0/24" }, { ...gateway, forceAddress: true })))).toEqual([]);
 });
 
+test("with subjects, a finding about two networks is the subject's, and each other finding only a subject's", () => {
+  const gateway = { isGateway: true, bridge: "br0" };
+  const wide = list("a", pool({ subnet: "10.1.0.0/16" }, gateway), { type: "tuning" }, { type: "tuning" });
+  const narrow = list("b", pool({ subnet: "10.1.2.0/24" }, gateway));
+  const named = network("other.conflist", { cniVersion: "1.0.0", name: "a", plugins: [{ type: "bridge" }] });
+  const rulesOf = (subject: LintNetwork): readonly string[] =>
+    lintNetworks([wide, narrow, named], (each) => each === subject).map(({ rule, file }) => `${file} ${rule}`);
+  expect(rulesOf(wide)).toEqual([
+    "a.conflist type-twice",
+    "a.conflist subnet-overlap",
+    "a.conflist name-collision",
+    "a.conflist bridge-addresses",
+  ]);
+  expect(rulesOf(narrow)).toEqual(["b.conflist subnet-overlap", "b.conflist bridge-addresses"]);
+  expect(rulesOf(named)).toEqual(["other.conflist name-collision"]);
+});
+
 test("a step that stands twice is a note", () => {
   expect(found(list("a", { type: "tuning" }, { type: "tuning" }))).toEqual([
     expect.stringContaining("type-twice plugins[1] (tuning)"),

@@ -11,22 +11,39 @@ interface PlacedRange {
   readonly range: AddressRange;
 }
 
-/** All findings about these networks together: names, ranges, bridges. */
-export function lintNetworks(networks: readonly LintNetwork[]): readonly LintFinding[] {
+/** Whether a network's findings are wanted. */
+type IsSubject = (network: LintNetwork) => boolean;
+
+/**
+ * All findings about these networks together: names, ranges, bridges. A finding about two networks is the later one's; with `isSubject` the
+ * findings are those of the subjects only, and a finding about two networks is the subject's.
+ */
+export function lintNetworks(networks: readonly LintNetwork[], isSubject: IsSubject = () => true): readonly LintFinding[] {
   const ranges: PlacedRange[] = [];
   const findings: LintFinding[] = [];
   for (const network of networks) {
     const own: PlacedRange[] = [];
     for (const [plugin, { document }] of network.list.plugins.entries()) {
       const read = addressRangesOf(document.parsed);
-      for (const { path, why } of read.bad)
+      for (const { path, why } of isSubject(network) ? read.bad : [])
         findings.push(finding("invalid-subnet", { ...at(network, plugin, path), message: `${path.join(".")}: ${why}` }));
       own.push(...read.ranges.map((range) => ({ network, plugin, range })));
     }
-    findings.push(...overlapsWithin(own), ...twiceIn(network));
+    if (isSubject(network)) findings.push(...overlapsWithin(own), ...twiceIn(network));
     ranges.push(...own);
   }
-  return [...findings, ...overlapsBetween(ranges), ...nameCollisions(networks), ...bridgeAddresses(networks)];
+  return [
+    ...findings,
+    ...overlapsBetween(ranges, isSubject),
+    ...nameCollisions(networks, isSubject),
+    ...bridgeAddresses(networks, isSubject),
+  ];
+}
+
+/** The network of a pair that gets the finding, and the other one; undefined if neither is a subject. */
+function subjectOf<T>(later: T, earlier: T, isSubject: (each: T) => boolean): readonly [T, T] | undefined {
+  if (isSubject(later)) return [later, earlier];
+  return isSubject(earlier) ? [earlier, later] : undefined;
 }
 
 function at(network: LintNetwork, plugin: number, path: readonly (string | number)[]): Omit<FindingInit, "message"> {
@@ -44,7 +61,7 @@ function overlapsWithin(ranges: readonly PlacedRange[]): readonly LintFinding[] 
 }
 
 /** Ranges of different networks. Networks of one name share their pool deliberately. */
-function overlapsBetween(ranges: readonly PlacedRange[]): readonly LintFinding[] {
+function overlapsBetween(ranges: readonly PlacedRange[], isSubject: IsSubject): readonly LintFinding[] {
   // Sorted by the first address: only neighbours in this order can overlap, so that many networks stay fast.
   const sorted = ranges.toSorted((a, b) =>
     a.range.first.family === b.range.first.family
@@ -57,8 +74,11 @@ function overlapsBetween(ranges: readonly PlacedRange[]): readonly LintFinding[]
   const findings: LintFinding[] = [];
   for (const each of sorted) {
     if (widest !== undefined && rangesOverlap(widest.range, each.range) && widest.network.list.name !== each.network.list.name) {
-      const message = `${each.range.subnet} overlaps ${widest.range.subnet} of network ${nameOf(widest.network)}`;
-      findings.push(finding("subnet-overlap", { ...at(each.network, each.plugin, each.range.path), message }));
+      const [subject, other] = subjectOf(each, widest, ({ network }) => isSubject(network)) ?? [];
+      if (subject !== undefined && other !== undefined) {
+        const message = `${subject.range.subnet} overlaps ${other.range.subnet} of network ${nameOf(other.network)}`;
+        findings.push(finding("subnet-overlap", { ...at(subject.network, subject.plugin, subject.range.path), message }));
+      }
     }
     const isWider =
       widest === undefined ||
@@ -70,25 +90,20 @@ function overlapsBetween(ranges: readonly PlacedRange[]): readonly LintFinding[]
 }
 
 /** Networks of one name with different plugins. The same list twice is one network. */
-function nameCollisions(networks: readonly LintNetwork[]): readonly LintFinding[] {
+function nameCollisions(networks: readonly LintNetwork[], isSubject: IsSubject): readonly LintFinding[] {
   const first = new Map<string, LintNetwork>();
   return networks.flatMap((network) => {
     const { name } = network.list;
-    const other = first.get(name);
-    if (other === undefined) {
+    const earlier = first.get(name);
+    if (earlier === undefined) {
       first.set(name, network);
       return [];
     }
-    if (name === "" || pluginsText(other) === pluginsText(network)) return [];
-    const message = `network ${nameOf(network)} has the name of network ${nameOf(other)}, and another configuration`;
-    return [
-      finding("name-collision", {
-        source: network.source,
-        object: network.object,
-        offset: offsetInNetwork(network, ["name"]),
-        message,
-      }),
-    ];
+    const [subject, other] = subjectOf(network, earlier, isSubject) ?? [];
+    if (name === "" || subject === undefined || other === undefined || pluginsText(other) === pluginsText(subject)) return [];
+    const message = `network ${nameOf(subject)} has the name of network ${nameOf(other)}, and another configuration`;
+    const offset = offsetInNetwork(subject, ["name"]);
+    return [finding("name-collision", { source: subject.source, object: subject.object, offset, message })];
   });
 }
 
@@ -104,7 +119,7 @@ function twiceIn(network: LintNetwork): readonly LintFinding[] {
   });
 }
 
-function bridgeAddresses(networks: readonly LintNetwork[]): readonly LintFinding[] {
+function bridgeAddresses(networks: readonly LintNetwork[], isSubject: IsSubject): readonly LintFinding[] {
   const bridges = new Map<string, PlacedRange>();
   const findings: LintFinding[] = [];
   for (const network of networks) {
@@ -115,11 +130,14 @@ function bridgeAddresses(networks: readonly LintNetwork[]): readonly LintFinding
       const bridge = typeof parsed["bridge"] === "string" ? parsed["bridge"] : "cni0";
       for (const range of isJsonObject(parsed["ipam"]) ? addressRangesOf(parsed).ranges : []) {
         const key = `${bridge} ${range.first.family}`;
-        const other = bridges.get(key);
-        bridges.set(key, other ?? { network, plugin, range });
-        if (other === undefined || other.range.subnet === range.subnet) continue;
-        const message = `bridge ${bridge} gets an address of ${range.subnet}, and network ${nameOf(other.network)} gives it one of ${other.range.subnet}`;
-        findings.push(finding("bridge-addresses", { ...at(network, plugin, ["bridge"]), message }));
+        const placed = { network, plugin, range };
+        const earlier = bridges.get(key);
+        bridges.set(key, earlier ?? placed);
+        if (earlier === undefined || earlier.range.subnet === range.subnet) continue;
+        const [subject, other] = subjectOf(placed, earlier, (each) => isSubject(each.network)) ?? [];
+        if (subject === undefined || other === undefined) continue;
+        const message = `bridge ${bridge} gets an address of ${subject.range.subnet}, and network ${nameOf(other.network)} gives it one of ${other.range.subnet}`;
+        findings.push(finding("bridge-addresses", { ...at(subject.network, subject.plugin, ["bridge"]), message }));
       }
     }
   }

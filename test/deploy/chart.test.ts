@@ -148,6 +148,29 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
     expect(denied).not.toContain("kube-system");
   });
 
+  test("MO-31: definitionChecks adds the controller's options, rights and configuration, and the policy with its actions", () => {
+    const off = JSON.stringify(render());
+    for (const name of ['"kind":"Deployment"', "plexus-definitions"]) expect(off).not.toContain(name);
+    const checks = render("--set", "definitionChecks.enabled=true,definitionChecks.knownPlugins={bridge,macvlan}");
+    const { spec } = theOnly(checks, "Deployment") as Manifest & {
+      readonly spec: { readonly template: { readonly spec: PodSpec } };
+    };
+    const [controller] = spec.template.spec.containers;
+    expect(controller?.args).toEqual(
+      expect.arrayContaining([
+        "--check-definitions=/etc/plexus-configuration/plexus.json",
+        "--components=/opt/plexus/cni",
+        "--shipped-components=all",
+        "--known-plugins=bridge,macvlan",
+      ]),
+    );
+    expect(spec.template.spec.volumes).toMatchObject([{ configMap: { name: "plexus", items: [{ key: "plexus.json" }] } }]);
+    expect(JSON.stringify(checks)).not.toContain("podnetworks");
+    const policy = JSON.stringify(render("--set", "definitionChecks.admission=warn"));
+    expect(policy).toContain('"policyName":"plexus-definitions","validationActions":["Warn","Audit"]');
+    expect(policy).not.toContain('"kind":"Deployment"');
+  });
+
   describe("MO-27 the privileges", () => {
     let pod: PodSpec;
     let containers: readonly Container[];

@@ -41,8 +41,8 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
       api = await startApiServer({ alsoAllowed: [...networkRequests, ...accounts] });
       admin = objectsOf(api.adminKubeconfig);
       await api.namespace("shop");
-      const objects = render("--set", "networks.enabled=true").filter(
-        ({ kind, metadata }) => rendered.includes(kind) && /^plexus-controller(-networks)?$/.test(metadata.name),
+      const objects = render("--set", "networks.enabled=true,definitionChecks.enabled=true").filter(
+        ({ kind, metadata }) => rendered.includes(kind) && /^plexus-controller(-networks|-definitions)?$/.test(metadata.name),
       );
       for (const object of objects) {
         const made = await admin.create(collectionOf(object), object);
@@ -112,6 +112,41 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
     test("may not delete or create a pod", async () => {
       expect(outcome(await controller.remove(path))).toContain("forbidden");
       expect(outcome(await controller.create("/api/v1/namespaces/shop/pods", { kind: "Pod" }))).toContain("forbidden");
+    });
+
+    describe("of definitions", () => {
+      const definitions = "/apis/k8s.cni.cncf.io/v1/namespaces/shop/network-attachment-definitions";
+      const annotate = (annotations: object): Promise<ApiObject | string> =>
+        patch({ metadata: { annotations } }, `${definitions}/net-a`);
+      beforeAll(async () => {
+        const metadata = { name: "net-a", namespace: "shop", annotations: { kept: "yes" } };
+        const spec = { config: "{}" };
+        expectObject(
+          await admin.create(definitions, {
+            apiVersion: "k8s.cni.cncf.io/v1",
+            kind: "NetworkAttachmentDefinition",
+            metadata,
+            spec,
+          }),
+        );
+        for (const deadline = Date.now() + 30_000; typeof (await annotate({ tried: "x" })) !== "string";) {
+          if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+          await admin.patch(`${definitions}/net-a`, { metadata: { annotations: { tried: null } } });
+          await new Promise((resolve) => setTimeout(resolve, 250));
+        }
+      });
+
+      test("MO-31: may list them, and change their conditions only", async () => {
+        expect(await controller.list("/apis/k8s.cni.cncf.io/v1/network-attachment-definitions")).toMatchObject({ kind: "list" });
+        expect(await annotate({ "plexus.dev/conditions": "[]" })).toMatchObject({ kind: "NetworkAttachmentDefinition" });
+        expect(await annotate({ "plexus.dev/conditions": null })).toMatchObject({ metadata: { annotations: { kept: "yes" } } });
+        for (const annotations of [{ kept: "no" }, { kept: null }, { other: "x" }])
+          expect(await annotate(annotations)).toContain("the annotation plexus.dev/conditions only");
+        for (const change of [{ spec: { config: '{"type":"evil"}' } }, { spec: null }, { metadata: { labels: { a: "b" } } }])
+          expect(await patch(change, `${definitions}/net-a`)).toContain("may not change the spec");
+        expect(await patch({ metadata: { finalizers: ["example.com/x"] } }, `${definitions}/net-a`)).toContain("may not change");
+        expect(outcome(await controller.remove(`${definitions}/net-a`))).toContain("forbidden");
+      });
     });
 
     test("may write the reason of a wait, open its own gate and change its own label", async () => {

@@ -2,23 +2,16 @@
 
 import { statSync } from "node:fs";
 import { filesWith } from "../../../src/cni/config-directory.ts";
-import type { Fault } from "../../../src/fault/fault.ts";
-import { parseDocument } from "../../../src/json/document.ts";
-import { ruleOfFault } from "../../../src/lint/fault-rule.ts";
-import { finding, type LintFinding, type LintNetwork, type LintSource, sortedFindings } from "../../../src/lint/finding.ts";
-import { locateNetwork } from "../../../src/lint/locate-network.ts";
+import { finding, type LintFinding, type LintSource, sortedFindings } from "../../../src/lint/finding.ts";
 import { lintNetworks } from "../../../src/lint/network-rules.ts";
-import { mistakesIn, offsetOfMessage } from "../../../src/lint/place-of-message.ts";
-import type { LintRuleId } from "../../../src/lint/rules.ts";
-import { readNetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import { type ManifestObject, readObjects } from "../../cluster/manifests/manifest-objects.ts";
 import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { explain } from "../explain/explain-networks.ts";
-import type { HostSettings } from "../explain/host-settings.ts";
 import { isMistake, readHostSettings, settingsIn } from "../explain/host-settings.ts";
 import { definitionSources } from "../explain/manifest-places.ts";
-import { definedNetwork, isNetwork, type NamedList, networksInFile, originOf } from "../explain/networks.ts";
+import { isNetwork, networksInFile, originOf } from "../explain/networks.ts";
+import { lintDefinition, type LintTarget, lintNetworkOf, type LintTerms, refused } from "./lint-definition.ts";
 import { stepFindings } from "./step-findings.ts";
 
 /** The subjects of a lint, and the configuration for them. */
@@ -42,17 +35,11 @@ export interface LintReport {
   readonly findings: readonly LintFinding[];
 }
 
-/** Networks and findings of one target. */
-interface Target {
-  readonly networks: readonly NamedList[];
-  readonly findings: readonly LintFinding[];
-}
-
 /** Lints the targets. Never rejects: an unreadable file is a finding. */
 export async function lint({ files, node, objects, config, cniPath }: LintInit): Promise<LintReport> {
   const settings = readHostSettings(config, cniPath);
-  const terms: Terms = { settings: settings.ok ? settings.value : undefined, cniPath };
-  const targets: Target[] = [];
+  const terms: LintTerms = { settings: settings.ok ? settings.value : undefined, cniPath };
+  const targets: LintTarget[] = [];
   const names = new Set([...files, ...(node ? configurationsIn(config) : [])]);
   for (const file of names) targets.push(await lintFile(file, terms));
   // A mistake in Plexus' configuration would change the other findings silently, if its file is no target.
@@ -70,12 +57,7 @@ export async function lint({ files, node, objects, config, cniPath }: LintInit):
   return { apiVersion: "plexus/v1", kind: "LintReport", networks: networks.length, findings: sortedFindings(findings) };
 }
 
-interface Terms {
-  readonly settings: HostSettings | undefined;
-  readonly cniPath: string;
-}
-
-async function lintFile(file: string, { settings, cniPath }: Terms): Promise<Target> {
+async function lintFile(file: string, { settings, cniPath }: LintTerms): Promise<LintTarget> {
   let text: string;
   try {
     text = readRegularFile(file, configurationFile);
@@ -94,7 +76,7 @@ async function lintFile(file: string, { settings, cniPath }: Terms): Promise<Tar
   return lintManifest(file, text, { settings, cniPath });
 }
 
-async function lintManifest(file: string, text: string, terms: Terms): Promise<Target> {
+async function lintManifest(file: string, text: string, terms: LintTerms): Promise<LintTarget> {
   const source = originOf(file, text);
   const { objects, problems } = await readObjects(file, text);
   const unreadable = problems.map((message) =>
@@ -113,29 +95,6 @@ async function lintManifest(file: string, text: string, terms: Terms): Promise<T
   };
 }
 
-/** `origin`: where the configuration stands; undefined: the object comes from an API, so places are those in its configuration. */
-function lintDefinition({ object, namespace, name, path }: ManifestObject, origin: LintSource | undefined, terms: Terms): Target {
-  const definition = readNetworkAttachmentDefinition(object);
-  const config = definition.ok ? (definition.value.config ?? "") : "";
-  const source = origin ?? originOf(path, config);
-  const fullName = `${namespace}/${name}`;
-  if (!definition.ok) return refused(source, fullName, definition.fault);
-  const network = definedNetwork(definition.value, { ...terms, warn: () => undefined });
-  if (!network.ok) return refused(source, fullName, network.fault);
-  return { networks: [{ ...network.value, origin: source }], findings: [] };
-}
-
-/** `rule`: absent: that of the fault's kind. */
-function refused(source: LintSource, object: string, { kind, msg }: Fault, rule: LintRuleId = ruleOfFault(kind)): Target {
-  const { text, file } = source;
-  const isJson = text === "" || parseDocument(text, { what: file }).ok;
-  const found = isJson || rule === "unreadable-file" ? rule : "unreadable-configuration";
-  const findings = mistakesIn(msg.startsWith(`${file}: `) ? msg.slice(file.length + 2) : msg).map((message) =>
-    finding(found, { source, object, offset: offsetOfMessage(text, message), message }),
-  );
-  return { networks: [], findings };
-}
-
 /** The YAML library's messages have line and column. */
 function yamlSource(file: string, problem: string): LintSource {
   const [, line = "1", column = "1"] = /at line (\d+), column (\d+)/.exec(problem) ?? [];
@@ -148,11 +107,4 @@ function configurationsIn(path: string): readonly string[] {
   const directory = readConfigurationDirectory(path);
   if (!directory.ok) return [path];
   return filesWith([".conf", ".conflist", ".json"], directory.value.files).map((file) => file.path);
-}
-
-/** The network for the rules that compare networks. */
-function lintNetworkOf({ source, origin, list, namespace }: NamedList): LintNetwork {
-  const known = origin ?? originOf(source, "");
-  const object = namespace === undefined ? "" : source;
-  return { source: known, object, list, paths: known.text === "" ? [] : locateNetwork(known.text, list) };
 }

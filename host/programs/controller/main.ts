@@ -62,11 +62,16 @@ async function partsOf({
   podNetworks,
   createDefaultPodNetwork,
   addressPools,
+  definitions,
   externalPorts,
 }: ControllerOptions): Promise<readonly MakePart[]> {
   const parts: MakePart[] = [];
   if (podNetworks) parts.push(podNetworksPart({ createDefault: createDefaultPodNetwork }));
   if (addressPools) parts.push(poolsPart());
+  if (definitions !== undefined) {
+    const { definitionsPart } = await import("../../controller/definitions/part.ts");
+    parts.push(definitionsPart(definitions));
+  }
   if (externalPorts !== undefined) {
     // Loaded where it is switched on: zod and yaml take memory.
     const { externalPortsPart } = await import("../../controller/ports/part.ts");

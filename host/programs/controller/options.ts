@@ -1,6 +1,7 @@
 // plexus-controller's command line.
 
 import { parseArgs } from "node:util";
+import type { DefinitionsInit } from "../../controller/definitions/part.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
 import { addressOf, countOf, levelOf, pathOf, serverOf } from "../option-values.ts";
 
@@ -24,6 +25,8 @@ export interface ControllerOptions {
   readonly externalPorts: string | undefined;
   /** Whether pools of addresses are served. */
   readonly addressPools: boolean;
+  /** The check of definitions; undefined: off. */
+  readonly definitions: DefinitionsInit | undefined;
 }
 
 /** The help text. */
@@ -54,6 +57,16 @@ export const usage = `plexus-controller: the cluster's part of Plexus (defaults 
                         file (none)
   --address-pools       serve AddressPools: needs the CustomResourceDefinitions of
                         the chart's pools.enabled (off)
+  --check-definitions PATH
+                        write problems of NetworkAttachmentDefinitions into their
+                        annotation plexus.dev/conditions; PATH is Plexus'
+                        configuration without the default network (off)
+  --known-plugins LIST  types of the nodes' plugins, separated by commas; another
+                        type is then a problem of a definition (not known)
+  --components DIR      directory with the components of the nodes (none)
+  --shipped-components LIST
+                        which of them nodes have: all, none, or types separated
+                        by commas (all)
   --log-level LEVEL     debug, info, warn or error (info)
   --help                show this text
 `;
@@ -83,6 +96,10 @@ export function readOptions(
         "disable-default-podnetwork-creation": { type: "boolean" },
         "external-ports": { type: "string" },
         "address-pools": { type: "boolean" },
+        "check-definitions": { type: "string" },
+        "known-plugins": { type: "string", default: "" },
+        components: { type: "string" },
+        "shipped-components": { type: "string", default: "all" },
         help: { type: "boolean", short: "h" },
       },
     });
@@ -102,6 +119,7 @@ export function readOptions(
       externalPorts:
         values["external-ports"] === undefined ? undefined : pathOf("external-ports", values["external-ports"], 4095),
       addressPools: values["address-pools"] === true,
+      definitions: definitionsOf(values),
     };
   } catch (error) {
     // The message of parseArgs for a positional argument has several sentences; the first names the mistake.
@@ -113,4 +131,23 @@ export function readOptions(
 function nameOf(option: string, text: string): string {
   if (text.length <= 253 && objectName.test(text)) return text;
   throw new Error(`--${option} ${text}: must be a name of lower-case letters, digits, "-" and "."`);
+}
+
+function definitionsOf(values: Readonly<Record<string, unknown>>): DefinitionsInit | undefined {
+  const text = (option: string): string => String(values[option] ?? "");
+  const types = (option: string): readonly string[] =>
+    text(option)
+      .split(",")
+      .filter((type) => type !== "");
+  const shipped = text("shipped-components");
+  const components = text("components");
+  if (text("check-definitions") === "") return undefined;
+  return {
+    configuration: pathOf("check-definitions", text("check-definitions"), 4095),
+    plugins: {
+      known: types("known-plugins"),
+      components: components === "" ? undefined : pathOf("components", components, 4095),
+      shipped: shipped === "all" ? "all" : shipped === "none" ? [] : types("shipped-components"),
+    },
+  };
 }

@@ -1,0 +1,189 @@
+// The part that tells problems of NetworkAttachmentDefinitions on the definitions themselves: an annotation with conditions, and Events. A
+// definition is its user's object: the only write is a merge patch of the annotation, guarded by the resourceVersion, when the findings change.
+
+import { setTimeout } from "node:timers/promises";
+import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
+import { conditionEvents, conditionsAnnotation, conditionsText } from "../../../src/lint/definition-conditions.ts";
+import type { ControllerPart, MakePart, PartContext } from "../part.ts";
+import { outcomeOf } from "../work/request-outcome.ts";
+import { WatchedCollection } from "../watched-collection.ts";
+import { observeWork } from "../work/observe-work.ts";
+import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
+import { type CheckTerms, DefinitionChecks } from "./check.ts";
+import { componentNeeds, nodePlugins, type PluginNames } from "./component-facts.ts";
+import { readSettings } from "./plexus-settings.ts";
+import { type StoredDefinition, storedDefinition } from "./stored-definition.ts";
+
+/** Settings of the part. */
+export interface DefinitionsInit {
+  /** Plexus' configuration: the template that daemons complete. */
+  readonly configuration: string;
+  readonly plugins: PluginNames;
+}
+
+const part = "definitions";
+const group = "/apis/k8s.cni.cncf.io/v1";
+const workers = 2;
+/** Pause after a change in which further changes of the namespace are collected, in ms. */
+const collectMs = 500;
+/** Pause between looks at the first list, and maximum time for it, in ms. */
+const listingMs = 100;
+const maxListingMs = 60_000;
+/** Interval of looks at the configuration, in ms. */
+const settingsMs = 2_000;
+/** Least time between two writes to a definition, so that another writer of the annotation causes no storm, in ms. */
+const minWriteMs = 10_000;
+/** Pause after a refused write: a policy of the cluster does not change in a moment. */
+const refusedMs = 600_000;
+
+const done: WorkOutcome = { kind: "done" };
+
+/** Makes the part. */
+export function definitionsPart(init: DefinitionsInit): MakePart {
+  return (context): ControllerPart => {
+    const checks = new DefinitionsPart(context, init);
+    return { name: part, run: (signal) => checks.run(signal) };
+  };
+}
+
+class DefinitionsPart {
+  readonly #context: PartContext;
+  readonly #init: DefinitionsInit;
+  readonly #needs: ReturnType<typeof componentNeeds>;
+  readonly #queue: WorkQueue;
+  readonly #definitions: WatchedCollection<StoredDefinition>;
+  readonly #checks = new DefinitionChecks();
+  /** The annotation that each checked definition shall have. */
+  readonly #wanted = new Map<string, string | undefined>();
+  /** The time of the last write to each definition, in ms. */
+  readonly #writtenAt = new Map<string, number>();
+  #terms: CheckTerms | undefined;
+  #settingsText: string | undefined;
+  #lastProblem = "";
+
+  constructor(context: PartContext, init: DefinitionsInit) {
+    this.#context = context;
+    this.#init = init;
+    this.#needs = knownNeeds(context, init.plugins);
+    this.#queue = new WorkQueue({ workers, work: (key) => this.#work(key), onWorked: observeWork(context, part) });
+    this.#definitions = new WatchedCollection(context, {
+      what: "checked network-attachment-definitions",
+      path: `${group}/network-attachment-definitions`,
+      read: storedDefinition,
+      onChange: (namespace, name) => this.#changed(namespace, name),
+    });
+    const { metrics } = context;
+    metrics.onScrape(() => {
+      metrics.set("plexus_controller_queue_objects", { part }, this.#queue.size);
+      const { what, live, objects } = this.#definitions.state;
+      metrics.set("plexus_controller_watch_live", { collection: what }, Number(live));
+      metrics.set("plexus_controller_watch_objects", { collection: what }, objects);
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#definitions.start(signal);
+    const startedAt = performance.now();
+    // A comparison with a part of the definitions would write findings twice.
+    while (!this.#definitions.complete && !signal.aborted && performance.now() - startedAt < maxListingMs) {
+      await setTimeout(listingMs);
+    }
+    this.#readSettings();
+    const timer = setInterval(() => this.#readSettings(), settingsMs);
+    await this.#queue.run(signal);
+    clearInterval(timer);
+  }
+
+  /** Reads the configuration. With a mistake in it, the last one without stays. */
+  #readSettings(): void {
+    const { configuration: path, plugins } = this.#init;
+    const read = readSettings(path, this.#settingsText);
+    const problem = read.ok ? "" : read.fault.msg;
+    if (problem !== "" && problem !== this.#lastProblem)
+      this.#context.log("warn", `definitions are not checked anew: ${problem}`);
+    this.#lastProblem = problem;
+    if (!read.ok || read.value === undefined) return;
+    const { text, settings } = read.value;
+    this.#settingsText = text;
+    this.#terms = { settings, plugins: nodePlugins(plugins, this.#needs, settings.configuration) };
+    this.#addAllNamespaces();
+  }
+
+  #addAllNamespaces(): void {
+    for (const namespace of new Set([...this.#definitions.all()].map((each) => each.namespace))) {
+      this.#queue.add(`namespace ${namespace}`, collectMs);
+    }
+  }
+
+  #changed(namespace: string, name: string): void {
+    const key = `${namespace}/${name}`;
+    const stored = this.#definitions.get(namespace, name);
+    const isDue = this.#checks.isDue(key, stored);
+    if (stored === undefined) {
+      this.#checks.forget(key);
+      this.#wanted.delete(key);
+      this.#writtenAt.delete(key);
+    }
+    if (!isDue) {
+      this.#queue.add(`definition ${key}`);
+      return;
+    }
+    const policy = this.#terms?.settings.configuration.definitions;
+    // Each namespace is compared with the trusted ones. Before the first configuration is read, all namespaces are due anyway.
+    if (policy !== undefined && isTrustedNamespace(policy, namespace)) this.#addAllNamespaces();
+    this.#queue.add(`namespace ${namespace}`, collectMs);
+  }
+
+  #work(key: string): Promise<WorkOutcome> {
+    const [kind, path = ""] = key.split(" ", 2);
+    return kind === "namespace" ? Promise.resolve(this.#check(path)) : this.#write(path);
+  }
+
+  #check(namespace: string): WorkOutcome {
+    if (this.#terms === undefined) return done;
+    for (const [key, findings] of this.#checks.findingsOf(namespace, this.#definitions.all(), this.#terms)) {
+      this.#wanted.set(key, conditionsText(findings));
+      const stored = this.#definitions.get(namespace, key.slice(namespace.length + 1));
+      if (stored !== undefined && stored.conditions !== this.#wanted.get(key)) this.#queue.add(`definition ${key}`);
+    }
+    return done;
+  }
+
+  async #write(key: string): Promise<WorkOutcome> {
+    const [namespace = "", name = ""] = key.split("/", 2);
+    const stored = this.#definitions.get(namespace, name);
+    if (stored === undefined || !this.#wanted.has(key)) return done;
+    const wanted = this.#wanted.get(key);
+    if (stored.conditions === wanted) return done;
+    const waitMs = (this.#writtenAt.get(key) ?? -Infinity) + minWriteMs - performance.now();
+    if (waitMs > 0) return { kind: "again", afterMs: waitMs };
+    const metadata = { resourceVersion: stored.resourceVersion, annotations: { [conditionsAnnotation]: wanted ?? null } };
+    const path = `${group}/namespaces/${namespace}/network-attachment-definitions/${name}`;
+    const answer = await this.#context.objects.patch(path, { metadata });
+    if (answer.kind === "refused") {
+      this.#context.log("warn", `${key}: its conditions cannot be written: ${answer.why}`);
+      return { kind: "again", afterMs: refusedMs };
+    }
+    if (answer.kind === "object") {
+      this.#writtenAt.set(key, performance.now());
+      const target = { kind: "NetworkAttachmentDefinition", apiVersion: "k8s.cni.cncf.io/v1", eventNamespace: namespace, name };
+      for (const event of conditionEvents(stored.conditions, wanted)) {
+        this.#context.event({ ...target, uid: stored.uid }, event);
+      }
+    }
+    return outcomeOf(answer);
+  }
+}
+
+/** What the components need; nothing, with a line in the log, if their directory cannot be read. */
+function knownNeeds({ log }: PartContext, plugins: PluginNames): ReturnType<typeof componentNeeds> {
+  try {
+    return componentNeeds(plugins);
+  } catch (error) {
+    log(
+      "warn",
+      `grants are not checked: the components cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return new Map();
+  }
+}
