@@ -15,8 +15,8 @@ import type { PoolAccess, PoolSource } from "./pool-access.ts";
 type Leases = NonNullable<CapabilityImports["leases"]>;
 type Run = <T>(operation: LeaseOperation<T>) => T | Promise<T>;
 
-/** Maximum claims of one request: each claimed block has a free address, unless concurrent calls take them all. */
-const maxClaims = 4;
+/** Maximum claims of one request. Concurrent calls share a claim, and with a block size of 1 one of them gets its address. */
+const maxClaims = 64;
 
 /** The capability for one call. Only ADD and STATUS need to know the node's blocks. */
 export async function leasesOfPool(
