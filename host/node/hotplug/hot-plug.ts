@@ -40,6 +40,8 @@ export interface HotPlugInit extends Omit<ContainerCallsInit, "log"> {
   /** Begins to report changes of pods in the source that the configuration names; may be called again for a source that is watched. */
   readonly watch: (configuration: HostConfiguration) => Promise<void>;
   readonly log: (level: "info" | "warn", text: string) => void;
+  /** Receives the numbers of attachments and detachments of one comparison, and whether a failure was left. */
+  readonly onFollowed?: (counts: { readonly attached: number; readonly detached: number; readonly failed: boolean }) => void;
   /** Interval of comparisons of all pods, in ms; default 5 minutes. */
   readonly resyncMs?: number;
 }
@@ -259,6 +261,9 @@ export class HotPlug implements HotPlugOperations {
       if (!entry.closed && entry.plan.assumed !== true) return { kind: "again", afterMs: addMs };
       const followed = await followPod(calls, listed.value, (message) => this.#failures.get(pod)?.includes(message) !== true);
       for (const change of followed.changes) this.#init.log("info", `hot-plug: pod ${pod}: ${change}`);
+      const attached = followed.changes.filter((change) => change.startsWith("+")).length;
+      const detached = followed.changes.length - attached;
+      this.#init.onFollowed?.({ attached, detached, failed: followed.faults.length > 0 });
       return this.#outcome(pod, followed.faults, changed);
     }
     for (const map of [this.#begun, this.#failures]) map.delete(pod);

@@ -156,6 +156,11 @@ export class Daemon {
       directories: reconcile?.directories ?? [],
       agent: () => this.#agentOfRound(),
       takeLock: (wanted) => this.#locks.take(wanted),
+      onFollowed: ({ attached, detached, failed: hasFailed }) => {
+        this.metrics.add("plexus_hot_plug_changes_total", { change: "attach" }, attached);
+        this.metrics.add("plexus_hot_plug_changes_total", { change: "detach" }, detached);
+        if (hasFailed) this.metrics.add("plexus_hot_plug_failures_total", {});
+      },
       watch: (configuration) => this.#clusters.watch(configuration, () => void this.hotPlug.resync()),
       log: (level, text) => this.telemetry.log(level, text),
     });
