@@ -367,6 +367,14 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     try {
       await api.network("fed", "blue", [{ type: "bridge" }]);
       await api.network("fed", "green", [{ type: "ptp" }]);
+      // A definition that cannot be fed does not stop the others.
+      const spec = { config: "x".repeat(65_000) };
+      const long = {
+        apiVersion: "k8s.cni.cncf.io/v1",
+        kind: "NetworkAttachmentDefinition",
+        metadata: { namespace: "fed", name: "long" },
+      };
+      await api.admin.create(Object.assign(long, { spec }));
       const both = ["fed/blue blue bridge", "fed/green green ptp"];
       await expect.poll(fed, { timeout: 15_000 }).toEqual(both);
       // An administrator's own network stays.
@@ -381,7 +389,12 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       const metadata = { name: "green", namespace: "fed" };
       await api.admin.delete({ apiVersion, kind: "NetworkAttachmentDefinition", metadata });
       await expect.poll(fed, { timeout: 15_000 }).toEqual(["fed/blue blue macvlan", "fed/own own dummy"]);
-      expect(daemon.stderr()).not.toContain("network feed");
+      expect(
+        daemon
+          .stderr()
+          .split("\n")
+          .filter((line) => line.includes("network feed")),
+      ).toEqual([expect.stringContaining("NetworkAttachmentDefinition fed/long has more than 61440 characters")]);
     } finally {
       client.close();
       await daemon.stop();

@@ -27,6 +27,8 @@ interface FedDefinition {
   readonly config: string | undefined;
   readonly uid: string;
   readonly generation: number;
+  /** Why the definition cannot be fed. */
+  readonly problem: string | undefined;
 }
 
 /** Pause after a change, in which further ones are collected, in ms. */
@@ -35,6 +37,8 @@ const collectMs = 100;
 const resyncMs = 15_000;
 /** Maximum length of a warning, in UTF-16 units. */
 const maxLine = 1024;
+/** Maximum length of a configuration that is read: a network's list has at most 32 KiB. */
+const maxConfig = 60 * 1024;
 const bounds = { maxObject: 64 * 1024, maxTotal: 8 * 1024 * 1024 };
 
 /** Keeps a server's networks of one namespace equal to the definitions. */
@@ -46,6 +50,8 @@ export class NetworkFeed {
   #warned: ReadonlyMap<string, string> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #working = false;
+  /** Whether a definition changed during a comparison. */
+  #changed = false;
   #ended = false;
 
   constructor(init: NetworkFeedInit) {
@@ -61,7 +67,10 @@ export class NetworkFeed {
       consistent: true,
       bounds,
       read: storedDefinition,
-      onChange: () => this.#after(collectMs),
+      onChange: () => {
+        this.#changed = true;
+        this.#after(collectMs);
+      },
       whileNotWatched: "the fed networks stay as they are",
       warn: init.warn,
     });
@@ -88,6 +97,7 @@ export class NetworkFeed {
   /** Sets and removes what differs. */
   async #compare(): Promise<void> {
     this.#working = true;
+    this.#changed = false;
     const warnings = new Map<string, string>();
     try {
       // An object is absent only from a complete list.
@@ -99,7 +109,7 @@ export class NetworkFeed {
       if (this.#warned.get(key) !== text) this.#init.warn(inertLine(`network feed: ${text}`, maxLine));
     this.#warned = warnings;
     this.#working = false;
-    this.#after(resyncMs);
+    this.#after(this.#changed ? collectMs : resyncMs);
   }
 
   async #change(warnings: Map<string, string>): Promise<void> {
@@ -142,19 +152,25 @@ function isSameVersion({ metadata: { uid, generation } }: NetworkConfig, listed:
 
 /** The definition's network; undefined if it has no configuration; a text about a mistake. */
 function networkOf({ namespace, name, value }: StoredObject<FedDefinition>): NetworkConfig | string | undefined {
-  const { config, uid, generation } = value;
-  if (config === undefined) return undefined;
+  const { config, uid, generation, problem } = value;
+  if (config === undefined) return problem;
   const what = `NetworkAttachmentDefinition ${namespace}/${name}`;
   const network = networkInFile(config, what, { name: undefined, namespace, ranges: [], unnamed: name });
   if (!network.ok) return network.fault.msg;
   return { ...network.value, metadata: { name, namespace, uid, generation } };
 }
 
+/** A definition that cannot be fed is stored without its configuration: one of them must not end the feed of the others. */
 function storedDefinition(object: unknown): StoredObject<FedDefinition> | undefined {
-  const definition = readNetworkAttachmentDefinition(object);
   const metadata = isJsonObject(object) ? object["metadata"] : undefined;
-  if (!definition.ok || !isJsonObject(metadata)) return undefined;
-  const { namespace, name, config } = definition.value;
-  const value = { config, uid: String(metadata["uid"] ?? ""), generation: Number(metadata["generation"] ?? 1) };
+  if (!isJsonObject(metadata)) return undefined;
+  const [namespace, name] = [String(metadata["namespace"] ?? ""), String(metadata["name"] ?? "")];
+  const definition = readNetworkAttachmentDefinition(object);
+  const read = definition.ok ? definition.value.config : undefined;
+  const isLong = read !== undefined && read.length > maxConfig;
+  const long = `NetworkAttachmentDefinition ${namespace}/${name} has more than ${maxConfig} characters in spec.config`;
+  const problem = definition.ok ? (isLong ? long : undefined) : definition.fault.msg;
+  const config = isLong ? undefined : read;
+  const value = { config, uid: String(metadata["uid"] ?? ""), generation: Number(metadata["generation"] ?? 1), problem };
   return { namespace, name, value, size: name.length + (config?.length ?? 0) };
 }
