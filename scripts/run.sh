@@ -25,7 +25,15 @@ fi
 PATH=$root/node_modules/.bin:$root/node_modules/node/bin:$PATH
 export PATH
 # Tests start some thousand Node processes: workers, and programs of the tree in TypeScript. Most of such a start is compilation.
-case $command in test*) export NODE_COMPILE_CACHE="$root/dist/test/compile-cache" ;; esac
+case $command in
+  test*)
+    NODE_COMPILE_CACHE=$root/dist/test/compile-cache
+    export NODE_COMPILE_CACHE
+    # Programs below temporary directories leave entries that no later run uses.
+    size=$(du -sk "$NODE_COMPILE_CACHE" 2>/dev/null | cut -f1)
+    [ "${size:-0}" -lt 300000 ] || rm -rf "$NODE_COMPILE_CACHE"
+    ;;
+esac
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 26 ? 0 : 1)' ||
   stop "the npm package 'node' did not install Node 26: its install script must be allowed (npm install-scripts approve node; npm rebuild node)"
 
