@@ -66,6 +66,7 @@ const values = z.strictObject({
   controller: z.strictObject({
     replicas: z.int().min(1).max(9),
     port,
+    otlp: z.string().regex(/^(?:https?:\/\/.+)?$/u),
     resources,
     nodeSelector: labels,
     tolerations: z.array(kubernetes),

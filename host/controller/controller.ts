@@ -1,15 +1,18 @@
 // plexus-controller: takes part in the election, and runs its parts while it leads.
 
 import type { IncomingMessage, Server } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import type { ApiObjects } from "../cluster/kube/api-objects.ts";
 import type { DaemonLogLevel } from "../telemetry/log.ts";
 import { expositionType } from "../telemetry/metrics/exposition.ts";
 import { MetricsOf } from "../telemetry/metrics/metrics.ts";
 import { controllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
 import { listenOnTcp, type Page, pageServer, plainText } from "../telemetry/page-server.ts";
+import { SpanExporter, type SpanExporterInit } from "../telemetry/spans.ts";
 import { Elector } from "./election/elector.ts";
 import { sendEvent } from "./events.ts";
 import type { MakePart, PartContext } from "./part.ts";
+import { WorkSpans } from "./work/work-spans.ts";
 
 /** Settings of the controller. */
 export interface ControllerInit {
@@ -19,27 +22,40 @@ export interface ControllerInit {
   readonly identity: string;
   readonly version: string;
   readonly parts: readonly MakePart[];
+  /** The receiver of spans; undefined: none. */
+  readonly collector: Omit<SpanExporterInit, "onOutcome"> | undefined;
   /** Undefined: no pages. */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   readonly log: (level: DaemonLogLevel, text: string) => void;
 }
 
+/** Time for the last spans at the end, in ms. */
+const flushMs = 2_000;
+/** Minimum time between two lines about dropped spans, in ms. */
+const dropPauseMs = 60_000;
+
 /** One replica. */
 export class Controller {
   readonly metrics = new MetricsOf(controllerMetricDefinitions);
+  readonly spans: WorkSpans;
   readonly #init: ControllerInit;
   readonly #context: PartContext;
   readonly #server: Server;
+  readonly #exporter: SpanExporter | undefined;
   readonly #stopped = new AbortController();
   #leads = false;
+  #dropLoggedMs = -dropPauseMs;
   #lastApiProblem: string | undefined = "no answer of the API server yet";
 
   constructor(init: ControllerInit) {
     this.#init = init;
-    const { objects, log } = init;
+    const { objects, log, collector } = init;
+    this.#exporter = collector && new SpanExporter({ ...collector, onOutcome: (...outcome) => this.#countSpans(...outcome) });
+    this.spans = new WorkSpans(this.#exporter);
     this.#context = {
       objects,
       metrics: this.metrics,
+      spans: this.spans,
       log,
       event: (target, content) => void sendEvent(objects, target, content, (why) => log("warn", why)),
     };
@@ -82,11 +98,20 @@ export class Controller {
     this.#server.close();
     this.#server.closeAllConnections();
     objects.close();
+    await Promise.race([this.#exporter?.flush(), setTimeout(flushMs, undefined, { ref: false })]);
   }
 
   /** Ends the work under way and gives the lease back; `run` then resolves. */
   stop(): void {
     this.#stopped.abort();
+  }
+
+  #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {
+    this.metrics.add("plexus_spans_total", { outcome }, count);
+    const now = performance.now();
+    if (outcome === "sent" || now - this.#dropLoggedMs < dropPauseMs) return;
+    this.#dropLoggedMs = now;
+    this.#init.log("warn", `spans were dropped: ${why}`);
   }
 
   async #page({ method, url }: IncomingMessage): Promise<Page> {

@@ -6,11 +6,13 @@ import type { MetricsOf } from "../telemetry/metrics/metrics.ts";
 import type { ControllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
 import type { EventContent } from "../../src/kube/event.ts";
 import type { EventTarget } from "./events.ts";
+import type { WorkSpans } from "./work/work-spans.ts";
 
 /** The means of each part. */
 export interface PartContext {
   readonly objects: ApiObjects;
   readonly metrics: MetricsOf<ControllerMetricDefinitions>;
+  readonly spans: WorkSpans;
   readonly log: (level: DaemonLogLevel, text: string) => void;
   /** Sends a Kubernetes Event; an Event that cannot be sent is lost, with a line in the log. */
   readonly event: (target: EventTarget, content: EventContent) => void;

@@ -13,6 +13,8 @@ export interface WatchedCollectionInit<T> {
   readonly query?: Readonly<Record<string, string>>;
   /** Whether only metadata are requested, which keeps the controller small beside many pods. */
   readonly metadataOnly?: boolean;
+  /** Whether the collection is empty while its CustomResourceDefinition is not there: only where nothing is destroyed for that. */
+  readonly absentIsEmpty?: boolean;
   /** The stored part of an object; undefined if it cannot be read. */
   readonly read: (object: unknown) => StoredObject<T> | undefined;
   /** Called after a change, with the object's namespace (empty if it has none) and name. */
@@ -29,7 +31,8 @@ export class WatchedCollection<T> {
   readonly #reflector: Reflector<T>;
 
   constructor({ objects, log }: PartContext, init: WatchedCollectionInit<T>) {
-    const { what, path, query = {}, metadataOnly = false, read, onChange, maxTotal = 64 * 1024 * 1024 } = init;
+    const { what, path, query = {}, metadataOnly = false, absentIsEmpty = false } = init;
+    const { read, onChange, maxTotal = 64 * 1024 * 1024 } = init;
     this.#reflector = new Reflector<T>({
       what,
       connection: objects.connection,
@@ -38,7 +41,7 @@ export class WatchedCollection<T> {
       query,
       metadataOnly,
       consistent: true,
-      absentIsEmpty: true,
+      absentIsEmpty,
       pageSize: 500,
       bounds: { maxObject, maxTotal },
       read,
@@ -52,10 +55,7 @@ export class WatchedCollection<T> {
     return this.#reflector.state;
   }
 
-  /**
-   * Whether every object was listed and is stored. A part does nothing that depends on an object's absence before. A collection whose
-   * CustomResourceDefinition is removed is empty, so that the finalizers of the other kinds can go.
-   */
+  /** Whether every object was listed and is stored. A part does nothing that depends on an object's absence before. */
   get complete(): boolean {
     return this.#reflector.complete;
   }

@@ -267,6 +267,11 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
     await objects.remove(policies);
     await expectRefusal("has not labelled the pod");
     expect(await createPod(undefined)).toMatchObject({ kind: "Pod" });
+    // The API server tries policies in any order, so that a namespace's own default does not rely on the other policy.
+    expect(await createPod(undefined, { namespace: "blue-shop" })).toMatchObject({
+      metadata: { labels: { "plexus.dev/networks": "gated" } },
+      spec: { schedulingGates: [{ name: "plexus.dev/networks-ready" }] },
+    });
     const spec = { ...kept.object.spec, mutations };
     const again = {
       apiVersion: "admissionregistration.k8s.io/v1",

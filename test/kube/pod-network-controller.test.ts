@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { type Collector, startCollector } from "../harness/collector.ts";
 import { startController, type TestController } from "../harness/controller.ts";
 import { applyObjects, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
@@ -66,6 +67,7 @@ function gatedWith(message: string): object {
 describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, kubeApi))("plexus-controller", () => {
   let api: ApiServer;
   let objects: ApiObjects;
+  let collector: Collector;
   const replicas: TestController[] = [];
   const start = async (args: readonly string[] = []): Promise<TestController> => {
     const replica = await startController({
@@ -100,11 +102,13 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     api = await startApiServer({ alsoAllowed: networkRequests });
     objects = objectsOf(api.adminKubeconfig);
     await servePodNetworks(api, objects);
-    await start();
+    collector = await startCollector();
+    await start(["--otlp", collector.url]);
     await untilGated(api, objects);
   });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.kill()));
+    collector?.close();
     objects?.close();
     await api?.dispose();
   });
@@ -129,6 +133,18 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     await expectReady("blue", "AdministrativelyDisabled Disabled");
     await objects.patch(`${group}/podnetworks/blue`, { spec: { enabled: true } });
     await expectReady("blue", "Ready Ready");
+  });
+
+  test("a reconciliation is a span, with a child for each request that it sent", async () => {
+    await create(podNetwork("traced"));
+    await expectReady("traced", "Ready Ready");
+    await expectSoon(async () => {
+      const spans = collector.spans.filter((each) => JSON.stringify(each.attributes).includes("network traced"));
+      expect(spans.map(({ name, kind }) => `${name} ${kind}`)).toContain("reconcile podnetworks 1");
+      const children = collector.spans.filter(({ parentSpanId }) => spans.some(({ spanId }) => spanId === parentSpanId));
+      expect(children).toContainEqual(expect.objectContaining({ name: "PATCH", kind: 3, traceId: spans[0]?.traceId }));
+      expect(JSON.stringify(children)).toContain("/podnetworks/traced/status");
+    });
   });
 
   test("KE-06 KE-07 KE-09 KE-31: parameters are ready when all definitions exist, and not any more when one goes", async () => {

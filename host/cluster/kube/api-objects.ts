@@ -43,12 +43,24 @@ export interface Preconditions {
   readonly resourceVersion?: string;
 }
 
+/** A request that has ended. */
+export interface SentRequest {
+  readonly method: string;
+  /** Without selectors. */
+  readonly path: string;
+  readonly ms: number;
+  /** Why there is no usable answer; undefined if there is one. A missing object is an answer. */
+  readonly failure: string | undefined;
+}
+
 /** Settings of the client. */
 export interface ApiObjectsInit {
   readonly credentials: CredentialSource;
   readonly connection?: Connection;
   /** Time limit of one request in ms. */
   readonly requestMs?: number;
+  /** Called after each request, in the asynchronous context of its sender. A list counts as one request. */
+  readonly onRequest?: (request: SentRequest) => void;
 }
 
 const defaultRequestMs = 10_000;
@@ -66,11 +78,18 @@ export class ApiObjects {
   readonly connection: Connection;
   readonly credentials: CredentialSource;
   readonly #requestMs: number;
+  readonly #onRequest: ApiObjectsInit["onRequest"];
 
-  constructor({ credentials, connection = new Connection({ sockets: 8 }), requestMs = defaultRequestMs }: ApiObjectsInit) {
+  constructor({
+    credentials,
+    connection = new Connection({ sockets: 8 }),
+    requestMs = defaultRequestMs,
+    onRequest,
+  }: ApiObjectsInit) {
     this.credentials = credentials;
     this.connection = connection;
     this.#requestMs = requestMs;
+    this.#onRequest = onRequest;
   }
 
   get(path: string): Promise<ObjectAnswer> {
@@ -118,7 +137,10 @@ export class ApiObjects {
     const url = (page: Readonly<Record<string, string>>): string =>
       `${path}?${new URLSearchParams({ ...query, ...page }).toString()}`;
     const list = new CollectionList({ connection, credentials, url, metadataOnly, consistent: true, pageSize });
+    const began = performance.now();
     const listed = await list.all("0", take);
+    const failure = listed.kind === "failed" && listed.absent !== true ? listed.why : undefined;
+    this.#onRequest?.({ method: "GET", path, ms: performance.now() - began, failure });
     if (listed.kind === "listed") return { kind: "read" };
     if (listed.kind === "relist") return { kind: "failed", why: "the list expired while it was read", waitMs: undefined };
     const { why, waitMs, absent } = listed;
@@ -130,8 +152,13 @@ export class ApiObjects {
   }
 
   async #send(request: ApiRequest): Promise<ObjectAnswer> {
+    const began = performance.now();
     const outcome = await this.#outcome(request);
-    return typeof outcome === "string" ? { kind: "failed", why: outcome, waitMs: undefined } : answerOf(outcome);
+    const answer: ObjectAnswer =
+      typeof outcome === "string" ? { kind: "failed", why: outcome, waitMs: undefined } : answerOf(outcome);
+    const failure = answer.kind === "object" || answer.kind === "absent" ? undefined : answer.why;
+    this.#onRequest?.({ method: request.method, path: request.path, ms: performance.now() - began, failure });
+    return answer;
   }
 
   async #outcome(request: ApiRequest): Promise<Outcome | string> {

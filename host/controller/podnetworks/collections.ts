@@ -25,7 +25,10 @@ export const podQuery = {
   fieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
 } as const;
 
-/** The watched objects. `onDue` receives the key of each object whose work is due. */
+/**
+ * The watched objects. While the CustomResourceDefinitions are removed one after the other, the kinds that are gone count as empty: the finalizers of
+ * the others can go. `onDue` receives the key of each object whose work is due.
+ */
 export class NetworkCollections {
   readonly networks: WatchedCollection<PodNetwork>;
   readonly attachments: WatchedCollection<PodNetworkAttachment>;
@@ -42,18 +45,21 @@ export class NetworkCollections {
     this.networks = new WatchedCollection(context, {
       what: "podnetworks",
       path: paths.networks,
+      absentIsEmpty: true,
       read: storedNetwork,
       onChange: (_, name) => this.#networkChanged(name),
     });
     this.attachments = new WatchedCollection(context, {
       what: "podnetworkattachments",
       path: paths.attachments,
+      absentIsEmpty: true,
       read: storedAttachment,
       onChange: (namespace, name) => this.#attachmentChanged(namespace, name),
     });
     this.definitions = new WatchedCollection(context, {
       what: "network-attachment-definitions",
       path: paths.definitions,
+      absentIsEmpty: true,
       read: storedDefinition,
       onChange: (namespace, name) => this.#definitionChanged(definitionKey(namespace, name)),
     });

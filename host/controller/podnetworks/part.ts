@@ -35,7 +35,7 @@ export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
   return (context): ControllerPart => {
     const queue: WorkQueue = new WorkQueue({
       workers,
-      work: (key) => workOn(context, collections, key, createDefault),
+      work: (key) => context.spans.work(part, key, () => workOn(context, collections, key, createDefault)),
       onWorked: observeWork(context, part),
     });
     const collections = new NetworkCollections(context, (key) => queue.add(key));

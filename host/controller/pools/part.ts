@@ -25,7 +25,7 @@ export function poolsPart(clock: PartClock = processClock): MakePart {
   return (context: PartContext): ControllerPart => {
     const queue: WorkQueue = new WorkQueue({
       workers,
-      work: (key) => workOn(key),
+      work: (key) => context.spans.work(part, key, () => workOn(key)),
       onWorked: observeWork(context, part),
     });
     const collections = new PoolCollections(context, (key, afterMs) => queue.add(key, afterMs));

@@ -30,7 +30,7 @@ export function externalPortsPart({ providers, orphansMs = 300_000 }: ExternalPo
     const looks: ActiveLooks = new Map();
     const queue: WorkQueue = new WorkQueue({
       workers,
-      work: (key) => workOn(work, key),
+      work: (key) => context.spans.work(part, key, () => workOn(work, key)),
       onWorked: (key, outcome, ms) => {
         context.metrics.add("plexus_controller_work_total", { part, outcome: outcome.kind });
         context.metrics.observe("plexus_controller_work_duration_seconds", { part }, ms / 1000);

@@ -12,6 +12,7 @@ import { poolsPart } from "../../controller/pools/part.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { version } from "../../system/version.ts";
+import { collectorHeaders } from "../../telemetry/collector-headers.ts";
 import { openLog } from "../../telemetry/log.ts";
 import { type ControllerOptions, readOptions, usage } from "./options.ts";
 
@@ -42,12 +43,18 @@ async function main(options: ControllerOptions): Promise<void> {
     options.kubeconfig === undefined
       ? keptServiceAccount(options.serviceAccount, server ?? "", warn)
       : keptCredentials(options.kubeconfig, { allowInsecure: false }, warn);
+  const identity = options.identity ?? `${hostname()}_${randomBytes(6).toString("hex")}`;
   const controller = new Controller({
-    objects: new ApiObjects({ credentials }),
+    objects: new ApiObjects({ credentials, onRequest: (request) => controller.spans.request(request) }),
     lease: { namespace: options.leaseNamespace, name: options.leaseName, seconds: options.leaseSeconds },
-    identity: options.identity ?? `${hostname()}_${randomBytes(6).toString("hex")}`,
+    identity,
     version,
     parts: await partsOf(options),
+    collector: options.otlp && {
+      url: options.otlp,
+      headers: collectorHeaders(process.env["OTEL_EXPORTER_OTLP_HEADERS"] ?? ""),
+      resource: { "service.name": "plexus-controller", "service.version": version, "service.instance.id": identity },
+    },
     listen: options.metricsListen,
     log: (level, text) => log.write(level, {}, text),
   });

@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import type { DefinitionsInit } from "../../controller/definitions/part.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
-import { addressOf, countOf, levelOf, pathOf, serverOf } from "../option-values.ts";
+import { addressOf, collectorOf, countOf, levelOf, pathOf, serverOf } from "../option-values.ts";
 
 /** plexus-controller's command line with every default filled in; see `usage`. */
 export interface ControllerOptions {
@@ -17,6 +17,7 @@ export interface ControllerOptions {
   readonly leaseSeconds: number;
   readonly identity: string | undefined;
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
+  readonly otlp: URL | undefined;
   readonly logLevel: DaemonLogLevel;
   /** Whether PodNetworks are served. */
   readonly podNetworks: boolean;
@@ -49,6 +50,8 @@ export const usage = `plexus-controller: the cluster's part of Plexus (defaults 
   --metrics-listen [ADDRESS:]PORT
                         serve /metrics, /healthz and /readyz over TCP; the
                         default address is 127.0.0.1 (no TCP)
+  --otlp URL            OpenTelemetry collector for a span of each
+                        reconciliation (none)
   --pod-networks        serve PodNetworks: needs the CustomResourceDefinitions of
                         the chart's networks.enabled (off)
   --disable-default-podnetwork-creation
@@ -91,6 +94,7 @@ export function readOptions(
         "lease-seconds": { type: "string", default: "15" },
         identity: { type: "string" },
         "metrics-listen": { type: "string" },
+        otlp: { type: "string" },
         "log-level": { type: "string", default: "info" },
         "pod-networks": { type: "boolean" },
         "disable-default-podnetwork-creation": { type: "boolean" },
@@ -113,6 +117,7 @@ export function readOptions(
       leaseSeconds: countOf("lease-seconds", values["lease-seconds"], 3, 600),
       identity: values.identity,
       metricsListen: values["metrics-listen"] === undefined ? undefined : addressOf(values["metrics-listen"]),
+      otlp: values.otlp === undefined ? undefined : collectorOf(values.otlp),
       logLevel: levelOf(values["log-level"]),
       podNetworks: values["pod-networks"] === true,
       createDefaultPodNetwork: values["disable-default-podnetwork-creation"] !== true,

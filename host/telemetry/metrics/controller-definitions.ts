@@ -59,6 +59,11 @@ export const controllerMetricDefinitions = {
     help: "Blocks of nodes that are gone, which the controller has freed.",
     labels: {},
   },
+  plexus_spans_total: {
+    type: "counter",
+    help: "Spans that were sent to the collector, or dropped.",
+    labels: { outcome: ["sent", "dropped"] },
+  },
   plexus_log_lines_dropped_total: {
     type: "counter",
     help: "Log lines that were dropped, because the reader of stderr was too slow.",
