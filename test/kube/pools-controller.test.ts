@@ -5,6 +5,7 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { sendEvent } from "../../host/controller/events.ts";
+import { WorkSpans } from "../../host/controller/work/work-spans.ts";
 import { poolsPart } from "../../host/controller/pools/part.ts";
 import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
 import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
@@ -76,6 +77,7 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     const part = poolsPart({ now: () => clockMs, maxPauseMs: 100 })({
       objects,
       metrics,
+      spans: new WorkSpans(undefined),
       log: (_, text) => log.push(text),
       event: (target, content) => void sendEvent(objects, target, content, (why) => log.push(why)),
     });
