@@ -65,7 +65,11 @@ class DefinitionsPart {
     this.#context = context;
     this.#init = init;
     this.#needs = knownNeeds(context, init.plugins);
-    this.#queue = new WorkQueue({ workers, work: (key) => this.#work(key), onWorked: observeWork(context, part) });
+    this.#queue = new WorkQueue({
+      workers,
+      work: (key) => context.spans.work(part, key, () => this.#work(key)),
+      onWorked: observeWork(context, part),
+    });
     this.#definitions = new WatchedCollection(context, {
       what: "checked network-attachment-definitions",
       path: `${group}/network-attachment-definitions`,
