@@ -153,7 +153,7 @@ function writeSettings(directory: string, port: number): void {
     },
     database: { connection: `sqlite:///${join(directory, "neutron.sqlite")}` },
     oslo_concurrency: { lock_path: join(directory, "lock") },
-    quotas: { quota_port: 40 },
+    quotas: { quota_port: 20 },
     ml2: { type_drivers: "geneve", tenant_network_types: "geneve", mechanism_drivers: "ovn", extension_drivers: "port_security" },
     ml2_type_geneve: { vni_ranges: "1:1000", max_header_size: 38 },
     ovn: {
