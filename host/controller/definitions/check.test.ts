@@ -59,6 +59,15 @@ test("a definition is compared with its namespace and the trusted ones, never wi
   expect(rules(terms, [definition("b", "one", pool("10.3.0.0/16")), ...all.slice(3)])).toEqual(["b/one subnet-overlap"]);
 });
 
+test("where every namespace is trusted, one look finds what all definitions have in common", () => {
+  const all = [definition("a", "one", pool("10.1.0.0/16")), definition("b", "two", pool("10.1.2.0/24"))];
+  const found = new DefinitionChecks().findingsOf(undefined, all, termsOf({ profile: "multus" }));
+  expect([...found].map(([key, list]) => `${key} ${list.map(({ rule }) => rule).join()}`)).toEqual([
+    "a/one ",
+    "b/two subnet-overlap",
+  ]);
+});
+
 test("each definition is checked by itself again only for another configuration", () => {
   const checks = new DefinitionChecks();
   const terms = termsOf({});

@@ -45,18 +45,22 @@ export class DefinitionChecks {
     this.#own.delete(key);
   }
 
-  /** The findings about the definitions of a namespace, by `namespace/name`. */
-  findingsOf(namespace: string, definitions: Iterable<Stored>, terms: CheckTerms): ReadonlyMap<string, readonly LintFinding[]> {
+  /** The findings about the definitions of a namespace, or of all namespaces (undefined), by `namespace/name`. */
+  findingsOf(
+    namespace: string | undefined,
+    definitions: Iterable<Stored>,
+    terms: CheckTerms,
+  ): ReadonlyMap<string, readonly LintFinding[]> {
     const { definitions: policy } = terms.settings.configuration;
     const compared: LintNetwork[] = [];
     const found = new Map<string, LintFinding[]>();
     // In the order of names, so that the same definitions always have the same findings.
+    const isSubject = (each: Stored): boolean => namespace === undefined || each.namespace === namespace;
     const isCompared = (each: Stored): boolean =>
-      each.namespace === namespace || (policy !== undefined && isTrustedNamespace(policy, each.namespace));
+      isSubject(each) || (policy !== undefined && isTrustedNamespace(policy, each.namespace));
     for (const [key, stored] of sortedByName([...definitions].filter(isCompared))) {
-      const isOwn = stored.namespace === namespace;
       const { network, findings } = this.#checkedAlone(key, stored, terms);
-      if (isOwn) found.set(key, [...findings]);
+      if (isSubject(stored)) found.set(key, [...findings]);
       if (network !== undefined) compared.push(network);
     }
     const own = new Set(found.keys());

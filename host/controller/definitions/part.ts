@@ -2,7 +2,7 @@
 // definition is its user's object: the only write is a merge patch of the annotation, guarded by the resourceVersion, when the findings change.
 
 import { setTimeout } from "node:timers/promises";
-import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
+import { isTrustedNamespace, trustsEverybody } from "../../../src/configuration/definition-policy.ts";
 import { conditionEvents, conditionsAnnotation, conditionsText } from "../../../src/lint/definition-conditions.ts";
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
 import { outcomeOf } from "../work/request-outcome.ts";
@@ -113,7 +113,21 @@ class DefinitionsPart {
     this.#addAllNamespaces();
   }
 
+  /** Where every namespace is trusted, one look compares all definitions. */
+  get #isOneGroup(): boolean {
+    const policy = this.#terms?.settings.configuration.definitions;
+    return policy !== undefined && trustsEverybody(policy);
+  }
+
+  #addNamespace(namespace: string): void {
+    this.#queue.add(this.#isOneGroup ? "all" : `namespace ${namespace}`, collectMs);
+  }
+
   #addAllNamespaces(): void {
+    if (this.#isOneGroup) {
+      this.#queue.add("all", collectMs);
+      return;
+    }
     for (const namespace of new Set([...this.#definitions.all()].map((each) => each.namespace))) {
       this.#queue.add(`namespace ${namespace}`, collectMs);
     }
@@ -132,22 +146,25 @@ class DefinitionsPart {
       this.#queue.add(`definition ${key}`);
       return;
     }
-    const policy = this.#terms?.settings.configuration.definitions;
-    // Each namespace is compared with the trusted ones. Before the first configuration is read, all namespaces are due anyway.
+    // The first reading of the configuration makes every namespace due.
+    if (this.#terms === undefined) return;
+    const policy = this.#terms.settings.configuration.definitions;
+    // Each namespace is compared with the trusted ones.
     if (policy !== undefined && isTrustedNamespace(policy, namespace)) this.#addAllNamespaces();
-    this.#queue.add(`namespace ${namespace}`, collectMs);
+    this.#addNamespace(namespace);
   }
 
   #work(key: string): Promise<WorkOutcome> {
     const [kind, path = ""] = key.split(" ", 2);
-    return kind === "namespace" ? Promise.resolve(this.#check(path)) : this.#write(path);
+    return kind === "definition" ? this.#write(path) : Promise.resolve(this.#check(kind === "all" ? undefined : path));
   }
 
-  #check(namespace: string): WorkOutcome {
+  #check(namespace: string | undefined): WorkOutcome {
     if (this.#terms === undefined) return done;
     for (const [key, findings] of this.#checks.findingsOf(namespace, this.#definitions.all(), this.#terms)) {
       this.#wanted.set(key, conditionsText(findings));
-      const stored = this.#definitions.get(namespace, key.slice(namespace.length + 1));
+      const [of = "", name = ""] = key.split("/", 2);
+      const stored = this.#definitions.get(of, name);
       if (stored !== undefined && stored.conditions !== this.#wanted.get(key)) this.#queue.add(`definition ${key}`);
     }
     return done;
