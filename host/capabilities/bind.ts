@@ -29,7 +29,7 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
   },
   leases: ({ runLeaseOperation: run, leaseMemory }, running) => {
     const scope = leaseScopeOf(running, leaseMemory);
-    if (running.pool !== undefined) return bindPool(scope, running.pool, run);
+    if (running.pool !== undefined) return bindPool(scope, running, running.pool, run);
     const leases = leasesFor(scope);
     return {
       reserve: (pool, address, owner) => run(leases.reserve(pool, address, owner)),
@@ -126,11 +126,14 @@ export async function bindCapabilities(
 /** The leases of a pool of the cluster. */
 async function bindPool(
   scope: LeaseScope,
+  running: RunningStep,
   pool: NonNullable<RunningStep["pool"]>,
   run: DelegateHost["runLeaseOperation"],
 ): Promise<NonNullable<CapabilityImports["leases"]>> {
   const { leasesOfPool } = await import("./leases/pools/pool-leases.ts");
-  return leasesOfPool(scope, pool, run);
+  const { staticRequestOf } = await import("./leases/pools/static-request.ts");
+  const request = scope.verb === "add" ? staticRequestOf(running, pool.name) : undefined;
+  return leasesOfPool(scope, pool, run, request);
 }
 
 function isCapability(name: string): name is Name {

@@ -147,7 +147,7 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     await api?.dispose();
   });
 
-  test("a pool gets its finalizer before its ranges are accepted, and then counts its blocks", async () => {
+  test("a pool gets its finalizer when a range is accepted, and then counts its blocks", async () => {
     await expectSoon(async () => expect(await conditionOf("storage", "Ready")).toBe("True Ready"));
     await claimBlock(3, "n1");
     await expectSoon(async () =>

@@ -12,6 +12,7 @@ import { type AddressPool, addressPoolsPath, readAddressPool } from "../../../sr
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { ApiObject, ApiObjects, ObjectAnswer } from "../kube/api-objects.ts";
+import { ReservationApi } from "./reservation-api.ts";
 
 /** A pool, and its object for the node's copy. */
 export interface ReadPool {
@@ -40,7 +41,15 @@ export class BlockApi {
     this.#objects = objects;
   }
 
-  /** Reads a pool; undefined if it does not exist. */
+  /** The reservations of the same cluster. */
+  get reservations(): ReservationApi {
+    return new ReservationApi(this.#objects);
+  }
+
+  /**
+   * Reads a pool; undefined if it does not exist. Ranges that the controller has not accepted yet are left out: another pool may have their
+   * addresses.
+   */
   async pool(name: string): Promise<Result<ReadPool | undefined>> {
     const answer = await this.#objects.get(`${addressPoolsPath}/${name}`);
     if (answer.kind === "absent") return ok(undefined);
@@ -49,7 +58,9 @@ export class BlockApi {
     if (!read.ok) return failed(fault("POOL_UNAVAILABLE", `AddressPool ${name}: ${read.problem}`));
     if (read.value.name !== name)
       return failed(fault("POOL_UNAVAILABLE", `the API's answer for AddressPool ${name} is ${read.value.name}`));
-    return ok({ pool: read.value, object: answer.object });
+    const { ranges, acceptedRanges } = read.value;
+    const accepted = acceptedRanges === 0 ? ranges : ranges.slice(0, acceptedRanges);
+    return ok({ pool: { ...read.value, ranges: accepted }, object: answer.object });
   }
 
   /** All blocks of a node, as the API's store has them now. */

@@ -42,13 +42,14 @@ export class PoolWork {
     const { metadata, pool } = stored;
     const hasFinalizer = metadata.finalizers.includes(poolFinalizer);
     if (metadata.isDeleted) return hasFinalizer ? this.#end(stored) : done;
-    if (!hasFinalizer) return outcomeOf(await this.#setFinalizers(stored, [...metadata.finalizers, poolFinalizer]));
     if (!pool.ok) return this.#write(stored, { acceptedRanges: 0, overlap: undefined });
     const others = this.#knownPools().filter((other) => other.uid !== metadata.uid);
     const seen = acceptRanges(forAcceptance(stored, pool.value), others);
     // Without a further range nothing can go wrong: the status only repeats what the API has.
-    if (seen.acceptedRanges === pool.value.acceptedRanges) return this.#write(stored, seen);
-    return this.#accept(stored, pool.value);
+    if (seen.acceptedRanges !== pool.value.acceptedRanges) return this.#accept(stored, pool.value);
+    // Nodes claim no block without the finalizer, and so none before the first range is accepted.
+    if (hasFinalizer || seen.acceptedRanges === 0) return this.#write(stored, seen);
+    return outcomeOf(await this.#setFinalizers(stored, [...metadata.finalizers, poolFinalizer]));
   }
 
   /** Accepts ranges by a list of all pools, and writes the status, before another pool's ranges are accepted. */

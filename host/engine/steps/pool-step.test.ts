@@ -11,6 +11,8 @@ import type { RunningStep } from "../../capabilities/running-step.ts";
 import { withPool } from "./pool-step.ts";
 
 const source: PoolSource = {
+  statics: () => undefined,
+  noteReleased: () => undefined,
   root: "/pools",
   open: async () => failed(fault("POOL_UNAVAILABLE", "not opened here")),
   complete: async (name, configuration) => ok(`${configuration} completed by ${name}`),

@@ -67,5 +67,5 @@ function refusing(root: string, cluster: string, other: string): PoolSource {
     const why = `AddressPool ${name} of ${cluster} can't be used: plexusd uses ${root} for pools of ${other}. Restart plexusd, or set another cniDir`;
     return failed(fault("POOL_UNAVAILABLE", why));
   };
-  return { root, open: refused, complete: refused };
+  return { root, open: refused, complete: refused, statics: () => undefined, noteReleased: () => undefined };
 }

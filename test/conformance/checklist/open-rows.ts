@@ -8,10 +8,6 @@ export interface Open {
 }
 
 export const openRows: Readonly<Record<string, Open>> = {
-  "N13-05": {
-    reason: "Leases of ipam-host-local have no link to claims. IPAM plugins that support claims get the reference.",
-    issue: "Keep a lease of ipam-host-local as long as its IPAMClaim exists.",
-  },
   "CR-18": {
     reason: "The row only says that the proposal leaves the Kubernetes API alone.",
     issue: "Nothing is to be done.",

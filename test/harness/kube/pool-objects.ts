@@ -40,6 +40,9 @@ export const daemonRights: readonly KubernetesObject[] = [
     rules: [
       { apiGroups: ["plexus.dev"], resources: ["addresspools"], verbs: ["get"] },
       { apiGroups: ["plexus.dev"], resources: ["addressblocks"], verbs: ["get", "list", "create", "delete"] },
+      { apiGroups: ["plexus.dev"], resources: ["addressreservations"], verbs: ["get", "list", "create", "patch", "delete"] },
+      { apiGroups: ["k8s.cni.cncf.io"], resources: ["ipamclaims"], verbs: ["get"] },
+      { apiGroups: ["k8s.cni.cncf.io"], resources: ["ipamclaims/status"], verbs: ["patch"] },
     ],
   } as KubernetesObject,
   {

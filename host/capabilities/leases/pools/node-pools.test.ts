@@ -30,6 +30,9 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   hangs = false;
   requests = 0;
 
+  get reservations(): BlockApi["reservations"] {
+    throw new Error("these tests reserve nothing");
+  }
   async pool(): ReturnType<BlockApi["pool"]> {
     this.requests++;
     if (this.hangs) await new Promise(() => undefined);

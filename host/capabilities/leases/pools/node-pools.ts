@@ -10,7 +10,9 @@ import { parseConfiguration } from "../../../../src/json/document.ts";
 import { GiveBack } from "./give-back.ts";
 import { NodeBlocks, type NodeBlocksInit } from "./node-blocks.ts";
 import type { PoolAccess, PoolSource } from "./pool-access.ts";
+import { NodeReservations } from "./node-reservations.ts";
 import { PoolClaims } from "./pool-claims.ts";
+import type { StaticAddresses } from "./static-addresses.ts";
 
 /** Milliseconds between two looks at the time, which find pauses of the process. */
 const tickMs = 1_000;
@@ -18,6 +20,8 @@ const tickMs = 1_000;
 const giveBackMs = 30_000;
 /** Milliseconds between a reservation and the look whether the next block is claimed ahead. */
 const aheadMs = 20;
+/** Milliseconds between two looks for holders of reservations whose leases are gone. */
+const reservationsMs = 60_000;
 /** The next block is claimed ahead while less than this share of a block is free. */
 const aheadShare = 0.25;
 /** With smaller blocks nothing is claimed ahead: a pool with such blocks has few addresses. */
@@ -34,6 +38,7 @@ export class NodePools implements PoolSource {
   readonly root: string;
   readonly #init: NodePoolsInit;
   #blocks: NodeBlocks | undefined;
+  #reservations: NodeReservations | undefined;
   readonly #accesses = new Map<string, PoolAccess>();
   readonly #timers: NodeJS.Timeout[] = [];
   #isClosed = false;
@@ -65,6 +70,14 @@ export class NodePools implements PoolSource {
     return document.ok ? withPoolRanges(document.value, pool.value) : document;
   }
 
+  statics(): StaticAddresses | undefined {
+    return this.#reservations;
+  }
+
+  noteReleased(name: string): void {
+    if (this.#open().ok) this.#reservations?.noteReleased(name);
+  }
+
   /** Ends the background work. */
   close(): void {
     this.#isClosed = true;
@@ -77,9 +90,12 @@ export class NodePools implements PoolSource {
     if (!opened.ok) return opened;
     const blocks = opened.value;
     const giveBack = new GiveBack(blocks, this.#init.idleMs);
+    const reservations = new NodeReservations(blocks);
     this.#blocks = blocks;
+    this.#reservations = reservations;
     this.#timers.push(setInterval(() => blocks.noteTime(), tickMs).unref());
     this.#every(tickMs, () => blocks.refresh());
+    this.#every(reservationsMs, () => reservations.roundOfAll());
     this.#every(Math.min(giveBackMs, this.#init.idleMs ?? giveBackMs), () => giveBack.round());
     return ok(blocks);
   }

@@ -15,6 +15,9 @@ export function oneShotPools(cniDir: string): PoolSource {
   const directory = new PoolDirectory(poolsDirectory(cniDir));
   return {
     root: directory.root,
+    statics: () => undefined,
+    // The next daemon looks at the leases that are gone.
+    noteReleased: () => undefined,
     open: async (name): Promise<Result<PoolAccess>> => unavailable(name),
     complete: async (name, configuration) => {
       const pool = copyOf(directory, name);

@@ -3,6 +3,7 @@
 import type { AddressSpan } from "../../../../src/address-pool/spans.ts";
 import type { Result } from "../../../../src/fault/result.ts";
 import type { IpAddress } from "../../../../src/net/ip.ts";
+import type { StaticAddresses } from "./static-addresses.ts";
 
 /** One pool, as seen by one node. Fault of all promises: POOL_UNAVAILABLE. */
 export interface PoolAccess {
@@ -31,6 +32,10 @@ export interface PoolSource {
   readonly root: string;
   /** Opens a pool. Fault POOL_UNAVAILABLE: this engine has no access to pools, and the reason. */
   readonly open: (name: string) => Promise<Result<PoolAccess>>;
+  /** Addresses that outlive pods; undefined: this engine hands out none. */
+  readonly statics: () => StaticAddresses | undefined;
+  /** Call after leases of a pool were released. */
+  readonly noteReleased: (name: string) => void;
   /** The text of a configuration completed by the ranges of the pool that it names. Fault POOL_UNAVAILABLE. */
   readonly complete: (name: string, configuration: string) => Promise<Result<string>>;
 }

@@ -62,6 +62,11 @@ export class PoolDirectory {
     return this.poolText(pool) === text ? ok(undefined) : writeWhole(`${this.root}/${pool}.json`, text);
   }
 
+  /** The container in the lease of an address; undefined without a lease. */
+  containerOf(pool: string, address: string): string | undefined {
+    return textOf(`${this.root}/${pool}/${address}`)?.split("\n", 1)[0]?.trim();
+  }
+
   /** The number of leases of a pool in each of the spans. */
   leasesIn(pool: string, spans: readonly AddressSpan[]): readonly number[] {
     const counts = spans.map(() => 0);

@@ -11,6 +11,8 @@ import * as disk from "../disk.ts";
 import type { LeaseOperation } from "../effect.ts";
 import { leasesFor, type LeaseScope, type LeaseStore } from "../scope.ts";
 import type { PoolAccess, PoolSource } from "./pool-access.ts";
+import type { StaticRequest } from "./static-addresses.ts";
+import { withStatics } from "./static-leases.ts";
 
 type Leases = NonNullable<CapabilityImports["leases"]>;
 type Run = <T>(operation: LeaseOperation<T>) => T | Promise<T>;
@@ -18,17 +20,39 @@ type Run = <T>(operation: LeaseOperation<T>) => T | Promise<T>;
 /** Maximum claims of one request. Concurrent calls share a claim, and with a block size of 1 one of them gets its address. */
 const maxClaims = 64;
 
-/** The capability for one call. Only ADD and STATUS need to know the node's blocks. */
+/** The capability for one call. Only ADD and STATUS need to know the node's blocks. `request`: the attachment of an ADD of a pod. */
 export async function leasesOfPool(
   scope: LeaseScope,
   { name, source }: { readonly name: string; readonly source: PoolSource },
   run: Run,
+  request: StaticRequest | undefined,
 ): Promise<Leases> {
   if (scope.verb !== "add" && scope.verb !== "status") {
-    return leasesWithout(scope, misuseOf("leases")(`a ${scope.verb.toUpperCase()} reserves no address of a pool`), run);
+    const leases = leasesWithout(scope, misuseOf("leases")(`a ${scope.verb.toUpperCase()} reserves no address of a pool`), run);
+    return noting(leases, () => source.noteReleased(name));
   }
   const access = await source.open(name);
-  return access.ok ? poolLeases(scope, access.value, run) : leasesWithout(scope, access.fault, run);
+  if (!access.ok) return leasesWithout(scope, access.fault, run);
+  const leases = noting(poolLeases(scope, access.value, run), () => source.noteReleased(name));
+  const statics = source.statics();
+  return statics === undefined ? leases : withStatics(leases, { scope, run, statics, pool: name, request });
+}
+
+/** The capability that tells of each release. */
+function noting(leases: Leases, released: () => void): Leases {
+  return {
+    ...leases,
+    release: async (pool, owner) => {
+      const done = await leases.release(pool, owner);
+      released();
+      return done;
+    },
+    retain: async (pool, valid) => {
+      const done = await leases.retain(pool, valid);
+      released();
+      return done;
+    },
+  };
 }
 
 /** The capability for an ADD or a STATUS of a daemon. */

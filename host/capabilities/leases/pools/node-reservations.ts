@@ -1,0 +1,342 @@
+// The reservations of one node's pods, in a daemon. A reservation names its holder before the lease is written; after the lease is gone the holder is taken
+// out in the background, so that DEL needs no API.
+
+import {
+  type AddressReservation,
+  maxHolders,
+  type ReservationHolder,
+  type ReservationOwner,
+} from "../../../../src/address-pool/address-reservation.ts";
+import type { AddressPool } from "../../../../src/address-pool/address-pool.ts";
+import { startOf } from "../../../../src/address-pool/next-block.ts";
+import { staticSpans } from "../../../../src/address-pool/pool-usage.ts";
+import { type AddressSpan, hasAddress } from "../../../../src/address-pool/spans.ts";
+import { fault } from "../../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../../src/fault/result.ts";
+import { type Family, formatAddress, formatCidr, type IpAddress, readCidr } from "../../../../src/net/ip.ts";
+import type { IpamClaim, ReservationApi, ReservingPod } from "../../../cluster/pools/reservation-api.ts";
+import type { NodeBlocks } from "./node-blocks.ts";
+import type { StaticAddresses, StaticRequest } from "./static-addresses.ts";
+
+/** Reservations that other nodes make first, before a call gives up. */
+const maxConflicts = 32;
+/** Milliseconds between a released lease and the look at the pool's holders. */
+const releasedMs = 20;
+
+interface Terms {
+  readonly pool: AddressPool;
+  readonly node: string;
+  readonly api: ReservationApi;
+}
+
+interface Asker {
+  readonly owner: ReservationOwner;
+  readonly holder: ReservationHolder;
+  readonly claim: IpamClaim | undefined;
+}
+
+/** The reservations. */
+export class NodeReservations implements StaticAddresses {
+  readonly #blocks: NodeBlocks;
+  /** Addresses that are being reserved: their leases are not written yet. By `POOL ADDRESS`, with the number of calls. */
+  readonly #pending = new Map<string, number>();
+  /** The end of the last change of a pool's holders on this node: one after the other, so that no look takes a new holder for an old one. */
+  readonly #last = new Map<string, Promise<unknown>>();
+  /** Whether this node may hold reservations of a pool; unknown before the first look. */
+  readonly #mayHold = new Map<string, boolean>();
+  readonly #due = new Set<string>();
+
+  constructor(blocks: NodeBlocks) {
+    this.#blocks = blocks;
+  }
+
+  isStatic(pool: string, address: IpAddress): boolean {
+    const known = this.#blocks.knownPool(pool);
+    return known !== undefined && hasAddress(staticSpans(known), address);
+  }
+
+  async next(request: StaticRequest, family: Family): Promise<Result<IpAddress | undefined>> {
+    return this.#exclusive(request.pool, async () => {
+      const terms = await this.#terms(request.pool);
+      if (!terms.ok) return terms;
+      const asker = await askerOf(terms.value, request);
+      if (!asker.ok || asker.value.owner.kind === "Pod") return asker.ok ? ok(undefined) : asker;
+      const reserved = await this.#reserve(terms.value, asker.value, request, family);
+      if (!reserved.ok) return reserved;
+      const noted = await noteInClaim(terms.value, asker.value, reserved.value);
+      if (noted.ok) return reserved;
+      this.settled(request.pool, reserved.value);
+      return noted;
+    });
+  }
+
+  async take(request: StaticRequest, address: IpAddress): Promise<Result<boolean>> {
+    return this.#exclusive(request.pool, async () => {
+      const terms = await this.#terms(request.pool);
+      if (!terms.ok) return terms;
+      const asker = await askerOf(terms.value, request);
+      if (!asker.ok) return asker;
+      const listed = await terms.value.api.ofPool(request.pool);
+      if (!listed.ok) return listed;
+      const existing = listed.value.find((each) => formatAddress(each.address) === formatAddress(address));
+      if (existing !== undefined && !isOwner(existing.owner, asker.value.owner)) return ok(false);
+      this.#begin(request.pool, address);
+      const { owner, holder } = asker.value;
+      const made =
+        existing === undefined
+          ? await terms.value.api.create({ pool: request.pool, address, owner }, holder)
+          : await this.#join(terms.value, existing, holder);
+      if (!made.ok || !made.value) this.settled(request.pool, address);
+      return made;
+    });
+  }
+
+  settled(pool: string, address: IpAddress): void {
+    const key = keyOf(pool, address);
+    const calls = (this.#pending.get(key) ?? 1) - 1;
+    if (calls > 0) this.#pending.set(key, calls);
+    else this.#pending.delete(key);
+  }
+
+  /** Call after a release of leases: looks at the pool's holders soon, unless the node has none. */
+  noteReleased(pool: string): void {
+    if (this.#mayHold.get(pool) === false || this.#due.has(pool)) return;
+    this.#due.add(pool);
+    const look = async (): Promise<void> => {
+      this.#due.delete(pool);
+      const done = await this.round(pool);
+      if (!done.ok) this.#blocks.init.warn(`pools: ${done.fault.msg}`);
+    };
+    setTimeout(
+      () => void look().catch((error: unknown) => this.#blocks.init.warn(`pools: ${String(error)}`)),
+      releasedMs,
+    ).unref();
+  }
+
+  /** Takes holders of this node without a lease out of each pool that was used. */
+  async roundOfAll(): Promise<void> {
+    for (const [pool, mayHold] of this.#mayHold) {
+      const done = mayHold ? await this.round(pool) : ok(undefined);
+      if (!done.ok) this.#blocks.init.warn(`pools: ${done.fault.msg}`);
+    }
+  }
+
+  /** Takes holders of this node without a lease out of the pool's reservations. */
+  async round(pool: string): Promise<Result<void>> {
+    const terms = await this.#terms(pool);
+    if (!terms.ok) return terms;
+    const { api, node } = terms.value;
+    const listed = await api.ofPool(pool);
+    if (!listed.ok) return listed;
+    const own = listed.value.filter(({ holders }) => holders.some((holder) => holder.node === node));
+    if (!this.#isPending(pool)) this.#mayHold.set(pool, own.length > 0);
+    for (const reservation of own) {
+      const done = await this.#exclusive(pool, () => this.#dropGone(terms.value, reservation));
+      if (!done.ok) return done;
+    }
+    return ok(undefined);
+  }
+
+  async #dropGone({ api, node }: Terms, reservation: AddressReservation): Promise<Result<void>> {
+    const { pool, address, holders, owner } = reservation;
+    if (this.#pending.has(keyOf(pool, address))) return ok(undefined);
+    const container = this.#blocks.init.directory.containerOf(pool, formatAddress(address));
+    const kept = holders.filter((holder) => holder.node !== node || holder.containerId === container);
+    if (kept.length === holders.length) return ok(undefined);
+    // A change since the list makes the request fail, and the next look finds what is left.
+    return kept.length === 0 && owner.kind === "Pod" ? api.remove(reservation) : api.setHolders(reservation, kept);
+  }
+
+  async #reserve(
+    terms: Terms,
+    { owner, holder, claim }: Asker,
+    { pool }: StaticRequest,
+    family: Family,
+  ): Promise<Result<IpAddress>> {
+    const spans = staticSpans(terms.pool).filter((span) => span.family === family);
+    if (spans.length === 0) {
+      const why = `AddressPool ${pool} has no static IPv${family} address, from which ${owner.kind} ${owner.namespace}/${owner.name} gets its own: append a range with static`;
+      return failed(fault("CONFIG_INVALID", why));
+    }
+    for (let conflicts = 0; conflicts <= maxConflicts; conflicts++) {
+      const listed = await terms.api.ofPool(pool);
+      if (!listed.ok) return listed;
+      const mine = listed.value.find((each) => each.address.family === family && isOwner(each.owner, owner));
+      if (mine !== undefined) {
+        this.#begin(pool, mine.address);
+        const joined = await this.#join(terms, mine, holder);
+        if (joined.ok && joined.value) return ok(mine.address);
+        this.settled(pool, mine.address);
+        return joined.ok ? failed(stillHeld(mine)) : joined;
+      }
+      const taken = new Set(listed.value.map(({ address }) => formatAddress(address)));
+      const address =
+        earlierAddress(claim, spans, taken) ?? freeAddress(spans, taken, `${owner.uid}/${owner.pod ?? ""}/${owner.ifname}`);
+      if (address === undefined) {
+        return failed(
+          fault("POOL_FULL", `every static IPv${family} address of AddressPool ${pool} is reserved; append a range with static`),
+        );
+      }
+      this.#begin(pool, address);
+      const made = await terms.api.create({ pool, address, owner }, holder);
+      if (made.ok && made.value) return ok(address);
+      this.settled(pool, address);
+      if (!made.ok) return made;
+    }
+    return failed(fault("POOL_UNAVAILABLE", `other nodes took ${maxConflicts} static addresses of AddressPool ${pool} first`));
+  }
+
+  /** Adds the holder. False: another pod has the address, and the two are no live migration. */
+  async #join({ api, node }: Terms, reservation: AddressReservation, holder: ReservationHolder): Promise<Result<boolean>> {
+    const { pool, address, owner, holders } = reservation;
+    const container = this.#blocks.init.directory.containerOf(pool, formatAddress(address));
+    // A new sandbox of the pod replaces the old one, and a holder of this node without a lease is gone.
+    const others = holders.filter(
+      (each) => each.podUid !== holder.podUid && (each.node !== node || each.containerId === container),
+    );
+    const isMigration =
+      owner.kind === "IPAMClaim" &&
+      holder.instance !== undefined &&
+      others.length < maxHolders &&
+      others.every(({ instance }) => instance === holder.instance);
+    if (others.length > 0 && !isMigration) return ok(false);
+    const written = await api.setHolders(reservation, [...others, holder]);
+    return written.ok ? ok(true) : written;
+  }
+
+  #begin(pool: string, address: IpAddress): void {
+    const key = keyOf(pool, address);
+    this.#pending.set(key, (this.#pending.get(key) ?? 0) + 1);
+    this.#mayHold.set(pool, true);
+  }
+
+  #isPending(pool: string): boolean {
+    return [...this.#pending.keys()].some((key) => key.startsWith(`${pool} `));
+  }
+
+  #exclusive<T>(pool: string, work: () => Promise<T>): Promise<T> {
+    const run = (this.#last.get(pool) ?? Promise.resolve()).then(work);
+    this.#last.set(
+      pool,
+      run.catch(() => undefined),
+    );
+    return run;
+  }
+
+  async #terms(name: string): Promise<Result<Terms>> {
+    const pool = await this.#blocks.pool(name);
+    if (!pool.ok) return pool;
+    if (pool.value.isDeleted) return failed(fault("POOL_UNAVAILABLE", `AddressPool ${name} is being deleted`));
+    const claimant = await this.#blocks.claimant();
+    return claimant.ok ? ok({ pool: pool.value, node: claimant.value.node, api: claimant.value.api.reservations }) : claimant;
+  }
+}
+
+/** The owner of the attachment's address, and the attachment as its holder. */
+async function askerOf({ api, node }: Terms, request: StaticRequest): Promise<Result<Asker>> {
+  const { namespace, pod: name, podUid, containerId, ifname } = request;
+  if (!request.wish.ok) return request.wish;
+  const wish = request.wish.value;
+  const pod = await api.pod(namespace, name);
+  if (!pod.ok) return pod;
+  if (podUid !== undefined && podUid !== pod.value.uid) {
+    return failed(fault("POOL_UNAVAILABLE", `pod ${namespace}/${name} was replaced: its uid is not that of the call`));
+  }
+  const holder = { node, pod: name, podUid: pod.value.uid, containerId, instance: instanceOf(pod.value) };
+  if (wish.claim !== undefined) return byClaim(api, request, wish.claim, holder);
+  const set = wish.keepsOrdinal ? statefulSetOf(pod.value) : undefined;
+  const owner: ReservationOwner =
+    set === undefined
+      ? { kind: "Pod", namespace, name, uid: pod.value.uid, pod: undefined, ifname }
+      : { kind: "StatefulSet", namespace, name: set.name, uid: set.uid, pod: name, ifname };
+  return ok({ owner, holder, claim: undefined });
+}
+
+async function byClaim(
+  api: ReservationApi,
+  { namespace, ifname, networks }: StaticRequest,
+  name: string,
+  holder: ReservationHolder,
+): Promise<Result<Asker>> {
+  const claim = await api.claim(namespace, name);
+  if (!claim.ok) return claim;
+  const { uid, isDeleted, network, ifname: claimed } = claim.value;
+  const what = `IPAMClaim ${namespace}/${name}`;
+  if (isDeleted) return failed(fault("POOL_UNAVAILABLE", `${what} is being deleted`));
+  if (!networks.includes(network)) {
+    return failed(
+      fault("CONFIG_INVALID", `${what} is for network "${network}", not for ${networks.map((each) => `"${each}"`).join(" or ")}`),
+    );
+  }
+  if (claimed !== ifname) return failed(fault("CONFIG_INVALID", `${what} is for interface "${claimed}", not for "${ifname}"`));
+  const owner: ReservationOwner = { kind: "IPAMClaim", namespace, name, uid, pod: undefined, ifname };
+  return ok({ owner, holder, claim: claim.value });
+}
+
+/** Writes the address into the claim's status, in the place of an earlier one of the same pool and family. */
+async function noteInClaim(
+  { api, pool }: Terms,
+  { claim, owner: { namespace, name } }: Asker,
+  address: IpAddress,
+): Promise<Result<void>> {
+  if (claim === undefined) return ok(undefined);
+  const range = pool.ranges.find(({ span }) => hasAddress([span], address));
+  if (range === undefined) return ok(undefined);
+  const text = formatCidr({ address, prefix: range.subnet.prefix });
+  // The other family of the same call may have been written since the claim was read.
+  const current = await api.claim(namespace, name);
+  if (!current.ok) return current;
+  if (current.value.ips.includes(text)) return ok(undefined);
+  const others = current.value.ips.filter((each) => readCidr(each)?.address.family !== address.family);
+  return api.setClaimIps(namespace, name, claim.uid, [...others, text]);
+}
+
+function isOwner(one: ReservationOwner, other: ReservationOwner): boolean {
+  return one.kind === other.kind && one.uid === other.uid && one.pod === other.pod && one.ifname === other.ifname;
+}
+
+function instanceOf({ controller }: ReservingPod): string | undefined {
+  return controller?.kind === "VirtualMachineInstance" && controller.apiVersion.startsWith("kubevirt.io/")
+    ? controller.uid
+    : undefined;
+}
+
+function statefulSetOf({ controller }: ReservingPod): ReservingPod["controller"] {
+  return controller?.kind === "StatefulSet" && controller.apiVersion.startsWith("apps/") ? controller : undefined;
+}
+
+/** The address in a claim's status, if it is static and free: the claim may have been restored from a copy. */
+function earlierAddress(
+  claim: IpamClaim | undefined,
+  spans: readonly AddressSpan[],
+  taken: ReadonlySet<string>,
+): IpAddress | undefined {
+  return claim?.ips
+    .flatMap((text) => readCidr(text)?.address ?? [])
+    .find((address) => hasAddress(spans, address) && !taken.has(formatAddress(address)));
+}
+
+/** The first free address from a place that the owner determines, so that nodes seldom want the same address. */
+function freeAddress(spans: readonly AddressSpan[], taken: ReadonlySet<string>, owner: string): IpAddress | undefined {
+  const start = spans.length === 0 ? 0 : startOf("", owner, 2 ** 16);
+  for (const [index, { family, first, last }] of spans.entries()) {
+    const size = last - first + 1n;
+    // An IPv6 span is larger than anything that can be taken.
+    const tries = size > BigInt(taken.size + 1) ? BigInt(taken.size + 1) : size;
+    const offset = index === 0 ? BigInt(start) % size : 0n;
+    for (let step = 0n; step < tries; step++) {
+      const address = { family, value: first + ((offset + step) % size) };
+      if (!taken.has(formatAddress(address))) return address;
+    }
+  }
+  return undefined;
+}
+
+function stillHeld({ address, holders }: AddressReservation): ReturnType<typeof fault> {
+  const pods = holders.map(({ pod, node }) => `pod ${pod} on node ${node}`).join(" and ");
+  return fault("POOL_UNAVAILABLE", `${formatAddress(address)} is still held by ${pods}; it is free when that pod's DEL is done`);
+}
+
+function keyOf(pool: string, address: IpAddress): string {
+  return `${pool} ${formatAddress(address)}`;
+}
