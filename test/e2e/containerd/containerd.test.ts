@@ -6,6 +6,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
+import { NodeNetworks } from "../../../host/node/network-api/node-networks.ts";
 import { dist } from "../../harness/plexus.ts";
 import { installRecorder } from "../../harness/recorder.ts";
 import { manifestsIn, type Manifests } from "../manifests.ts";
@@ -112,6 +113,30 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       } finally {
         for (const sandbox of [web, db]) await node.remove(sandbox);
       }
+    });
+
+    test("CR-06 CR-07: sandboxes between Set and Remove of a network use the network, and end cleanly after its removal", async () => {
+      const networks = new NodeNetworks({
+        stateDirectory: join(stage.plexus.directory, "state", "cni"),
+        configurationDirectory: join(stage.plexus.directory, "no-network"),
+        pinned: undefined,
+        warn: () => undefined,
+      });
+      const ipam = JSON.stringify({ type: "host-local", dataDir: stage.leases });
+      const plugins = [{ type: "ptp", capabilities: [], parameters: { ipam } }];
+      const config = {
+        metadata: { name: "set", generation: 1 },
+        ip_ranges: [{ cidr: "10.66.0.0/24" }],
+        cniv1_config: { cni_version: "1.0.0", plugins },
+      };
+      await node.configure(stage.host({ cniVersion, clusterNetwork: "set" }), cniVersion);
+      await expect(node.run("early")).rejects.toThrow(/set/);
+      expect(networks.set(config)).toEqual({ ok: true, value: [] });
+      const sandbox = await node.run("late");
+      expect(sandbox.ips).toEqual(["10.66.0.2"]);
+      expect(networks.remove(config.metadata)).toEqual({ ok: true, value: undefined });
+      await node.remove(sandbox);
+      expect(stage.left()).toEqual(nothing);
     });
 
     test("StopPodSandbox undoes all attachments and can be repeated; RemovePodSandbox then succeeds twice", async () => {
