@@ -7,7 +7,6 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault, removeFile, writeDurably } from "../files/durable-file.ts";
 import { errnoOf } from "../files/errno.ts";
 import { type FileWriter, synchronousWriter } from "../files/file-writer.ts";
-import { replaceDurably } from "../files/replace-durably.ts";
 import type { JournalEntry, JournalPlan, JournalRecord } from "./entry.ts";
 import {
   appendRecord,
@@ -81,6 +80,8 @@ export class Journal {
    */
   async change(plan: JournalPlan, records: readonly JournalRecord[]): Promise<Result<OpenEntry>> {
     const text = this.#textOf(plan, records);
+    // Imported here: a one-shot engine never changes an entry, and node:fs/promises loads a dozen modules.
+    const { replaceDurably } = await import("../files/replace-durably.ts");
     const written = text.ok ? await replaceDurably(this.pathOf(plan), text.value) : text;
     if (!written.ok) return written;
     return ok({
