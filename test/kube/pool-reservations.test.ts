@@ -98,7 +98,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     for (const right of daemonRights) await api.admin.create(right);
     await api.namespace("shop");
     for (const name of ["node-1", "node-2"]) await create({ apiVersion: "v1", kind: "Node", metadata: { name } });
-    const kept = poolObject(pool, [{ subnet: "10.190.0.0/24", static: ["10.190.0.128/29"] }], { blockSize: 16 });
+    const kept = poolObject(pool, [{ subnet: "10.190.0.0/24", static: ["10.190.0.128/29", "10.190.0.200"] }], { blockSize: 16 });
     await expectSoon(() => create({ ...kept, metadata: { name: pool } }));
     const part = poolsPart({ now: () => performance.now(), maxPauseMs: 200 })({
       objects,
@@ -171,7 +171,15 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
   });
 
   test("a StatefulSet's pod keeps its address by name, and pods of others get addresses of blocks", async () => {
-    const set = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "no-such-set" };
+    const labels = { app: "db" };
+    const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "none" }] } };
+    const uid = await create({
+      apiVersion: "apps/v1",
+      kind: "StatefulSet",
+      metadata: { name: "db", namespace: "shop" },
+      spec: { serviceName: "db", selector: { matchLabels: labels }, template },
+    } as ApiObject & KubernetesObject);
+    const set = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid };
     const ipam = { keep: "ordinal" };
     const before = ["db-0", await makePod("db-0", set)] as const;
     const [address = ""] = addressesIn(await call(nodes[0], "ADD", before, { ipam }));
@@ -182,23 +190,24 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     await call(nodes[0], "DEL", before, { ipam });
     expect(addressesIn(await call(nodes[0], "ADD", before, { ipam }))).toEqual([address]);
     await call(nodes[0], "DEL", before, { ipam });
-    // The set does not exist, so that the controller frees the address.
+    await expectSoon(async () => expect(await holdersOf(address)).toEqual([]));
+    await objects.remove("/apis/apps/v1/namespaces/shop/statefulsets/db");
     await expectSoon(async () => expect(await holdersOf(address)).toBeUndefined());
     await call(nodes[0], "DEL", plain, { ipam });
   });
 
   test("a static address that a pod asks for is the pod's until its DEL, on whatever node", async () => {
     const one = ["asks", await makePod("asks")] as const;
-    const args = "IP=10.190.0.130";
-    expect(addressesIn(await call(nodes[0], "ADD", one, { args }))).toEqual(["10.190.0.130"]);
+    const args = "IP=10.190.0.200";
+    expect(addressesIn(await call(nodes[0], "ADD", one, { args }))).toEqual(["10.190.0.200"]);
     const other = ["asks-too", await makePod("asks-too")] as const;
     expect((await call(nodes[1], "ADD", other, { args })).json).toMatchObject({
       code: 101,
       msg: expect.stringContaining("is taken"),
     });
     await call(nodes[0], "DEL", one, { args });
-    await expectSoon(async () => expect(await holdersOf("10.190.0.130")).toBeUndefined());
-    expect(addressesIn(await call(nodes[1], "ADD", other, { args }))).toEqual(["10.190.0.130"]);
+    await expectSoon(async () => expect(await holdersOf("10.190.0.200")).toBeUndefined());
+    expect(addressesIn(await call(nodes[1], "ADD", other, { args }))).toEqual(["10.190.0.200"]);
     await call(nodes[1], "DEL", other, { args });
   });
 

@@ -36,10 +36,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Services and NetworkPolicy on further networks belong to other projects, such as multi-networkpolicy.",
     issue: "Test multi-networkpolicy with the network status that Plexus writes.",
   },
-  "MO-31": {
-    reason: "Definitions are validated when a pod uses them.",
-    issue: "Refuse invalid definitions at admission by a webhook, and by a command for files.",
-  },
   "KU-10": {
     reason: "The row only says that the seed's kind Network is not the released one.",
     issue: "Nothing is to be done.",
