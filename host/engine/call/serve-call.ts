@@ -34,7 +34,6 @@ import { nestedCallDirectoryOf, temporaryNestedCallDirectory } from "./nested-ca
 import { PluginFinder } from "../steps/plugin-finder.ts";
 import { waitUntilReady } from "../plan/default-network-readiness.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
-import { planCall } from "../plan/plan-call.ts";
 import type { PluginOutput } from "./plugin-output.ts";
 import { podIdentity } from "./pod-identity.ts";
 import { status } from "../verbs/status.ts";
@@ -167,6 +166,8 @@ async function lockFor(context: CallContext): Promise<Result<Release> | undefine
 }
 
 async function addText(context: CallContext, deps: EngineDeps): Promise<Result<string>> {
+  // Loaded by an ADD only: every other verb of a one-shot engine starts without the planner.
+  const { planCall } = await import("../plan/plan-call.ts");
   const plan = await planCall(context);
   if (!plan.ok) return plan;
   const required = requirePlugins(context, deps.delegates, plan.value.attachments);
