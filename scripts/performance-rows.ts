@@ -198,6 +198,17 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
     },
   ],
   ...wasmOnlyRows(),
+  ...(["attach", "detach"] as const).map(
+    (change) =>
+      [
+        `hotplug-${change}`,
+        {
+          what: `from the change of a running pod's annotation at the API server to its ${change}ed interface, against the plugin's own time`,
+          target: "at most 100 ms above",
+          met: medianAbove(100),
+        },
+      ] as const,
+  ),
   [
     "pool-ipam-step",
     {

@@ -160,6 +160,8 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
           ["--set", "metrics.address=node,metrics.dashboard.enabled=true,daemon.otlp=http://c:4318"],
         ],
         ["pools of addresses", ["--set", "pools.enabled=true"]],
+        ["PodNetworks", ["--set", "networks.enabled=true"]],
+        ["external ports", ["--set", "externalPorts.enabled=true", "--set", "externalPorts.secretName=openstack"]],
         ["K3s", ["--values", join(chart, "values-k3s.yaml")]],
         ["MicroK8s", ["--values", join(chart, "values-microk8s.yaml")]],
       ])("are accepted with strict validation: %s", async (_, args) => {
