@@ -98,7 +98,7 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
     await api.deletePod("shop", "web").catch(() => undefined);
   });
 
-  test("KE-37 KE-46 KE-47: gets each of its networks, and both statuses name them", async () => {
+  test("KE-12 KE-37 KE-46 KE-47 KE-51: gets each of its networks with addresses of its definition's IPAM, and both statuses name them", async () => {
     for (const name of ["blue", "red"]) await create(podNetwork(name, { parametersRefs: [ref(name)] }));
     for (const name of ["blue", "red"]) await untilPhase(`podnetworks/${name}`, "Ready");
     const web = await pod([

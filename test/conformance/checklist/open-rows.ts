@@ -8,14 +8,6 @@ export interface Open {
 }
 
 export const openRows: Readonly<Record<string, Open>> = {
-  "CR-18": {
-    reason: "The row only says that the proposal leaves the Kubernetes API alone.",
-    issue: "Nothing is to be done.",
-  },
-  "KE-12": {
-    reason: "The row only says that the KEP leaves addresses to the implementation.",
-    issue: "Nothing is to be done: a network's definition names its IPAM plugin.",
-  },
   "KE-29": {
     reason: "The KEP's last revision removed the kubelet's check; a pod that names nothing gets the cluster's default network.",
     issue: "Decide whether STATUS answers code 50 while the default PodNetwork is missing.",
@@ -23,14 +15,6 @@ export const openRows: Readonly<Record<string, Open>> = {
   "KE-49": {
     reason: "The KEP's last revision removed the kubelet's check, and an unchanged kubelet cannot have it.",
     issue: "Decide whether STATUS answers code 50 while the default PodNetwork is missing.",
-  },
-  "KE-50": {
-    reason: "The CRI of released Kubernetes versions has no field for networks.",
-    issue: "Name a sandbox's networks in the service of the CRI Network API.",
-  },
-  "KE-51": {
-    reason: "CNI's result has no field for a PodNetwork; the annotation plexus.dev/network-status has the addresses by network.",
-    issue: "Nothing is to be done before CNI has such a field.",
   },
   "KE-58": {
     reason: "Services and NetworkPolicy on further networks belong to other projects, such as multi-networkpolicy.",

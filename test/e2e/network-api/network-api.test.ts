@@ -126,7 +126,7 @@ describe.skipIf(
     return refused;
   };
 
-  test("CR-01 CR-05 CR-06: a network that a client sets is the default network of the next sandbox, and its parameters are JSON", async () => {
+  test("CR-01 CR-05 CR-06 CR-18: without a Kubernetes API a network that a client sets is the default network of the next sandbox, and its parameters are JSON", async () => {
     const parameters = { vlan: "5", text: '"5"', mode: "l2", deep: '{"a":[1,{"b":true}]}' };
     expect(await client.call("SetPodNetwork", network("blue", { parameters }))).toEqual({ warnings: [] });
     const added = await call("ADD", "one", withDefault("blue"));
@@ -143,7 +143,7 @@ describe.skipIf(
     });
   });
 
-  test("CR-16: the status of a running sandbox has its addresses with their networks", async () => {
+  test("CR-16 KE-50: the status of a running sandbox has its addresses with their networks", async () => {
     expect(await client.call("PodSandboxNetworkStatus", { pod_sandbox_id: "one" })).toEqual({
       ips: [{ ip: "10.5.0.7", network_name: "blue", interface_name: "eth0" }],
     });
