@@ -37,6 +37,8 @@ const shared = {
 // than most of these files. A run of chosen files has them in "all".
 const isWhole = process.env["PLEXUS_TEST_WHOLE"] !== undefined;
 const isSecondUser = process.env["PLEXUS_TEST_SECOND_USER"] !== undefined;
+// A whole run begins these files when all others have ended: their bounds are times that a victim waits beside an attacker with all processors.
+const alone = isWhole || isSecondUser ? ["test/hostile/attacker/definition-author-load.test.ts"] : [];
 const computing = isWhole || isSecondUser ? computingTests(import.meta.dirname) : [];
 
 export default defineConfig({
@@ -51,9 +53,12 @@ export default defineConfig({
           ...shared,
           name: "all",
           include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
-          exclude: [...shared.exclude, "test/cluster/**", ...computing],
+          exclude: [...shared.exclude, "test/cluster/**", ...computing, ...alone],
         },
       },
+      ...(isWhole || isSecondUser
+        ? [{ test: { ...shared, name: "alone", include: [...alone], sequence: { groupOrder: 1 } } }]
+        : []),
       ...(isWhole ? [{ test: { ...shared, name: "computing", include: [...computing], isolate: false } }] : []),
       // `npm run test:cluster`: needs a kubelet, which takes minutes to build. A worker keeps its modules, and so its cluster, for all of
       // its files.
@@ -83,7 +88,7 @@ export default defineConfig({
                 ...shared,
                 name: "second-user",
                 include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
-                exclude: [...shared.exclude, "test/cluster/**", ...sameForEveryUser, ...computing],
+                exclude: [...shared.exclude, "test/cluster/**", ...sameForEveryUser, ...computing, ...alone],
               },
             },
           ]

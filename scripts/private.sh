@@ -57,7 +57,7 @@ case $command in
       oxlint
       oxfmt --check >/dev/null || { echo "plexus: oxfmt: files are not formatted: npm run format" >&2; exit 1; }
       export PLEXUS_TEST_WHOLE=1
-      set -- --project all --project computing --project daemon
+      set -- --project all --project computing --project daemon --project alone
     fi
     exec vitest run "$@"
     ;;

@@ -44,7 +44,7 @@ chown -R "$user:" "$place/tree" "$place/home"
 
 cd "$place/tree"
 status=0
-[ $# != 0 ] || set -- --project second-user --project daemon
+[ $# != 0 ] || set -- --project second-user --project daemon --project alone
 as_user PLEXUS_TEST_SECOND_USER=1 npm test -- "$@" >"$place/log" 2>&1 || status=$?
 if [ "$status" != 0 ]; then cat "$place/log" >&2; fi
 printf 'as an ordinary user, without /usr/sbin, Go and Rust on PATH: %s\n' "$(grep '^tests: ' "$place/log" | tail -n 1)"
