@@ -37,8 +37,8 @@ mkdir -p "$place/tree/dist/bin" "$place/home/.cache"
 ln -s "$place/tree/node_modules/node/bin/node" "$place/tree/dist/bin/node"
 if [ -d "$cache" ]; then
   mkdir "$place/home/.cache/plexus"
-  # Only root builds images (2 GB), boots machines with them, and runs a kubelet.
-  find "$cache" -mindepth 1 -maxdepth 1 ! -name image ! -name 'vm-*' ! -name 'kubelet-*' -exec cp -a {} "$place/home/.cache/plexus/" \;
+  # Only root builds images (2 GB), boots machines with them, runs a kubelet, and starts Neutron.
+  find "$cache" -mindepth 1 -maxdepth 1 ! -name image ! -name 'vm-*' ! -name 'kubelet-*' ! -name debian-neutron -exec cp -a {} "$place/home/.cache/plexus/" \;
 fi
 chown -R "$user:" "$place/tree" "$place/home"
 
