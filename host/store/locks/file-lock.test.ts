@@ -154,10 +154,11 @@ describe.each(variants)("%s", (_, take) => {
     const path = newLock();
     const holder = await start(path);
     expect(holder.errno).toBe(0);
+    // The waiter starts in less time. A removal between its open(2) and its first flock(2) would not be one during the wait.
     setTimeout(() => {
       rmSync(path);
       holder.process.stdin?.end();
-    }, 50);
+    }, 500);
     // In a separate process: a blocking wait in this one would delay the timer above.
     const waiter = await start(path, "20000");
     expect(waiter.errno).toBe(0);
