@@ -82,7 +82,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       return answer.kind === "object" ? (answer.object as unknown as Port) : undefined;
     };
     const soon = <T>(check: () => Promise<T>): Promise<T> =>
-      vi.waitFor(check, { timeout: 20_000, interval: 100 }).catch((error: unknown) => {
+      vi.waitFor(check, { timeout: 60_000, interval: 100 }).catch((error: unknown) => {
         throw new Error(`${String(error)}\n${controller.stderr()}`, { cause: error });
       });
     const readyPort = (uid: string): Promise<Port> =>
@@ -271,8 +271,8 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
     });
 
     test("a controller killed at each of its requests leaves one port for the pod, and none when the pod is gone", async () => {
-      /** Starts a controller, and kills it when Neutron has its n-th request; answers false if there are fewer. */
-      const killAt = async (n: number): Promise<boolean> => {
+      /** Starts a controller, and kills it when Neutron has its n-th request; answers false if there are fewer within `waitMs`. */
+      const killAt = async (n: number, waitMs = 60_000): Promise<boolean> => {
         const reached = Promise.withResolvers<boolean>();
         let count = 0;
         proxy.fault = () => {
@@ -281,7 +281,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
           return count >= n ? "hang up after" : undefined;
         };
         await start();
-        const timer = setTimeout(() => reached.resolve(false), 10_000);
+        const timer = setTimeout(() => reached.resolve(false), waitMs);
         const isReached = await reached.promise;
         clearTimeout(timer);
         await controller.kill();
@@ -297,7 +297,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       expect((await ownPorts()).map(({ name }) => name)).toEqual([`plexus:test:shop/${externalPortName(pod.uid, 0)}`]);
       await controller.kill();
       await api.deletePod("shop", "killed");
-      for (const n of [1, 2, 3]) await killAt(n);
+      for (const n of [1, 2, 3]) await killAt(n, 10_000);
       await start();
       await soon(async () => expect(await portOf(pod.uid)).toBeUndefined());
       expect(await ownPorts()).toEqual([]);
