@@ -110,8 +110,9 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
     test("KU-22 fails with code 7 at once if the fabric refuses the port for good", async () => {
       provider.refusal = { status: 403, message: "not this pod" };
       const attaching = node.attaching(await pod(), externalPorts);
-      await vi.waitFor(async () =>
-        expect(JSON.stringify(await objects.list("/apis/plexus.dev/v1alpha1/externalports"))).toContain("Refused"),
+      await vi.waitFor(
+        async () => expect(JSON.stringify(await objects.list("/apis/plexus.dev/v1alpha1/externalports"))).toContain("Refused"),
+        { timeout: 20_000, interval: 50 },
       );
       const refused = await node.call("ADD", attaching);
       expect(refused.stdout).toContain('"code":7');

@@ -226,11 +226,14 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
       // A network that pods may not use, and one that does not exist, are read from the API, whatever the watch has brought.
       await objects.patch(`${group}/podnetworks/red`, { spec: { enabled: false } });
       await untilPhase("podnetworks/red", "Disabled");
-      await vi.waitFor(async () => {
-        const { asked } = informers.counts.networks;
-        expect(await podNetworks.network("red")).toMatchObject({ value: { enabled: false } });
-        expect(informers.counts.networks.asked).toBe(asked + 1);
-      });
+      await vi.waitFor(
+        async () => {
+          const { asked } = informers.counts.networks;
+          expect(await podNetworks.network("red")).toMatchObject({ value: { enabled: false } });
+          expect(informers.counts.networks.asked).toBe(asked + 1);
+        },
+        { timeout: 20_000, interval: 50 },
+      );
       const { asked } = informers.counts.networks;
       expect(await podNetworks.network("none")).toEqual({ ok: true, value: undefined });
       expect(informers.counts.networks.asked).toBe(asked + 1);

@@ -235,7 +235,7 @@ describe.skipIf(
     const events: { readonly type?: string; readonly config?: { readonly metadata: { readonly name: string } } }[] = [];
     const cancel = client.stream("WatchPodNetwork", events);
     const seen = (): readonly string[] => events.map(({ type, config }) => `${type} ${config?.metadata.name ?? ""}`.trim());
-    await expect.poll(seen).toEqual(["SYNCED"]);
+    await expect.poll(seen, { timeout: 20_000 }).toEqual(["SYNCED"]);
     const file = join(netDirectory(), "10-disk.conflist");
     const plexus = { cniVersion: "1.1.0", name: "mine", plugins: [{ type: "plexus", clusterNetwork: "disk" }] };
     writeFileSync(join(netDirectory(), "00-plexus.conflist"), JSON.stringify(plexus));
@@ -463,7 +463,7 @@ describe.skipIf(
       // The shim connects to any socket, and needs no file that other users cannot read.
       const asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups", join(stage.plexus.cniPath, "plexus")];
       spawnSync("setpriv", asNobody, { env: { CNI_COMMAND: "VERSION", PLEXUS_SOCKET: socket() }, timeout: 20_000 });
-      await expect.poll(() => daemon.stderr()).toContain("refused uid 65534");
+      await expect.poll(() => daemon.stderr(), { timeout: 20_000 }).toContain("refused uid 65534");
       chmodSync(socket(), 0o600);
       expect(await names()).toEqual([]);
     },
