@@ -3,7 +3,6 @@
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endChild, freePorts, hasEnded, lastLines, startChild } from "../kube/child.ts";
 import { debianPython, neutronEnvironment, neutronRoot } from "./packages.ts";
@@ -46,7 +45,8 @@ const readyWithinMs = 90_000;
 
 /** Starts the fabric with one host. Resolves when Neutron answers; throws with the end of its log. */
 export async function startNeutron(hostName: string): Promise<Neutron> {
-  const directory = mkdtempSync(join(tmpdir(), "plexus-neutron-"));
+  // A file system in memory: on a busy disk SQLite's lock is held for seconds, and Neutron answers HTTP 500.
+  const directory = mkdtempSync("/run/plexus-neutron-");
   const env = neutronEnvironment(directory);
   const at = (name: string): string => join(directory, name);
   const log = at("neutron.log");
@@ -99,6 +99,12 @@ export async function startNeutron(hostName: string): Promise<Neutron> {
       "-vconsole:warn",
     );
     start("ovn-controller", `unix:${ovsSocket}`, "-vconsole:warn");
+    // Neutron binds no port to a host that is not registered yet.
+    await until(() => {
+      if (!run("ovn-sbctl", `--db=unix:${at("sb.sock")}`, "--columns=hostname", "list", "chassis").includes(hostName)) {
+        throw new Error(`host ${hostName} is not registered in OVN`);
+      }
+    }, log);
     const [port = 0] = await freePorts(1);
     writeSettings(directory, port);
     run(debianPython, "-c", makeTables, `sqlite:///${at("neutron.sqlite")}`);
@@ -148,10 +154,12 @@ function writeSettings(directory: string, port: number): void {
       rpc_workers: 0,
       state_path: directory,
       api_paste_config: join(directory, "api-paste.ini"),
+      // A busy machine's host is not dead.
+      agent_down_time: 99_999_999,
       notify_nova_on_port_status_changes: "false",
       notify_nova_on_port_data_changes: "false",
     },
-    database: { connection: `sqlite:///${join(directory, "neutron.sqlite")}` },
+    database: { connection: `sqlite:///${join(directory, "neutron.sqlite")}?timeout=60` },
     oslo_concurrency: { lock_path: join(directory, "lock") },
     quotas: { quota_port: 20 },
     ml2: { type_drivers: "geneve", tenant_network_types: "geneve", mechanism_drivers: "ovn", extension_drivers: "port_security" },

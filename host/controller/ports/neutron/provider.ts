@@ -62,6 +62,9 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
     if (!network.ok) return network;
     const id = String(port["id"]);
     if (port["binding:vif_type"] === "binding_failed") {
+      // Neutron does not bind this port again when the host's agent comes back, so the next try makes a new one.
+      const removed = await remove(client, trunks, id);
+      if (!removed.ok) return removed;
       return failure(
         "unavailable",
         `Neutron cannot bind port ${id} to host ${request.nodeName}: no agent of this host, or not for this network`,
