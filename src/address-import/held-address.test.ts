@@ -18,7 +18,7 @@ function record(address: string, of: AddressOwner, source: string): HeldAddress 
   return { address: read, owner: of, source };
 }
 
-describe("an address in two hands", () => {
+describe("an address with two owners", () => {
   test("names both owners and both records, whatever spelling the address has", () => {
     const other = owner({ containerId: "c2", podNamespace: "shop", podName: "db" });
     const conflicts = inTwoHands([record("fd00::1", web, "first"), record("fd00:0::1", other, "second")]);

@@ -66,7 +66,7 @@ describe("an import of addresses", () => {
   test("names both owners of an address that two records have", () => {
     const { conflicts } = plan({ records: [record("10.50.0.2", "a"), record("10.50.0.2", "b")], used: [] });
     expect(conflicts).toEqual([
-      "10.50.0.2 is in two hands: pod shop/a, container c-a, interface net1 (IPPool kube-system/a) and pod shop/b, container c-b, interface net1 (IPPool kube-system/b)",
+      "10.50.0.2 has two owners: pod shop/a, container c-a, interface net1 (IPPool kube-system/a) and pod shop/b, container c-b, interface net1 (IPPool kube-system/b)",
     ]);
   });
 

@@ -30,7 +30,7 @@ export interface ImportPlan {
   readonly addresses: readonly { readonly address: string; readonly owner: string; readonly source: string }[];
   /** Records whose pod is gone or has another address: their addresses stay excluded until the record is gone. */
   readonly stale: readonly string[];
-  /** Sentences that name both owners of each address in two hands, and whatever else forbids the import. */
+  /** Sentences that name both owners of each address with two owners, and whatever else forbids the import. */
   readonly conflicts: readonly string[];
   readonly exclude: readonly string[];
   readonly imported: Readonly<Record<string, readonly string[]>>;
@@ -40,7 +40,7 @@ export interface ImportPlan {
 export function planImport({ pool, exclude, source, imported, records, blocks, used }: ImportInput): ImportPlan {
   const inPool = records.filter(({ address }) => isOfPool(pool, address));
   const conflicts = inTwoHands(inPool).map(({ address, first, second }) => {
-    return `${address} is in two hands: ${ownerText(first.owner)} (${first.source}) and ${ownerText(second.owner)} (${second.source})`;
+    return `${address} has two owners: ${ownerText(first.owner)} (${first.source}) and ${ownerText(second.owner)} (${second.source})`;
   });
   const stale: string[] = [];
   for (const record of inPool) {
@@ -49,7 +49,7 @@ export function planImport({ pool, exclude, source, imported, records, blocks, u
     const other = pods.find((pod) => !isOwnerOf(record, pod));
     if (other !== undefined) {
       conflicts.push(
-        `${text} is in two hands: ${ownerText(record.owner)} (${record.source}) and the running pod ${other.namespace}/${other.pod} on node ${other.node}`,
+        `${text} has two owners: ${ownerText(record.owner)} (${record.source}) and the running pod ${other.namespace}/${other.pod} on node ${other.node}`,
       );
     } else if (pods.length === 0)
       stale.push(`${text} of ${ownerText(record.owner)} (${record.source}): no running pod has the address`);

@@ -1,4 +1,4 @@
-// When the controller frees a block whose node is gone. Two phases keep an address out of two hands: the controller marks the block, and deletes it
+// When the controller frees a block whose node is gone. Two phases keep an address from two owners: the controller marks the block, and deletes it
 // only after every daemon's knowledge of the unmarked block has expired (block-knowledge.ts). No two machines' clocks are compared.
 
 import type { AddressBlock } from "./address-block.ts";

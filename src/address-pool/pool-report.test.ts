@@ -64,7 +64,7 @@ describe("the report on pools", () => {
     [
       "an address of two pods",
       { pods: [pod("a", "10.50.0.5"), pod("b", "10.50.0.5")] },
-      "10.50.0.5 is in two hands: pod shop/a on node n1 and pod shop/b on node n1",
+      "10.50.0.5 has two owners: pod shop/a on node n1 and pod shop/b on node n1",
     ],
     [
       "an address of another node's block",

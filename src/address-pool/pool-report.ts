@@ -64,7 +64,7 @@ export interface PoolReport {
   readonly pools: readonly ReportedPool[];
   readonly blocks: readonly ReportedBlock[];
   readonly reservations: readonly ReportedReservation[];
-  /** Sentences about what must not be: an address in two hands, or one that its holder has no right to. */
+  /** Sentences about what must not be: an address with two owners, or one that its holder has no right to. */
   readonly conflicts: readonly string[];
 }
 
@@ -118,7 +118,7 @@ function conflictsIn(
     const other = first.get(text);
     if (other === undefined) first.set(text, each);
     else if (other.podUid !== each.podUid && !(isHolder(other) && isHolder(each))) {
-      conflicts.push(`${text} is in two hands: ${podText(other)} and ${podText(each)}`);
+      conflicts.push(`${text} has two owners: ${podText(other)} and ${podText(each)}`);
     }
     if (isHolder(each) || hasAddress(pool.exclusions, each.address)) continue;
     const block = own.find(({ span }) => hasAddress([span], each.address));

@@ -97,7 +97,7 @@ function explore(mistake: Mistake | undefined, numRuns: number): { readonly hand
 }
 
 describe("addresses of a pool", () => {
-  test("no address is in two hands, in any order of claims, pauses, restarts, losses and frees", () => {
+  test("no address has two owners, in any order of claims, pauses, restarts, losses and frees", () => {
     const { handedOut, failure } = explore(undefined, 20_000);
     expect(failure).toBe("");
     expect(handedOut).toBeGreaterThan(20_000);

@@ -211,7 +211,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
       expect(nodes.map((node) => node.leases("dual"))).toEqual([[], []]);
     });
 
-    test("an ADD sends no request to the API while a block has room", async () => {
+    test("an ADD sends no request to the API while a block has free addresses", async () => {
       const [node] = nodes;
       await addUntilDone(node, "quiet");
       const before = api.audit(plexusUser).filter(({ resource }) => resource.startsWith("address")).length;
@@ -285,7 +285,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
       expect(addressesIn(await node.call("ADD", "f9", { pool: "small" }))).toEqual(addressesIn(added[0] ?? unreachable()));
     });
 
-    test("with the API server away ADD, DEL and GC work while the block has room, and a restarted daemon waits for the API", async () => {
+    test("with the API server away ADD, DEL and GC work while the block has free addresses, and a restarted daemon waits for the API", async () => {
       const [node, other] = nodes;
       await addUntilDone(node, "away");
       await addUntilDone(other, "away");
@@ -308,7 +308,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
       expect(await addUntilDone(other, "away")).toHaveLength(1);
     });
 
-    test("no address is in two hands while the API server is restarted and daemons are killed", async () => {
+    test("no address has two owners while the API server is restarted and daemons are killed", async () => {
       const over = new AbortController();
       const handedOut: (readonly string[])[] = [];
       const adding = both(async (node) => {

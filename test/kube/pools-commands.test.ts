@@ -101,7 +101,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     const { stdout, stderr, status } = await plexusctl("import", "storage", "--write", "-o", "json");
     expect([status, stderr]).toEqual([1, "nothing was written into AddressPool storage"]);
     const { conflicts } = JSON.parse(stdout) as { conflicts: readonly string[] };
-    expect(conflicts[0]).toContain("10.50.0.2 is in two hands: pod shop/web, container c2");
+    expect(conflicts[0]).toContain("10.50.0.2 has two owners: pod shop/web, container c2");
     expect(conflicts[0]).toContain("pod play/db, container c9");
     expect(await excluded()).toEqual(["10.50.0.0/16"]);
     await objects.remove(`/apis/${whereabouts}/v1alpha1/namespaces/kube-system/ippools/second`);
@@ -156,7 +156,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
       pools: [{ name: "storage", blocks: 1, nodes: 1 }],
       conflicts: expect.arrayContaining([
         expect.stringMatching(
-          /^10\.50\.0\.2 is in two hands: pod shop\/(web|thief) on node \S+ and pod shop\/(web|thief) on node/,
+          /^10\.50\.0\.2 has two owners: pod shop\/(web|thief) on node \S+ and pod shop\/(web|thief) on node/,
         ),
         expect.stringContaining("10.50.1.5 of pod shop/thief on node"),
       ]),

@@ -30,7 +30,7 @@ export type NoList = Extract<ObjectAnswer, { readonly kind: "absent" | "failed" 
 /** The outcome of a list. */
 export type ListAnswer = { readonly kind: "list"; readonly items: readonly unknown[] } | NoList;
 
-/** What is listed of a collection. */
+/** The selection of a list, and the form of its objects. */
 export interface CollectionForm {
   /** Selectors. */
   readonly query?: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 // The keys of the pools' part in its work queue.
 
-/** What a key is of. */
+/** The kind of a key's object. */
 export type PoolWork = "pool" | "block" | "reservation";
 
 /** The key of an object. The three kinds have no namespace. */

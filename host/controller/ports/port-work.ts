@@ -28,7 +28,7 @@ const reasons: Readonly<Record<ProviderFailure["reason"], string>> = {
 /** The looks at a port's state in the fabric so far, by key. */
 export type ActiveLooks = Map<string, number>;
 
-/** What the work on ports needs. */
+/** The state that all work on ports shares. */
 export interface PortWork {
   readonly context: PartContext;
   readonly collections: PortCollections;

@@ -1,4 +1,4 @@
-// What a fabric must offer: four operations, of which each may be repeated. docs/how-to/write-a-provider.md has the same over HTTP.
+// The interface of a fabric: four operations, of which each may be repeated. docs/how-to/write-a-provider.md has the same over HTTP.
 
 import type { ProvidedPort } from "../../../src/external-port/objects.ts";
 

@@ -1,6 +1,6 @@
 // A small cluster in memory for the model-based test of pools: an API server whose requests and answers may be late or lost, nodes that run the real
 // BlockKnowledge, and controllers that run the real nextFreeStep. Each machine has its own clocks. The world checks at each handing-out that
-// no address is in two hands.
+// no address has two owners.
 
 import type { AddressBlock, BlockClaim } from "../address-block.ts";
 import { blockName } from "../address-block.ts";
@@ -149,7 +149,7 @@ export class PoolWorld {
     );
   }
 
-  /** An ADD: reserves the first free address, and looks at the block again afterwards. Throws if the address is in two hands. */
+  /** An ADD: reserves the first free address, and looks at the block again afterwards. Throws if the address has two owners. */
   handOut(index: number): void {
     const node = this.#running(index);
     if (node === undefined) return;

@@ -61,7 +61,7 @@ export class GiveBack {
     return this.#blocks.init.directory.leasesIn(pool, [span])[0] === 0;
   }
 
-  /** Whether the node would soon claim a block again: it has leases of the pool, and less room without this block than makes it claim ahead. */
+  /** Whether the node would soon claim a block again: it has leases of the pool, and fewer free addresses without this block than makes it claim ahead. */
   #isNeeded(block: AddressBlock): boolean {
     const pool = this.#blocks.knownPool(block.pool);
     if (pool === undefined) return false;

@@ -1,4 +1,4 @@
-// What the capability `leases` needs to know about a pool of the cluster. The daemon implements it (node-pools.ts); a one-shot engine cannot.
+// The knowledge of the cluster's pools that the capability `leases` uses. The daemon implements it (node-pools.ts); a one-shot engine cannot.
 
 import type { AddressSpan } from "../../../../src/address-pool/spans.ts";
 import type { Result } from "../../../../src/fault/result.ts";

@@ -10,7 +10,7 @@ import type { StaticAddresses, StaticRequest } from "./static-addresses.ts";
 
 type Leases = NonNullable<CapabilityImports["leases"]>;
 
-/** What the capability needs beside the addresses of blocks. */
+/** The parts of one call that leases of static addresses use. */
 export interface StaticLeasesInit {
   readonly scope: LeaseScope;
   readonly run: <T>(operation: LeaseOperation<T>) => T | Promise<T>;

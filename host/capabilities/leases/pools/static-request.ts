@@ -1,4 +1,4 @@
-// What an ADD asks of reservations, from the step's environment and configuration.
+// An ADD's request for a reservation, read from the step's environment and configuration.
 
 import { splitCniArgs } from "../../../../src/cni/args.ts";
 import { readWish, type ReservationWish } from "../../../../src/address-pool/reservation-wish.ts";

@@ -13,7 +13,7 @@ export interface SubnetValues {
   readonly routes: readonly Body[];
 }
 
-/** What the provider's settings add to a port. */
+/** The values of a port that come from the provider's settings. */
 export interface PortSettings {
   readonly name: string;
   readonly deviceOwner: string | undefined;

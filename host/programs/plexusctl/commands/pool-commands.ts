@@ -26,7 +26,7 @@ export const poolCommands: readonly Command[] = [
     count: [1, 1],
     details:
       "The addresses become exclusions of the pool, and their pods keep them. A repeated import releases addresses whose records are gone. Nothing is " +
-      "written if an address is in two hands, or a definition still takes addresses of the pool from whereabouts: docs/how-to/addresses-across-nodes.md.",
+      "written if an address has two owners, or a definition still takes addresses of the pool from whereabouts: docs/how-to/addresses-across-nodes.md.",
     options: [
       { name: "write", about: "writes the exclusions; without it the command only reports" },
       {
@@ -46,7 +46,7 @@ export const poolCommands: readonly Command[] = [
     ],
     forms: ["table", "wide", "json", "yaml", "name"],
     names: "each imported address",
-    attention: "an address is in two hands, or a record cannot be read; nothing was written",
+    attention: "an address has two owners, or a record cannot be read; nothing was written",
     run: async (line) => (await import("../pools/import-pools.ts")).importPoolsCommand(line),
   },
 ];
