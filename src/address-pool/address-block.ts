@@ -2,16 +2,8 @@
 
 import { formatAddress } from "../net/ip.ts";
 import { isPoolName, poolBounds } from "./address-pool.ts";
-import {
-  type ObjectMetadata,
-  poolApiVersion,
-  problem,
-  readInteger,
-  readIp,
-  readParts,
-  readText,
-  type Reading,
-} from "./object-reading.ts";
+import { type ObjectMetadata, problem, readParts, type Reading } from "../kube/object-parts.ts";
+import { poolApiVersion, readInteger, readIp, readText } from "./object-reading.ts";
 import type { AddressSpan } from "./spans.ts";
 
 /** The content of a block, which never changes. */

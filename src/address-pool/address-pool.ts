@@ -3,7 +3,8 @@
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import { formatAddress, formatCidr, type IpAddress, networkOf, readCidr, type Cidr } from "../net/ip.ts";
-import { type ObjectMetadata, poolApiVersion, problem, readInteger, readIp, readParts, type Reading } from "./object-reading.ts";
+import { type ObjectMetadata, problem, readParts, type Reading } from "../kube/object-parts.ts";
+import { poolApiVersion, readInteger, readIp } from "./object-reading.ts";
 import { type AddressSpan, formatSpan, intersection, readSpan } from "./spans.ts";
 
 /** A range of a pool. Its span, its gateway and its static addresses never change. */

@@ -4,7 +4,8 @@
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { formatAddress, type IpAddress } from "../net/ip.ts";
 import { isPoolName, poolBounds } from "./address-pool.ts";
-import { type ObjectMetadata, poolApiVersion, problem, readIp, readParts, readText, type Reading } from "./object-reading.ts";
+import { type ObjectMetadata, problem, readParts, type Reading } from "../kube/object-parts.ts";
+import { poolApiVersion, readIp, readText } from "./object-reading.ts";
 
 /** The kinds of owners. The address stays reserved until the owner is gone. A StatefulSet owns one address for each of its pods by name. */
 export const reservationOwners = ["Pod", "IPAMClaim", "StatefulSet"] as const;

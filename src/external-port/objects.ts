@@ -2,6 +2,7 @@
 
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
+import { type ObjectMetadata, problem, readParts, type Reading } from "../kube/object-parts.ts";
 import { readAddress, readCidr } from "../net/ip.ts";
 import { parseHardwareAddress } from "../npwg/hardware-address.ts";
 import { type Condition, readConditions } from "../kube/conditions.ts";
@@ -54,22 +55,13 @@ export interface ExternalPortSpec {
 }
 
 /** An ExternalPort. */
-export interface ExternalPort {
+export interface ExternalPort extends ObjectMetadata {
   readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation: number;
-  readonly isDeleted: boolean;
-  readonly finalizers: readonly string[];
   readonly spec: ExternalPortSpec;
   /** Undefined until the provider has made the port. */
   readonly port: ProvidedPort | undefined;
   readonly conditions: readonly Condition[];
 }
-
-/** An object, or the problem why it cannot be read, as the rest of a sentence that begins with the object's name. */
-export type PortReading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** The name of the ExternalPort of a pod's network: unique for ever, because a UID is. */
 export function externalPortName(podUid: string, index: number): string {
@@ -81,27 +73,19 @@ const maxParameters = 8_192;
 const maxAddresses = 32;
 
 /** Reads an ExternalPort from an answer of the API, which may come from another server. */
-export function readExternalPort(object: unknown): PortReading<ExternalPort> {
-  const metadata = objectOf(objectOf(object)["metadata"]);
-  const { name, namespace, uid, resourceVersion, generation, deletionTimestamp, finalizers } = metadata;
-  if (!isText(name, 253) || !isText(namespace, 63) || !isText(uid, 128) || !isText(resourceVersion, 128)) {
-    return problem("metadata needs name, namespace, uid and resourceVersion");
-  }
-  const spec = readSpec(objectOf(objectOf(object)["spec"]));
+export function readExternalPort(object: unknown): Reading<ExternalPort> {
+  const parts = readParts(object, { isNamespaced: true });
+  if (!parts.ok) return parts;
+  const { namespace, metadata, status } = parts.value;
+  const spec = readSpec(parts.value.spec);
   if (!spec.ok) return spec;
-  const status = objectOf(objectOf(object)["status"]);
   const port = status["providerId"] === undefined ? undefined : readProvidedPort(status);
   if (port?.ok === false) return problem(`status: ${port.problem}`);
   return {
     ok: true,
     value: {
+      ...metadata,
       namespace,
-      name,
-      uid,
-      resourceVersion,
-      generation: typeof generation === "number" ? generation : 0,
-      isDeleted: typeof deletionTimestamp === "string",
-      finalizers: Array.isArray(finalizers) ? finalizers.filter((each) => typeof each === "string") : [],
       spec: spec.value,
       port: port?.value,
       conditions: readConditions(status["conditions"]),
@@ -109,7 +93,7 @@ export function readExternalPort(object: unknown): PortReading<ExternalPort> {
   };
 }
 
-function readSpec(spec: Members): PortReading<ExternalPortSpec> {
+function readSpec(spec: Members): Reading<ExternalPortSpec> {
   const { podName, podUid, nodeName, index, provider, parameters = "{}" } = spec;
   const { namespace, name } = objectOf(spec["definition"]);
   for (const [key, value] of Object.entries({ podName, podUid, nodeName, provider })) {
@@ -128,7 +112,7 @@ function readSpec(spec: Members): PortReading<ExternalPortSpec> {
 }
 
 /** Reads a port from an object's status, or from a provider's answer. Every value is checked: the node plugs what it says. */
-export function readProvidedPort(value: unknown): PortReading<ProvidedPort> {
+export function readProvidedPort(value: unknown): Reading<ProvidedPort> {
   const { providerId, mac, addresses, routes = [], mtu, binding } = objectOf(value);
   if (!isText(providerId, 253)) return problem(`providerId is ${describeJson(providerId)}`);
   if (typeof mac !== "string" || parseHardwareAddress(mac)?.length !== 6) return problem(`mac ${shown(mac)} is none`);
@@ -160,7 +144,7 @@ export function readProvidedPort(value: unknown): PortReading<ProvidedPort> {
   };
 }
 
-function readBinding(value: unknown): PortReading<PortBinding> {
+function readBinding(value: unknown): Reading<PortBinding> {
   const { type, interfaceId, vlan } = objectOf(value);
   if (type === "address-only") return { ok: true, value: { type } };
   if (type === "vlan") {
@@ -189,8 +173,4 @@ function isCount(value: unknown, max: number): value is number {
 
 function shown(value: unknown): string {
   return typeof value === "string" ? quote(value, 60) : describeJson(value);
-}
-
-function problem(why: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem: why };
 }

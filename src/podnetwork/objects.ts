@@ -3,6 +3,7 @@
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import { type Condition, readConditions } from "../kube/conditions.ts";
+import { type ObjectParts, problem, readParts, type Reading } from "../kube/object-parts.ts";
 
 /** The API group and version of both kinds. The group k8s.io needs the approval of Kubernetes' API reviewers. */
 export const podNetworkGroup = "plexus.dev";
@@ -47,27 +48,23 @@ export interface PodNetworkAttachment extends NetworkObject {
   readonly podNetworkName: string;
 }
 
-/** An object, or the problem why it cannot be read, as the rest of a sentence that begins with the object's name. */
-export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
-
 /** Reads a PodNetwork. The API server has validated it by the CustomResourceDefinition, but another server may answer. */
 export function readPodNetwork(object: unknown): Reading<PodNetwork> {
   const common = readCommon(object, false);
   if (!common.ok) return common;
-  const spec = specOf(object);
-  const { enabled = true, provider = "" } = spec;
+  const { enabled = true, provider = "" } = common.value.spec;
   if (typeof enabled !== "boolean") return problem(`spec.enabled is ${describeJson(enabled)}`);
   if (typeof provider !== "string") return problem(`spec.provider is ${describeJson(provider)}`);
-  return { ok: true, value: { ...common.value, enabled, provider } };
+  return { ok: true, value: { ...common.value.common, enabled, provider } };
 }
 
 /** Reads a PodNetworkAttachment. */
 export function readPodNetworkAttachment(object: unknown): Reading<PodNetworkAttachment> {
   const common = readCommon(object, true);
   if (!common.ok) return common;
-  const { podNetworkName } = specOf(object);
+  const { podNetworkName } = common.value.spec;
   if (typeof podNetworkName !== "string") return problem(`spec.podNetworkName is ${describeJson(podNetworkName)}`);
-  return { ok: true, value: { ...common.value, podNetworkName } };
+  return { ok: true, value: { ...common.value.common, podNetworkName } };
 }
 
 /** Whether the condition `type` is True for the object's present specification. */
@@ -76,32 +73,30 @@ export function isTrue({ conditions, generation }: NetworkObject, type: string):
   return condition?.status === "True" && condition.observedGeneration >= generation;
 }
 
-function readCommon(object: unknown, namespaced: boolean): Reading<NetworkObject> {
-  const metadata = isJsonObject(object) ? object["metadata"] : undefined;
-  if (!isJsonObject(metadata)) return problem(`metadata is ${describeJson(metadata)}`);
-  const { name, namespace = "", uid, resourceVersion, generation = 0, deletionTimestamp, finalizers = [] } = metadata;
-  if (typeof name !== "string" || name === "") return problem(`metadata.name is ${describeJson(name)}`);
-  if (typeof namespace !== "string" || (namespace !== "") !== namespaced) {
-    return problem(`metadata.namespace is ${describeJson(namespace)}`);
-  }
-  if (typeof uid !== "string" || typeof resourceVersion !== "string") return problem("metadata has no uid or no resourceVersion");
-  const refs = readRefs(specOf(object)["parametersRefs"]);
+/** The fields of both kinds, and the specification. */
+interface Common {
+  readonly common: NetworkObject;
+  readonly spec: ObjectParts["spec"];
+}
+
+function readCommon(object: unknown, isNamespaced: boolean): Reading<Common> {
+  const parts = readParts(object, { isNamespaced });
+  if (!parts.ok) return parts;
+  const { namespace, metadata, spec, status } = parts.value;
+  const refs = readRefs(spec["parametersRefs"]);
   if (!refs.ok) return refs;
-  const status = isJsonObject(object) && isJsonObject(object["status"]) ? object["status"] : {};
   const { conditions, phase } = status;
   return {
     ok: true,
     value: {
-      namespace,
-      name,
-      uid,
-      resourceVersion,
-      generation: typeof generation === "number" ? generation : 0,
-      isDeleted: typeof deletionTimestamp === "string",
-      finalizers: Array.isArray(finalizers) ? finalizers.filter((each) => typeof each === "string") : [],
-      parametersRefs: refs.value,
-      conditions: readConditions(conditions),
-      phase: typeof phase === "string" ? phase : "",
+      spec,
+      common: {
+        ...metadata,
+        namespace,
+        parametersRefs: refs.value,
+        conditions: readConditions(conditions),
+        phase: typeof phase === "string" ? phase : "",
+      },
     },
   };
 }
@@ -118,13 +113,4 @@ function readRefs(value: unknown): Reading<readonly ParametersRef[]> {
     refs.push({ group, kind, name, namespace });
   }
   return { ok: true, value: refs };
-}
-
-function specOf(object: unknown): Readonly<Record<string, unknown>> {
-  const spec = isJsonObject(object) ? object["spec"] : undefined;
-  return isJsonObject(spec) ? spec : {};
-}
-
-function problem(why: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem: why };
 }

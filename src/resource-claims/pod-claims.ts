@@ -3,7 +3,8 @@
 
 import { quote } from "../json/quote.ts";
 import { subdomainProblem } from "../npwg/object-names.ts";
-import { objectIn, objectsIn, problem, type Reading, textIn } from "./reading.ts";
+import { problem, type Reading } from "../kube/object-parts.ts";
+import { objectIn, objectsIn, textIn } from "./reading.ts";
 
 /** A pod's claims, as names in its namespace. */
 export interface PodClaims {

@@ -1,14 +1,7 @@
-// How this module reads objects of the Kubernetes API: each is untrusted, bounded, and answered as a value or a problem.
+// Readers of members of untrusted objects of the Kubernetes API. Their sizes are bounded.
 
 import { isJsonObject } from "../json/document.ts";
-
-/** A value, or the problem why it cannot be used, as the rest of a sentence that begins with the object's name. */
-export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
-
-/** The reading that has a problem. */
-export function problem(text: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem: text };
-}
+import { problem, type Reading } from "../kube/object-parts.ts";
 
 /** A member that is an object; empty if there is none. */
 export function objectIn(value: unknown, key: string): Readonly<Record<string, unknown>> {

@@ -2,7 +2,8 @@
 // device usable for a network.
 
 import { quote } from "../json/quote.ts";
-import { objectIn, objectsIn, problem, type Reading, textIn } from "./reading.ts";
+import { problem, type Reading } from "../kube/object-parts.ts";
+import { objectIn, objectsIn, textIn } from "./reading.ts";
 
 /** The attribute with the ID that plugins get, such as a PCI address. */
 export const deviceIdAttribute = "k8s.cni.cncf.io/deviceID";

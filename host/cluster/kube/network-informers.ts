@@ -2,6 +2,7 @@
 // no podNetworks asks for neither kind.
 
 import { ok } from "../../../src/fault/result.ts";
+import type { Reading } from "../../../src/kube/object-parts.ts";
 import {
   type NetworkObject,
   type PodNetwork,
@@ -9,7 +10,6 @@ import {
   podNetworkApiVersion,
   readPodNetwork,
   readPodNetworkAttachment,
-  type Reading,
 } from "../../../src/podnetwork/objects.ts";
 import { attachmentReason, networkReason } from "../../../src/podnetwork/pod-readiness.ts";
 import type { PodNetworkSource } from "../cluster.ts";

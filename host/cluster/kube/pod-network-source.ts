@@ -4,12 +4,12 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
+import type { Reading } from "../../../src/kube/object-parts.ts";
 import {
   type NetworkObject,
   podNetworkApiVersion,
   readPodNetwork,
   readPodNetworkAttachment,
-  type Reading,
 } from "../../../src/podnetwork/objects.ts";
 import type { PodNetworkSource } from "../cluster.ts";
 import type { ApiClient } from "./api-client.ts";

@@ -7,7 +7,7 @@ import { conditionEvents, conditionsAnnotation, conditionsText } from "../../../
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
 import { outcomeOf } from "../work/request-outcome.ts";
 import { WatchedCollection } from "../watched-collection.ts";
-import { observeWork } from "../work/observe-work.ts";
+import { observeState, observeWork } from "../work/observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { type CheckTerms, DefinitionChecks } from "./check.ts";
 import { componentNeeds, nodePlugins, type PluginNames } from "./component-facts.ts";
@@ -76,13 +76,7 @@ class DefinitionsPart {
       read: storedDefinition,
       onChange: (namespace, name) => this.#changed(namespace, name),
     });
-    const { metrics } = context;
-    metrics.onScrape(() => {
-      metrics.set("plexus_controller_queue_objects", { part }, this.#queue.size);
-      const { what, live, objects } = this.#definitions.state;
-      metrics.set("plexus_controller_watch_live", { collection: what }, Number(live));
-      metrics.set("plexus_controller_watch_objects", { collection: what }, objects);
-    });
+    observeState(context, part, this.#queue, () => [this.#definitions.state]);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -196,7 +190,7 @@ class DefinitionsPart {
   }
 }
 
-/** What the components need; nothing, with a line in the log, if their directory cannot be read. */
+/** The grants that the installed components need; none, with a line in the log, if their directory cannot be read. */
 function knownNeeds({ log }: PartContext, plugins: PluginNames): ReturnType<typeof componentNeeds> {
   try {
     return componentNeeds(plugins);

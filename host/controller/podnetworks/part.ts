@@ -5,7 +5,7 @@ import { podNetworkApiVersion } from "../../../src/podnetwork/objects.ts";
 import { defaultPodNetwork } from "../../../src/podnetwork/pod-networks.ts";
 import { ownProvider } from "../../../src/podnetwork/provider.ts";
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
-import { observeWork } from "../work/observe-work.ts";
+import { observeState, observeWork } from "../work/observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { outcomeOf } from "../work/request-outcome.ts";
 import { NetworkCollections, paths } from "./collections.ts";
@@ -39,13 +39,7 @@ export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
       onWorked: observeWork(context, part),
     });
     const collections = new NetworkCollections(context, (key) => queue.add(key));
-    context.metrics.onScrape(() => {
-      context.metrics.set("plexus_controller_queue_objects", { part }, queue.size);
-      for (const { what, live, objects } of collections.states) {
-        context.metrics.set("plexus_controller_watch_live", { collection: what }, Number(live));
-        context.metrics.set("plexus_controller_watch_objects", { collection: what }, objects);
-      }
-    });
+    observeState(context, part, queue, () => collections.states);
     return {
       name: part,
       run: async (signal) => {

@@ -5,13 +5,13 @@ import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
 } from "../../../src/npwg/network-attachment-definition.ts";
+import type { Reading } from "../../../src/kube/object-parts.ts";
 import {
   type NetworkObject,
   type PodNetwork,
   type PodNetworkAttachment,
   readPodNetwork,
   readPodNetworkAttachment,
-  type Reading,
 } from "../../../src/podnetwork/objects.ts";
 import { type PodNetworkEntry, podNetworksAnnotation, readPodNetworks } from "../../../src/podnetwork/pod-networks.ts";
 import type { StoredObject } from "../../cluster/kube/object-store.ts";

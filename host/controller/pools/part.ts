@@ -2,7 +2,7 @@
 
 import { setTimeout } from "node:timers/promises";
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
-import { observeWork } from "../work/observe-work.ts";
+import { observeState, observeWork } from "../work/observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { BlockWork } from "./block-work.ts";
 import { PoolCollections } from "./collections.ts";
@@ -38,14 +38,8 @@ export function poolsPart(clock: PartClock = processClock): MakePart {
       const { work, name } = partsOf(key);
       return { pool: pools, block: blocks, reservation: reservations }[work].workOn(name);
     };
-    context.metrics.onScrape(() => {
-      context.metrics.set("plexus_controller_queue_objects", { part }, queue.size);
-      for (const { what, live, objects } of collections.states) {
-        context.metrics.set("plexus_controller_watch_live", { collection: what }, Number(live));
-        context.metrics.set("plexus_controller_watch_objects", { collection: what }, objects);
-      }
-      setPoolMetrics(context.metrics, collections);
-    });
+    observeState(context, part, queue, () => collections.states);
+    context.metrics.onScrape(() => setPoolMetrics(context.metrics, collections));
     return {
       name: part,
       run: async (signal) => {

@@ -3,7 +3,7 @@
 import { type AddressBlock, readAddressBlock } from "../../../src/address-pool/address-block.ts";
 import { type AddressPool, readAddressPool } from "../../../src/address-pool/address-pool.ts";
 import { type AddressReservation, readAddressReservation } from "../../../src/address-pool/address-reservation.ts";
-import { type ObjectMetadata, type Reading, readParts } from "../../../src/address-pool/object-reading.ts";
+import { type ObjectMetadata, type Reading, readParts } from "../../../src/kube/object-parts.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { type Condition, readConditions } from "../../../src/kube/conditions.ts";
 import type { StoredObject } from "../../cluster/kube/object-store.ts";

@@ -3,6 +3,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { ControllerPart, MakePart } from "../part.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
+import { observeState, observeWork } from "../work/observe-work.ts";
 import { PortCollections } from "./collections.ts";
 import { releaseOrphans } from "./orphans.ts";
 import { workOnPod } from "./pod-work.ts";
@@ -31,24 +32,14 @@ export function externalPortsPart({ providers, orphansMs = 300_000 }: ExternalPo
     const queue: WorkQueue = new WorkQueue({
       workers,
       work: (key) => context.spans.work(part, key, () => workOn(work, key)),
-      onWorked: (key, outcome, ms) => {
-        context.metrics.add("plexus_controller_work_total", { part, outcome: outcome.kind });
-        context.metrics.observe("plexus_controller_work_duration_seconds", { part }, ms / 1000);
-        if (outcome.kind === "failed") context.log("warn", `${key}: ${outcome.why}`);
-      },
+      onWorked: observeWork(context, part),
     });
     const collections = new PortCollections(context, {
       pod: (namespace, name) => queue.add(`pod ${namespace}/${name}`),
       port: (namespace, name) => queue.add(`port ${namespace}/${name}`),
     });
     const work: PortWork = { context, collections, providers, looks };
-    context.metrics.onScrape(() => {
-      context.metrics.set("plexus_controller_queue_objects", { part }, queue.size);
-      for (const { what, live, objects } of collections.states) {
-        context.metrics.set("plexus_controller_watch_live", { collection: what }, Number(live));
-        context.metrics.set("plexus_controller_watch_objects", { collection: what }, objects);
-      }
-    });
+    observeState(context, part, queue, () => collections.states);
     return {
       name: part,
       run: async (signal) => {

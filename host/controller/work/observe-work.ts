@@ -1,7 +1,8 @@
-// What a part of the controller tells about its work: metrics, and a line in the log for a failure.
+// The report of a part's work: metrics, and a line in the log for a failure.
 
 import type { PartContext } from "../part.ts";
-import type { WorkQueueInit } from "../../cluster/work/work-queue.ts";
+import type { ReflectorState } from "../../cluster/kube/reflector.ts";
+import type { WorkQueue, WorkQueueInit } from "../../cluster/work/work-queue.ts";
 
 /** The observer of a part's queue. A conflict is the normal guard of a write, and no warning: the object has a newer state. */
 export function observeWork(
@@ -14,4 +15,20 @@ export function observeWork(
     if (outcome.kind === "failed") log("warn", `${key}: ${outcome.why}`);
     if (outcome.kind === "conflict") log("debug", `${key}: ${outcome.why}`);
   };
+}
+
+/** Sets the metrics of a part's queue and of the collections that it watches, at each scrape. */
+export function observeState(
+  { metrics }: Pick<PartContext, "metrics">,
+  part: string,
+  queue: WorkQueue,
+  states: () => readonly ReflectorState[],
+): void {
+  metrics.onScrape(() => {
+    metrics.set("plexus_controller_queue_objects", { part }, queue.size);
+    for (const { what, live, objects } of states()) {
+      metrics.set("plexus_controller_watch_live", { collection: what }, Number(live));
+      metrics.set("plexus_controller_watch_objects", { collection: what }, objects);
+    }
+  });
 }
