@@ -252,9 +252,9 @@ const entries = {
     cni: 11,
     actor: "administrator",
     meaning:
-      "A running pod's networks cannot be changed at the moment: the daemon lacks an agent, a configuration or the time. It tries again.",
+      "A running pod's networks cannot be changed at the moment: the daemon lacks an agent, a configuration with the key hotPlug, or the time. It tries again.",
     remedy:
-      "Start plexus agent on the node without --netlink-only, with the directories of the runtime's CNI_PATH; see docs/how-to/run-the-agent.md.",
+      "Set the key hotPlug in Plexus' configuration; start plexus agent on the node without --netlink-only, with the directories of the runtime's CNI_PATH; see docs/how-to/run-the-agent.md.",
   },
   NETWORK_FORBIDDEN: {
     cni: 7,

@@ -2,7 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Cluster } from "../harness/cluster/cluster.ts";
@@ -29,8 +28,6 @@ describe.skipIf(skip)("networks of a running pod with the chart on a real cluste
       if (!readFileSync(configuration, "utf8").includes("hotPlug")) throw new Error(`${configuration} lacks hotPlug`);
     };
     await vi.waitFor(written, { timeout: 90_000, interval: 200 });
-    // The daemon's hot-plug reads the changed key 10 s later at most; until then it refuses the first change of a pod.
-    await setTimeout(12_000);
     // docs/how-to/run-the-agent.md
     const agent = "CNI_PATH=/opt/cni/bin setsid /opt/cni/bin/plexus agent >/var/log/plexus-agent.log 2>&1 & echo $!";
     agentPid = node.run(["sh", "-c", agent]).stdout.trim();

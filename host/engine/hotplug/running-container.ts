@@ -21,7 +21,7 @@ export interface RunningContainer {
 
 /**
  * Reads the entry of a container and looks at its network namespace. The caller holds the container's lock. Faults: HOT_PLUG_REFUSED with the
- * reason; HOT_PLUG_UNAVAILABLE if the agent cannot look; those of the journal.
+ * reason; HOT_PLUG_UNAVAILABLE if the key hotPlug is off or the agent cannot look; those of the journal.
  */
 export async function runningContainer(context: CallContext, key: JournalKey): Promise<Result<RunningContainer>> {
   const loaded = context.journal.load(key);
@@ -30,6 +30,12 @@ export async function runningContainer(context: CallContext, key: JournalKey): P
   const name = `container ${key.containerId} (${key.network}, ${key.ifname})`;
   const refuse = (why: string): Result<never> => failed(fault("HOT_PLUG_REFUSED", `${name}: ${why}`));
   if (entry === undefined) return refuse("the journal has no entry for it");
+  if (!context.configuration.hotPlug) {
+    // The daemon may not know yet that an administrator has switched the key on.
+    return failed(
+      fault("HOT_PLUG_UNAVAILABLE", `${name}: the key hotPlug is off in the configuration that the runtime passed last`),
+    );
+  }
   const problem = whyFixed(context, entry);
   if (problem !== undefined) return refuse(problem);
   const path = entry.plan.netns;
@@ -55,7 +61,6 @@ export async function runningContainer(context: CallContext, key: JournalKey): P
 /** The reason why the networks of an entry's container cannot be changed; undefined without one. */
 function whyFixed(context: CallContext, entry: JournalEntry): string | undefined {
   const { configuration } = context;
-  if (!configuration.hotPlug) return "the key hotPlug is off in the node's configuration";
   if (configuration.retired) return "Plexus is being removed from this node";
   if (entry.plan.attachments[0]?.hotPlug === undefined) {
     return "it was attached before the key hotPlug was switched on; create its pod anew";

@@ -7,6 +7,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
+import { LatestOfWindow } from "./latest-of-window.ts";
 import { type Finding, type RoundReport, sentenceOf } from "./finding.ts";
 import type { RoundAgent } from "./clean.ts";
 import { StateRounds } from "./state-round.ts";
@@ -55,12 +56,19 @@ const keptMs = 10_000;
 /** Maximum length of a log line, in UTF-16 units. */
 const maxLine = 4096;
 
+/** The configuration of a call, and the rounds of its state directory. */
+interface CallConfiguration {
+  readonly state: StateRounds;
+  readonly configuration: HostConfiguration;
+  readonly stdin: Uint8Array;
+}
+
 /** The reconciler of one daemon. */
 export class Reconciler {
   readonly #init: ReconcilerInit;
   readonly #deps: ReconcilerDeps;
   readonly #states: ReadonlyMap<string, StateRounds>;
-  readonly #kept = new Map<string, number>();
+  readonly #kept = new LatestOfWindow<CallConfiguration>(keptMs, (latest) => this.#keep(latest));
   readonly #elsewhere = new Set<string>();
   readonly #stopped = new AbortController();
   #underWay: { readonly dryRun: boolean; readonly impatient: boolean; readonly report: Promise<RoundReport> } | undefined;
@@ -145,6 +153,7 @@ export class Reconciler {
   async stop(maxMs: number): Promise<void> {
     this.#stopped.abort();
     clearTimeout(this.#timer);
+    this.#kept.end();
     if (this.#underWay === undefined) return;
     const late = new AbortController();
     const timeout = setTimeout(maxMs, undefined, { signal: late.signal }).catch(() => undefined);
@@ -184,10 +193,10 @@ export class Reconciler {
       );
       return;
     }
-    const name = `${configuration.name}@${directory}`;
-    const now = performance.now();
-    if (now < (this.#kept.get(name) ?? 0)) return;
-    this.#kept.set(name, now + keptMs);
+    this.#kept.add(`${configuration.name}@${directory}`, { state, configuration, stdin });
+  }
+
+  #keep({ state, configuration, stdin }: CallConfiguration): void {
     state.runDirectory(configuration.runDir);
     try {
       const kept = state.configurations.keep(configuration.name, Buffer.from(stdin).toString("utf8"));
