@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { derived } from "../../scripts/manifests.ts";
 import { ApiObjects, type ObjectAnswer } from "../../host/cluster/kube/api-objects.ts";
 import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
+import { addressReservationObject, addressReservationsPath } from "../../src/address-pool/address-reservation.ts";
 import { ok } from "../../src/fault/result.ts";
 import { root } from "../harness/compiled.ts";
 import { objectsOf as objectsOfApi } from "../harness/kube/apply.ts";
@@ -379,9 +380,11 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
       });
     });
 
-    test("a daemon claims and gives back blocks of its own node only, and changes none", async () => {
+    test("a daemon claims and gives back blocks of its own node only, and changes holders of its own node only", async () => {
       await require(
-        rendered("--no-hooks", "--set", "pools.enabled=true").filter(({ metadata }) => /pool|block/u.test(metadata.name)),
+        rendered("--no-hooks", "--set", "pools.enabled=true").filter(({ metadata }) =>
+          /pool|block|reservation/u.test(metadata.name),
+        ),
       );
       const bound = { kind: "Pod", name: "daemon-a", uid: pods.get(`${namespace}/daemon-a`) ?? "" } as const;
       const daemon = new ApiObjects({
@@ -417,6 +420,30 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
       expect(await all.create(addressBlocksPath, addressBlockObject(other))).toMatchObject({ kind: "object" });
       expect(await daemon.remove(`${addressBlocksPath}/storage-4`)).toMatchObject({ kind: "refused", why: foreign });
       expect(await daemon.remove(path)).toMatchObject({ kind: "object" });
+
+      const owner = { namespace: "shop", name: "vm", uid: "u", pod: undefined, ifname: "net1" };
+      const reserve = (kind: "Pod" | "IPAMClaim", last: number, node: string): Promise<ObjectAnswer> => {
+        const address = { family: 4, value: BigInt(0x0a_32_ff_00 + last) } as const;
+        const held = [{ node, pod: "web", podUid: "u", containerId: "c", instance: undefined }];
+        const claim = { pool: "storage", address, owner: { kind, ...owner } };
+        return daemon.create(addressReservationsPath, addressReservationObject(claim, held));
+      };
+      const foreignHolder = expect.stringContaining("holders of the token's own node only");
+      expect(await reserve("Pod", 1, "node-b")).toMatchObject({ kind: "refused", why: foreignHolder });
+      for (const [kind, last] of [
+        ["Pod", 2],
+        ["IPAMClaim", 3],
+      ] as const)
+        expect(await reserve(kind, last, "node-a")).toMatchObject({ kind: "object" });
+      const stranger = { node: "node-b", pod: "x", podUid: "v", containerId: "d" };
+      const added = [{ op: "add", path: "/spec/holders/-", value: stranger }];
+      expect(await daemon.patch(reservationPath(3), added, "json")).toMatchObject({ kind: "refused" });
+      expect(await daemon.patch(reservationPath(3), { spec: { holders: [] } })).toMatchObject({ kind: "object" });
+      expect(await daemon.remove(reservationPath(3))).toMatchObject({
+        kind: "refused",
+        why: expect.stringContaining("delete reservations of pods only"),
+      });
+      expect(await daemon.remove(reservationPath(2))).toMatchObject({ kind: "object" });
       daemon.close();
       all.close();
     });
@@ -438,4 +465,9 @@ function rulesIn({ status }: V1SelfSubjectRulesReview): readonly string[] {
     })
     .filter((rule) => !/self/u.test(rule))
     .toSorted();
+}
+
+/** The path of the reservation of 10.50.255.`last` in the pool `storage`. */
+function reservationPath(last: number): string {
+  return `${addressReservationsPath}/storage.10.50.255.${last}`;
 }

@@ -3,13 +3,20 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
+import {
+  addressReservationObject,
+  addressReservationsPath,
+  type ReservationHolder,
+} from "../../src/address-pool/address-reservation.ts";
 import { ok } from "../../src/fault/result.ts";
 import { type ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
+import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { helm } from "../harness/kube/helm.ts";
 import { networkRequests } from "../harness/kube/network-requests.ts";
+import { poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 import { render } from "./chart.ts";
 
@@ -38,11 +45,12 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
 
     beforeAll(async () => {
       const accounts = ["serviceaccounts", "serviceaccounts/token"].map((resource) => `create ${resource}`);
-      api = await startApiServer({ alsoAllowed: [...networkRequests, ...accounts] });
+      api = await startApiServer({ alsoAllowed: [...networkRequests, ...poolRequests, ...accounts] });
       admin = objectsOf(api.adminKubeconfig);
       await api.namespace("shop");
-      const objects = render("--set", "networks.enabled=true,definitionChecks.enabled=true").filter(
-        ({ kind, metadata }) => rendered.includes(kind) && /^plexus-controller(-networks|-definitions)?$/.test(metadata.name),
+      const objects = render("--set", "networks.enabled=true,definitionChecks.enabled=true,pools.enabled=true").filter(
+        ({ kind, metadata }) =>
+          rendered.includes(kind) && /^plexus-controller(-networks|-definitions|-pools)?$/.test(metadata.name),
       );
       for (const object of objects) {
         const made = await admin.create(collectionOf(object), object);
@@ -149,6 +157,65 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
       });
     });
 
+    describe("of pools", () => {
+      const pools = "/apis/plexus.dev/v1alpha1/addresspools";
+      const block = `${addressBlocksPath}/storage-0`;
+      const reservation = `${addressReservationsPath}/storage.10.50.255.7`;
+      beforeAll(async () => {
+        await applyObjects(admin, "deploy/helm/plexus/files/pools.yaml");
+        // The API server knows the kinds, and the policy of overlapping pools its parameters, some time after their creation.
+        const pool = poolObject("storage", [{ subnet: "10.50.0.0/16", static: ["10.50.255.0/24"] }]);
+        for (const deadline = Date.now() + 30_000; ;) {
+          const made = await admin.create(pools, pool);
+          if (made.kind === "object") break;
+          if (Date.now() > deadline) throw new Error(made.why);
+          await new Promise((resolve) => setTimeout(resolve, 250));
+        }
+        const span = { family: 4, first: 0x0a_32_00_00n, last: 0x0a_32_00_3fn } as const;
+        const claim = { pool: "storage", index: 0, span, node: "node-a", holder: "h", freeAfterSeconds: 60 };
+        expectObject(await admin.create(addressBlocksPath, addressBlockObject(claim)));
+        const owner = { kind: "IPAMClaim", namespace: "shop", name: "vm", uid: "u", pod: undefined, ifname: "net1" } as const;
+        const reserved = { pool: "storage", address: { family: 4, value: 0x0a_32_ff_07n }, owner } as const;
+        expectObject(await admin.create(addressReservationsPath, addressReservationObject(reserved, [holder("node-a")])));
+        for (
+          const deadline = Date.now() + 30_000;
+          typeof (await patch({ metadata: { labels: { a: "b" } } }, `${pools}/storage`)) !== "string";
+        ) {
+          if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+          await admin.patch(`${pools}/storage`, { metadata: { labels: null } });
+          await new Promise((resolve) => setTimeout(resolve, 250));
+        }
+      });
+
+      test("may change finalizers and status of a pool only", async () => {
+        expect(await patch({ spec: { freeAfterSeconds: 99 } }, `${pools}/storage`)).toContain(
+          "finalizers and the status of a pool only",
+        );
+        expect(await patch({ metadata: { annotations: { a: "b" } } }, `${pools}/storage`)).toContain("finalizers and the status");
+        expect(
+          await patch({ metadata: { finalizers: ["plexus.dev/blocks", "example.com/x"] } }, `${pools}/storage`),
+        ).toMatchObject({ kind: "AddressPool" });
+        expect(outcome(await controller.remove(`${pools}/storage`))).toContain("forbidden");
+      });
+
+      test("may delete a block only after it has marked the block", async () => {
+        expect(outcome(await controller.remove(block))).toContain("only if its node is gone (status.orphanedSince)");
+        expect(await patch({ status: { orphanedSince: "2026-01-01T00:00:00Z" } }, `${block}/status`)).toMatchObject({
+          kind: "AddressBlock",
+        });
+        expect(outcome(await controller.remove(block))).toBeTypeOf("object");
+      });
+
+      test("may take a holder out of a reservation, add none, and delete a reservation without holders only", async () => {
+        const only = "may take holders out of a reservation, and delete one without holders only";
+        expect(outcome(await controller.remove(reservation))).toContain(only);
+        const { instance: _, ...other } = holder("node-b");
+        expect(await patch({ spec: { holders: [other] } }, reservation)).toContain(only);
+        expect(await patch({ spec: { holders: [] } }, reservation)).toMatchObject({ kind: "AddressReservation" });
+        expect(outcome(await controller.remove(reservation))).toBeTypeOf("object");
+      });
+    });
+
     test("may write the reason of a wait, open its own gate and change its own label", async () => {
       expect(await patch({ status: { conditions: [condition] } }, `${path}/status`, "strategic")).toMatchObject({
         status: { conditions: [condition] },
@@ -165,6 +232,11 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
     });
   },
 );
+
+/** A holder of a reservation on a node. */
+function holder(node: string): ReservationHolder {
+  return { node, pod: "web", podUid: "u", containerId: "c", instance: undefined };
+}
 
 /** Throws the server's refusal. */
 function expectObject(answer: Parameters<typeof outcome>[0]): void {
