@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { compat } from "../npwg/profile.ts";
 import { definitionProvider } from "./definition-provider.ts";
-import { externalPortName, readExternalPort, readProvidedPort } from "./objects.ts";
+import { externalPortName, readExternalPort } from "./external-port.ts";
+import { readProvidedPort } from "./provided-port.ts";
 import { externalPortObject, type PodFacts, waitsForPorts, wantedPorts } from "./wanted-ports.ts";
 
 const port = {

@@ -10,7 +10,7 @@ import {
   externalPortName,
   type ExternalPortSpec,
   podUidLabel,
-} from "./objects.ts";
+} from "./external-port.ts";
 
 /** The fields of a pod that decide whether it needs ports. */
 export interface PodFacts extends Pod {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { externalPortName } from "../../src/external-port/objects.ts";
+import { externalPortName } from "../../src/external-port/external-port.ts";
 import { startController, type TestController } from "../harness/controller.ts";
 import { applyObjects, objectsOf } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";

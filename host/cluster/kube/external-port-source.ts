@@ -1,6 +1,7 @@
 // ExternalPorts of the Kubernetes API, for one call of a runtime.
 
-import { type ExternalPort, type ProvidedPort, readExternalPort } from "../../../src/external-port/objects.ts";
+import { type ExternalPort, readExternalPort } from "../../../src/external-port/external-port.ts";
+import type { ProvidedPort } from "../../../src/external-port/provided-port.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";

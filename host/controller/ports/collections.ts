@@ -1,7 +1,7 @@
 // The collections that the part for external ports watches, and which pods use which definitions.
 
 import { definitionProvider } from "../../../src/external-port/definition-provider.ts";
-import { type ExternalPort, readExternalPort } from "../../../src/external-port/objects.ts";
+import { type ExternalPort, readExternalPort } from "../../../src/external-port/external-port.ts";
 import { readNetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import { type Pod, readPod } from "../../../src/npwg/pod.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";

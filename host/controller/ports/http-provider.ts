@@ -1,7 +1,7 @@
 // A provider out of process, over HTTP: docs/how-to/write-a-provider.md.
 
 import { readFile } from "node:fs/promises";
-import { readProvidedPort } from "../../../src/external-port/objects.ts";
+import { readProvidedPort } from "../../../src/external-port/provided-port.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { type JsonAnswer, requestJson, retryAfter } from "./json-client.ts";
 import { failure, type OwnedPort, type PortProvider, type ProviderFailure, type ProviderResult } from "./provider.ts";

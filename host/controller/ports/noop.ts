@@ -1,6 +1,6 @@
 // The provider `noop`: no fabric. A definition gives the port's values itself, for tests and for fabrics that need no call.
 
-import { readProvidedPort } from "../../../src/external-port/objects.ts";
+import { readProvidedPort } from "../../../src/external-port/provided-port.ts";
 import { failure, type PortProvider } from "./provider.ts";
 
 /** Makes the provider. A definition's parameters are the port: mac, addresses, routes, mtu and binding. A requested MAC address comes first. */

@@ -1,6 +1,6 @@
 // Ports of a fabric that no ExternalPort has: a controller ended between the port's creation and the object's status, or somebody removed the object.
 
-import { readExternalPort } from "../../../src/external-port/objects.ts";
+import { readExternalPort } from "../../../src/external-port/external-port.ts";
 import type { PartContext } from "../part.ts";
 import type { OwnedPort, PortProvider } from "./provider.ts";
 import { portPath } from "./status.ts";

@@ -2,7 +2,7 @@
 
 import type { PodFacts } from "../../../src/external-port/wanted-ports.ts";
 import { externalPortObject, waitsForPorts, wantedPorts } from "../../../src/external-port/wanted-ports.ts";
-import { externalPortName } from "../../../src/external-port/objects.ts";
+import { externalPortName } from "../../../src/external-port/external-port.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { compat } from "../../../src/npwg/profile.ts";
 import { readPod } from "../../../src/npwg/pod.ts";
@@ -10,7 +10,8 @@ import type { ApiObject } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
 import { outcomeOf } from "../work/request-outcome.ts";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
-import { paths, type PortCollections } from "./collections.ts";
+import type { PortCollections } from "./collections.ts";
+import { portsPath } from "./status.ts";
 
 const done: WorkOutcome = { kind: "done" };
 
@@ -39,10 +40,7 @@ export async function workOnPod(
   }
   for (const spec of wanted.ports) {
     if (collections.ports.get(namespace, externalPortName(spec.podUid, spec.index)) !== undefined) continue;
-    const made = await objects.create(
-      `${paths.ports.replace("externalports", `namespaces/${namespace}/externalports`)}`,
-      externalPortObject(namespace, spec),
-    );
+    const made = await objects.create(portsPath(namespace), externalPortObject(namespace, spec));
     if (made.kind !== "object" && made.kind !== "conflict") return outcomeOf(made);
   }
   return done;

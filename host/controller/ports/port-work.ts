@@ -1,6 +1,6 @@
 // The work on one ExternalPort: the provider makes the port, the object says what the node must plug, and the port is released when its pod is gone.
 
-import { type ExternalPort, externalPortApiVersion, externalPortFinalizer } from "../../../src/external-port/objects.ts";
+import { type ExternalPort, externalPortApiVersion, externalPortFinalizer } from "../../../src/external-port/external-port.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../part.ts";
 import { outcomeOf } from "../work/request-outcome.ts";

@@ -1,6 +1,6 @@
 // The interface of a fabric: four operations, of which each may be repeated. docs/how-to/write-a-provider.md has the same over HTTP.
 
-import type { ProvidedPort } from "../../../src/external-port/objects.ts";
+import type { ProvidedPort } from "../../../src/external-port/provided-port.ts";
 
 /** A port that is wanted. */
 export interface PortRequest {

@@ -1,6 +1,7 @@
 // The status of an ExternalPort.
 
-import type { ExternalPort, ProvidedPort } from "../../../src/external-port/objects.ts";
+import { type ExternalPort, externalPortApiVersion } from "../../../src/external-port/external-port.ts";
+import type { ProvidedPort } from "../../../src/external-port/provided-port.ts";
 import type { Condition } from "../../../src/kube/conditions.ts";
 import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
@@ -44,5 +45,10 @@ export function writeStatus(
 
 /** The path of an ExternalPort. */
 export function portPath(namespace: string, name: string): string {
-  return `/apis/plexus.dev/v1alpha1/namespaces/${namespace}/externalports/${name}`;
+  return `${portsPath(namespace)}/${name}`;
+}
+
+/** The path of a namespace's ExternalPorts. */
+export function portsPath(namespace: string): string {
+  return `/apis/${externalPortApiVersion}/namespaces/${namespace}/externalports`;
 }

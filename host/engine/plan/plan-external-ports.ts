@@ -1,7 +1,8 @@
 // The ports of outer fabrics in the plan of an ADD: all of a pod's ports are ready before the first plugin runs (KU-20, KU-21). Plugins get a port by CNI's
 // own means for dynamic data, as the capability argument `externalPort`, and its addresses as `ips` and `mac` (CONVENTIONS.md).
 
-import { externalPortName, type ProvidedPort } from "../../../src/external-port/objects.ts";
+import { externalPortName } from "../../../src/external-port/external-port.ts";
+import type { ProvidedPort } from "../../../src/external-port/provided-port.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";

@@ -3,7 +3,7 @@
 
 import { isJsonObject } from "../../../../src/json/document.ts";
 import { quote } from "../../../../src/json/quote.ts";
-import { type ProvidedPort, readProvidedPort } from "../../../../src/external-port/objects.ts";
+import { type ProvidedPort, readProvidedPort } from "../../../../src/external-port/provided-port.ts";
 import { failure, type OwnedPort, type PortProvider, type PortRequest, type ProviderResult } from "../provider.ts";
 import { type Body, NeutronClient, objectsOf } from "./client.ts";
 import { KeptObjects } from "./kept-objects.ts";
