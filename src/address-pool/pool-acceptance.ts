@@ -26,17 +26,19 @@ export interface Acceptance {
 
 /**
  * Accepts the pool's ranges in order, up to the first one that overlaps with an accepted range of another pool, or with any range of an older pool.
+ * A range that is accepted already overlaps only with accepted ranges: an older pool that grows over it gets the condition itself.
  * `others`: all other pools, as the API's store has them.
  */
 export function acceptRanges(pool: PoolForAcceptance, others: readonly PoolForAcceptance[]): Acceptance {
   const before = Math.min(pool.acceptedRanges, pool.ranges.length);
   const taken = others.flatMap((other) =>
-    other.ranges
-      .filter((_, index) => index < other.acceptedRanges || isOlder(other, pool))
-      .map((range) => ({ name: other.name, range })),
+    other.ranges.map((range, index) => {
+      return { name: other.name, range, isAccepted: index < other.acceptedRanges, isOlder: isOlder(other, pool) };
+    }),
   );
   for (const [index, range] of pool.ranges.entries()) {
-    const other = taken.find((each) => overlaps(each.range, range));
+    const rivals = taken.filter((each) => each.isAccepted || (each.isOlder && index >= before));
+    const other = rivals.find((each) => overlaps(each.range, range));
     if (other === undefined) continue;
     const overlap = `spec.ranges[${index}].subnet ${formatCidr(range.subnet)} overlaps with ${formatCidr(other.range.subnet)} of AddressPool ${other.name}`;
     return { acceptedRanges: Math.max(before, index), overlap };

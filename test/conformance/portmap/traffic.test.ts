@@ -83,7 +83,16 @@ describe.each(referenceReleases)("reference plugins $release", (reference) => {
           for (const each of all) expect(await plugin(call("ADD", each))).toMatchObject({ status: 0 });
           for (const each of all) expect(await plugin(call("CHECK", each))).toEqual({ status: 0, stdout: "" });
         });
-        expect((await adding).filter(({ status }) => status !== 0)).toEqual([]);
+        // Two native calls at once may fail on a busy machine: their iptables commands race. Failed calls are repeated alone.
+        const failed = [...(await adding).entries()].filter(([, { status }]) => status !== 0);
+        for (const [index, answer] of failed) {
+          const repeated = all.slice(index, index + 1).flatMap((each) => [call("DEL", each), call("ADD", each)]);
+          const answers = await runNative(nativeWorld, binary, repeated, 1);
+          expect(answers, `the native portmap failed twice, first with ${answer.stdout}`).toMatchObject([
+            { status: 0 },
+            { status: 0 },
+          ]);
+        }
         const both = (probed: readonly PlacedProbe[], time: number): Promise<readonly (readonly string[])[]> =>
           Promise.all([delegateWorld, nativeWorld].map((world) => world.probe(probed, time)));
         const [delegateOutcomes = [], nativeOutcomes = []] = await both(probes, first);
