@@ -2,7 +2,7 @@
 
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
 import {
   addressReservationObject,
@@ -28,6 +28,7 @@ const rendered = [
   "ValidatingAdmissionPolicy",
   "ValidatingAdmissionPolicyBinding",
 ];
+const switches = ["networks", "definitionChecks", "pools", "externalPorts"].flatMap((part) => ["--set", `${part}.enabled=true`]);
 const gateTest = { op: "test", path: "/spec/schedulingGates/0/name", value: "plexus.dev/networks-ready" };
 
 describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, kubeApi, helm))(
@@ -41,23 +42,10 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
       at = path,
       type: "merge" | "json" | "strategic" = "merge",
     ): Promise<ApiObject | string> => outcome(await controller.patch(at, change, type));
-    const condition = { type: "PodScheduled", status: "False", reason: "SchedulingGated", message: "waits" };
-
-    beforeAll(async () => {
-      const accounts = ["serviceaccounts", "serviceaccounts/token"].map((resource) => `create ${resource}`);
-      api = await startApiServer({ alsoAllowed: [...networkRequests, ...poolRequests, ...accounts] });
-      admin = objectsOf(api.adminKubeconfig);
-      await api.namespace("shop");
-      const objects = render("--set", "networks.enabled=true,definitionChecks.enabled=true,pools.enabled=true").filter(
-        ({ kind, metadata }) =>
-          rendered.includes(kind) && /^plexus-controller(-networks|-definitions|-pools)?$/.test(metadata.name),
-      );
-      for (const object of objects) {
-        const made = await admin.create(collectionOf(object), object);
-        if (made.kind !== "object") throw new Error(made.why);
-      }
+    /** The client of a service account. */
+    const objectsOfAccount = async (namespace: string, name: string): Promise<ApiObjects> => {
       const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
-      const token = await admin.create("/api/v1/namespaces/kube-system/serviceaccounts/plexus-controller/token", body);
+      const token = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, body);
       const text = (token as { object?: { status?: { token?: string } } }).object?.status?.token;
       const credentials = {
         source: "test",
@@ -68,7 +56,26 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
         token: text,
         certificate: undefined,
       };
-      controller = new ApiObjects({ credentials: async () => ok(credentials) });
+      return new ApiObjects({ credentials: async () => ok(credentials) });
+    };
+    const condition = { type: "PodScheduled", status: "False", reason: "SchedulingGated", message: "waits" };
+
+    beforeAll(async () => {
+      const accounts = ["serviceaccounts", "serviceaccounts/token", "roles", "rolebindings"].map((each) => `create ${each}`);
+      const ports = ["create", "patch", "delete"].flatMap((verb) => [`${verb} externalports`, `${verb} externalports/status`]);
+      api = await startApiServer({ alsoAllowed: [...networkRequests, ...poolRequests, ...accounts, ...ports] });
+      admin = objectsOf(api.adminKubeconfig);
+      await api.namespace("shop");
+      const objects = render(...switches).filter(
+        ({ kind, metadata }) =>
+          rendered.includes(kind) &&
+          /^plexus-controller(-networks|-definitions|-pools|-ports)?$|^plexus-external-ports$/.test(metadata.name),
+      );
+      for (const object of objects) {
+        const made = await admin.create(collectionOf(object), object);
+        if (made.kind !== "object") throw new Error(made.why);
+      }
+      controller = await objectsOfAccount("kube-system", "plexus-controller");
       const pod: KubernetesObject & ApiObject = {
         apiVersion: "v1",
         kind: "Pod",
@@ -213,6 +220,67 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
         expect(await patch({ spec: { holders: [other] } }, reservation)).toContain(only);
         expect(await patch({ spec: { holders: [] } }, reservation)).toMatchObject({ kind: "AddressReservation" });
         expect(outcome(await controller.remove(reservation))).toBeTypeOf("object");
+      });
+    });
+
+    describe("of external ports", () => {
+      const ports = "/apis/plexus.dev/v1alpha1/namespaces/shop/externalports";
+      const only = "only plexus-controller makes ExternalPorts and writes their status";
+      const spec = { podName: "web", podUid: "u", nodeName: "node-a", index: 0, provider: "neutron" };
+      const port = (name: string): ApiObject & KubernetesObject => {
+        const definition = { namespace: "networks", name: "backend" };
+        return {
+          apiVersion: "plexus.dev/v1alpha1",
+          kind: "ExternalPort",
+          metadata: { name, namespace: "shop", finalizers: ["plexus.dev/external-port"] },
+          spec: { ...spec, definition },
+        };
+      };
+      let tenant: ApiObjects;
+      beforeAll(async () => {
+        await applyObjects(admin, "deploy/helm/plexus/files/external-ports.yaml");
+        const apiGroup = "rbac.authorization.k8s.io";
+        const metadata = { name: "tenant", namespace: "shop" };
+        const everything = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
+        const subjects = [{ kind: "ServiceAccount", ...metadata }];
+        for (const object of [
+          { apiVersion: "v1", kind: "ServiceAccount", metadata },
+          { apiVersion: `${apiGroup}/v1`, kind: "Role", metadata, rules: [everything] },
+          {
+            apiVersion: `${apiGroup}/v1`,
+            kind: "RoleBinding",
+            metadata,
+            subjects,
+            roleRef: { apiGroup, kind: "Role", name: "tenant" },
+          },
+        ])
+          expectObject(await admin.create(collectionOf(object), object));
+        tenant = await objectsOfAccount("shop", "tenant");
+      });
+      afterAll(() => tenant?.close());
+
+      test("are made by the controller, and not by the administrator of a pod's namespace", async () => {
+        await vi.waitFor(async () => expectObject(await controller.create(ports, port("own"))), {
+          timeout: 30_000,
+          interval: 250,
+        });
+        // The API server compiles the policy some time after its creation.
+        let count = 0;
+        await vi.waitFor(async () => expect(outcome(await tenant.create(ports, port(`forged-${count++}`)))).toContain(only), {
+          timeout: 30_000,
+          interval: 250,
+        });
+        const status = {
+          providerId: "p",
+          mac: "02:00:00:00:00:01",
+          addresses: [],
+          binding: { type: "ovs", interfaceId: "other" },
+        };
+        expect(outcome(await tenant.patch(`${ports}/own/status`, { status }))).toContain(only);
+        expect(outcome(await controller.patch(`${ports}/own/status`, { status }))).toMatchObject({ status });
+        // Neither the API's garbage collector nor the namespace's administrator is kept from a deletion.
+        expect(outcome(await tenant.remove(`${ports}/own`))).toBeTypeOf("object");
+        expect(outcome(await controller.patch(`${ports}/own`, { metadata: { finalizers: [] } }))).toBeTypeOf("object");
       });
     });
 
