@@ -63,6 +63,12 @@ const values = z.strictObject({
   }),
   definitionUse: z.strictObject({ mode: z.enum(["none", "warn", "deny"]) }),
   networks: z.strictObject({ enabled: z.boolean(), createDefault: z.boolean() }),
+  networkApi: z.strictObject({
+    enabled: z.boolean(),
+    // With /network.sock at most 107 bytes, the longest path of a socket.
+    directory: path.max(94),
+    feedNamespace: z.string().regex(/^(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)?$/u),
+  }),
   controller: z.strictObject({
     replicas: z.int().min(1).max(9),
     port,

@@ -58,6 +58,11 @@ const mountsOf = (pod: PodSpec): Readonly<Record<string, readonly string[]>> =>
     ]),
   );
 
+const plexusdOf = (...args: readonly string[]): Container => containerOf(podOf(render(...args)), "plexusd");
+
+/** The options of plexusd for the CRI Network API. */
+const networkOptions = ({ args = [] }: Container): readonly string[] => args.filter((arg) => /^--(?:network|state)-/u.test(arg));
+
 /** The roles and bindings for resource claims, each with its rules as text. */
 function claimRoles(...args: readonly string[]): readonly string[] {
   const ours = render(...args).filter(({ metadata }) => /resource-(?:claims|slices)$/.test(metadata.name));
@@ -121,6 +126,9 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       ["definitions.rulez=x", "rulez", ["rules", "trusted"]],
       ["image.digest=latest", "image/digest", ["sha256"]],
       ["cni.binDir=opt", "cni/binDir", ["pattern"]],
+      ["networkApi.directory=run", "networkApi/directory", ["pattern"]],
+      [`networkApi.directory=/${"a".repeat(94)}`, "networkApi/directory", ["maxLength"]],
+      ["networkApi.socket=/x", "socket", ["directory", "feedNamespace"]],
     ])("%s", (set, mistake, valid) => {
       const { status, stderr } = runHelm("template", "plexus", chart, "--set", set);
       expect(status).toBe(1);
@@ -230,6 +238,30 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(theOnly(named, "ConfigMap")).toMatchObject({
         data: { "plexus.json": expect.stringContaining('"confDir": "/etc/cni/multus/net.d"') },
       });
+    });
+
+    test("have the socket of the CRI Network API only where a value switches it on, and a directory of its own only where a value names one", () => {
+      expect(networkOptions(plexusdOf("--set", "networkApi.feedNamespace=nets"))).toEqual([]);
+      const usual = plexusdOf("--set", "networkApi.enabled=true,config.cniDir=/var/lib/cni/other");
+      expect(networkOptions(usual)).toEqual(["--state-dir=/var/lib/cni/other", "--network-socket=/run/plexus/network.sock"]);
+      expect(usual.volumeMounts).toEqual(plexusdOf().volumeMounts);
+      const own = ["--set", "networkApi.enabled=true,networkApi.directory=/run/networks,networkApi.feedNamespace=nets"];
+      expect(networkOptions(plexusdOf(...own))).toEqual([
+        "--state-dir=/var/lib/cni/plexus",
+        "--network-socket=/run/networks/network.sock",
+        "--network-feed=/run/networks/network.sock",
+        "--network-feed-namespace=nets",
+      ]);
+      const named = podOf(render(...own));
+      const holders = [...named.initContainers, ...named.containers].filter(({ volumeMounts }) =>
+        volumeMounts.some(({ mountPath }) => mountPath === "/run/networks"),
+      );
+      expect(holders.map(({ name }) => name)).toEqual(["plexusd"]);
+      expect(named.volumes).toContainEqual({
+        name: "network-api",
+        hostPath: { path: "/run/networks", type: "DirectoryOrCreate" },
+      });
+      expect(named.securityContext).toEqual(pod.securityContext);
     });
 
     test("have their reasons in values.yaml", () => {

@@ -46,6 +46,11 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- dig "cniDir" "/var/lib/cni/plexus" .Values.config -}}
 {{- end -}}
 
+{{- /* The directory of the CRI Network API's socket, if it needs a mount of its own; otherwise empty. */ -}}
+{{- define "plexus.networkDirectory" -}}
+{{- with .Values.networkApi }}{{ if and .enabled (ne .directory "/run/plexus") }}{{ .directory }}{{ end }}{{ end -}}
+{{- end -}}
+
 {{- /* YAML 1.1 reads `off` as false. */ -}}
 {{- define "plexus.oneShot" -}}
 {{- if eq (toString .Values.oneShot) "node" }}node{{ else }}off{{ end -}}
