@@ -14,7 +14,16 @@ import { runInMachine } from "../test/vm/machine.ts";
 import { type PluginOutcomes, pluginOutcomeList, pluginOutcomes, pluginOutcomesPath } from "./plugin-conformance-page.ts";
 
 const setups = "test/conformance/kit/setups";
-const delegates = ["bridge-adapter", "ipam-host-local", "loopback", "macvlan", "portmap", "status-shaper", "tuning"];
+const delegates = [
+  "bridge-adapter",
+  "external-port",
+  "ipam-host-local",
+  "loopback",
+  "macvlan",
+  "portmap",
+  "status-shaper",
+  "tuning",
+];
 
 /** Reference plugins without outcomes, with the reason. */
 const unmeasured = {

@@ -31,7 +31,16 @@ const referencePlugins = [
 ];
 
 /** Plexus' own programs and components. Those that replace a reference plugin have its name. */
-const plexusNames = ["plexus", "plexusctl", "plexusd", "bridge-adapter", "ipam-host-local", "status-shaper", "sdk"];
+const plexusNames = [
+  "plexus",
+  "plexusctl",
+  "plexusd",
+  "bridge-adapter",
+  "external-port",
+  "ipam-host-local",
+  "status-shaper",
+  "sdk",
+];
 
 /** The reason why a new delegate can't have this name, with a remedy; undefined if it can. */
 export function nameRefusal(name: string): string | undefined {

@@ -33,7 +33,7 @@ async function run(...args: readonly string[]): Promise<{ code: number; out: str
 }
 
 describe("conformance", () => {
-  test.each(["bridge-adapter", "macvlan", "ipam-host-local", "loopback", "tuning", "portmap", "status-shaper"])(
+  test.each(["bridge-adapter", "external-port", "macvlan", "ipam-host-local", "loopback", "tuning", "portmap", "status-shaper"])(
     "X-7: the delegate %s fails no check",
     async (name) => {
       const file = join(root, `${name}.wasm`);
