@@ -149,6 +149,19 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       expect(node.left()).toEqual(nothing);
     });
 
+    test("KU-23 a static pod, whose uid the API does not know, gets the port of its mirror pod", async () => {
+      const mirror = await api.pod("shop", "web", "fabric", {
+        "kubernetes.io/config.source": "file",
+        "kubernetes.io/config.mirror": "5f1c",
+      });
+      const attaching = node.attaching({ ...mirror, args: mirror.args.replace(mirror.uid, "5f1c") }, externalPorts);
+      await node.succeed("ADD", attaching);
+      const [port] = provider.ports.values();
+      expect(attaching.pod.links()).toContainEqual(expect.objectContaining({ name: "net1", mac: port?.mac }));
+      await node.succeed("DEL", attaching);
+      expect(node.left()).toEqual(nothing);
+    });
+
     test("a network whose plugins take no port is refused", async () => {
       await api.network("shop", "deaf", [node.bridge("deaf", "10.78.0.0/24")], fabric);
       const refused = await node.call("ADD", node.attaching(await pod("deaf"), externalPorts));

@@ -40,10 +40,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "The row is about Kuryr's own programs. Plexus' shim and daemon have their own socket.",
     issue: "Nothing is to be done.",
   },
-  "KU-23": {
-    reason: "A static pod's mirror pod is tested with other networks (MO-04), not with an external port.",
-    issue: "Try a static pod on an external port.",
-  },
   "KU-25": {
     reason: "Plexus' configuration has CNI version 1.1.0, with STATUS and GC.",
     issue: "Nothing is to be done.",

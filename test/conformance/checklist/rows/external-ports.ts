@@ -23,7 +23,7 @@ export const externalPorts: Readonly<Record<string, string>> = {
   "KU-20": "An ADD waits for all ports, and the default gateway stays on eth0.",
   "KU-21": "A failure of one port fails the ADD.",
   "KU-22": "Error codes: 11 while a port is not ready.",
-  "KU-23": "A static pod needs no UID of the API.",
+  "KU-23": "A static pod, whose UID the API does not know, gets the port of its mirror pod.",
   "KU-24": "A DEL of an older sandbox leaves the running pod's interfaces.",
   "KU-25": "The configuration has CNI version 0.3.1.",
   "KU-26": "The network status is published.",
