@@ -2,9 +2,8 @@
 
 import { readFile } from "node:fs/promises";
 import { readProvidedPort } from "../../../src/external-port/provided-port.ts";
-import { isJsonObject } from "../../../src/json/document.ts";
 import { type JsonAnswer, requestJson, retryAfter } from "./json-client.ts";
-import { failure, type OwnedPort, type PortProvider, type ProviderFailure, type ProviderResult } from "./provider.ts";
+import { failure, isOwnedPort, type PortProvider, type ProviderFailure, type ProviderResult } from "./provider.ts";
 
 /** Settings. */
 export interface HttpProviderInit {
@@ -78,8 +77,4 @@ function outcomeOf(answer: JsonAnswer): ProviderResult<Readonly<Record<string, u
   if (status >= 200 && status < 300) return { ok: true, value: body };
   const message = typeof body["message"] === "string" ? `: ${body["message"].slice(0, 500)}` : "";
   return failure(reasons[status] ?? "unavailable", `the provider answers HTTP ${status}${message}`, retryAfter(headers));
-}
-
-function isOwnedPort(value: unknown): value is OwnedPort {
-  return isJsonObject(value) && typeof value["key"] === "string" && typeof value["providerId"] === "string";
 }

@@ -35,7 +35,7 @@ export async function requestJson({ method, url, headers = {}, body }: JsonReque
       redirect: "error",
       signal: AbortSignal.timeout(requestMs),
     });
-    return { kind: "answer", status: answer.status, headers: answer.headers, body: objectOf(await bounded(answer)) };
+    return { kind: "answer", status: answer.status, headers: answer.headers, body: objectOf(await readBounded(answer)) };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
     return {
@@ -51,7 +51,8 @@ export function retryAfter(headers: Headers): number | undefined {
   return seconds > 0 && seconds <= 3_600 ? seconds * 1000 : undefined;
 }
 
-async function bounded(answer: Response): Promise<string> {
+/** The body of an answer. Rejects if it is too large. */
+export async function readBounded(answer: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {

@@ -1,6 +1,7 @@
 // The interface of a fabric: four operations, of which each may be repeated. docs/how-to/write-a-provider.md has the same over HTTP.
 
 import type { ProvidedPort } from "../../../src/external-port/provided-port.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
 
 /** A port that is wanted. */
 export interface PortRequest {
@@ -17,6 +18,11 @@ export interface PortRequest {
 export interface OwnedPort {
   readonly key: string;
   readonly providerId: string;
+}
+
+/** Whether the value has the form of an owned port. */
+export function isOwnedPort(value: unknown): value is OwnedPort {
+  return isJsonObject(value) && typeof value["key"] === "string" && typeof value["providerId"] === "string";
 }
 
 /**

@@ -11,6 +11,7 @@ import { networkCommands } from "./network-commands.ts";
 import { nodeCommands } from "./node-commands.ts";
 import { nodeNetworkCommands } from "./node-network-commands.ts";
 import { poolCommands } from "./pool-commands.ts";
+import { providerCommands } from "./provider-commands.ts";
 import { traceCommands } from "./trace-commands.ts";
 
 /** All commands, in the order of the help. */
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   ...networkCommands,
   ...nodeNetworkCommands,
   ...poolCommands,
+  ...providerCommands,
   ...traceCommands,
   ...componentCommands,
   ...delegateCommands,
