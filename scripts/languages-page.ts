@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { languages } from "../delegates/sdk/build/language.ts";
+import type { GuestId } from "../test/bench/guest.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const figuresFile = join(root, "docs/reference/languages.json");
@@ -16,10 +17,18 @@ const Figures = z.record(
   z.object({ bytes: z.number(), coldMs: z.number(), warmMs: z.number(), memoryBytes: z.number() }),
 );
 
+/** The rows of the table: all languages, and JavaScript once more with its second interpreter. */
+const measured: readonly { readonly id: GuestId; readonly title: string; readonly entry: string }[] = languages.flatMap(
+  (language) =>
+    language.id === "ts"
+      ? [language, { id: "starlingmonkey", title: "JavaScript with StarlingMonkey", entry: "src/index.js" }]
+      : [language],
+);
+
 /** The page's text. */
 export function languagesPage(): string {
   const figures = Figures.parse(JSON.parse(readFileSync(figuresFile, "utf8")));
-  const rows = languages.map(({ id, title, entry }) => {
+  const rows = measured.map(({ id, title, entry }) => {
     const of = figures[id];
     if (of === undefined) throw new Error(`${figuresFile} has no figures of ${title}`);
     const { bytes, coldMs, warmMs, memoryBytes } = of;
@@ -39,6 +48,8 @@ ${rows.join("")}
 - A cold call includes the component's admission and compilation. A node does both once for each component.
 - A warm call runs on a new instance, as each call on a node does. The time of the sandbox process, which is the same for all languages, is not included.
 - [Write a delegate in JavaScript, TypeScript, Rust or Python](../how-to/write-a-delegate.md) has the rest; \`npm run bench -- --only guest\` measures the warm calls in turns.
+- JavaScript and TypeScript have QuickJS as their interpreter, unless the build has \`--interpreter=starlingmonkey\`. A component with StarlingMonkey exceeds one default limit:
+  a node needs \`wasm.limits.componentMiB\` 14.
 - A component in Python exceeds two default limits: a node needs \`wasm.limits.componentMiB\` 20 and \`wasm.limits.coreInstances\` 48.
 
 Go has no template: its own compiler makes modules that import WASI, which a node refuses.
@@ -57,7 +68,7 @@ async function measure(): Promise<void> {
     if ("missing" in environment) throw new Error(environment.missing);
     Object.assign(process.env, environment);
   }
-  const figures = await figuresOf(languages.map(({ id }) => id));
+  const figures = await figuresOf(measured.map(({ id }) => id));
   writeFileSync(figuresFile, `${JSON.stringify(Object.fromEntries(figures), null, 2)}\n`);
 }
 

@@ -14,6 +14,9 @@ import { pythonEnvironment } from "../harness/python/toolchain.ts";
 import { cargoEnvironment } from "../harness/rust/toolchain.ts";
 import { type Benchmark, inTurns, quantile, timed } from "./measure.ts";
 
+/** A language, or the second interpreter of JavaScript. */
+export type GuestId = LanguageId | "starlingmonkey";
+
 /** The figures of one language. */
 export interface GuestFigures {
   readonly bytes: number;
@@ -37,10 +40,10 @@ const limits = limitsOf({ componentMiB: 20, coreInstances: 48 });
 /** The other load of a machine lengthens most of the calls, and the longer calls more. */
 const lowerDecile = 0.1;
 
-/** The figures of the template in each language, sampled in turns. */
-export async function figuresOf(languages: readonly LanguageId[]): Promise<ReadonlyMap<LanguageId, GuestFigures>> {
-  const guests: (Guest & { readonly language: LanguageId; readonly cold: number[]; readonly warm: number[] })[] = [];
-  for (const language of languages) guests.push({ ...(await guestOf(language)), language, cold: [], warm: [] });
+/** The figures of each template, sampled in turns. */
+export async function figuresOf(ids: readonly GuestId[]): Promise<ReadonlyMap<GuestId, GuestFigures>> {
+  const guests: (Guest & { readonly id: GuestId; readonly cold: number[]; readonly warm: number[] })[] = [];
+  for (const id of ids) guests.push({ ...(await guestOf(id)), id, cold: [], warm: [] });
   const rounds = 25;
   for (let round = 0; round < rounds; round += 1) {
     for (const { bytes, vector, component, cold, warm } of guests) {
@@ -49,8 +52,8 @@ export async function figuresOf(languages: readonly LanguageId[]): Promise<Reado
     }
   }
   return new Map(
-    guests.map(({ language, bytes, component, vector, cold, warm }) => [
-      language,
+    guests.map(({ id, bytes, component, vector, cold, warm }) => [
+      id,
       {
         bytes: bytes.length,
         coldMs: quantile(cold, lowerDecile),
@@ -76,15 +79,17 @@ function millisecondsOf(act: () => void): number {
   return performance.now() - started;
 }
 
-/** Builds the template of a language, and calls it once. */
-async function guestOf(language: LanguageId): Promise<Guest> {
-  const dir = mkdtempSync(join(tmpdir(), `plexus-guest-${language}-`));
+/** Builds a template, and calls it once. */
+async function guestOf(id: GuestId): Promise<Guest> {
+  const dir = mkdtempSync(join(tmpdir(), `plexus-guest-${id}-`));
+  const language = id === "starlingmonkey" ? "js" : id;
+  const interpreter = id === "starlingmonkey" ? "starlingmonkey" : "quickjs";
   try {
     await writeScaffold(dir, { name: "greeter", capabilities: [], language, home: { kind: "repository", sdk: "0.1.0" } });
     const wit = join(dir, "node_modules/@plexus-cni/sdk/wit");
     mkdirSync(wit, { recursive: true });
     cpSync(join("wit", currentAbi), join(wit, currentAbi), { recursive: true });
-    const { bytes } = await buildDelegate({ dir, outFile: join(dir, "build/greeter.wasm") });
+    const { bytes } = await buildDelegate({ dir, outFile: join(dir, "build/greeter.wasm"), interpreter });
     const [vector] = await readVectors(join(dir, "vectors"));
     if (vector === undefined) throw new Error("the template has no vector");
     return { component: coldCall(bytes, vector).component, bytes, vector };

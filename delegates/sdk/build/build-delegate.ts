@@ -7,7 +7,7 @@ import type { CompiledComponent, LanguageInput } from "./compiled-component.ts";
 import { cacheDirOf, digestOf, digestTree, fromCache, writeByRename } from "./content-cache.ts";
 import { customSection } from "./core-module.ts";
 import { declarationSection, parseDeclaration, type Declaration } from "./declaration.ts";
-import { type Language, languageIn } from "./language.ts";
+import { type Interpreter, type Language, languageIn } from "./language.ts";
 
 export interface BuildDelegateInit {
   /** The directory of `delegate.json` and the sources. */
@@ -20,6 +20,8 @@ export interface BuildDelegateInit {
   readonly quick?: boolean;
   /** The functions keep their names, which a profile shows: a larger component. */
   readonly names?: boolean;
+  /** The interpreter of a delegate in JavaScript or TypeScript; absent: QuickJS. */
+  readonly interpreter?: Interpreter;
 }
 
 /** The outcome of a build. */
@@ -70,14 +72,18 @@ export async function buildDelegate({
   cacheDir = cacheDirOf(dir),
   quick = false,
   names = false,
+  interpreter = "quickjs",
 }: BuildDelegateInit): Promise<BuiltDelegate> {
   const { text, declaration } = await readDeclaration(dir);
   const abi = readAbi(declaration.abi);
   if (abi === null) throw new Error(`cni:delegate@${declaration.abi} does not exist`);
   const language = languageIn(dir);
+  if (interpreter !== "quickjs" && language.id !== "js" && language.id !== "ts")
+    throw new Error(`${dir} is a delegate in ${language.title}: the interpreter ${interpreter} is for JavaScript and TypeScript`);
   const { load, sources } = compilers[language.id];
-  const digest = await sources?.(dir);
-  const make = async (): Promise<Made> => build({ dir, declaration, abi, quick, names }, await load());
+  // 13 MB for each change of a source would fill the cache.
+  const digest = interpreter === "starlingmonkey" ? undefined : await sources?.(dir);
+  const make = async (): Promise<Made> => build({ dir, declaration, abi, quick, names, interpreter }, await load());
   if (cacheDir === null || digest === undefined) return finished(declaration, outFile, await make(), false);
   const key = await digestOf([text, language.id, `${quick} ${names}`, abi.wit, digest]);
   // A build with warnings is not cached, so that the warnings are repeated.

@@ -2,6 +2,7 @@
 
 import type { Abi } from "./abi.ts";
 import type { Declaration } from "./declaration.ts";
+import type { Interpreter } from "./language.ts";
 
 /** The input of a language's compiler. */
 export interface LanguageInput {
@@ -13,6 +14,8 @@ export interface LanguageInput {
   readonly quick: boolean;
   /** True: AssemblyScript's functions keep their names. */
   readonly names: boolean;
+  /** The interpreter of a delegate in JavaScript or TypeScript. */
+  readonly interpreter: Interpreter;
 }
 
 /** A component without its declaration. */

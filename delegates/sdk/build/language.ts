@@ -16,6 +16,12 @@ export interface Language {
 /** A language's name on the command line: `plexus-delegate new NAME --language ID`. */
 export type LanguageId = "as" | "js" | "ts" | "rust" | "python";
 
+/** The interpreters of JavaScript. The first is the default. */
+export const interpreters = ["quickjs", "starlingmonkey"] as const;
+
+/** An interpreter's name on the command line: `plexus-delegate build --interpreter NAME`. */
+export type Interpreter = (typeof interpreters)[number];
+
 /** All languages. */
 export const languages: readonly Language[] = [
   { id: "as", title: "AssemblyScript", entry: "assembly/index.ts" },
