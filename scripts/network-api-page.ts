@@ -34,6 +34,20 @@ An error has one of gRPC's status codes, and in \`grpc-status-details-bin\` a \`
 ${errorRows()}
 
 ${parts.join("\n")}
+## Limits
+
+| limit | beyond it |
+|---|---|
+| 64 connections, each with 16 requests at once | the connection that is idle for the longest time ends; a connection is refused if all have requests |
+| 32 clients that watch | RESOURCE_EXHAUSTED |
+| 128 KiB and 16,384 fields for a request, 8 KiB for its headers | RESOURCE_EXHAUSTED, INVALID_ARGUMENT, or a reset |
+| 4 MiB for all requests that are not complete | RESOURCE_EXHAUSTED |
+| 10 s until a request is complete, and 10 s until its answer is read | the request is reset |
+| 4 MiB of events that a client has not read, 16 MiB of answers and events for all clients | RESOURCE_EXHAUSTED |
+| 4 calls of STATUS at once, 10 s for a list | the network is listed as not ready, with this reason |
+
+All networks fit into one answer of 4 MiB, which clients of gRPC read by default.
+
 ## Server
 
 The daemon serves the API by \`node:http2\` and protobufjs, loaded only with \`--network-socket\`. Measured 2026-11-24, an idle daemon (Node 26.10.0, 2 shared cores, three starts of

@@ -14,11 +14,14 @@ export function framed(message: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** Divides a stream of bytes into messages. */
+/** Divides a stream of bytes into messages. An unfinished message holds its own length of memory, however many pieces it comes in. */
 export class FrameReader {
   readonly #maxBytes: number;
-  #chunks: Uint8Array[] = [];
-  #length = 0;
+  readonly #prefix = new Uint8Array(prefixLength);
+  #prefixBytes = 0;
+  /** The unfinished message after its prefix. */
+  #message: Uint8Array | undefined;
+  #messageBytes = 0;
 
   /** `maxBytes`: the longest message. */
   constructor(maxBytes: number) {
@@ -27,52 +30,50 @@ export class FrameReader {
 
   /** Whether the bytes after the last whole message are none. */
   get isEmpty(): boolean {
-    return this.#length === 0;
+    return this.#prefixBytes === 0;
+  }
+
+  /** The memory of the unfinished message in bytes. */
+  get heldBytes(): number {
+    return this.#message?.length ?? 0;
   }
 
   /** The messages that these bytes complete. Faults: BOUND_EXCEEDED for a longer message, NETWORK_CONFIG_INVALID for a compressed one. */
   read(bytes: Uint8Array): Result<readonly Uint8Array[]> {
-    this.#chunks.push(bytes);
-    this.#length += bytes.length;
     const messages: Uint8Array[] = [];
-    while (this.#length >= prefixLength) {
-      const head = this.#peek(prefixLength);
-      const length = new DataView(head.buffer, head.byteOffset).getUint32(1);
-      if (head[0] !== 0) return failed(fault("NETWORK_CONFIG_INVALID", "the message is compressed; send it without compression"));
-      if (length > this.#maxBytes)
-        return failed(fault("BOUND_EXCEEDED", `the message has ${length} bytes; at most ${this.#maxBytes} are read`));
-      if (this.#length < prefixLength + length) break;
-      messages.push(this.#take(prefixLength + length).subarray(prefixLength));
+    for (let at = 0; at < bytes.length;) {
+      if (this.#message === undefined) {
+        const taken = bytes.subarray(at, at + prefixLength - this.#prefixBytes);
+        this.#prefix.set(taken, this.#prefixBytes);
+        this.#prefixBytes += taken.length;
+        at += taken.length;
+        if (this.#prefixBytes < prefixLength) break;
+        const begun = this.#begin();
+        if (!begun.ok) return begun;
+        this.#message = begun.value;
+      } else {
+        const taken = bytes.subarray(at, at + this.#message.length - this.#messageBytes);
+        this.#message.set(taken, this.#messageBytes);
+        this.#messageBytes += taken.length;
+        at += taken.length;
+      }
+      if (this.#messageBytes < this.#message.length) continue;
+      messages.push(this.#message);
+      this.#message = undefined;
+      [this.#prefixBytes, this.#messageBytes] = [0, 0];
     }
     return ok(messages);
   }
 
-  /** The first bytes; they stay. Joins chunks only as far as needed. */
-  #peek(count: number): Uint8Array {
-    const [first = new Uint8Array()] = this.#chunks;
-    if (first.length >= count) return first.subarray(0, count);
-    this.#chunks = [joined(this.#chunks, this.#length)];
-    return this.#peek(count);
+  /** The memory for the message that the prefix announces. */
+  #begin(): Result<Uint8Array> {
+    const length = new DataView(this.#prefix.buffer).getUint32(1);
+    if (this.#prefix[0] !== 0)
+      return failed(fault("NETWORK_CONFIG_INVALID", "the message is compressed; send it without compression"));
+    if (length > this.#maxBytes)
+      return failed(fault("BOUND_EXCEEDED", `the message has ${length} bytes; at most ${this.#maxBytes} are read`));
+    return ok(new Uint8Array(length));
   }
-
-  #take(count: number): Uint8Array {
-    const whole = joined(this.#chunks, this.#length);
-    this.#chunks = count === whole.length ? [] : [whole.subarray(count)];
-    this.#length -= count;
-    return whole.subarray(0, count);
-  }
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks;
-  if (chunks.length === 1 && only !== undefined) return only;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }
 
 /** The text of the trailer `grpc-message`: UTF-8, with `%` and bytes outside printable ASCII as `%XX`. */

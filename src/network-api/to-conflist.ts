@@ -17,8 +17,8 @@ export interface TranslatedNetwork {
   readonly warnings: readonly string[];
 }
 
-/** Maximum length of the list's text, in UTF-16 units. 100 networks then fit into one gRPC message of 4 MiB. */
-export const maxListLength = 32 * 1024;
+/** Maximum size of the list's text, and of a message's parameters, in bytes of UTF-8. 100 networks then fit into one gRPC message of 4 MiB. */
+export const maxListBytes = 32 * 1024;
 /** Maximum nesting of a parameter's JSON. */
 const maxDepth = 24;
 
@@ -40,6 +40,10 @@ export function toConflist(config: NetworkConfig): Result<TranslatedNetwork> {
     return refuse(
       `${where}.cni_version ${quote(config.cniVersion, 40)} is not supported; use one of ${SUPPORTED_VERSIONS.join(", ")}`,
     );
+  // The list has no white space around the JSON of a parameter, but the stored message and each answer do.
+  const parameterBytes = utf8Length(config.plugins.flatMap(({ parameters }) => [...parameters].flat()).join(""));
+  if (parameterBytes > maxListBytes)
+    return refuse(`${where} has parameters of ${parameterBytes} bytes; at most ${maxListBytes} are allowed`);
   const plugins: string[] = [];
   let ranged = false;
   for (const [index, plugin] of config.plugins.entries()) {
@@ -56,8 +60,8 @@ export function toConflist(config: NetworkConfig): Result<TranslatedNetwork> {
     `"plugins":[${plugins.join(",")}]`,
   ];
   const text = `{${members.join(",")}}`;
-  if (text.length > maxListLength)
-    return refuse(`${where} makes a list of ${text.length} characters; at most ${maxListLength} are allowed`);
+  const listBytes = utf8Length(text);
+  if (listBytes > maxListBytes) return refuse(`${where} makes a list of ${listBytes} bytes; at most ${maxListBytes} are allowed`);
   const list = parseNetworkList(text, where);
   if (!list.ok) return refuse(list.fault.msg);
   const plexus = list.value.plugins
@@ -118,6 +122,10 @@ function rangedText(text: string, ranges: readonly string[]): string | undefined
   );
   const value = JSON.stringify(sets.filter((set) => set.length > 0));
   return editMembers(ipam.value, new Map([["ranges", value]]));
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 function refuse(why: string): Result<never> {

@@ -46,32 +46,34 @@ export async function attachInterface(
 /** The message as an element of a network selection, which has rules for each key. Fault SELECTION_INVALID. */
 function selectionOf(network: unknown, namespace: string): Result<NetworkSelection> {
   const message = isJsonObject(network) ? network : {};
-  const element = new Map<string, unknown>();
+  // Texts, not values: the reader of selections bounds their nesting, and finds a key that occurs twice.
+  const element = new Map<string, string>();
   for (const [key, text] of Object.entries(isJsonObject(message["parameters"]) ? message["parameters"] : {})) {
-    if (["name", "namespace", "interface"].includes(key))
+    if (["name", "namespace", "interface", "interfaceRequest"].includes(key))
       return refuse(`parameters.${key} is a field of its own (network_name, interface_name)`);
     if (element.size >= networkLimits.parameters) return refuse(`parameters has more than ${networkLimits.parameters} entries`);
-    element.set(key, jsonOf(String(text)));
+    element.set(key, jsonText(String(text)));
   }
   const name = String(message["network_name"] ?? "");
   const slash = name.indexOf("/");
-  if (slash !== -1) element.set("namespace", name.slice(0, slash));
-  element.set("name", name.slice(slash + 1));
+  if (slash !== -1) element.set("namespace", JSON.stringify(name.slice(0, slash)));
+  element.set("name", JSON.stringify(name.slice(slash + 1)));
   const interfaceName = String(message["interface_name"] ?? "");
-  if (interfaceName !== "") element.set("interface", interfaceName);
-  const text = JSON.stringify([Object.fromEntries(element)]);
-  const selected = parseSelection(text, namespace, profileNamed("multus"), "network");
+  if (interfaceName !== "") element.set("interface", JSON.stringify(interfaceName));
+  const members = [...element].map(([key, text]) => `${JSON.stringify(key)}:${text}`);
+  const selected = parseSelection(`[{${members.join(",")}}]`, namespace, profileNamed("multus"), "network");
   if (!selected.ok) return selected;
   const [selection] = selected.value.networks;
   return selection === undefined ? refuse("network is missing") : ok(selection);
 }
 
-/** A value that is JSON, otherwise a string. */
-function jsonOf(text: string): unknown {
+/** A text that is JSON as it is, any other text as JSON's string. */
+function jsonText(text: string): string {
   try {
-    return JSON.parse(text);
-  } catch {
+    JSON.parse(text);
     return text;
+  } catch {
+    return JSON.stringify(text);
   }
 }
 

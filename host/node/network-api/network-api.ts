@@ -4,7 +4,7 @@ import type { Result } from "../../../src/fault/result.ts";
 import { ok } from "../../../src/fault/result.ts";
 import type { InterfaceChanges } from "./interface-changes.ts";
 import { newestConfiguration } from "./newest-configuration.ts";
-import { networkRpcs } from "./network-rpcs.ts";
+import { type NetworkRpcs, networkRpcs } from "./network-rpcs.ts";
 import { NetworkStatuses, type StatusReply } from "./network-statuses.ts";
 import { NodeNetworks, type NodeNetworksInit } from "./node-networks.ts";
 import type { RpcServer } from "./rpc-server.ts";
@@ -43,13 +43,14 @@ export class NetworkApi {
     const { warn, serveStatus, changes } = this.#deps;
     const { RpcServer } = await import("./rpc-server.ts");
     const configuration = (): string | undefined => newestConfiguration(stateDirectory);
-    const rpcs = networkRpcs({
-      networks: new NodeNetworks({ ...this.#init, warn }),
-      statuses: new NetworkStatuses({ configuration, stateDirectory, serve: serveStatus }),
-      stateDirectory,
-      changes,
-    });
-    const server = await RpcServer.listen({ ...this.#init, warn }, rpcs);
+    const makeRpcs = (): NetworkRpcs =>
+      networkRpcs({
+        networks: new NodeNetworks({ ...this.#init, warn }),
+        statuses: new NetworkStatuses({ configuration, stateDirectory, serve: serveStatus }),
+        stateDirectory,
+        changes,
+      });
+    const server = await RpcServer.listen({ ...this.#init, warn }, makeRpcs);
     if (!server.ok) return server;
     this.#server = server.value;
     return ok(undefined);

@@ -3,7 +3,7 @@
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
-import { fallbackName, type NetworkConfig, networkMessage } from "../../../src/network-api/network-config.ts";
+import { type NetworkConfig, networkMessage } from "../../../src/network-api/network-config.ts";
 import type { NetworkStatus } from "../../../src/network-api/network-status.ts";
 import type { NodeNetworks } from "./node-networks.ts";
 import type { NetworkStatuses } from "./network-statuses.ts";
@@ -25,8 +25,6 @@ export type UnaryRpc = (request: unknown) => Promise<Result<object>>;
 /** A method with a stream of answers: calls `send` for each, until the returned function is called. */
 export type StreamRpc = (send: (answer: object) => void) => Result<() => void>;
 
-/** Interval between looks at the network on the disk while clients watch, in ms. */
-const fallbackMs = 1000;
 /** Maximum clients that watch at once. */
 const maxWatchers = 32;
 
@@ -90,23 +88,7 @@ function watchNetworks(networks: NodeNetworks, send: (answer: object) => void): 
   const all = networks.list().map(({ config }) => config);
   for (const config of all) event("ADDED", config);
   send({ type: "SYNCED" });
-  let last = all.find(({ metadata }) => metadata.name === fallbackName);
-  const timer = setInterval(() => {
-    const now = networks.fallback()?.config;
-    if (textOf(now) === textOf(last)) return;
-    if (now !== undefined) event(last === undefined ? "ADDED" : "MODIFIED", now);
-    else if (last !== undefined) event("REMOVED", last);
-    last = now;
-  }, fallbackMs);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    unsubscribe();
-  };
-}
-
-function textOf(config: NetworkConfig | undefined): string | undefined {
-  return config && JSON.stringify(networkMessage(config));
+  return unsubscribe;
 }
 
 function statusMessage(status: NetworkStatus | undefined): object | undefined {

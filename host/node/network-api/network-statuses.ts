@@ -22,7 +22,7 @@ export interface NetworkStatusesInit {
   readonly serve: (stdin: string) => Promise<StatusReply | undefined>;
 }
 
-/** STATUS calls at once. */
+/** STATUS calls at once, of all clients together. */
 const maxAtOnce = 4;
 /** Longest time for the statuses of all networks, in ms. */
 const maxMs = 10_000;
@@ -30,10 +30,20 @@ const maxMs = 10_000;
 const recentMs = 1000;
 const maxReason = 1024;
 
+/** A STATUS call that waits, runs or has ended. */
+interface StatusCall {
+  readonly status: Promise<NetworkStatus>;
+  /** The end of the call, in ms of the monotonic clock; undefined before. */
+  endedAt: number | undefined;
+}
+
 /** The statuses of one node's networks. */
 export class NetworkStatuses {
   readonly #init: NetworkStatusesInit;
-  readonly #recent = new Map<string, { readonly at: number; readonly status: Promise<NetworkStatus> }>();
+  /** The calls by the network's list. A call that waits or runs serves later clients, too: a plugin that hangs runs once. */
+  readonly #calls = new Map<string, StatusCall>();
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
 
   constructor(init: NetworkStatusesInit) {
     this.#init = init;
@@ -44,33 +54,38 @@ export class NetworkStatuses {
     this.#forgetOld();
     const { promise: late, resolve } = Promise.withResolvers<NetworkStatus>();
     const timer = setTimeout(() => resolve(unfinished), maxMs);
-    let over = false;
-    void late.then(() => (over = true));
-    const statuses: NetworkStatus[] = networks.map(() => unfinished);
-    const waiting = networks.entries();
-    const work = async (): Promise<void> => {
-      for (const [index, network] of waiting) {
-        if (over) return;
-        statuses[index] = await Promise.race([this.#recentStatus(network), late]);
-      }
-    };
-    await Promise.all(Array.from({ length: maxAtOnce }, work));
+    const statuses = await Promise.all(networks.map((network) => Promise.race([this.#recentStatus(network), late])));
     clearTimeout(timer);
     return statuses;
   }
 
   #recentStatus(network: StoredNetwork): Promise<NetworkStatus> {
     const { text } = network.list;
-    const known = this.#recent.get(text);
+    const known = this.#calls.get(text);
     if (known !== undefined) return known.status;
-    const status = this.#read(network);
-    this.#recent.set(text, { at: performance.now(), status });
-    return status;
+    const call: StatusCall = { status: this.#inTurn(network), endedAt: undefined };
+    void call.status.then(() => (call.endedAt = performance.now()));
+    this.#calls.set(text, call);
+    return call.status;
   }
 
   #forgetOld(): void {
     const now = performance.now();
-    for (const [text, { at }] of this.#recent) if (now - at > recentMs) this.#recent.delete(text);
+    for (const [text, { endedAt }] of this.#calls)
+      if (endedAt !== undefined && now - endedAt > recentMs) this.#calls.delete(text);
+  }
+
+  async #inTurn(network: StoredNetwork): Promise<NetworkStatus> {
+    if (this.#running < maxAtOnce) this.#running += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await this.#read(network);
+    } finally {
+      // The next call takes this call's place.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
   }
 
   async #read({ list }: StoredNetwork): Promise<NetworkStatus> {

@@ -9,15 +9,16 @@ import {
   fallbackName,
   type NetworkConfig,
   networkKey,
+  networkMessage,
   type NetworkMetadata,
   readNetworkConfig,
   readNetworkMetadata,
 } from "../../../src/network-api/network-config.ts";
 import { replacementOf } from "../../../src/network-api/replacement.ts";
 import type { StoredNetwork } from "../../../src/network-api/stored-network.ts";
-import { maxListLength, toConflist } from "../../../src/network-api/to-conflist.ts";
+import { maxListBytes, toConflist } from "../../../src/network-api/to-conflist.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
-import { readNetworks, removeNetwork, writeNetwork } from "../../store/networks/network-store.ts";
+import { isStored, readNetworks, removeNetwork, setNetworkList, writeNetwork } from "../../store/networks/network-store.ts";
 
 /** Settings of a node's networks. */
 export interface NodeNetworksInit {
@@ -37,12 +38,17 @@ export interface NetworkChange {
 
 /** Maximum networks of a node. All of them fit into one gRPC message. */
 export const maxNetworks = 100;
+/** Interval between looks at the network on the disk while clients watch, in ms. */
+const fallbackMs = 1000;
 
 /** The networks of one node. All changes go through this object, one after the other. */
 export class NodeNetworks {
   readonly #init: NodeNetworksInit;
   readonly #networks = new Map<string, StoredNetwork>();
   readonly #listeners = new Set<(change: NetworkChange) => void>();
+  /** The network on the disk as the listeners know it. */
+  #seenFallback: NetworkConfig | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   /** Reads the stored networks. A damaged file is reported and left alone; calls that name its network fail. */
   constructor(init: NodeNetworksInit) {
@@ -69,22 +75,31 @@ export class NodeNetworks {
     if (stored === undefined && this.#networks.size >= maxNetworks)
       return failed(fault("BOUND_EXCEEDED", `network ${key}: the node has ${maxNetworks} networks, which is the maximum`));
     const { list, warnings } = translated.value;
-    if (replacement.value === "unchanged") return ok(warnings);
+    const unchanged = replacement.value === "unchanged";
+    const { stateDirectory } = this.#init;
+    if (unchanged && stored !== undefined && isStored(stateDirectory, stored)) return ok(warnings);
     const network = { config: config.value, list };
-    const written = writeNetwork(this.#init.stateDirectory, network);
+    const written = writeNetwork(stateDirectory, network);
     if (!written.ok) return written;
     this.#networks.set(key, network);
+    if (unchanged) return ok(warnings);
     this.#tell({ type: stored === undefined ? "ADDED" : "MODIFIED", config: config.value });
     return ok(warnings);
   }
 
-  /** Removes a network, durably; one that does not exist counts as removed. Faults: NETWORK_CONFIG_INVALID, NETWORK_OUTDATED, STORE_FAILED. */
+  /**
+   * Removes a network, durably; a missing network counts as removed. Faults: NETWORK_CONFIG_INVALID, NETWORK_OUTDATED, and STORE_FAILED, also for a
+   * damaged file of the name, with which sandboxes still fail.
+   */
   remove(message: unknown): Result<void> {
     const metadata = readNetworkMetadata(message);
     if (!metadata.ok) return metadata;
     const key = networkKey(metadata.value);
     const stored = this.#networks.get(key);
-    if (stored === undefined) return ok(undefined);
+    if (stored === undefined) {
+      const left = setNetworkList(this.#init.stateDirectory, metadata.value.name);
+      return left.ok ? ok(undefined) : left;
+    }
     const { uid } = stored.config.metadata;
     if (metadata.value.uid !== "" && metadata.value.uid !== uid)
       return failed(fault("NETWORK_OUTDATED", `network ${key} has the uid ${uid}, not ${metadata.value.uid}`));
@@ -113,10 +128,26 @@ export class NodeNetworks {
     return { config: isShort(list) ? config : { ...config, plugins: [] }, list };
   }
 
-  /** Calls `listener` after each change by a client, until the returned function is called. */
+  /** Calls `listener` after each change by a client or of the network on the disk, until the returned function is called. */
   watch(listener: (change: NetworkChange) => void): () => void {
+    if (this.#listeners.size === 0) {
+      this.#seenFallback = this.fallback()?.config;
+      this.#timer = setInterval(() => this.#compareFallback(), fallbackMs).unref();
+    } else this.#compareFallback();
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) clearInterval(this.#timer);
+    };
+  }
+
+  /** Tells a change of the network on the disk: one look at the directory serves all listeners. */
+  #compareFallback(): void {
+    const [last, now] = [this.#seenFallback, this.fallback()?.config];
+    if (textOf(now) === textOf(last)) return;
+    this.#seenFallback = now;
+    if (now !== undefined) this.#tell({ type: last === undefined ? "ADDED" : "MODIFIED", config: now });
+    else if (last !== undefined) this.#tell({ type: "REMOVED", config: last });
   }
 
   #tell(change: NetworkChange): void {
@@ -126,7 +157,11 @@ export class NodeNetworks {
 
 const fallbackMetadata: NetworkMetadata = { name: fallbackName, namespace: "", uid: "", generation: 0 };
 
+function textOf(config: NetworkConfig | undefined): string | undefined {
+  return config && JSON.stringify(networkMessage(config));
+}
+
 /** A file may have 4 MiB, which is too long for the answer with all networks: such a network is listed without its plugins. */
 function isShort({ plugins }: NetworkList): boolean {
-  return plugins.reduce((sum, { document }) => sum + document.text.length, 0) <= maxListLength;
+  return plugins.reduce((sum, { document }) => sum + Buffer.byteLength(document.text), 0) <= maxListBytes;
 }

@@ -9,10 +9,11 @@ import { failureIn, type RpcFailure } from "./rpc-status.ts";
 /** An answer, or the failure. */
 export type RpcAnswer = { readonly ok: true; readonly value: object } | { readonly ok: false; readonly failure: RpcFailure };
 
-/** A network has at most 32 KiB, but another server of the API may have other bounds. */
-const maxAnswerBytes = 64 * 1024 * 1024;
+/** The longest answer in bytes. A server's networks fit into 4 MiB, the bound of other clients of gRPC, too. */
+const maxAnswerBytes = 8 * 1024 * 1024;
 /** gRPC's status codes. */
 const deadlineExceeded = 4;
+const internal = 13;
 const unavailable = 14;
 
 /** A connection to one socket. A failed connection fails its calls; the next call connects anew. */
@@ -27,15 +28,21 @@ export class NetworkApiClient {
 
   /** Calls a method with one answer. Never rejects. */
   async call(method: string, request: object, maxMs = 30_000): Promise<RpcAnswer> {
-    const answers: object[] = [];
-    const failure = await this.stream(method, request, (answer) => answers.push(answer), AbortSignal.timeout(maxMs));
+    let value: object | undefined;
+    const keepOnly = (answer: object): void => {
+      if (value !== undefined) throw new Error(`${method} has more than one answer`);
+      value = answer;
+    };
+    const failure = await this.stream(method, request, keepOnly, AbortSignal.timeout(maxMs));
     if (failure !== undefined) return { ok: false, failure };
-    const [value] = answers;
     if (value !== undefined) return { ok: true, value };
     return { ok: false, failure: failed(deadlineExceeded, `${this.#socket} gave no answer within ${maxMs} ms`) };
   }
 
-  /** Calls a method with a stream of answers, until `signal` is aborted. Resolves at the end: undefined, or the failure. Never rejects. */
+  /**
+   * Calls a method with a stream of answers, until `signal` is aborted. Resolves at the end: undefined, or the failure; an error of `onAnswer` is one.
+   * Never rejects.
+   */
   stream(
     method: string,
     request: object,
@@ -47,8 +54,10 @@ export class NetworkApiClient {
     const { promise, resolve } = Promise.withResolvers<RpcFailure | undefined>();
     if (signal.aborted) return Promise.resolve(undefined);
     const stream = this.#request(rpc);
+    if (stream === undefined) return Promise.resolve(failed(unavailable, `${this.#socket}: the connection ends`));
     const reader = new FrameReader(maxAnswerBytes);
     let trailers: Readonly<Record<string, unknown>> | undefined;
+    let unreadable: string | undefined;
     const keep = (headers: Readonly<Record<string, unknown>>): void => {
       if (headers["grpc-status"] !== undefined) trailers = headers;
     };
@@ -56,8 +65,14 @@ export class NetworkApiClient {
     stream.on("trailers", keep);
     stream.on("data", (chunk: Buffer) => {
       const read = reader.read(chunk);
-      if (!read.ok) stream.destroy(new Error(read.fault.msg));
-      else for (const message of read.value) onAnswer(rpc.response.decode(message));
+      // Another server may send what is no message.
+      try {
+        if (!read.ok) throw new Error(read.fault.msg);
+        for (const message of read.value) onAnswer(rpc.response.decode(message));
+      } catch (error) {
+        unreadable ??= error instanceof Error ? error.message : String(error);
+        stream.destroy();
+      }
     });
     let problem = "";
     stream.on("error", (error) => (problem = reasonOf(error.cause instanceof Error ? error.cause : error)));
@@ -65,7 +80,8 @@ export class NetworkApiClient {
     signal.addEventListener("abort", abort, { once: true });
     stream.on("close", () => {
       signal.removeEventListener("abort", abort);
-      if (trailers !== undefined) resolve(failureIn(trailers));
+      if (unreadable !== undefined) resolve(failed(internal, `${this.#socket} sent an unreadable answer: ${unreadable}`));
+      else if (trailers !== undefined) resolve(failureIn(trailers));
       else if (signal.aborted) resolve(undefined);
       else resolve(failed(unavailable, `${this.#socket}: ${problem || "the connection ended"}`));
     });
@@ -77,9 +93,20 @@ export class NetworkApiClient {
     this.#session?.destroy();
   }
 
-  #request({ path }: RpcMethod): ClientHttp2Stream {
+  /** The request's stream; undefined if the session takes none although it is not closed. */
+  #request({ path }: RpcMethod): ClientHttp2Stream | undefined {
     if (this.#session === undefined || this.#session.closed || this.#session.destroyed) this.#session = this.#connected();
-    return this.#session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc+proto", te: "trailers" });
+    try {
+      return this.#session.request({
+        ":method": "POST",
+        ":path": path,
+        "content-type": "application/grpc+proto",
+        te: "trailers",
+      });
+    } catch {
+      this.#session.destroy();
+      return undefined;
+    }
   }
 
   #connected(): ClientHttp2Session {

@@ -1,105 +1,88 @@
 // Serves the CRI Network API on a unix socket: gRPC over node:http2. @grpc/grpc-js would take 18 MiB of the daemon's memory, this server 5 MiB
 // (docs/reference/network-api.md).
 
-import {
-  createServer as createHttp2Server,
-  type Http2Server,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from "node:http2";
-import { createServer, type Server, type Socket } from "node:net";
-import { fault } from "../../../src/fault/fault.ts";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
 import { FrameReader, framed } from "../../../src/network-api/grpc-wire.ts";
-import { listenOn, uidOf } from "../../store/files/unix-socket.ts";
 import { type RpcMethod, rpcMethods } from "./messages.ts";
 import type { NetworkRpcs } from "./network-rpcs.ts";
+import { RpcConnections, type RpcConnectionsInit } from "./rpc-connections.ts";
 import { codeTrailers, faultTrailers, succeededTrailers } from "./rpc-status.ts";
 
-/** Settings of the server. */
-export interface RpcServerInit {
-  /** Absolute path, at most 107 bytes. */
-  readonly socket: string;
-  /** User ids that may connect. */
-  readonly uids: readonly number[];
-  readonly warn: (text: string) => void;
-}
-
-/** Maximum size of a request in bytes: a network's list has at most 32 KiB. */
-const maxRequestBytes = 256 * 1024;
-/** Maximum connections. Each client needs one. */
-const maxConnections = 64;
-/** Maximum requests of a connection at once. */
-const maxStreams = 16;
-/** Longest time until a client has sent its request, in ms. */
-const requestMs = 10_000;
-/** Maximum bytes of events that wait for a client that does not read. */
+/** Maximum size of a request in bytes: the parameters of a network have at most 32 KiB, a selection 64 KiB. */
+export const maxRequestBytes = 128 * 1024;
+/** Maximum fields of a request: 32 plugins with 64 parameters and 32 capabilities each have 9,345. */
+const maxFields = 16 * 1024;
+/** Maximum memory of unfinished requests of all clients, in bytes. */
+const maxHeldBytes = 4 * 1024 * 1024;
+const usualClientMs = 10_000;
+/** Maximum bytes of events that wait for one client that does not read. */
 const maxUnsentBytes = 4 * 1024 * 1024;
+/** Maximum bytes of answers and events that wait for all clients, besides short ones. */
+const maxUnsentInAll = 16 * 1024 * 1024;
+/** Bytes that may always wait for a client: 32 clients that watch have no more than the maximum then. */
+const shortBytes = 512 * 1024;
+/** Maximum length of a foreign text in an answer, in UTF-16 units. */
+const maxQuoted = 120;
+const malformed = `the request is malformed, or has more than ${maxFields} fields`;
 /** gRPC's status codes. */
 const unimplemented = 12;
 
 const responseHeaders = { ":status": 200, "content-type": "application/grpc+proto", "grpc-accept-encoding": "identity" } as const;
+const grpcType = /^application\/grpc(?:\+proto)?(?:$|;)/;
+
+/** Settings of the server. */
+export interface RpcServerInit extends RpcConnectionsInit {
+  /** Longest time until a client has sent its request, and until it has read its answer, in ms; default 10 s. */
+  readonly clientMs?: number;
+}
 
 /** The server of one daemon. */
 export class RpcServer {
-  readonly #init: RpcServerInit;
-  readonly #rpcs: NetworkRpcs;
-  readonly #http: Http2Server;
-  readonly #listener: Server;
-  readonly #open = new Set<Socket>();
+  readonly #warn: (text: string) => void;
   readonly #methods = new Map([...rpcMethods.values()].map((method) => [method.path, method]));
+  readonly #streams = new Set<ServerHttp2Stream>();
+  #rpcs: NetworkRpcs | undefined;
+  #connections: RpcConnections | undefined;
+  #heldBytes = 0;
+  readonly #clientMs: number;
 
-  private constructor(init: RpcServerInit, rpcs: NetworkRpcs) {
-    this.#init = init;
-    this.#rpcs = rpcs;
-    this.#http = createHttp2Server({ maxSessionMemory: 8, settings: { maxConcurrentStreams: maxStreams, enablePush: false } });
-    this.#http.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => this.#request(stream, headers));
-    // A broken connection ends its requests; there is nobody to tell.
-    this.#http.on("sessionError", (_error: Error, session: ServerHttp2Session) => session.destroy());
-    this.#listener = createServer((socket) => this.#connection(socket));
+  private constructor({ warn, clientMs = usualClientMs }: RpcServerInit) {
+    this.#warn = warn;
+    this.#clientMs = clientMs;
   }
 
-  /** Listens. Fault DAEMON_SOCKET. */
-  static async listen(init: RpcServerInit, rpcs: NetworkRpcs): Promise<Result<RpcServer>> {
-    const server = new RpcServer(init, rpcs);
-    const listens = await listenOn(server.#listener, init.socket);
-    return listens.ok ? ok(server) : listens;
+  /** Listens, and makes the methods then: while another daemon has the socket, its networks may change. Fault DAEMON_SOCKET. */
+  static async listen(init: RpcServerInit, makeRpcs: () => NetworkRpcs): Promise<Result<RpcServer>> {
+    const server = new RpcServer(init);
+    const connections = await RpcConnections.listen(init, (stream, headers) => server.#request(stream, headers));
+    if (!connections.ok) return connections;
+    server.#connections = connections.value;
+    server.#rpcs = makeRpcs();
+    return ok(server);
   }
 
   /** Ends all connections. */
   close(): void {
-    this.#listener.close();
-    this.#http.close();
-    for (const socket of this.#open) socket.destroy();
+    this.#connections?.close();
   }
 
-  #connection(socket: Socket): void {
-    const { socket: path, uids, warn } = this.#init;
-    const uid = uidOf(socket);
-    const allowed = uid !== undefined && uids.includes(uid);
-    if (!allowed) warn(`${path}: refused uid ${uid ?? "unknown"}: only root and the daemon's user may connect`);
-    socket.on("error", () => socket.destroy());
-    if (!allowed || this.#open.size >= maxConnections) {
-      socket.destroy();
-      return;
-    }
-    this.#open.add(socket);
-    socket.once("close", () => this.#open.delete(socket));
-    this.#http.emit("connection", socket);
-  }
-
-  #request(stream: ServerHttp2Stream, headers: Readonly<Record<string, unknown>>): void {
+  #request(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     stream.on("error", () => stream.destroy());
-    const type = String(headers["content-type"]);
-    if (headers[":method"] !== "POST" || !type.startsWith("application/grpc")) {
+    // The client may have reset the stream already.
+    if (stream.destroyed || stream.closed) return;
+    this.#streams.add(stream);
+    stream.once("close", () => this.#streams.delete(stream));
+    if (headers[":method"] !== "POST" || !grpcType.test(String(headers["content-type"]))) {
       stream.respond({ ":status": 415 }, { endStream: true });
       return;
     }
     const path = String(headers[":path"]);
     const method = this.#methods.get(path);
     const encoding = headers["grpc-encoding"] ?? "identity";
-    if (method === undefined) refuse(stream, codeTrailers(unimplemented, `there is no method ${path}`));
+    if (method === undefined) refuse(stream, codeTrailers(unimplemented, `there is no method ${quote(path, maxQuoted)}`));
     else if (encoding !== "identity") refuse(stream, codeTrailers(unimplemented, "requests must not be compressed"));
     else this.#read(stream, method);
   }
@@ -108,38 +91,56 @@ export class RpcServer {
   #read(stream: ServerHttp2Stream, method: RpcMethod): void {
     const reader = new FrameReader(maxRequestBytes);
     const messages: Uint8Array[] = [];
-    const late = setTimeout(() => stream.destroy(), requestMs);
-    stream.once("close", () => clearTimeout(late));
+    const late = setTimeout(() => stream.destroy(), this.#clientMs);
+    let held = 0;
+    const hold = (bytes: number): void => {
+      this.#heldBytes += bytes - held;
+      held = bytes;
+    };
+    stream.once("close", () => {
+      clearTimeout(late);
+      hold(0);
+    });
     stream.on("data", (chunk: Buffer) => {
       const read = reader.read(chunk);
-      const problem = read.ok ? undefined : read.fault;
       if (read.ok) messages.push(...read.value);
-      if (problem === undefined && messages.length <= 1) return;
+      if (!stream.destroyed) hold(reader.heldBytes + messages.reduce((sum, { length }) => sum + length, 0));
+      const problem = read.ok ? this.#excess(method, messages.length) : read.fault;
+      if (problem === undefined) return;
       // The client gets its answer, and until the time limit it may end what it sends.
       stream.removeAllListeners("data");
       stream.removeAllListeners("end");
       stream.resume();
-      refuse(stream, faultTrailers(problem ?? fault("NETWORK_CONFIG_INVALID", `${method.name} takes one message`)));
+      hold(0);
+      refuse(stream, faultTrailers(problem));
     });
     stream.on("end", () => {
       clearTimeout(late);
       const [message] = messages;
       const request = message === undefined || !reader.isEmpty ? undefined : decoded(method, message);
-      if (request === undefined)
-        refuse(stream, faultTrailers(fault("NETWORK_CONFIG_INVALID", `${method.name}: malformed request`)));
-      else void this.#answer(stream, method, request);
+      if (request !== undefined) void this.#answer(stream, method, request);
+      else refuse(stream, faultTrailers(fault("NETWORK_CONFIG_INVALID", `${method.name}: ${malformed}`)));
     });
   }
 
+  #excess(method: RpcMethod, messages: number): Fault | undefined {
+    if (messages > 1) return fault("NETWORK_CONFIG_INVALID", `${method.name} takes one message`);
+    if (this.#heldBytes <= maxHeldBytes) return undefined;
+    return fault("BOUND_EXCEEDED", `unfinished requests have more than ${maxHeldBytes} bytes; send the request again`);
+  }
+
   async #answer(stream: ServerHttp2Stream, method: RpcMethod, request: object): Promise<void> {
-    const rpc = this.#rpcs.unary[method.name];
+    const rpc = this.#rpcs?.unary[method.name];
     if (rpc === undefined) {
       this.#watch(stream, method);
       return;
     }
     const answer = await this.#guarded(method.name, async () => {
       const result = await rpc(request);
-      return result.ok ? ok(framed(method.response.encode(result.value))) : result;
+      if (!result.ok) return result;
+      const bytes = framed(method.response.encode(result.value));
+      const excess = this.#unsentExcess(bytes.length, 0);
+      return excess === undefined ? ok(bytes) : failed(excess);
     });
     // The client may have gone.
     if (stream.destroyed || stream.closed) return;
@@ -148,26 +149,27 @@ export class RpcServer {
       return;
     }
     stream.respond(responseHeaders, { waitForTrailers: true });
-    stream.once("wantTrailers", () => stream.sendTrailers(succeededTrailers));
-    stream.end(answer.value);
+    sendTrailers(stream, () => succeededTrailers);
+    endWithin(stream, this.#clientMs, answer.value);
   }
 
   #watch(stream: ServerHttp2Stream, method: RpcMethod): void {
-    if (stream.destroyed || stream.closed) return;
+    if (stream.destroyed || stream.closed || this.#rpcs === undefined) return;
     stream.respond(responseHeaders, { waitForTrailers: true });
     let trailers = succeededTrailers;
-    stream.once("wantTrailers", () => stream.sendTrailers(trailers));
+    sendTrailers(stream, () => trailers);
     let stop: (() => void) | undefined;
     const end = (): void => {
       stop?.();
       stop = undefined;
-      if (!stream.writableEnded) stream.end();
+      if (!stream.writableEnded && !stream.destroyed) endWithin(stream, this.#clientMs);
     };
     const started = this.#rpcs.watch((event) => {
       if (stream.destroyed || stream.writableEnded) return;
       stream.write(framed(method.response.encode(event)));
-      if (stream.writableLength <= maxUnsentBytes) return;
-      trailers = faultTrailers(fault("BOUND_EXCEEDED", `the client did not read ${maxUnsentBytes} bytes of events`));
+      const excess = this.#unsentExcess(0, stream.writableLength);
+      if (excess === undefined) return;
+      trailers = faultTrailers(excess);
       end();
     });
     if (started.ok) stop = started.value;
@@ -176,11 +178,23 @@ export class RpcServer {
     stream.once("close", end);
   }
 
+  /** A fault if clients leave too much unread for an answer of `answerBytes`, or for a watching client with `unsentBytes`. */
+  #unsentExcess(answerBytes: number, unsentBytes: number): Fault | undefined {
+    if (answerBytes + unsentBytes <= shortBytes) return undefined;
+    if (unsentBytes > maxUnsentBytes) return fault("BOUND_EXCEEDED", `the client did not read ${maxUnsentBytes} bytes of events`);
+    const inAll = [...this.#streams].reduce((sum, { writableLength }) => sum + writableLength, answerBytes);
+    if (inAll <= maxUnsentInAll) return undefined;
+    return fault(
+      "BOUND_EXCEEDED",
+      `clients of the socket have not read ${maxUnsentInAll} bytes; read all answers, and repeat the call`,
+    );
+  }
+
   async #guarded<T>(name: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
     try {
       return await work();
     } catch (error) {
-      this.#init.warn(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      this.#warn(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       return failed(fault("INTERNAL", `${name} failed; the daemon's log has the reason`));
     }
   }
@@ -192,9 +206,22 @@ function refuse(stream: ServerHttp2Stream, trailers: Readonly<Record<string, str
   stream.respond({ ...responseHeaders, ...trailers }, { endStream: true });
 }
 
+function sendTrailers(stream: ServerHttp2Stream, trailers: () => Readonly<Record<string, string>>): void {
+  stream.once("wantTrailers", () => {
+    if (!stream.destroyed && !stream.closed) stream.sendTrailers(trailers());
+  });
+}
+
+/** Ends the stream. A client that does not read the rest in time loses it, because the rest takes the daemon's memory. */
+function endWithin(stream: ServerHttp2Stream, ms: number, bytes?: Uint8Array): void {
+  const late = setTimeout(() => stream.destroy(), ms).unref();
+  stream.once("close", () => clearTimeout(late));
+  stream.end(bytes);
+}
+
 function decoded(method: RpcMethod, message: Uint8Array): object | undefined {
   try {
-    return method.request.decode(message);
+    return method.request.countFields(message) <= maxFields ? method.request.decode(message) : undefined;
   } catch {
     return undefined;
   }

@@ -21,6 +21,9 @@ export async function listenOn(server: Server, path: string): Promise<Result<voi
     server.once("error", reject);
     server.listen(path, resolve);
     await promise;
+    server.off("error", reject);
+    // A connection that cannot be accepted, for example without a free descriptor, must not end the daemon.
+    server.on("error", () => undefined);
     chmodSync(path, 0o600);
     return ok(undefined);
   } catch (error) {

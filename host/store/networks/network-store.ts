@@ -63,6 +63,20 @@ export function readNetworks(stateDirectory: string): StoredNetworks {
   return { networks, problems };
 }
 
+/** Whether the network's file has exactly this network: another program may have removed or changed it. */
+export function isStored(stateDirectory: string, network: StoredNetwork): boolean {
+  try {
+    const text = readRegularFile(pathOf(stateDirectory, network.config.networkName), {
+      maxBytes: maxStoredBytes,
+      foreign: false,
+    });
+    return text === printStoredNetwork(network);
+  } catch {
+    // The next write reports what is wrong.
+    return false;
+  }
+}
+
 /** Stores a network durably: it survives a power loss after the return. Fault STORE_FAILED. */
 export function writeNetwork(stateDirectory: string, network: StoredNetwork): Result<void> {
   return writeDurably(pathOf(stateDirectory, network.config.networkName), printStoredNetwork(network));

@@ -353,7 +353,8 @@ describe.skipIf(
     const { ips } = await client.call("PodSandboxNetworkStatus", { pod_sandbox_id: "running" });
     expect(ips).toMatchObject([{ network_name: "base" }, { network_name: "more", ip: "10.64.0.2" }]);
     expect(await refusal("AttachInterface", attach({ ips: '"no list"' }))).toMatchObject({ code: invalidArgument });
-    expect(await refusal("AttachInterface", attach({ name: "x" }))).toMatchObject({ code: invalidArgument });
+    for (const parameters of [{ name: "x" }, { interfaceRequest: "x0" }, { mac: "[".repeat(30_000) + "]".repeat(30_000) }])
+      expect(await refusal("AttachInterface", attach(parameters))).toMatchObject({ code: invalidArgument });
     expect(await refusal("AttachInterface", { pod_sandbox_id: "nobody" })).toMatchObject({ code: notFound });
     const absent = { pod_sandbox_id: "running", network: { network_name: "absent", interface_name: "data1" } };
     expect(await refusal("AttachInterface", absent)).toMatchObject({ code: notFound });
@@ -379,6 +380,31 @@ describe.skipIf(
     expect(await listed()).toMatchObject([{ config: { metadata: { name: "kept", generation: 3 } } }]);
     expect(await call("DEL", "alone", withDefault("kept"))).toMatchObject({ status: 0 });
     await client.call("RemovePodNetwork", { metadata: { name: "kept" } });
+  });
+
+  test("a daemon that is killed while clients set networks has each generation that it answered, or a later one, whole", async () => {
+    const answered: number[] = [];
+    const asked = Array.from({ length: 60 }, async (_, index) => {
+      const generation = index + 1;
+      const parameters = { text: "x".repeat(8000), generation: String(generation) };
+      await client.call("SetPodNetwork", network("pulled", { generation, parameters })).then(
+        () => void answered.push(generation),
+        () => undefined,
+      );
+      if (generation === 20) daemon.signal("SIGKILL");
+    });
+    await daemon.ended;
+    client.close();
+    await Promise.all(asked);
+    await start();
+    const [kept] = await listed();
+    const plugin = { parameters: { text: "x".repeat(8000), generation: expect.any(String) } };
+    expect(kept).toMatchObject({ config: { cniv1_config: { plugins: [plugin] } } });
+    const generation = Number(/"generation":"(\d+)"/.exec(JSON.stringify(kept))?.[1]);
+    expect(kept).toMatchObject({ config: { metadata: { generation } } });
+    expect(generation).toBeGreaterThanOrEqual(Math.max(...answered));
+    expect(readdirSync(join(state(), "networks"))).toEqual(["pulled.json"]);
+    await client.call("RemovePodNetwork", { metadata: { name: "pulled" } });
   });
 
   test("a damaged file is not passed over: its network fails until the network is set again", async () => {

@@ -3,11 +3,15 @@
 import type { CommandLineMistake } from "../../../../src/command-line/read-command-line.ts";
 import { isJsonObject } from "../../../../src/json/document.ts";
 import { networkKey } from "../../../../src/network-api/network-config.ts";
+import { inertLine } from "../../../../src/text/inert-text.ts";
 import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
 import { networkSocketOf, notAbsolute } from "../command-line/common-options.ts";
 import { printed } from "../command-line/printed.ts";
 import { table } from "../table.ts";
 import { failureText, withNetworkApi } from "./ask-network-api.ts";
+
+/** Maximum length of a reason's line, in UTF-16 units. */
+const maxReason = 2048;
 
 /** A network in the table. */
 interface Row {
@@ -49,7 +53,7 @@ function tableText(rows: readonly Row[], width: number): string {
     yes(status?.connectivity),
   ]);
   const reasons = rows.flatMap(({ name, status }) =>
-    status === undefined || status.reason === "" ? [] : [`${name}: ${status.reason}`],
+    status === undefined || status.reason === "" ? [] : [inertLine(`${name}: ${status.reason}`, maxReason)],
   );
   return [...table(columns, cells, width), ...(reasons.length === 0 ? [] : ["", ...reasons]), ""].join("\n");
 }
