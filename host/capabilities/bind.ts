@@ -99,6 +99,10 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
       },
     };
   },
+  ovs: async (_, running, facts) => {
+    const [{ ovsFor }, { ovsScopeOf }] = await Promise.all([import("./ovs/scope.ts"), import("./ovs/step-scope.ts")]);
+    return ovsFor(ovsScopeOf(running, facts));
+  },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };
 

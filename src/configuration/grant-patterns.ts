@@ -12,6 +12,12 @@ export const linkPattern: ElementRule = {
   wanted: "the name of a link, 1 to 15 ASCII characters without space, / and :, in which * stands for anything",
 };
 
+/** The name by which a fabric knows a port, or a pattern of such names. */
+export const interfaceIdPattern: ElementRule = {
+  pattern: /^[!-~]{1,255}$/,
+  wanted: "an interface ID, 1 to 255 ASCII characters without space, in which * stands for anything but /",
+};
+
 /** A path below `net`. No part is `.` or `..`, so that a key cannot leave `net`. */
 export const sysctlPattern: ElementRule = {
   pattern: /^net(?:\/(?!\.{1,2}(?:\/|$))[!-.0-~]{1,64}){1,8}$/,

@@ -100,7 +100,7 @@ describe("the host configuration", () => {
     [{ ...base, delegates, wasm: { grants: { x: { lease: {} } } } }, "wasm.grants.x.lease: no such key; did you mean leases?"],
     [
       { ...base, delegates, wasm: { grants: { x: { network: {} } } } },
-      "valid ones: log, leases, resolver, links, sysctl, firewall, announce, delegation, state",
+      "valid ones: log, leases, resolver, links, sysctl, firewall, announce, delegation, state, ovs",
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { link: {} } } } },
@@ -148,6 +148,9 @@ describe("the host configuration", () => {
     [{ firewall: { hostPorts: [80] } }, "firewall.hostPorts.0: must be a port or a range of ports"],
     [{ delegation: { plugins: ["../sh"] } }, "delegation.plugins.0: must be the type of a plugin"],
     [{ announce: { always: true } }, "announce.always: no such key"],
+    [{ ovs: { bridges: ["br int"] } }, "ovs.bridges.0: must be the name of a link"],
+    [{ ovs: { socket: "db.sock" } }, "ovs.socket: must be an absolute path"],
+    [{ ovs: { interfaceIds: ["a b"] } }, "ovs.interfaceIds.0: must be an interface ID, 1 to 255 ASCII characters"],
     [{ state: { directories: ["x"] } }, "state.directories: must be a list of absolute paths"],
   ])("E-8: an invalid element of a grant is refused with its position: %j", (grant, text) => {
     expect(message({ ...base, delegates, wasm: { grants: { x: grant } } })).toContain(`wasm.grants.x.${text}`);
@@ -169,6 +172,7 @@ describe("the host configuration", () => {
       announce: {},
       delegation: { plugins: ["ipam-*"] },
       state: { directories: ["/var/lib/cni/tuning"] },
+      ovs: { bridges: ["br-int"], socket: "/run/ovs/db.sock", interfaceIds: ["ovn-*"] },
     };
     const read = readHostConfiguration({ ...base, delegates, wasm: { grants: { x: grant } } });
     expect(read.ok && read.value.wasm.grants["x"]).toEqual(grant);
@@ -528,6 +532,7 @@ describe("the host configuration", () => {
               announce: scalar,
               delegation: fc.record({ plugins: scalar }),
               state: fc.record({ directories: scalar }),
+              ovs: fc.record({ bridges: scalar, socket: scalar, interfaceIds: scalar }, { requiredKeys: [] }),
               digest: fc.oneof(scalar, fc.constant(digest)),
               signedBy: scalar,
               require: scalar,

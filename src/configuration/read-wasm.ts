@@ -4,6 +4,7 @@ import { readCidr } from "../net/ip.ts";
 import {
   addressPattern,
   type ElementRule,
+  interfaceIdPattern,
   linkPattern,
   networkPattern,
   pluginPattern,
@@ -123,6 +124,11 @@ const readers: { readonly [C in keyof DelegateGrants]-?: (reader: ObjectReader) 
   announce: () => ({}),
   delegation: (reader) => ({ plugins: listOf(reader, "plugins", pluginPattern) }),
   state: (reader) => ({ directories: reader.absolutePaths("directories") }),
+  ovs: (reader) => ({
+    bridges: listOf(reader, "bridges", linkPattern),
+    socket: reader.absolutePath("socket"),
+    interfaceIds: listOf(reader, "interfaceIds", interfaceIdPattern),
+  }),
   result: (reader) => ({ change: listOf(reader, "change", resultPlacePattern) }),
 };
 

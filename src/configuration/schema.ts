@@ -9,6 +9,7 @@ import { traceBounds, tracedCalls, tracedPodPattern } from "./chain-trace-config
 import {
   addressPattern,
   type ElementRule,
+  interfaceIdPattern,
   linkPattern,
   namePattern,
   namespacesPattern,
@@ -134,6 +135,20 @@ const sysctl = z.strictObject({
     ),
 });
 
+const ovs = z.strictObject({
+  bridges: listOf(linkPattern).describe(
+    "Bridges of Open vSwitch that a delegate may add ports to; * is a wildcard. None by default.",
+  ),
+  socket: absolutePath
+    .optional()
+    .describe(
+      "OVSDB's Unix socket; /run/openvswitch/db.sock by default. A daemon in a container needs the socket's directory mounted.",
+    ),
+  interfaceIds: listOf(interfaceIdPattern).describe(
+    "Interface IDs (external_ids:iface-id) that a delegate may use besides that of the attachment's external port; * is a wildcard. None by default.",
+  ),
+});
+
 const firewall = z.strictObject({
   masquerade: z.boolean().optional().describe("Whether the pod's addresses may be masqueraded; false by default."),
   hostPorts: z
@@ -182,6 +197,7 @@ const grants = z.strictObject({
     })
     .optional()
     .describe("One small text for each attachment, kept until the attachment is removed."),
+  ovs: ovs.optional().describe("Ports of Open vSwitch for links of the attachment, at the listed bridges."),
   result: z
     .strictObject({
       change: listOf(resultPlacePattern).describe(

@@ -22,6 +22,7 @@ export interface DelegateGrants {
   readonly delegation?: { readonly plugins?: readonly string[] | undefined } | undefined;
   /** Directories for state; the first is the default for configurations that name none. */
   readonly state?: { readonly directories?: readonly string[] | undefined } | undefined;
+  readonly ovs?: OvsGrant | undefined;
   /**
    * Bounds the answer to ADD, and is no capability. `change`: the places of the result in which the answer may differ from `prevResult`
    * (src/cni/result-changes.ts). Without this list the answer may differ everywhere.
@@ -94,6 +95,16 @@ export interface LeaseGrant {
   readonly directories?: readonly string[] | undefined;
   /** AddressPools of the cluster that a configuration may name in `ipam.pool`; `*` is a wildcard. */
   readonly pools?: readonly string[] | undefined;
+}
+
+/** The bridges of Open vSwitch that a delegate may add ports to. */
+export interface OvsGrant {
+  /** Names of bridges; `*` is a wildcard. Without any, every port is refused. */
+  readonly bridges?: readonly string[] | undefined;
+  /** Absolute path of OVSDB's Unix socket. */
+  readonly socket?: string | undefined;
+  /** Interface IDs that a delegate may use besides that of the attachment's external port; `*` is a wildcard. */
+  readonly interfaceIds?: readonly string[] | undefined;
 }
 
 /** Limits of one call of a delegate; absent limits have the sandbox's defaults. No limit can be switched off. */
@@ -174,6 +185,9 @@ export const defaultStateDirectory = "/run/cni/tuning";
 
 /** Files that a delegate may read if the administrator lists none. */
 export const defaultResolverFiles: readonly string[] = ["/etc/resolv.conf"];
+
+/** OVSDB's socket on a node, which is used if a grant names none. */
+export const defaultOvsSocket = "/run/openvswitch/db.sock";
 
 /** Grants of a delegate that the configuration does not mention: nothing that changes the kernel's state. */
 export const defaultGrants: DelegateGrants = {

@@ -650,6 +650,34 @@ const entries = {
     meaning: "A port of the node is mapped to another attachment already; the message names it.",
     remedy: "Remove that attachment or map another port; if the attachment is gone, GC removes its rules.",
   },
+  OVS_UNAVAILABLE: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The database of Open vSwitch does not answer on its socket, or the socket's server is not OVSDB.",
+    remedy:
+      "Start Open vSwitch on the node, or correct ovs.socket of the grant; in a cluster the chart's externalPorts.ovs.socket must name the same socket.",
+  },
+  OVS_BRIDGE_MISSING: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "Open vSwitch has no bridge of the name that a delegate needs.",
+    remedy:
+      "Make the bridge (ovs-vsctl add-br NAME), start the fabric's agent that makes it, or correct ovs.bridges of the grant.",
+  },
+  OVS_PORT_CONFLICT: {
+    cni: 11,
+    actor: "administrator",
+    meaning:
+      "A port of Open vSwitch has the name that a delegate requested, and another owner, bridge, interface ID or MAC address.",
+    remedy:
+      "Remove the port that the message names (ovs-vsctl del-port NAME) if nothing uses it; GC removes ports of attachments that are gone.",
+  },
+  OVS_FAILED: {
+    cni: 5,
+    actor: "administrator",
+    meaning: "Open vSwitch refused a change of a port, or ovs-vswitchd could not take the port.",
+    remedy: "Read the reason of Open vSwitch; ovs-vsctl show and the log of ovs-vswitchd have more.",
+  },
   SHIM_GONE: {
     cni: 11,
     actor: "runtime",

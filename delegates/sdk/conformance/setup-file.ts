@@ -43,13 +43,14 @@ function requestSetup(file: string, type: string): Setup {
 }
 
 function vectorSetup(file: string, vector: Vector, type: string): Setup {
-  const { env, links, sysctl, resolver, stdin } = vector;
+  const { env, links, sysctl, ovs, resolver, stdin } = vector;
   const value = {
     ...fromConfiguration(stdin),
     ifname: env["CNI_IFNAME"],
     args: env["CNI_ARGS"],
     links: links?.host.map(({ name, addresses }) => ({ name, addresses })),
     sysctl: sysctl?.values,
+    ...(ovs?.bridges === undefined ? {} : { ovs: { bridges: ovs.bridges } }),
     resolver,
   };
   return setupOf(file, value, type);

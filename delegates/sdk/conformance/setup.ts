@@ -44,6 +44,8 @@ const setup = z.strictObject({
       }),
     )
     .default({}),
+  /** Bridges of Open vSwitch, for a component. */
+  ovs: z.strictObject({ bridges: z.array(z.string()) }).optional(),
   /** Members of prevResult that a chained plugin changes on purpose. */
   changes: z.array(z.enum(["interfaces", "ips", "routes", "dns"])).default([]),
   /** Checks that don't apply to this plugin, each with the reason. */

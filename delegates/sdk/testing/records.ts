@@ -5,6 +5,7 @@ import type {
   DelegationCapability,
   FirewallCapability,
   LinksCapability,
+  OvsCapability,
   StateCapability,
   SysctlCapability,
 } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
@@ -132,6 +133,7 @@ export interface CapabilityFunctions {
   readonly delegation?: DelegationCapability;
   readonly sysctl?: SysctlCapability;
   readonly state?: StateCapability;
+  readonly ovs?: OvsCapability;
   readonly announce?: AnnounceCapability;
   readonly firewall?: FirewallCapability;
 }

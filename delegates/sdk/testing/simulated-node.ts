@@ -4,6 +4,7 @@ import { reportingFacts } from "./attachment-facts.ts";
 import { MemoryFirewall } from "./memory-firewall.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { MemoryLinks } from "./memory-links.ts";
+import { MemoryOvs } from "./memory-ovs.ts";
 import { MemoryState } from "./memory-state.ts";
 import { MemorySysctl } from "./memory-sysctl.ts";
 import type { CapabilityFunctions, DelegateCall } from "./records.ts";
@@ -33,6 +34,12 @@ export function simulatedNode(vector: Vector): SimulatedNode {
   const reporting = reportingFacts(call, links.functions, delegation.functions);
   const attachment = "attachment" in call.request ? call.request.attachment : undefined;
   const firewall = new MemoryFirewall(vector.firewall, { verb: call.verb, attachment, facts: reporting.facts });
+  const ovs = new MemoryOvs(vector.ovs, {
+    verb: call.verb,
+    attachment,
+    facts: reporting.facts,
+    config: call.request.network.config,
+  });
   const log: string[] = [];
   const capabilities: Required<CapabilityFunctions> = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
@@ -54,6 +61,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
       },
     },
     firewall: firewall.functions,
+    ovs: ovs.functions,
   };
   const state = (): VectorAnswer => {
     const answer: VectorAnswer = {};
@@ -66,6 +74,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     if (vector.announce !== undefined) answer.announced = announced.map((addresses) => [...addresses]);
     if (vector.firewall !== undefined) answer.firewall = JSON.parse(JSON.stringify(firewall.rules()));
     if (vector.firewall?.guards !== undefined) answer.guards = firewall.guards();
+    if (vector.ovs !== undefined) answer.ports = JSON.parse(JSON.stringify(ovs.ports()));
     return answer;
   };
   return { call, capabilities, log, state };

@@ -56,6 +56,14 @@ const rules = z.strictObject({
   ),
 });
 
+const port = z.strictObject({
+  bridge: z.string(),
+  interfaceId: z.string().optional(),
+  mac: z.string().optional(),
+  owner: z.string().optional(),
+  error: z.string().optional(),
+});
+
 const pluginAnswer = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
 
 const question = z.strictObject({
@@ -97,6 +105,16 @@ const question = z.strictObject({
       fault: fault.optional(),
     })
     .optional(),
+  /** Bridges and ports of Open vSwitch before the call; with `fault`, all functions fail with it. */
+  ovs: z
+    .strictObject({
+      bridges: z.array(z.string()).optional(),
+      interfaceIds: z.array(z.string()).optional(),
+      ports: z.record(z.string(), port).optional(),
+      refuses: z.record(z.string(), z.string()).optional(),
+      fault: fault.optional(),
+    })
+    .optional(),
   /** Answers of the plugins that `delegation` calls, by type and verb; absent verbs succeed. */
   plugins: z.record(z.string(), z.partialRecord(z.enum(["add", "del", "check", "gc", "status"]), pluginAnswer)).optional(),
   /** The existing keys, and values that the kernel refuses. */
@@ -132,6 +150,8 @@ const answer = z.strictObject({
   firewall: z.record(z.string(), rules).optional(),
   /** Guards after the call, if the question has guards. */
   guards: z.record(z.string(), z.string()).optional(),
+  /** Ports after the call, if the question has ovs. */
+  ports: z.record(z.string(), port).optional(),
   /** Log lines, `level: text`; not compared if absent. */
   log: z.array(z.string()).optional(),
 });

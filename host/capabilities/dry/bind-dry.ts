@@ -3,6 +3,7 @@
 
 import { defaultResolverFiles } from "../../../src/configuration/wasm-configuration.ts";
 import type { Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
 import type { LeasesCapability, LinksLink, LinksOperation, SysctlSetting } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
 import { leaseScopeOf, podStep } from "../bound-step.ts";
@@ -13,6 +14,8 @@ import { linksFor } from "../links/links.ts";
 import { refuse, type WitOutcome } from "../outcome.ts";
 import { resolverFor } from "../resolver/scope.ts";
 import type { RunningStep } from "../running-step.ts";
+import { ovsFor } from "../ovs/scope.ts";
+import { ovsScopeOf } from "../ovs/step-scope.ts";
 import { changeDenial, stateFor } from "../state/scope.ts";
 import { sysctlFor } from "../sysctl/scope.ts";
 import type { DryRun } from "./dry-run.ts";
@@ -33,6 +36,7 @@ export function bindDry(host: DryHost, running: RunningStep, dry: DryRun, names:
     sysctl: () => drySysctl(running, shim, dry),
     announce: () => ({ send: async () => ({ ok: undefined }) }),
     state: () => dryState(running),
+    ovs: () => dryOvs(running, dry),
   };
   const bound: Record<string, unknown> = {};
   for (const name of names) bound[name] = isBindable(binders, name) ? binders[name]?.() : undefined;
@@ -160,5 +164,24 @@ function dryState({ step, grants }: RunningStep): NonNullable<CapabilityImports[
     load: (directory) => (saved.has(directory ?? "") ? { ok: saved.get(directory ?? "") } : state.load(directory)),
     save: (directory, text) => change(directory, text),
     remove: (directory) => change(directory, undefined),
+  };
+}
+
+/** Real reads. A port cannot be added, because its link does not exist; a removal changes nothing. */
+function dryOvs(running: RunningStep, dry: DryRun): NonNullable<CapabilityImports["ovs"]> {
+  const scope = ovsScopeOf(running, { hostVeths: [] });
+  const ovs = ovsFor(scope);
+  return {
+    ...ovs,
+    addPort: async (port) => refuse(dry.refuse(scope.type, `ovs.add-port to bridge ${quote(port.bridge, 40)}`)),
+    removePort: async (link) => {
+      const found = await ovs.port(link);
+      return "ok" in found ? { ok: found.ok !== undefined } : found;
+    },
+    removePorts: async () => {
+      const found = await ovs.ports();
+      return "ok" in found ? { ok: found.ok.length } : found;
+    },
+    retain: async () => refuse(dry.refuse(scope.type, "ovs.retain")),
   };
 }

@@ -16,6 +16,7 @@ export const simulatedCapabilities: ReadonlySet<string> = new Set([
   "sysctl",
   "announce",
   "state",
+  "ovs",
 ]);
 
 /** The fault of a component whose capabilities cannot all be simulated; undefined if they can. */

@@ -94,6 +94,7 @@ const allCapabilities: Required<Record<Exclude<keyof DelegateGrants, "result">, 
   announce: true,
   delegation: true,
   state: true,
+  ovs: true,
 };
 
 function isCapability(grants: object, name: string): name is keyof DelegateGrants {

@@ -1,7 +1,7 @@
 // A valid request for each verb and capabilities with fixed answers, for tests of a guest's behaviour.
 
 import type { SyncImports, Verb } from "../../../host/sandbox/runner.ts";
-import type { LinksLink, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink, OvsPortState, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 
 const network = { cniVersion: "1.1.0", name: "net", config: '{"type":"fixture"}' };
 const attachment = { containerId: "c1", netns: "/run/netns/c1", ifname: "eth0", args: [{ key: "K8S_POD_NAME", value: "pod" }] };
@@ -34,6 +34,16 @@ const podLink: LinksLink = {
   port: { hairpin: true, isolated: false },
   portVlans: [{ first: 1, last: 1, pvid: true, untagged: true }],
   addresses: [{ address: "10.1.0.2/24", tentative: false, dadFailed: false }],
+};
+
+const ovsPort: OvsPortState = {
+  bridge: "br-int",
+  link: "veth1",
+  interfaceId: "6f0c3f2e-7f0b-4c58-9a53-7d1c6f0f7a10",
+  mac: "02:00:00:00:00:01",
+  number: 3,
+  linkUp: true,
+  installed: false,
 };
 
 /** Capabilities that succeed, and their recorded calls. */
@@ -87,6 +97,16 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       remove: (...args) => record("firewall.remove", args, { ok: undefined }),
       retain: (...args) => record("firewall.retain", args, { ok: 3 }),
       probe: (...args) => record("firewall.probe", args, { err: { code: 7, msg: "no nftables here" } }),
+    },
+    ovs: {
+      addPort: (...args) => record("ovs.addPort", args, { ok: undefined }),
+      settle: (...args) => record("ovs.settle", args, { ok: ovsPort }),
+      port: (...args) => record("ovs.port", args, { ok: ovsPort }),
+      ports: (...args) => record("ovs.ports", args, { ok: [ovsPort] }),
+      removePort: (...args) => record("ovs.removePort", args, { ok: true }),
+      removePorts: (...args) => record("ovs.removePorts", args, { ok: 1 }),
+      retain: (...args) => record("ovs.retain", args, { ok: 2 }),
+      probe: (...args) => record("ovs.probe", args, { err: { code: 11, msg: "no Open vSwitch here" } }),
     },
     announce: { send: (...args) => record("announce.send", args, { ok: undefined }) },
     resolver: {

@@ -2,7 +2,7 @@
 
 import * as _memory from "plexus/memory";
 import * as _codec from "./codec";
-import { BoolOrFault, DnsOrFault, LinkListOrFault, NeighbourListOrFault, OptionalReservationOrFault, OptionalTextOrFault, RouteListOrFault, SuccessOrFault, TextListOrFault, U32OrFault } from "./compounds";
+import { BoolOrFault, DnsOrFault, LinkListOrFault, NeighbourListOrFault, OptionalPortStateOrFault, OptionalReservationOrFault, OptionalTextOrFault, PortStateListOrFault, PortStateOrFault, RouteListOrFault, SuccessOrFault, TextListOrFault, U32OrFault } from "./compounds";
 import { Level as log_Level } from "./log";
 import { Pool as leases_Pool } from "./leases";
 import { AttachmentId as types_AttachmentId } from "./types";
@@ -13,6 +13,7 @@ import { LinkName as links_LinkName } from "./links";
 import { Place as links_Place } from "./links";
 import { Setting as sysctl_Setting } from "./sysctl";
 import { Rules as firewall_Rules } from "./firewall";
+import { NewPort as ovs_NewPort } from "./ovs";
 
 // @ts-ignore: decorator
 @external("cni:delegate/log@1.0.0", "write")
@@ -825,6 +826,147 @@ export function state_remove(directory: string | null): types_Fault | null {
   }
   const _area = _memory.allocate(28, 4);
   _core_state_remove(_p0, _p1, _p2, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/ovs@1.0.0", "add-port")
+declare function _core_ovs_addPort(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _p6: i32, _p7: i32, _area: i32): void;
+
+export function ovs_addPort(port: ovs_NewPort): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  let _p4: i32 = 0;
+  let _p5: i32 = 0;
+  let _p6: i32 = 0;
+  let _p7: i32 = 0;
+  const _1 = port;
+  _p0 = <i32>_memory.lowerString(_1.bridge);
+  _p1 = _memory.loweredBytes;
+  _p2 = <i32>_memory.lowerString(_1.link);
+  _p3 = _memory.loweredBytes;
+  _p4 = <i32>_memory.lowerString(_1.interfaceId);
+  _p5 = _memory.loweredBytes;
+  _p6 = <i32>_memory.lowerString(_1.mac);
+  _p7 = _memory.loweredBytes;
+  const _area = _memory.allocate(28, 4);
+  _core_ovs_addPort(_p0, _p1, _p2, _p3, _p4, _p5, _p6, _p7, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/ovs@1.0.0", "settle")
+declare function _core_ovs_settle(_p0: i32, _p1: i32, _p2: i32, _area: i32): void;
+
+export function ovs_settle(link: string, milliseconds: u32): PortStateOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  _p0 = <i32>_memory.lowerString(link);
+  _p1 = _memory.loweredBytes;
+  _p2 = <i32>milliseconds;
+  const _area = _memory.allocate(60, 4);
+  _core_ovs_settle(_p0, _p1, _p2, <i32>_area);
+  const _result = _codec.load_result_ovs_PortState_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/ovs@1.0.0", "port")
+declare function _core_ovs_port(_p0: i32, _p1: i32, _area: i32): void;
+
+export function ovs_port(link: string): OptionalPortStateOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  _p0 = <i32>_memory.lowerString(link);
+  _p1 = _memory.loweredBytes;
+  const _area = _memory.allocate(64, 4);
+  _core_ovs_port(_p0, _p1, <i32>_area);
+  const _result = _codec.load_result_option_ovs_PortState_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/ovs@1.0.0", "ports")
+declare function _core_ovs_ports(_area: i32): void;
+
+export function ovs_ports(): PortStateListOrFault {
+  const _mark = _memory.mark();
+  const _area = _memory.allocate(28, 4);
+  _core_ovs_ports(<i32>_area);
+  const _result = _codec.load_result_list_ovs_PortState_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/ovs@1.0.0", "remove-port")
+declare function _core_ovs_removePort(_p0: i32, _p1: i32, _area: i32): void;
+
+export function ovs_removePort(link: string): BoolOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  _p0 = <i32>_memory.lowerString(link);
+  _p1 = _memory.loweredBytes;
+  const _area = _memory.allocate(28, 4);
+  _core_ovs_removePort(_p0, _p1, <i32>_area);
+  const _result = _codec.load_result_bool_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/ovs@1.0.0", "remove-ports")
+declare function _core_ovs_removePorts(_area: i32): void;
+
+export function ovs_removePorts(): U32OrFault {
+  const _mark = _memory.mark();
+  const _area = _memory.allocate(28, 4);
+  _core_ovs_removePorts(<i32>_area);
+  const _result = _codec.load_result_u32_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/ovs@1.0.0", "retain")
+declare function _core_ovs_retain(_p0: i32, _p1: i32, _area: i32): void;
+
+export function ovs_retain(valid: Array<types_AttachmentId>): U32OrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  const _1 = _memory.allocate(8, 4);
+  _codec.store_list_types_AttachmentId(_1, valid);
+  _p0 = load<i32>(_1);
+  _p1 = load<i32>(_1, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_ovs_retain(_p0, _p1, <i32>_area);
+  const _result = _codec.load_result_u32_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/ovs@1.0.0", "probe")
+declare function _core_ovs_probe(_area: i32): void;
+
+export function ovs_probe(): types_Fault | null {
+  const _mark = _memory.mark();
+  const _area = _memory.allocate(28, 4);
+  _core_ovs_probe(<i32>_area);
   const _result = _codec.load_result_none_types_Fault(_area);
   _memory.release(_mark);
   return _result;

@@ -2,7 +2,7 @@
 
 import * as _memory from "plexus/memory";
 import { Some } from "plexus/some";
-import { BoolOrFault, DnsOrFault, LinkListOrFault, NeighbourListOrFault, OptionalReservationOrFault, OptionalTextOrFault, RouteListOrFault, SuccessOrFault, TextListOrFault, U32OrFault } from "./compounds";
+import { BoolOrFault, DnsOrFault, LinkListOrFault, NeighbourListOrFault, OptionalPortStateOrFault, OptionalReservationOrFault, OptionalTextOrFault, PortStateListOrFault, PortStateOrFault, RouteListOrFault, SuccessOrFault, TextListOrFault, U32OrFault } from "./compounds";
 import { AddressRange as leases_AddressRange } from "./leases";
 import { AttachmentId as types_AttachmentId } from "./types";
 import { Fault as types_Fault } from "./types";
@@ -22,6 +22,7 @@ import { Neighbour as links_Neighbour } from "./links";
 import { Protocol as firewall_Protocol } from "./firewall";
 import { Masquerading as firewall_Masquerading } from "./firewall";
 import { Success as types_Success } from "./types";
+import { PortState as ovs_PortState } from "./ovs";
 import { Call as types_Call } from "./types";
 import { Network as types_Network } from "./types";
 import { Attachment as types_Attachment } from "./types";
@@ -385,6 +386,51 @@ export function store_result_types_Success_types_Fault(at: usize, value: Success
   store_types_Fault(at + 4, value.error);
 }
 
+export function load_result_ovs_PortState_types_Fault(at: usize): PortStateOrFault {
+  if (load<u8>(at) == 0) return PortStateOrFault.ok(load_ovs_PortState(at + 4));
+  return PortStateOrFault.err(load_types_Fault(at + 4));
+}
+
+export function store_result_ovs_PortState_types_Fault(at: usize, value: PortStateOrFault): void {
+  if (value.isOk) {
+    store<u8>(at, 0);
+    store_ovs_PortState(at + 4, value.value);
+    return;
+  }
+  store<u8>(at, 1);
+  store_types_Fault(at + 4, value.error);
+}
+
+export function load_result_option_ovs_PortState_types_Fault(at: usize): OptionalPortStateOrFault {
+  if (load<u8>(at) == 0) return OptionalPortStateOrFault.ok(load_option_ovs_PortState(at + 4));
+  return OptionalPortStateOrFault.err(load_types_Fault(at + 4));
+}
+
+export function store_result_option_ovs_PortState_types_Fault(at: usize, value: OptionalPortStateOrFault): void {
+  if (value.isOk) {
+    store<u8>(at, 0);
+    store_option_ovs_PortState(at + 4, value.value);
+    return;
+  }
+  store<u8>(at, 1);
+  store_types_Fault(at + 4, value.error);
+}
+
+export function load_result_list_ovs_PortState_types_Fault(at: usize): PortStateListOrFault {
+  if (load<u8>(at) == 0) return PortStateListOrFault.ok(load_list_ovs_PortState(at + 4));
+  return PortStateListOrFault.err(load_types_Fault(at + 4));
+}
+
+export function store_result_list_ovs_PortState_types_Fault(at: usize, value: PortStateListOrFault): void {
+  if (value.isOk) {
+    store<u8>(at, 0);
+    store_list_ovs_PortState(at + 4, value.value);
+    return;
+  }
+  store<u8>(at, 1);
+  store_types_Fault(at + 4, value.error);
+}
+
 export function load_types_AttachmentRequest(at: usize): types_AttachmentRequest {
   const value = new types_AttachmentRequest(load_types_Call(at), load_types_Network(at + 12), load_types_Attachment(at + 36));
   value.prevResult = load_option_types_Success(at + 104);
@@ -651,6 +697,59 @@ export function store_types_Success(at: usize, value: types_Success): void {
   store_list_types_IpConfig(at + 8, value.ips);
   store_list_types_Route(at + 16, value.routes);
   store_option_types_Dns(at + 24, value.dns);
+}
+
+export function load_ovs_PortState(at: usize): ovs_PortState {
+  const value = new ovs_PortState(_memory.loadString(at), _memory.loadString(at + 8), _memory.loadString(at + 16), _memory.loadString(at + 24), load<u8>(at + 52) != 0, load<u8>(at + 53) != 0);
+  value.number = load_option_u32(at + 32);
+  value.error = load_option_string(at + 40);
+  return value;
+}
+
+export function store_ovs_PortState(at: usize, value: ovs_PortState): void {
+  _memory.storeString(at, value.bridge);
+  _memory.storeString(at + 8, value.link);
+  _memory.storeString(at + 16, value.interfaceId);
+  _memory.storeString(at + 24, value.mac);
+  store_option_u32(at + 32, value.number);
+  store_option_string(at + 40, value.error);
+  store<u8>(at + 52, value.linkUp ? 1 : 0);
+  store<u8>(at + 53, value.installed ? 1 : 0);
+}
+
+export function load_option_ovs_PortState(at: usize): ovs_PortState | null {
+  if (load<u8>(at) == 0) return null;
+  return load_ovs_PortState(at + 4);
+}
+
+export function store_option_ovs_PortState(at: usize, value: ovs_PortState | null): void {
+  if (value === null) {
+    store<u8>(at, 0);
+    return;
+  }
+  store<u8>(at, 1);
+  store_ovs_PortState(at + 4, value);
+}
+
+export function load_list_ovs_PortState(at: usize): Array<ovs_PortState> {
+  const from = <usize>load<u32>(at);
+  const length = <i32>load<u32>(at, 4);
+  const list = new Array<ovs_PortState>(length);
+  for (let i = 0; i < length; i++) {
+    list[i] = load_ovs_PortState(from + <usize>i * 56);
+  }
+  return list;
+}
+
+export function store_list_ovs_PortState(at: usize, value: Array<ovs_PortState>): void {
+  const length = value.length;
+  store<u32>(at, <u32>_memory.allocateList(length, 56, 4));
+  store<u32>(at, <u32>length, 4);
+  let to = <usize>load<u32>(at);
+  for (let i = 0; i < length; i++) {
+    store_ovs_PortState(to, value[i]);
+    to += 56;
+  }
 }
 
 export function load_types_Call(at: usize): types_Call {
@@ -1095,6 +1194,20 @@ export function store_option_types_Dns(at: usize, value: types_Dns | null): void
   store_types_Dns(at + 4, value);
 }
 
+export function load_option_u32(at: usize): Some<u32> | null {
+  if (load<u8>(at) == 0) return null;
+  return new Some<u32>(load<u32>(at + 4));
+}
+
+export function store_option_u32(at: usize, value: Some<u32> | null): void {
+  if (value === null) {
+    store<u8>(at, 0);
+    return;
+  }
+  store<u8>(at, 1);
+  store<u32>(at + 4, value.value);
+}
+
 export function load_list_types_Arg(at: usize): Array<types_Arg> {
   const from = <usize>load<u32>(at);
   const length = <i32>load<u32>(at, 4);
@@ -1128,20 +1241,6 @@ export function store_option_types_Pod(at: usize, value: types_Pod | null): void
   }
   store<u8>(at, 1);
   store_types_Pod(at + 4, value);
-}
-
-export function load_option_u32(at: usize): Some<u32> | null {
-  if (load<u8>(at) == 0) return null;
-  return new Some<u32>(load<u32>(at + 4));
-}
-
-export function store_option_u32(at: usize, value: Some<u32> | null): void {
-  if (value === null) {
-    store<u8>(at, 0);
-    return;
-  }
-  store<u8>(at, 1);
-  store<u32>(at + 4, value.value);
 }
 
 export function load_option_u16(at: usize): Some<u16> | null {

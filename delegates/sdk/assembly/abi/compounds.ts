@@ -7,6 +7,7 @@ import { Link as links_Link } from "./links";
 import { Route as types_Route } from "./types";
 import { Neighbour as links_Neighbour } from "./links";
 import { Success as types_Success } from "./types";
+import { PortState as ovs_PortState } from "./ovs";
 
 export class BoolOrFault {
   readonly isOk: bool;
@@ -299,6 +300,96 @@ export class SuccessOrFault {
 
   static err(value: types_Fault): SuccessOrFault {
     const made = new SuccessOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is not an error");
+    return this._error as types_Fault;
+  }
+}
+
+export class PortStateOrFault {
+  readonly isOk: bool;
+  private _value: ovs_PortState | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: ovs_PortState): PortStateOrFault {
+    const made = new PortStateOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): ovs_PortState {
+    assert(this.isOk, "the result is an error");
+    return this._value as ovs_PortState;
+  }
+
+  static err(value: types_Fault): PortStateOrFault {
+    const made = new PortStateOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is not an error");
+    return this._error as types_Fault;
+  }
+}
+
+export class OptionalPortStateOrFault {
+  readonly isOk: bool;
+  private _value: ovs_PortState | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: ovs_PortState | null): OptionalPortStateOrFault {
+    const made = new OptionalPortStateOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): ovs_PortState | null {
+    assert(this.isOk, "the result is an error");
+    return this._value;
+  }
+
+  static err(value: types_Fault): OptionalPortStateOrFault {
+    const made = new OptionalPortStateOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is not an error");
+    return this._error as types_Fault;
+  }
+}
+
+export class PortStateListOrFault {
+  readonly isOk: bool;
+  private _value: Array<ovs_PortState> | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: Array<ovs_PortState>): PortStateListOrFault {
+    const made = new PortStateListOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): Array<ovs_PortState> {
+    assert(this.isOk, "the result is an error");
+    return this._value as Array<ovs_PortState>;
+  }
+
+  static err(value: types_Fault): PortStateListOrFault {
+    const made = new PortStateListOrFault(false);
     made._error = value;
     return made;
   }

@@ -33,6 +33,7 @@ export const initialCapabilities: Readonly<Record<string, { readonly reason: str
   firewall: { reason: "Masquerades the pod's packets.", grant: { masquerade: true } },
   announce: { reason: "Announces the pod's addresses to neighbours.", grant: {} },
   delegation: { reason: "Calls the plugin that ipam.type names.", grant: { plugins: ["ipam-host-local"] } },
+  ovs: { reason: "Plugs the pod's interface into Open vSwitch.", grant: { bridges: ["br-int"] } },
   state: { reason: "Keeps the data that DEL needs.", grant: { directories: ["/run/cni/state"] } },
 };
 

@@ -8,6 +8,7 @@ import { LinkTable, type KnownLink } from "../../testing/link-table.ts";
 import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
 import { MemoryLeases } from "../../testing/memory-leases.ts";
 import { addLinks, MemoryLinks } from "../../testing/memory-links.ts";
+import { MemoryOvs, type MemoryPort } from "../../testing/memory-ovs.ts";
 import { MemoryState } from "../../testing/memory-state.ts";
 import { MemorySysctl } from "../../testing/memory-sysctl.ts";
 import type { AttachmentIdRecord } from "../../testing/records.ts";
@@ -25,6 +26,7 @@ export class MemoryNode {
   readonly #setup: Setup;
   readonly #links = new LinkTable({ strict: true });
   readonly #rules = new RuleTable();
+  readonly #ports = new Map<string, MemoryPort>();
   readonly #leases: MemoryLeases;
   readonly #sysctls = new Map<string, MemorySysctl>();
   readonly #kept = new Map<string, MemoryState>();
@@ -89,6 +91,8 @@ export class MemoryNode {
       state: this.#keptBy(attachment).functions,
       announce: { send: () => ({ ok: undefined }) },
       firewall: new MemoryFirewall(undefined, { verb, attachment, facts }, this.#rules).functions,
+      ovs: new MemoryOvs(this.#setup.ovs, { verb, attachment, facts, config: call.request.network.config }, this.#ports)
+        .functions,
     };
     return { call, capabilities, log, state: () => ({}) };
   }
@@ -107,6 +111,7 @@ export class MemoryNode {
     for (const [address, owner] of Object.entries(this.#leases.state().held)) state.set(`lease ${address}`, owner);
     for (const [owner, rules] of this.#rules.rules) state.set(`rules ${owner}`, JSON.stringify(rules));
     for (const [owner, guard] of this.#rules.guards) state.set(`rules guard of ${owner}`, guard);
+    for (const [link, port] of this.#ports) state.set(`rules port ${link}`, JSON.stringify(port));
     for (const [owner, kept] of this.#kept) {
       const { text } = kept.current();
       if (text !== undefined) state.set(`kept ${owner}`, text);
@@ -144,6 +149,7 @@ export class MemoryNode {
         for (const owner of this.#rules.rules.keys()) if (!before.has(`rules ${owner}`)) this.#rules.rules.delete(owner);
         for (const owner of this.#rules.guards.keys())
           if (!before.has(`rules guard of ${owner}`)) this.#rules.guards.delete(owner);
+        for (const link of this.#ports.keys()) if (!before.has(`rules port ${link}`)) this.#ports.delete(link);
         break;
       default:
         kind satisfies never;

@@ -417,6 +417,26 @@ export interface FirewallRules {
   readonly portMappings: readonly FirewallPortMapping[];
 }
 
+/** The WIT type `ovs.new-port`. */
+export interface OvsNewPort {
+  readonly bridge: string;
+  readonly link: string;
+  readonly interfaceId: string;
+  readonly mac: string;
+}
+
+/** The WIT type `ovs.port-state`. */
+export interface OvsPortState {
+  readonly bridge: string;
+  readonly link: string;
+  readonly interfaceId: string;
+  readonly mac: string;
+  readonly number?: number | undefined;
+  readonly error?: string | undefined;
+  readonly linkUp: boolean;
+  readonly installed: boolean;
+}
+
 /** Capability `log`. */
 export interface LogCapability {
   write(level: LogLevel, message: string): void;
@@ -485,6 +505,18 @@ export interface StateCapability {
   remove(directory: string | undefined): Outcome<undefined, Fault>;
 }
 
+/** Capability `ovs`. */
+export interface OvsCapability {
+  addPort(port: OvsNewPort): Outcome<undefined, Fault>;
+  settle(link: string, milliseconds: number): Outcome<OvsPortState, Fault>;
+  port(link: string): Outcome<OvsPortState | undefined, Fault>;
+  ports(): Outcome<readonly OvsPortState[], Fault>;
+  removePort(link: string): Outcome<boolean, Fault>;
+  removePorts(): Outcome<number, Fault>;
+  retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
+  probe(): Outcome<undefined, Fault>;
+}
+
 /** Every capability of this ABI version. */
 export interface Capabilities {
   readonly log: LogCapability;
@@ -496,6 +528,7 @@ export interface Capabilities {
   readonly announce: AnnounceCapability;
   readonly delegation: DelegationCapability;
   readonly state: StateCapability;
+  readonly ovs: OvsCapability;
 }
 
 /** The request, the success and the failure of each verb. */
@@ -1023,6 +1056,17 @@ function loadFirewallPortMapping(g: Guest, at: number): FirewallPortMapping {
   };
 }
 
+function storeOvsPortState(g: Guest, at: number, value: OvsPortState): void {
+  g.storeString(at, value.bridge);
+  g.storeString(at + 8, value.link);
+  g.storeString(at + 16, value.interfaceId);
+  g.storeString(at + 24, value.mac);
+  if (value.number === undefined) g.storeU8(at + 32, 0); else { g.storeU8(at + 32, 1); g.storeU32(at + 32 + 4, value.number); }
+  if (value.error === undefined) g.storeU8(at + 40, 0); else { g.storeU8(at + 40, 1); g.storeString(at + 40 + 4, value.error); }
+  g.storeBool(at + 52, value.linkUp);
+  g.storeBool(at + 53, value.installed);
+}
+
 /** Glue of the functions that a delegate may import, by interface and function. */
 export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue>>>> = {
   "log": {
@@ -1321,6 +1365,80 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       host: "remove",
       core: "i32,i32,i32,i32>",
       lift: (g: Guest, p0: number, p1: number, p2: number) => [(g.liftCase(p0, 2) === 0 ? undefined : g.liftString(p1, p2))],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+  },
+  "ovs": {
+    "add-port": {
+      host: "addPort",
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number) => [{ bridge: g.liftString(p0, p1), link: g.liftString(p2, p3), interfaceId: g.liftString(p4, p5), mac: g.liftString(p6, p7) }],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+    "settle": {
+      host: "settle",
+      core: "i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number) => [g.liftString(p0, p1), g.liftU32(p2)],
+      lower(g: Guest, value: Outcome<OvsPortState, Fault>, at: number): void {
+        g.range(at, 60, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); storeOvsPortState(g, at + 4, value.ok); }
+      },
+    },
+    "port": {
+      host: "port",
+      core: "i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number) => [g.liftString(p0, p1)],
+      lower(g: Guest, value: Outcome<OvsPortState | undefined, Fault>, at: number): void {
+        g.range(at, 64, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); storeOvsPortState(g, at + 4 + 4, value.ok); } }
+      },
+    },
+    "ports": {
+      host: "ports",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<readonly OvsPortState[], Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 56, 4, (e, v) => { storeOvsPortState(g, e, v); }); }
+      },
+    },
+    "remove-port": {
+      host: "removePort",
+      core: "i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number) => [g.liftString(p0, p1)],
+      lower(g: Guest, value: Outcome<boolean, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeBool(at + 4, value.ok); }
+      },
+    },
+    "remove-ports": {
+      host: "removePorts",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
+      },
+    },
+    "retain": {
+      host: "retain",
+      core: "i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number) => [g.liftList(p0, p1, 16, 4, loadAttachmentId)],
+      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
+      },
+    },
+    "probe": {
+      host: "probe",
+      core: "i32>",
+      lift: () => [],
       lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
