@@ -83,6 +83,7 @@ const values = z.strictObject({
     // plexus-controller checks the providers' settings itself.
     providers: z.array(kubernetes),
     secretName: z.string(),
+    kuryr: z.strictObject({ annotation: z.boolean(), kuryrPorts: z.boolean(), bridge: z.string().regex(/^[\w.-]{1,15}$/u) }),
   }),
   oneShot: z.literal(["node", "off", false]),
   shippedComponents: z.string().regex(/^(?:all|none|[\w.-]+(?:,[\w.-]+)*)$/u),

@@ -49,7 +49,7 @@ export class Controller {
 
   constructor(init: ControllerInit) {
     this.#init = init;
-    const { objects, log, collector } = init;
+    const { objects, log, collector, lease } = init;
     this.#exporter = collector && new SpanExporter({ ...collector, onOutcome: (...outcome) => this.#countSpans(...outcome) });
     this.spans = new WorkSpans(this.#exporter);
     this.#context = {
@@ -57,6 +57,7 @@ export class Controller {
       metrics: this.metrics,
       spans: this.spans,
       log,
+      lease,
       event: (target, content) => void sendEvent(objects, target, content, (why) => log("warn", why)),
     };
     this.#server = pageServer((request) => this.#page(request));

@@ -14,6 +14,8 @@ export interface PartContext {
   readonly metrics: MetricsOf<ControllerMetricDefinitions>;
   readonly spans: WorkSpans;
   readonly log: (level: DaemonLogLevel, text: string) => void;
+  /** The controller's Lease, for Events about the controller itself. */
+  readonly lease: { readonly namespace: string; readonly name: string };
   /** Sends a Kubernetes Event; an Event that cannot be sent is lost, with a line in the log. */
   readonly event: (target: EventTarget, content: EventContent) => void;
 }

@@ -104,6 +104,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
       objects,
       metrics: new MetricsOf(controllerMetricDefinitions),
       spans: new WorkSpans(undefined),
+      lease: { namespace: "default", name: "plexus-controller" },
       log: () => undefined,
       event: () => undefined,
     });

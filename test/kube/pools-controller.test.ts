@@ -79,6 +79,7 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
       objects,
       metrics,
       spans: new WorkSpans(undefined),
+      lease: { namespace: "default", name: "plexus-controller" },
       log: (_, text) => log.push(text),
       event: (target, content) => void sendEvent(objects, target, content, (why) => log.push(why)),
     });

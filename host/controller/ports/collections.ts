@@ -42,13 +42,20 @@ export class PortCollections {
   readonly #podPorts = new Users();
   readonly #onPod: (namespace: string, name: string) => void;
   readonly #onPort: (namespace: string, name: string) => void;
+  readonly #onPodPorts: (namespace: string, name: string) => void;
 
   constructor(
     context: PartContext,
-    due: { readonly pod: (namespace: string, name: string) => void; readonly port: (namespace: string, name: string) => void },
+    due: {
+      readonly pod: (namespace: string, name: string) => void;
+      readonly port: (namespace: string, name: string) => void;
+      /** A port of the pod has changed. */
+      readonly podPorts: (namespace: string, name: string) => void;
+    },
   ) {
     this.#onPod = due.pod;
     this.#onPort = due.port;
+    this.#onPodPorts = due.podPorts;
     this.ports = new WatchedCollection(context, {
       what: "externalports",
       path: paths.ports,
@@ -90,6 +97,12 @@ export class PortCollections {
     return this.pods.get(namespace, name)?.definitions.some((each) => this.#hasPort(each)) === true;
   }
 
+  /** The listed ports of the pods that have and had this name. */
+  portsOf(namespace: string, pod: string): readonly ExternalPort[] {
+    const names = this.#podPorts.of(`${namespace}/${pod}`).map((key) => key.slice(namespace.length + 1));
+    return names.flatMap((name) => this.ports.get(namespace, name) ?? []);
+  }
+
   #hasPort(definition: string): boolean {
     const [namespace = "", name = ""] = definition.split("/");
     return this.definitions.get(namespace, name) !== undefined;
@@ -104,8 +117,9 @@ export class PortCollections {
 
   #portChanged(namespace: string, name: string): void {
     const pod = this.ports.get(namespace, name)?.spec.podName;
-    this.#podPorts.set(`${namespace}/${name}`, pod === undefined ? [] : [`${namespace}/${pod}`]);
+    const pods = this.#podPorts.set(`${namespace}/${name}`, pod === undefined ? [] : [`${namespace}/${pod}`]);
     this.#onPort(namespace, name);
+    for (const each of pods) this.#onPodPorts(namespace, each.slice(namespace.length + 1));
   }
 
   #definitionChanged(definition: string): void {

@@ -5,6 +5,8 @@ import type { ControllerPart, MakePart } from "../part.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { observeState, observeWork } from "../work/observe-work.ts";
 import { PortCollections } from "./collections.ts";
+import { type KuryrSettings, KuryrWriter } from "./kuryr.ts";
+import { keepPortsAhead } from "./ports-ahead.ts";
 import { releaseOrphans } from "./orphans.ts";
 import { workOnPod } from "./pod-work.ts";
 import { type ActiveLooks, type PortWork, workOnPort } from "./port-work.ts";
@@ -21,22 +23,28 @@ const incompleteMs = 10_000;
 /** Settings of the part. */
 export interface ExternalPortsInit {
   readonly providers: ReadonlyMap<string, ConfiguredProvider>;
+  /** What is written for readers of Kuryr's objects; undefined: nothing. */
+  readonly kuryr?: KuryrSettings | undefined;
   /** Interval between looks for orphans, in ms. */
   readonly orphansMs?: number;
 }
 
 /** Makes the part. */
-export function externalPortsPart({ providers, orphansMs = 300_000 }: ExternalPortsInit): MakePart {
+export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: ExternalPortsInit): MakePart {
   return (context): ControllerPart => {
     const looks: ActiveLooks = new Map();
+    const writer = kuryr && new KuryrWriter(context, kuryr);
     const queue: WorkQueue = new WorkQueue({
       workers,
-      work: (key) => context.spans.work(part, key, () => workOn(work, key)),
+      work: (key) => context.spans.work(part, key, () => workOn(work, writer, key)),
       onWorked: observeWork(context, part),
     });
     const collections = new PortCollections(context, {
       pod: (namespace, name) => queue.add(`pod ${namespace}/${name}`),
       port: (namespace, name) => queue.add(`port ${namespace}/${name}`),
+      podPorts: (namespace, name) => {
+        if (kuryr !== undefined) queue.add(`kuryr ${namespace}/${name}`);
+      },
     });
     const work: PortWork = { context, collections, providers, looks };
     observeState(context, part, queue, () => collections.states);
@@ -45,16 +53,23 @@ export function externalPortsPart({ providers, orphansMs = 300_000 }: ExternalPo
       run: async (signal) => {
         collections.start(signal);
         while (!collections.complete && !signal.aborted) await setTimeout(listingMs);
-        await Promise.all([queue.run(signal), lookForOrphans(work, orphansMs, signal)]);
+        const ahead = [...providers].map(([name, { provider }]) => keepPortsAhead(context, name, provider, signal));
+        await Promise.all([queue.run(signal), lookForOrphans(work, orphansMs, signal), ...ahead]);
       },
     };
   };
 }
 
-async function workOn(work: PortWork, key: string): Promise<WorkOutcome> {
+async function workOn(work: PortWork, writer: KuryrWriter | undefined, key: string): Promise<WorkOutcome> {
   if (!work.collections.complete) return { kind: "again", afterMs: incompleteMs };
   const [kind, path = ""] = key.split(" ", 2);
   const [namespace = "", name = ""] = path.split("/");
+  if (kind === "kuryr") {
+    const ports = work.collections
+      .portsOf(namespace, name)
+      .filter(({ spec }) => work.providers.get(spec.provider)?.type === "neutron");
+    return writer?.write(namespace, name, ports) ?? { kind: "done" };
+  }
   return kind === "pod" ? workOnPod(work.context, work.collections, namespace, name) : workOnPort(work, namespace, name);
 }
 

@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { httpProvider } from "./http-provider.ts";
+import type { KuryrSettings } from "./kuryr.ts";
 import { neutronSettings } from "./neutron/settings.ts";
 import { neutronProvider } from "./neutron/provider.ts";
 import { noopProvider } from "./noop.ts";
@@ -29,17 +30,36 @@ const provider = z.discriminatedUnion("type", [
   z.strictObject({ name, namespaces, type: z.literal("neutron"), owner, neutron: neutronSettings }),
 ]);
 
+/** What is written for programs that read Kuryr's annotation and objects. */
+const kuryr = z.strictObject({
+  annotation: z.boolean().default(false),
+  kuryrPorts: z.boolean().default(false),
+  /** The nodes' Open vSwitch bridge. */
+  bridge: z
+    .string()
+    .regex(/^[\w.-]{1,15}$/u, "a link's name")
+    .default("br-int"),
+});
+
 /** The schema of the file. */
-export const providerFile = z.strictObject({ providers: z.array(provider).min(1).max(16) });
+export const providerFile = z.strictObject({ providers: z.array(provider).min(1).max(16), kuryr: kuryr.optional() });
 
 /** A provider, and who may use it. */
 export interface ConfiguredProvider {
+  readonly type: z.infer<typeof provider>["type"];
   readonly provider: PortProvider;
   readonly namespaces: readonly string[];
 }
 
+/** The content of the file. */
+export interface ExternalPortSettings {
+  readonly providers: ReadonlyMap<string, ConfiguredProvider>;
+  /** Undefined if nothing is to be written. */
+  readonly kuryr: KuryrSettings | undefined;
+}
+
 /** Reads the file, YAML or JSON. Rejects with a message that names the file, the key and the mistake. */
-export async function readProviders(file: string): Promise<ReadonlyMap<string, ConfiguredProvider>> {
+export async function readProviders(file: string): Promise<ExternalPortSettings> {
   const { parse } = await import("yaml");
   const read = providerFile.safeParse(parse(await readFile(file, "utf8"), { maxAliasCount: 0 }));
   if (!read.success) {
@@ -49,9 +69,10 @@ export async function readProviders(file: string): Promise<ReadonlyMap<string, C
   const configured = new Map<string, ConfiguredProvider>();
   for (const each of read.data.providers) {
     if (configured.has(each.name)) throw new Error(`${file}: two providers have the name "${each.name}"`);
-    configured.set(each.name, { provider: make(each), namespaces: each.namespaces });
+    configured.set(each.name, { type: each.type, provider: make(each), namespaces: each.namespaces });
   }
-  return configured;
+  const { kuryr: written } = read.data;
+  return { providers: configured, kuryr: written?.annotation === true || written?.kuryrPorts === true ? written : undefined };
 }
 
 function make(settings: z.infer<typeof provider>): PortProvider {

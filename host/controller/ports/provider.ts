@@ -40,8 +40,21 @@ export interface ProviderFailure {
 /** The outcome of an operation. */
 export type ProviderResult<T> = { readonly ok: true; readonly value: T } | ProviderFailure;
 
+/** Free ports by the subnet of their pool. */
+export type AheadState = ReadonlyMap<string, number>;
+
+/** Ports that a provider makes before pods need them. */
+export interface PortsAhead {
+  /** Makes missing ports and gives surplus ones back; answers the free ports. */
+  readonly keep: () => Promise<ProviderResult<AheadState>>;
+  /** Resolves when a pool has fewer free ports than its minimum, after the last `keep`. */
+  readonly untilLow: () => Promise<void>;
+}
+
 /** A fabric. All operations are idempotent, and bound their own time. */
 export interface PortProvider {
+  /** Undefined for a provider that makes each port when a pod needs it. */
+  readonly ahead?: PortsAhead;
   /** Makes the port of this key, or answers the one that exists. */
   readonly ensure: (request: PortRequest) => Promise<ProviderResult<ProvidedPort>>;
   /** Removes the port of this key; succeeds if there is none. */

@@ -83,11 +83,11 @@ async function partsOf({
     // Loaded where it is switched on: zod and yaml take memory.
     const { externalPortsPart } = await import("../../controller/ports/part.ts");
     const { readProviders } = await import("../../controller/ports/provider-settings.ts");
-    const providers = await readProviders(externalPorts).catch((error: unknown) => {
+    const settings = await readProviders(externalPorts).catch((error: unknown) => {
       process.stderr.write(`plexus-controller: --external-ports: ${error instanceof Error ? error.message : String(error)}\n`);
       return process.exit(2);
     });
-    parts.push(externalPortsPart({ providers }));
+    parts.push(externalPortsPart(settings));
   }
   return parts;
 }

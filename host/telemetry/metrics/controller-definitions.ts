@@ -59,6 +59,11 @@ export const controllerMetricDefinitions = {
     help: "Blocks of nodes that are gone, which the controller has freed.",
     labels: {},
   },
+  plexus_controller_ports_ahead: {
+    type: "gauge",
+    help: "Ports of a fabric that were made ahead and are free.",
+    labels: { provider: "open", subnet: "open" },
+  },
   plexus_spans_total: {
     type: "counter",
     help: "Spans that were sent to the collector, or dropped.",

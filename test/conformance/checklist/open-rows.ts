@@ -28,14 +28,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Interfaces have the NPWG's names net1, net2 and so on, as in every other network.",
     issue: "Decide whether a profile names interfaces as Kuryr does.",
   },
-  "KU-12": {
-    reason: "No reader of the annotation is left: Kuryr itself is retired.",
-    issue: "Write openstack.org/kuryr-vif by choice.",
-  },
-  "KU-13": {
-    reason: "No reader of KuryrPorts is left: Kuryr itself is retired. ExternalPort has the same content.",
-    issue: "Write KuryrPorts by choice.",
-  },
   "KU-19": {
     reason: "The row is about Kuryr's own programs. Plexus' shim and daemon have their own socket.",
     issue: "Nothing is to be done.",

@@ -5,6 +5,7 @@
 export const clusterOrder: readonly string[] = [
   "image",
   "external-ports",
+  "ports-ahead",
   "multus-migration",
   "faults-image",
   "machines",

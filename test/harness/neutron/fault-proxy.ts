@@ -15,26 +15,34 @@ export interface FaultProxy {
   readonly url: string;
   /** The requests so far, as `METHOD /path`. */
   readonly requests: readonly string[];
+  /** The HTTP statuses of Neutron's answers. */
+  readonly statuses: readonly number[];
   /** Tokens that Keystone's part has given. */
   readonly tokens: readonly string[];
   /** Decides on each request; undefined lets it through. */
   fault: (request: string) => Fault | "hang up after" | undefined;
+  /** Is awaited before a request goes on to Neutron. */
+  before: (request: string) => Promise<void>;
   /** Makes all tokens invalid. */
   expireTokens(): void;
   dispose(): void;
 }
 
-/** Starts the proxy. `password`: the only one that Keystone's part accepts. */
-export async function startFaultProxy(neutron: string, password: string): Promise<FaultProxy> {
+/** Starts the proxy. `password`: the only one that Keystone's part accepts; undefined: requests need no token. */
+export async function startFaultProxy(neutron: string, password?: string): Promise<FaultProxy> {
+  const needsToken = password !== undefined;
   const requests: string[] = [];
+  const statuses: number[] = [];
   const tokens: string[] = [];
   let valid: string | undefined;
   const server = createServer((request, response) => void answer(request, response));
   const proxy: FaultProxy = {
     url: "",
     requests,
+    statuses,
     tokens,
     fault: () => undefined,
+    before: () => Promise.resolve(),
     expireTokens: () => (valid = undefined),
     dispose: () => {
       server.close();
@@ -48,20 +56,25 @@ export async function startFaultProxy(neutron: string, password: string): Promis
     const body = Buffer.concat(chunks).toString();
     requests.push(`${method} ${url}`);
     if (url === "/v3/auth/tokens") {
-      if (!body.includes(JSON.stringify(password))) return end(response, { status: 401 });
+      if (!needsToken || !body.includes(JSON.stringify(password))) return end(response, { status: 401 });
       valid = `token-${tokens.length}`;
       tokens.push(valid);
       const expires = { token: { expires_at: new Date(Date.now() + 3_600_000).toISOString() } };
       return end(response, { status: 201, headers: { "x-subject-token": valid }, body: expires });
     }
-    if (valid === undefined || request.headers["x-auth-token"] !== valid) return end(response, { status: 401 });
+    if (needsToken && (valid === undefined || request.headers["x-auth-token"] !== valid)) return end(response, { status: 401 });
     const fault = proxy.fault(`${method} ${url}`);
     if (typeof fault === "object") return end(response, fault);
+    await proxy.before(`${method} ${url}`);
     const forwarded = await fetch(`${neutron}${url}`, {
       method,
-      headers: { "content-type": "application/json" },
+      headers: {
+        "content-type": "application/json",
+        ...(typeof request.headers["if-match"] === "string" ? { "if-match": request.headers["if-match"] } : {}),
+      },
       ...(body === "" ? {} : { body }),
     });
+    statuses.push(forwarded.status);
     const text = await forwarded.text();
     if (fault === "hang up after") return void request.socket.destroy();
     response.writeHead(forwarded.status, { "content-type": "application/json" });

@@ -23,23 +23,36 @@ export interface PortSettings {
 }
 
 /** The body of a port's creation. */
-export function portBody({ pod, requested, key }: PortRequest, subnet: SubnetValues, settings: PortSettings): Body {
+export function portBody(request: PortRequest, subnet: SubnetValues, settings: PortSettings): Body {
+  const { requested } = request;
   const ips = requested.ips ?? [];
   const fixed =
-    ips.length === 0 ? [{ subnet_id: subnet.id }] : ips.map((ip) => ({ subnet_id: subnet.id, ip_address: ip.split("/")[0] }));
+    ips.length === 0 ? [{ subnet_id: subnet.id }] : ips.map((ip) => ({ subnet_id: subnet.id, ip_address: addressOf(ip) }));
   return {
     network_id: subnet.networkId,
-    name: settings.name,
-    description: `pod ${pod.namespace}/${pod.name} (ExternalPort ${key})`,
     admin_state_up: true,
     fixed_ips: fixed,
-    // A subport of a trunk must have no device.
-    ...(settings.deviceOwner === undefined ? {} : { device_owner: settings.deviceOwner, device_id: pod.uid }),
+    ...podValues(request, settings),
     ...(requested.mac === undefined ? {} : { mac_address: requested.mac }),
-    ...(settings.hostId === undefined ? {} : { "binding:host_id": settings.hostId }),
     ...(settings.portSecurity === undefined ? {} : { port_security_enabled: settings.portSecurity }),
     ...(settings.securityGroups === undefined ? {} : { security_groups: settings.securityGroups }),
   };
+}
+
+/** The values that make a port a pod's: of a port's creation, and of the change of a free one. */
+export function podValues({ pod, key }: PortRequest, { name, deviceOwner, hostId }: PortSettings): Body {
+  return {
+    name,
+    description: `pod ${pod.namespace}/${pod.name} (ExternalPort ${key})`,
+    // A subport of a trunk must have no device.
+    ...(deviceOwner === undefined ? {} : { device_owner: deviceOwner, device_id: pod.uid }),
+    ...(hostId === undefined ? {} : { "binding:host_id": hostId }),
+  };
+}
+
+/** A requested address without its prefix length. */
+export function addressOf(ip: string): string {
+  return ip.replace(/\/.*$/, "");
 }
 
 /** The values of a port for `readProvidedPort`, without its binding. */

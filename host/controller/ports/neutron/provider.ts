@@ -5,9 +5,10 @@ import { isJsonObject } from "../../../../src/json/document.ts";
 import { quote } from "../../../../src/json/quote.ts";
 import { type ProvidedPort, readProvidedPort } from "../../../../src/external-port/provided-port.ts";
 import { failure, type OwnedPort, type PortProvider, type PortRequest, type ProviderResult } from "../provider.ts";
-import { type Body, NeutronClient, objectsOf } from "./client.ts";
+import { type Body, NeutronClient, type NeutronFailure, objectsOf } from "./client.ts";
 import { KeptObjects } from "./kept-objects.ts";
-import { portBody, portValues, type SubnetValues } from "./port-values.ts";
+import { addressOf, podValues, portBody, type PortSettings, portValues, type SubnetValues } from "./port-values.ts";
+import { NeutronPortsAhead } from "./ports-ahead.ts";
 import type { NeutronDriver, NeutronSettings } from "./settings.ts";
 import { Trunks } from "./trunks.ts";
 
@@ -27,14 +28,15 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
     return typeof name === "string" && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
   };
 
-  const create = async (request: PortRequest, subnet: SubnetValues, driver: NeutronDriver): Promise<ProviderResult<Body>> => {
-    const body = portBody(request, subnet, {
-      name: nameOf(request.key),
-      deviceOwner: driver === "nested-vlan" ? undefined : deviceOwner,
-      hostId: settings.bindHost && driver === "neutron-vif" ? request.nodeName : undefined,
-      portSecurity: settings.portSecurity,
-      securityGroups: settings.securityGroups,
-    });
+  const settingsOf = (request: PortRequest, driver: NeutronDriver): PortSettings => ({
+    name: nameOf(request.key),
+    deviceOwner: driver === "nested-vlan" ? undefined : deviceOwner,
+    hostId: settings.bindHost && driver === "neutron-vif" ? request.nodeName : undefined,
+    portSecurity: settings.portSecurity,
+    securityGroups: settings.securityGroups,
+  });
+
+  const create = async (body: Body): Promise<{ readonly ok: true; readonly value: Body } | NeutronFailure> => {
     const made = await client.send("POST", "/ports", { ports: [body] });
     if (!made.ok) return made;
     const [port] = objectsOf(made.value["ports"]);
@@ -43,11 +45,37 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
       : { ok: true, value: port };
   };
 
+  const findSubnet = async (id: string): Promise<ProviderResult<SubnetValues>> => {
+    const subnet = await subnets.get(id);
+    if (!subnet.ok) return subnet;
+    const values = subnetValues(subnet.value);
+    return values === undefined
+      ? failure("refused", `subnet ${id} of Neutron has no network or no address range`)
+      : { ok: true, value: values };
+  };
+
   /** Tags a port, also one whose creation was not answered: the look for orphans finds ports by the tag. */
   const tag = async (port: Body): Promise<ProviderResult<Body>> => {
     if (Array.isArray(port["tags"]) && port["tags"].includes(ownerTag)) return { ok: true, value: port };
     const tagged = await client.send("PUT", `/ports/${String(port["id"])}/tags/${encodeURIComponent(ownerTag)}`);
     return tagged.ok ? { ok: true, value: port } : tagged;
+  };
+
+  const ahead = new NeutronPortsAhead({ client, settings, freeName: nameOf("free"), ownerTag, subnet: findSubnet, tag });
+
+  /** A free port if there is one and the pod asks for no address of its own, else a new one. */
+  const obtain = async (request: PortRequest, subnet: SubnetValues, driver: NeutronDriver): Promise<ProviderResult<Body>> => {
+    const { mac, ips = [] } = request.requested;
+    const values = settingsOf(request, driver);
+    if (mac === undefined && ips.length === 0) {
+      const taken = await ahead.take(subnet.id, podValues(request, values));
+      if (!taken.ok) return taken;
+      if (taken.value !== undefined) return { ok: true, value: taken.value };
+    }
+    const body = portBody(request, subnet, values);
+    const made = await create(body);
+    if (made.ok || !(await ahead.giveWay(subnet.id, ips.map(addressOf), made))) return made;
+    return create(body);
   };
 
   const find = async (key: string): Promise<ProviderResult<readonly Body[]>> => client.list("ports", [["name", nameOf(key)]]);
@@ -81,22 +109,21 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
   };
 
   return {
+    ahead,
     ensure: async (request) => {
       const choice = choose(settings, request.parameters);
       if (typeof choice === "string") return failure("invalid", choice);
-      const subnet = await subnets.get(choice.subnet);
+      const subnet = await findSubnet(choice.subnet);
       if (!subnet.ok) return subnet;
-      const values = subnetValues(subnet.value);
-      if (values === undefined)
-        return failure("refused", `subnet ${choice.subnet} of Neutron has no network or no address range`);
       const found = await find(request.key);
       if (!found.ok) return found;
       // The same of two ports is taken each time; the other is an orphan.
       const [existing] = found.value.toSorted((a, b) => (String(a["id"]) < String(b["id"]) ? -1 : 1));
-      const port = existing === undefined ? await create(request, values, choice.driver) : { ok: true as const, value: existing };
+      const port =
+        existing === undefined ? await obtain(request, subnet.value, choice.driver) : { ok: true as const, value: existing };
       if (!port.ok) return port;
       const tagged = await tag(port.value);
-      return tagged.ok ? complete(port.value, request, values, choice.driver) : tagged;
+      return tagged.ok ? complete(port.value, request, subnet.value, choice.driver) : tagged;
     },
 
     release: async ({ key, providerId }) => {
@@ -120,7 +147,8 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
       if (!ports.ok) return ports;
       const owned = ports.value.flatMap(({ id, name }): readonly OwnedPort[] => {
         const key = keyOf(name);
-        return key === undefined || typeof id !== "string" ? [] : [{ key, providerId: id }];
+        // The name of a free port has no pod's key.
+        return key?.includes("/") !== true || typeof id !== "string" ? [] : [{ key, providerId: id }];
       });
       return { ok: true, value: owned };
     },

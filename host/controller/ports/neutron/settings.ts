@@ -24,6 +24,11 @@ const auth = z.discriminatedUnion("type", [
 /** How a port is plugged, by the names that Kuryr's drivers have: a Neutron agent's bridge, a VLAN of the node's trunk, or any link. */
 const drivers = z.enum(["neutron-vif", "nested-vlan", "nested-macvlan"]);
 
+/** Ports that are kept free in one subnet: below `min` the pool is filled to `max`. */
+const pool = z
+  .strictObject({ subnet: id, min: z.int().min(1).max(200), max: z.int().min(1).max(200) })
+  .refine(({ min, max }) => min <= max, { message: "min is greater than max", path: ["min"] });
+
 /** The schema of the settings. */
 export const neutronSettings = z.strictObject({
   /** The network API's URL, without its version. */
@@ -42,6 +47,12 @@ export const neutronSettings = z.strictObject({
   bindHost: z.boolean().default(true),
   portSecurity: z.boolean().optional(),
   securityGroups: z.array(id).optional(),
+  /** Ports made ahead, by subnet; none by default. */
+  ahead: z
+    .array(pool)
+    .max(32)
+    .refine((pools) => new Set(pools.map(({ subnet }) => subnet)).size === pools.length, "two pools have the same subnet")
+    .default([]),
   /** VLANs of a node's trunk that subports may get. */
   vlans: z.strictObject({ first: z.int().min(1).max(4094), last: z.int().min(1).max(4094) }).default({ first: 1, last: 4094 }),
 });

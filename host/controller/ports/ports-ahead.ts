@@ -1,0 +1,63 @@
+// The looks at the ports that a provider makes ahead: at the begin of a term, when a pool runs low, and now and then.
+
+import { setTimeout } from "node:timers/promises";
+import { isJsonObject } from "../../../src/json/document.ts";
+import type { PartContext } from "../part.ts";
+import type { PortProvider, ProviderFailure } from "./provider.ts";
+
+/** Pause between looks at full pools, in ms. */
+const fullMs = 60_000;
+/** Pause between looks for ports to give back while no pool is configured, in ms. */
+const noPoolMs = 300_000;
+/** Pause after a failure, in ms: pods' own ports come first, so the fabric has no more requests of pools. */
+const failedMs = 30_000;
+/** Pause between two looks at least, in ms. */
+const leastMs = 200;
+
+/** Keeps the provider's pools filled until `signal` is aborted. */
+export async function keepPortsAhead(
+  context: PartContext,
+  name: string,
+  { ahead }: PortProvider,
+  signal: AbortSignal,
+): Promise<void> {
+  if (ahead === undefined) return;
+  while (!signal.aborted) {
+    const kept = await ahead.keep();
+    if (kept.ok) {
+      for (const [subnet, free] of kept.value) {
+        context.metrics.set("plexus_controller_ports_ahead", { provider: name, subnet }, free);
+      }
+      await pause(leastMs, signal);
+      const ended = new AbortController();
+      const stop = AbortSignal.any([signal, ended.signal]);
+      await Promise.race([ahead.untilLow(), pause(kept.value.size === 0 ? noPoolMs : fullMs, stop)]);
+      ended.abort();
+    } else {
+      await tell(context, name, kept);
+      await pause(Math.max(failedMs, kept.waitMs ?? 0), signal);
+    }
+  }
+}
+
+/** The Event is about the controller's Lease: a pool belongs to no object. */
+async function tell(
+  { objects, lease, event, log }: PartContext,
+  provider: string,
+  { reason, message }: ProviderFailure,
+): Promise<void> {
+  const text = `provider "${provider}": ports cannot be made ahead: ${message}`;
+  log("warn", text);
+  const { namespace, name } = lease;
+  const answer = await objects.get(`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`);
+  const metadata = answer.kind === "object" && isJsonObject(answer.object["metadata"]) ? answer.object["metadata"] : {};
+  const uid = typeof metadata["uid"] === "string" ? metadata["uid"] : undefined;
+  event(
+    { kind: "Lease", apiVersion: "coordination.k8s.io/v1", eventNamespace: namespace, name, uid },
+    { reason: reason === "quota" ? "PortsAheadQuotaExceeded" : "PortsAheadFailed", message: text, type: "Warning" },
+  );
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+}
