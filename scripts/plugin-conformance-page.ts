@@ -32,8 +32,8 @@ const outcomes = z.strictObject({
   /** The release of the reference plugins, and the kernel. */
   measured: z.string(),
   plugins: pluginOutcomeList,
-  /** Reasons by the type of a reference plugin that was not measured. */
-  unmeasured: z.record(z.string(), z.string()).default({}),
+  /** Remarks by the type of a plugin. */
+  remarks: z.record(z.string(), z.string()).default({}),
 });
 
 /** The content of the committed file. */
@@ -46,7 +46,7 @@ export function pluginOutcomes(): PluginOutcomes {
 
 /** The page's text. */
 export function pluginConformancePage(): string {
-  const { measured, plugins, unmeasured } = pluginOutcomes();
+  const { measured, plugins, remarks } = pluginOutcomes();
   const supported = plugins.filter(({ unsupported }) => unsupported === undefined);
   const rows = supported.map(({ type, subject, passed, skipped, failed }) => {
     const broken = Object.keys(failed).map(link).join(", ");
@@ -67,7 +67,7 @@ export function pluginConformancePage(): string {
     others.length === 0
       ? ""
       : `${emulated} need link types that this kernel lacks: they ran on ${others[0]?.kernel} of Debian in an emulated machine.\n`;
-  const reasons = Object.entries(unmeasured).map(([type, why]) => `\`${type}\` was not measured. ${why}\n`);
+  const remarked = Object.entries(remarks).map(([type, remark]) => `\`${type}\` ${remark}\n`);
   const absent = plugins.filter(({ unsupported }) => unsupported !== undefined).map(({ type }) => `\`${type}\``);
   return `# CNI plugins and the rules of the specification
 
@@ -77,7 +77,7 @@ For: authors of delegates and of CNI plugins, and administrators who choose plug
 ## Outcomes
 
 Measured ${measured}. A check is skipped if it does not apply, for example GC for a plugin that supports CNI 1.0.0.
-${absent.length === 0 ? "" : `This kernel lacks the link type of ${absent.join(", ")}.\n`}${elsewhere}${reasons.join("")}
+${absent.length === 0 ? "" : `This kernel lacks the link type of ${absent.join(", ")}.\n`}${elsewhere}${remarked.join("")}
 | plugin | | passed | skipped | broken rules |
 |---|---|---|---|---|
 ${rows.join("\n")}

@@ -6,8 +6,9 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { z } from "zod";
+import { busybox } from "../test/harness/cluster/images.ts";
 import { referencePlugin } from "../test/harness/requires.ts";
 import { vmKernel, vmTools } from "../test/vm/kernel.ts";
 import { runInMachine } from "../test/vm/machine.ts";
@@ -25,9 +26,9 @@ const delegates = [
   "tuning",
 ];
 
-/** Reference plugins without outcomes, with the reason. */
-const unmeasured = {
-  dhcp: "The plugin asks its own daemon, and that needs a DHCP server on the pod's link; the kit starts neither.",
+/** Remarks on plugins, for the page. */
+const remarks = {
+  dhcp: "ran with its daemon and with Debian's `udhcpd` on the pods' bridge. Its leases are that server's, which no check reads.",
 };
 
 /** Modules of Debian's kernel for the links that plugins and kit make. */
@@ -100,6 +101,10 @@ async function outcomesInMachine(types: readonly string[]): Promise<PluginOutcom
   return lines.flatMap((line) => pluginOutcomeList.parse(JSON.parse(line.slice(printed.length))));
 }
 
+// The set-up of dhcp starts the DHCP server of busybox.
+const server = busybox();
+if (server !== undefined) process.env["PATH"] = `${process.env["PATH"] ?? ""}:${dirname(server)}`;
+
 const words = process.argv.slice(2);
 const types = words.filter((word) => !word.startsWith("--"));
 if (words.includes("--print")) {
@@ -112,7 +117,7 @@ if (words.includes("--print")) {
   const before = pluginOutcomes();
   const [native, components] = ["native", "component"].map((kind) => before.plugins.filter(({ subject }) => subject === kind));
   const all = [...(native ?? []).filter((each) => !isMeasured(each)), ...measured].toSorted((a, b) => (a.type < b.type ? -1 : 1));
-  write({ ...before, plugins: [...all, ...(components ?? [])], unmeasured });
+  write({ ...before, plugins: [...all, ...(components ?? [])], remarks });
 } else {
   const components = delegates.map((type) =>
     outcomeOf(type, "component", `dist/delegates/${type}.wasm`, `delegates/${type}/conformance.json`),
@@ -124,7 +129,7 @@ if (words.includes("--print")) {
   const native = nativeOutcomes([]).map((each) =>
     each.unsupported === undefined ? each : (earlier.find(({ type }) => type === each.type) ?? each),
   );
-  write({ measured, plugins: [...native, ...components], unmeasured });
+  write({ measured, plugins: [...native, ...components], remarks });
 }
 
 function write(outcomes: PluginOutcomes): void {

@@ -87,6 +87,7 @@ if [ "$command" = test ]; then
   node test/conformance/multus/build.ts
   node test/harness/kube/build.ts chart
   node test/harness/registry/get.ts
+  node test/harness/cluster/get.ts
   node test/harness/promtool.ts
   node test/harness/build-newer-plugins.ts
   node test/e2e/containerd/get.ts

@@ -181,7 +181,10 @@ export class Lab {
         : undefined;
     const prevResult = change.prevResult === undefined ? earlier : (change.prevResult ?? undefined);
     const pod = String(attachment?.number ?? 1);
-    const text = JSON.stringify(members).replaceAll("$STATE", this.node.stateDirectory).replaceAll("$POD", pod);
+    const text = JSON.stringify(members)
+      .replaceAll("$STATE", this.node.stateDirectory)
+      .replaceAll("$RUN", this.node.runDirectory)
+      .replaceAll("$POD", pod);
     return prevResult === undefined ? text : `${text.slice(0, -1)},"prevResult":${prevResult}}`;
   }
 

@@ -13,12 +13,21 @@ const link = z.strictObject({
   /** A bridge, which can be a macvlan's parent, or one end of a veth, which a plugin can move into a pod. */
   kind: z.enum(["bridge", "veth"]).default("bridge"),
 });
+const service = z.strictObject({
+  /** Text for `sh -e -c` on the node. `$PLUGIN` is the plugin's file, `$RUN` a directory for sockets and files. */
+  command: z.string().min(1),
+  /** The file that exists when the service is ready. */
+  ready: z.string().startsWith("$RUN/", "must begin with $RUN/"),
+});
 const configuration = z.record(z.string(), z.unknown());
 
 const setup = z.strictObject({
   /** Absent: `ipam` if `ipam.type` is the plugin itself, `interface` otherwise. */
   role: z.enum(roles).optional(),
-  /** A valid configuration, without `cniVersion`. In a text `$STATE` is a directory for the plugin's files, and `$POD` the pod's number, from 1. */
+  /**
+   * A valid configuration, without `cniVersion`. In a text `$STATE` is a directory for the plugin's files, and `$POD` the pod's number, from 1.
+   * `$RUN` is the directory of the services.
+   */
   configuration,
   /** `CNI_IFNAME`. */
   ifname: z.string().default("eth0"),
@@ -30,6 +39,10 @@ const setup = z.strictObject({
   notReady: configuration.optional(),
   /** Links of the node. */
   links: z.array(link).default([]),
+  /** The bridge of `links` to which each pod's interface is connected, for an IPAM plugin that sends packets. */
+  bridge: z.string().optional(),
+  /** Programs that a native plugin needs on the node, in the order of their start. */
+  services: z.array(service).max(8).default([]),
   /** Keys of the pod with their values, for a component. */
   sysctl: z.record(z.string(), z.string()).default({}),
   /** Files for the `resolver` capability, by path. */
@@ -63,6 +76,9 @@ export interface Setup extends z.infer<typeof setup> {
 export function setupOf(file: string, value: unknown, type: string): Setup {
   const parsed = setup.safeParse(value);
   if (!parsed.success) throw new Error(`${file}: ${mistakesOf(parsed.error)}`);
+  const { bridge, links } = parsed.data;
+  if (bridge !== undefined && !links.some(({ name, kind }) => name === bridge && kind === "bridge"))
+    throw new Error(`${file}: bridge: ${bridge} is no bridge of links: add { "name": "${bridge}" } there`);
   const ipam = parsed.data.configuration["ipam"];
   const ipamType = typeof ipam === "object" && ipam !== null && "type" in ipam ? ipam.type : undefined;
   return { ...parsed.data, role: parsed.data.role ?? (ipamType === type ? "ipam" : "interface") };

@@ -43,6 +43,8 @@ export interface IpamCall {
 export interface TestNode {
   /** The directory that `$STATE` in a configuration means. */
   readonly stateDirectory: string;
+  /** The directory that `$RUN` in a configuration means. */
+  readonly runDirectory: string;
   /** Makes a pod's network namespace with the links of the set-up. Answers its path. */
   makePod(): Promise<string>;
   /** Removes a pod's namespace. */

@@ -5,7 +5,6 @@ import { unpackRegistry } from "../registry/programs.ts";
 import { unpackBusybox } from "./images.ts";
 
 const failure = unpackBusybox();
-if (failure !== undefined)
-  process.stderr.write(`plexus: busybox was not unpacked, tests on a cluster will be skipped: ${failure}\n`);
+if (failure !== undefined) process.stderr.write(`plexus: busybox was not unpacked, tests that need it are skipped: ${failure}\n`);
 const withoutRegistry = unpackRegistry();
 if (withoutRegistry !== undefined) process.stderr.write(`plexus: docker-registry was not unpacked: ${withoutRegistry}\n`);

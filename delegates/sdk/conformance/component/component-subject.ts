@@ -14,6 +14,7 @@ export function componentSubject(type: string, component: PreparedComponent): Su
 
 class ComponentNode implements TestNode {
   readonly stateDirectory = "/state";
+  readonly runDirectory = "/run/kit";
   readonly #component: PreparedComponent;
   readonly #node: MemoryNode;
 

@@ -10,6 +10,7 @@ import { changedKeys } from "../state-change.ts";
 import type { Execution, IpamCall, Reply, State, StateKind, TestNode } from "../subject.ts";
 import { addFiles, addHostState, addPodState, type LinkAttributes, stateScript } from "./kernel-state.ts";
 import { KitIpam } from "./kit-ipam.ts";
+import { NodeServices } from "./node-services.ts";
 import { runProgram } from "./run-program.ts";
 
 let opened = 0;
@@ -18,11 +19,13 @@ let namespaceDirectory: Promise<void> | undefined;
 /** The node of one check. */
 export class NativeNode implements TestNode {
   readonly stateDirectory: string;
+  readonly runDirectory: string;
   readonly #plugin: string;
   readonly #setup: Setup;
   readonly #withoutNamespaces: string | undefined;
   readonly #directory: string;
   readonly #ipam: KitIpam;
+  readonly #services = new NodeServices();
   readonly #name: string;
   readonly #pods = new Set<string>();
   #made = 0;
@@ -35,14 +38,19 @@ export class NativeNode implements TestNode {
     this.#withoutNamespaces = withoutNamespaces;
     this.#directory = mkdtempSync(join(tmpdir(), "plexus-conformance-"));
     this.stateDirectory = join(this.#directory, "state");
-    mkdirSync(this.stateDirectory);
+    this.runDirectory = join(this.#directory, "run");
+    for (const each of [this.stateDirectory, this.runDirectory]) mkdirSync(each);
     this.#ipam = new KitIpam(this.#directory);
   }
 
   /** Makes a node with the links of the set-up. */
   static async open(plugin: string, setup: Setup, withoutNamespaces: string | undefined): Promise<NativeNode> {
     const node = new NativeNode(plugin, setup, withoutNamespaces);
-    if (withoutNamespaces !== undefined) return node;
+    if (withoutNamespaces !== undefined) {
+      if (setup.services.length === 0) return node;
+      await node.dispose();
+      throw new Skip(`services need network namespaces: ${withoutNamespaces}`);
+    }
     const links = setup.links.flatMap(({ name, addresses, kind }) => [
       // Each kernel with container networks has bridges and veths.
       `ip link add ${name} type ${kind}`,
@@ -52,6 +60,8 @@ export class NativeNode implements TestNode {
     try {
       await (namespaceDirectory ??= node.#prepareDirectory());
       await node.#makeNamespace(node.#name, ["ip link set lo up", ...links]);
+      const { services } = setup;
+      await node.#services.start({ services, plugin, runDirectory: node.runDirectory, netns: node.#path });
       return node;
     } catch (error) {
       await node.dispose();
@@ -70,7 +80,9 @@ export class NativeNode implements TestNode {
     }
     this.#pods.add(path);
     await this.#makeNamespace(name, []);
-    if (this.#setup.role === "chained") await this.#makeEarlierLink(name, path);
+    const { bridge, role } = this.#setup;
+    if (bridge !== undefined && role === "ipam") await this.#connect(name, path, bridge);
+    if (role === "chained") await this.#makeEarlierLink(name, path);
     return path;
   }
 
@@ -141,6 +153,7 @@ export class NativeNode implements TestNode {
   }
 
   async dispose(): Promise<void> {
+    await this.#services.stop();
     if (this.#withoutNamespaces === undefined) {
       const names = [...this.#pods].map((path) => path.slice("/run/netns/".length));
       await runProgram({ file: "sh", args: ["-c", [...names, this.#name].map((name) => `ip netns delete ${name}`).join(";")] });
@@ -149,7 +162,11 @@ export class NativeNode implements TestNode {
   }
 
   #nodePath(): string | undefined {
-    return this.#withoutNamespaces === undefined ? `/run/netns/${this.#name}` : undefined;
+    return this.#withoutNamespaces === undefined ? this.#path : undefined;
+  }
+
+  get #path(): string {
+    return `/run/netns/${this.#name}`;
   }
 
   /** The first `ip netns add` mounts /run/netns. Two at once would mount it twice, and hide each other's namespaces. */
@@ -161,6 +178,14 @@ export class NativeNode implements TestNode {
   async #makeNamespace(name: string, commands: readonly string[]): Promise<void> {
     const inside = commands.length === 0 ? "" : ` && nsenter --net=/run/netns/${name} sh -ec ${quoted(commands.join("\n"))}`;
     await this.#system("sh", ["-c", `ip netns add ${name}${inside}`]);
+  }
+
+  /** Makes the pod's interface without an address, with its other end on a bridge. */
+  async #connect(pod: string, netns: string, bridge: string): Promise<void> {
+    const { ifname } = this.#setup;
+    const outside = hostLink(this.#made);
+    const onNode = `ip link add ${outside} type veth peer name ${ifname} netns ${pod}\nip link set ${outside} master ${bridge} up`;
+    await this.#shell(this.#nodePath(), `${onNode}\nnsenter --net=${netns} ip link set ${ifname} up`);
   }
 
   /** Makes the veth that prevResult describes. */

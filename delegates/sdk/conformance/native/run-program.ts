@@ -63,7 +63,7 @@ function hasGroup(pid: number | undefined): boolean {
 }
 
 /** Signals a program's group; false if there is none. The shell does it: a lost ID must never become a signal to this process' own group. */
-function signalGroup(pid: number | undefined, signal: "KILL" | "0"): boolean {
+export function signalGroup(pid: number | undefined, signal: "KILL" | "0"): boolean {
   if (pid === undefined || pid <= 1) return false;
   return spawnSync("sh", ["-c", `kill -s ${signal} -- -${pid}`], { env: { PATH: programPath() }, stdio: "ignore" }).status === 0;
 }
