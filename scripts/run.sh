@@ -99,6 +99,7 @@ if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
   node test/e2e/containerd/get.ts
   node test/harness/cluster/get.ts
   node test/harness/neutron/get.ts
+  node test/harness/moto/get.ts
   node test/conformance/multus/build.ts cluster
 fi
 # The cluster of helm-install.test.ts runs the image for users.

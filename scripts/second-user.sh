@@ -38,7 +38,7 @@ ln -s "$place/tree/node_modules/node/bin/node" "$place/tree/dist/bin/node"
 if [ -d "$cache" ]; then
   mkdir "$place/home/.cache/plexus"
   # Only root builds images (2 GB), boots machines with them, runs a kubelet, and starts Neutron.
-  find "$cache" -mindepth 1 -maxdepth 1 ! -name image ! -name 'vm-*' ! -name 'kubelet-*' ! -name debian-neutron -exec cp -a {} "$place/home/.cache/plexus/" \;
+  find "$cache" -mindepth 1 -maxdepth 1 ! -name image ! -name 'vm-*' ! -name 'kubelet-*' ! -name debian-neutron ! -name 'moto-*' ! -name 'ec2-provider-*' -exec cp -a {} "$place/home/.cache/plexus/" \;
 fi
 chown -R "$user:" "$place/tree" "$place/home"
 

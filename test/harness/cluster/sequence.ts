@@ -6,6 +6,7 @@ export const clusterOrder: readonly string[] = [
   "image",
   "external-ports",
   "ports-ahead",
+  "ec2-provider",
   "multus-migration",
   "faults-image",
   "machines",
