@@ -1,16 +1,19 @@
 // Pods on networks of an outer fabric, through the installed binary: plexus-controller asks a provider over HTTP, and the ADD waits for the port.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { nothing } from "../e2e/stage.ts";
+import { root } from "../harness/compiled.ts";
 import { startController, type TestController } from "../harness/controller.ts";
 import { applyObjects, objectsOf } from "../harness/kube/apply.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../harness/kube/api-server.ts";
 import { networkRequests } from "../harness/kube/network-requests.ts";
 import { startPortProvider, type TestProvider } from "../harness/port-provider.ts";
+import { installRecorder } from "../harness/recorder.ts";
 import { missing, referencePlugins } from "../harness/requires.ts";
 import { missingForKube, type Node, openNode } from "./node.ts";
 
@@ -36,6 +39,14 @@ function portPlugin(name: string): object {
     capabilities: { mac: true, ips: true },
     ipam: { type: "static", capabilities: { ips: true } },
   };
+}
+
+/** The configuration in the first definition of a page. */
+function documentedConfiguration(page: string): { readonly plugins: readonly object[] } {
+  const text = readFileSync(join(root, page), "utf8");
+  const [, yaml = ""] = /```yaml\n(apiVersion: k8s\.cni\.cncf\.io\/v1\n[^`]*)```/.exec(text) ?? [];
+  const definition: { readonly spec: { readonly config: string } } = parse(yaml);
+  return JSON.parse(definition.spec.config);
 }
 
 describe.skipIf(missingForKube("external ports") || missing("external ports", referencePlugins("static")))(
@@ -158,6 +169,29 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       await node.succeed("ADD", attaching);
       const [port] = provider.ports.values();
       expect(attaching.pod.links()).toContainEqual(expect.objectContaining({ name: "net1", mac: port?.mac }));
+      await node.succeed("DEL", attaching);
+      expect(node.left()).toEqual(nothing);
+    });
+
+    test.each([
+      ["docs/how-to/external-ports.md", "macvlan", true],
+      ["deploy/examples/ec2-provider/README.md", "ipvlan", false],
+    ])("the definition in %s gives the plugin %s the address of an address-only port", async (page, type, takesMac) => {
+      const { plugins } = documentedConfiguration(page);
+      await api.network("shop", type, plugins, fabric);
+      const plugin = installRecorder(node.plexus.cniPath, type);
+      const attaching = node.attaching(await pod(type), externalPorts);
+      const interfaces = [{ name: "net1", sandbox: attaching.pod.path }];
+      plugin.script("ADD", { stdout: JSON.stringify({ cniVersion: "1.0.0", interfaces }) });
+      await node.succeed("ADD", attaching);
+      const [port] = provider.ports.values();
+      const stdin: unknown = JSON.parse(plugin.calls().find(({ env }) => env["CNI_COMMAND"] === "ADD")?.stdin ?? "");
+      expect(port?.binding).toEqual({ type: "address-only" });
+      expect(stdin).toMatchObject({ type, master: "eth1", ipam: { type: "static" } });
+      expect(stdin).toHaveProperty("runtimeConfig", {
+        ips: port?.addresses.map(({ address }) => address),
+        ...(takesMac ? { mac: port?.mac } : {}),
+      });
       await node.succeed("DEL", attaching);
       expect(node.left()).toEqual(nothing);
     });
