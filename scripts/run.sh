@@ -103,7 +103,10 @@ if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
   node test/conformance/multus/build.ts cluster
 fi
 # The cluster of helm-install.test.ts runs the image for users.
-if [ "$command" = test-cluster ]; then node test/harness/image/get.ts; fi
+if [ "$command" = test-cluster ]; then
+  node test/harness/image/get.ts
+  node test/harness/network-client/build.ts
+fi
 # Only the rows that compare with Multus need Multus and kube-apiserver.
 if [ "$command" = bench ]; then
   case " $* " in

@@ -12,6 +12,7 @@ export const clusterOrder: readonly string[] = [
   "machines",
   "by-hand",
   "comparison",
+  "network-client",
   "helm-uninstall",
   "chart",
   "components",
