@@ -139,6 +139,19 @@ describe.skipIf(unable)("bridge-adapter", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
+  test("attaches without the grant firewall, checks and detaches, and refuses ipMasq there before it reserves an address", async () => {
+    const one = attaching("one", {}, { firewall: undefined });
+    await stage.succeed("ADD", one);
+    await stage.succeed("CHECK", one);
+    await stage.succeed("DEL", one);
+    const refused = await stage.call("ADD", attaching("two", { ipMasq: true }, { firewall: undefined }));
+    expect(refused).toMatchObject({
+      status: 1,
+      json: { code: 7, msg: expect.stringContaining("ipMasq: needs the capability firewall") },
+    });
+    expect(stage.left()).toEqual(nothing);
+  });
+
   test.each([
     ["links.bridges", { links: { bridges: ["br1"], forwarding: true } }, "br0"],
     ["links.forwarding", { links: { bridges: ["br0"] } }, "forwarding"],

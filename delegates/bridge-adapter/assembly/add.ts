@@ -11,6 +11,7 @@ import { Some } from "plexus/some";
 import { readDns } from "./dns";
 import { unusableIpamResult } from "./faults";
 import { Gateways, nodeEndIndex, podInterfaceIndex } from "./gateways";
+import { refuseWithoutFirewall } from "./grants";
 import { rulesOf } from "./masquerades";
 import { addNatively } from "./native";
 import { Plan } from "./plan";
@@ -22,6 +23,8 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   const settings = Settings.read(request.network, request.attachment.args);
   if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
   if (settings.native) return addNatively(request, settings);
+  const ungranted = refuseWithoutFirewall(request, settings);
+  if (ungranted !== null) return SuccessOrFault.err(ungranted);
   let ipamResult = new Success();
   if (settings.isLayer3) {
     const ipamAnswer = delegation.add(settings.ipam, null);
@@ -29,7 +32,7 @@ export function add(request: AttachmentRequest): SuccessOrFault {
     ipamResult = ipamAnswer.value;
   }
   const success = resultOf(ipamResult, settings);
-  const failed = attach(request.attachment, settings, success);
+  const failed = attach(request, settings, success);
   if (failed === null) return SuccessOrFault.ok(success);
   if (settings.isLayer3) addUndoFault(delegation.del(settings.ipam, null), failed, "its addresses were not released");
   return SuccessOrFault.err(failed);
@@ -47,11 +50,12 @@ function resultOf(ipamResult: Success, settings: Settings): Success {
 }
 
 /** Creates the links and the rules; null on success. */
-function attach(attachment: Attachment, settings: Settings, success: Success): Fault | null {
+function attach(request: AttachmentRequest, settings: Settings, success: Success): Fault | null {
+  const attachment = request.attachment;
   if (settings.isLayer3 && success.ips.length == 0) return unusableIpamResult(settings, "it has no addresses");
   const gateways = Gateways.complete(success, settings);
   if (gateways.fault !== null) return gateways.fault;
-  const plan = Plan.of(settings, attachment.ifname, success, gateways);
+  const plan = Plan.of(settings, request, success, gateways);
   if (plan.fault !== null) return plan.fault;
   const masquerades = settings.ipMasq && settings.isLayer3;
   if (masquerades) {

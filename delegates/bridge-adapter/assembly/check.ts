@@ -10,6 +10,7 @@ import { Cidr } from "plexus/cidr";
 import { invalidConfig } from "plexus/faults";
 import { sameMac } from "plexus/mac";
 import { differs } from "./faults";
+import { refuseWithoutFirewall } from "./grants";
 import { rulesOf } from "./masquerades";
 import { checkNatively } from "./native";
 import { Settings } from "./settings";
@@ -19,6 +20,8 @@ export function check(request: AttachmentRequest): Fault | null {
   const settings = Settings.read(request.network, request.attachment.args);
   if (settings.fault !== null) return settings.fault;
   if (settings.native) return checkNatively(request, settings);
+  const ungranted = refuseWithoutFirewall(request, settings);
+  if (ungranted !== null) return ungranted;
   if (settings.isLayer3) {
     const failed = delegation.check(settings.ipam, null);
     if (failed !== null) return failed;

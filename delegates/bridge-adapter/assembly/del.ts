@@ -7,6 +7,7 @@ import * as firewall from "plexus/abi/firewall";
 import * as links from "plexus/abi/links";
 import { LinkName, Operation, Place } from "plexus/abi/links";
 import { Fault } from "plexus/abi/types";
+import { keepsRulesWithoutFirewall } from "./grants";
 import { delNatively } from "./native";
 import { Settings } from "./settings";
 import { addDetail } from "./undo-faults";
@@ -23,7 +24,9 @@ export function del(request: AttachmentRequest): Fault | null {
     if (!deleted.isOk) return deleted.error;
   }
   if (settings.isLayer3) failed = delegation.del(settings.ipam, null);
-  if (settings.hasRules) failed = withRuleFault(failed, firewall.remove());
+  const remaining = keepsRulesWithoutFirewall(request, settings);
+  if (remaining !== null) return withRuleFault(failed, remaining);
+  if (settings.hasRules && request.call.granted.includes("firewall")) failed = withRuleFault(failed, firewall.remove());
   return failed;
 }
 

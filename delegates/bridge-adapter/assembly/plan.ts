@@ -16,9 +16,11 @@ import {
   VlanGateway,
 } from "plexus/abi/links";
 import { Level, write } from "plexus/abi/log";
+import { AttachmentRequest } from "plexus/abi/plugin";
 import { Fault, Success } from "plexus/abi/types";
 import { configureInterface } from "plexus/pod-interface";
 import { Some } from "plexus/some";
+import { waitWithin } from "plexus/waits";
 import { Gateways } from "./gateways";
 import { Settings } from "./settings";
 
@@ -36,11 +38,12 @@ export class Plan {
   private constructor(
     private readonly settings: Settings,
     private readonly ifname: string,
+    private readonly remainingMs: u32,
   ) {}
 
   /** `success`: IPAM's completed result; without addresses for layer 2 only. */
-  static of(settings: Settings, ifname: string, success: Success, gateways: Gateways): Plan {
-    const plan = new Plan(settings, ifname);
+  static of(settings: Settings, request: AttachmentRequest, success: Success, gateways: Gateways): Plan {
+    const plan = new Plan(settings, request.attachment.ifname, request.call.remainingMs);
     plan.makeBridge();
     plan.makeGateways(gateways);
     plan.makePort();
@@ -113,11 +116,11 @@ export class Plan {
       if (settings.enableDad) this.setInterface(Family.Ipv6, "enhanced_dad", "1");
       this.setInterface(Family.Ipv6, "accept_dad", settings.enableDad ? "1" : "0");
       this.setInterface(Family.Ipv4, "arp_notify", "1");
-      this.fault = configureInterface(this.ifname, success.ips, success.routes, this.operations);
+      this.fault = configureInterface(this.ifname, success.ips, success.routes, this.operations, this.remainingMs);
     }
     const last = this.operations[this.operations.length - 1];
     if (!settings.disableContainerInterface && !last.isSettle)
-      this.operations.push(Operation.settle(new Settling(this.pod, portMilliseconds)));
+      this.operations.push(Operation.settle(new Settling(this.pod, waitWithin(this.remainingMs, portMilliseconds))));
   }
 
   private setInterface(family: Family, name: string, value: string): void {

@@ -42,7 +42,7 @@ function make(settings: Settings, request: AttachmentRequest, ipamResult: Succes
       return SuccessOrFault.err(ownFault(NO_ADDRESS, `IPAM plugin ${settings.ipam} returned missing IP config`));
     operations.push(Operation.setInterface(new InterfaceSetting(pod, Family.Ipv4, "arp_notify", "1", false)));
     operations.push(Operation.setInterface(new InterfaceSetting(pod, Family.Ipv6, "ndisc_notify", "1", false)));
-    const fault = configureInterface(ifname, ipamResult.ips, ipamResult.routes, operations);
+    const fault = configureInterface(ifname, ipamResult.ips, ipamResult.routes, operations, request.call.remainingMs);
     if (fault !== null) return SuccessOrFault.err(fault);
   }
   const applied = apply(operations);

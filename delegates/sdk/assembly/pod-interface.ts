@@ -6,6 +6,7 @@ import { Cidr } from "./cidr";
 import { notDecoded } from "./faults";
 import { Ip } from "./ip";
 import { Some } from "./some";
+import { waitWithin } from "./waits";
 
 /** Maximum time for a new IPv6 address to be tentative, in milliseconds. */
 const settleMilliseconds: u32 = 5000;
@@ -13,7 +14,8 @@ const settleMilliseconds: u32 = 5000;
 /**
  * Appends operations that give the interface its addresses and routes, and bring it up. A route without a gateway gets the first
  * gateway of its family among the addresses. With an IPv6 address, IPv6 is enabled for the interface and for `lo`, and the
- * address survives a link that goes down. With an IPv6 gateway, the addresses are waited for. Answers a mistake in an address or
+ * address survives a link that goes down. With an IPv6 gateway, the addresses are waited for, at most half of `remainingMs` of the
+ * call. Answers a mistake in an address or
  * destination; null: all operations were appended.
  */
 export function configureInterface(
@@ -21,6 +23,7 @@ export function configureInterface(
   ips: Array<IpConfig>,
   routes: Array<Route>,
   operations: Array<Operation>,
+  remainingMs: u32 = u32.MAX_VALUE,
 ): Fault | null {
   const link = new LinkName(Place.Pod, ifname);
   let gateway4: string | null = null;
@@ -56,7 +59,7 @@ export function configureInterface(
     operations.push(Operation.addRoute(change));
   }
   // Last, so that all earlier operations can be sent together.
-  if (gateway6 !== null) operations.push(Operation.settle(new Settling(link, settleMilliseconds)));
+  if (gateway6 !== null) operations.push(Operation.settle(new Settling(link, waitWithin(remainingMs, settleMilliseconds))));
   return null;
 }
 
