@@ -240,7 +240,10 @@ describe.skipIf(missing("the EC2 provider", missingMoto))("the EC2 provider", ()
 
   test("asks for a later try while EC2 does not answer", async () => {
     const alone = ask(await start("alone", "http://127.0.0.1:9"));
-    expect(await alone.ensure(requestOf("shop/0b6c-4"))).toMatchObject({ ok: false, reason: "unavailable" });
+    expect(await alone.ensure(requestOf("shop/0b6c-4"))).toMatchObject({
+      reason: "unavailable",
+      message: expect.stringContaining("EC2 cannot be asked: connect ECONNREFUSED"),
+    });
     expect(await alone.list()).toMatchObject({ ok: false, reason: "unavailable" });
   });
 });

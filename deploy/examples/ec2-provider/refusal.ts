@@ -25,7 +25,9 @@ const maxMessage = 400;
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  const text = `EC2 answers ${name}: ${message}`.slice(0, maxMessage);
+  // Errors of the SDK's own, such as absent credentials and a lost connection, are no answers of EC2.
+  const isAnswer = error instanceof Error && "$fault" in error;
+  const text = `${isAnswer ? `EC2 answers ${name}` : "EC2 cannot be asked"}: ${message}`.slice(0, maxMessage);
   if (exhausted.has(name)) return new Refusal(507, text);
   return new Refusal(busy.has(name) ? 429 : 503, text);
 }

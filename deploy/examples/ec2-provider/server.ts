@@ -19,6 +19,8 @@ export function providerListener(ports: Ec2Ports, tokenFile: string): RequestLis
       (body) => send(response, 200, body),
       (error: unknown) => {
         const { status, message } = refusalOf(error);
+        // A refusal of the provider's own stands in the ExternalPort. Other errors are the administrator's.
+        if (!(error instanceof Refusal)) process.stderr.write(`${JSON.stringify({ level: "warn", status, msg: message })}\n`);
         send(response, status, { message });
       },
     );

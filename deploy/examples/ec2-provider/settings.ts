@@ -34,8 +34,17 @@ export type Settings = z.infer<typeof settings>;
 
 /** Reads the settings. Rejects with a message that names the file, the key and the mistake. */
 export async function readSettings(path: string): Promise<Settings> {
-  const read = settings.safeParse(JSON.parse(await readFile(path, "utf8")));
+  const read = settings.safeParse(await readJson(path));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new Error(`${path}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
+}
+
+async function readJson(path: string): Promise<unknown> {
+  const text = await readFile(path, "utf8");
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${path} is no JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }

@@ -13,7 +13,7 @@ if (reason !== undefined) process.stderr.write(`plexus: ${reason}: tests of the 
 function getMoto(): string | undefined {
   process.stderr.write("plexus: installing moto (140 MB, once)\n");
   rmSync(motoCache, { recursive: true, force: true });
-  const packages = [`moto[ec2]==${motoVersion}`, "flask", "flask-cors"];
+  const packages = [`moto[ec2]==${motoVersion}`, "flask==3.1.3", "flask-cors==6.0.5"];
   const failed =
     run("python3", ["-m", "venv", motoCache]) ??
     run(join(motoCache, "bin/pip"), ["install", "--quiet", "--retries", "1", "--only-binary", ":all:", ...packages]);

@@ -8,6 +8,8 @@ export interface ProviderCheck {
   readonly id: string;
   /** The rule, as a sentence. */
   readonly title: string;
+  /** The check judges the answers to all others, so it runs also if the run has ended. */
+  readonly judgesAll?: true;
   /** Resolves if the provider follows the rule. Throws a Violation or a Skip. */
   readonly run: (lab: Lab) => Promise<void>;
 }

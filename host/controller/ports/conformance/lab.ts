@@ -50,6 +50,8 @@ export class Lab {
   readonly #pods = new Set<string>();
   /** Requests without an answer since the last answer. */
   #unanswered = 0;
+  /** Answers after the time limit. */
+  #late = 0;
   /** The slowest answer of each operation in ms. */
   readonly slowest = new Map<string, number>();
 
@@ -127,7 +129,9 @@ export class Lab {
   async send({ method = "POST", path, body, token = this.init.token ?? "" }: RawRequest): Promise<Answer> {
     const started = performance.now();
     const ended = (answer: Answer): Answer => {
-      this.slowest.set(path, Math.max(performance.now() - started, this.slowest.get(path) ?? 0));
+      const ms = performance.now() - started;
+      this.slowest.set(path, Math.max(ms, this.slowest.get(path) ?? 0));
+      if (ms >= this.init.answerMs) this.#late += 1;
       this.#unanswered = answer.status === 0 ? this.#unanswered + 1 : 0;
       return answer;
     };
@@ -150,15 +154,17 @@ export class Lab {
     }
   }
 
-  /** Whether the provider has stopped answering: further checks would only wait. */
-  isSilent(): boolean {
-    return this.#unanswered >= maxUnanswered;
+  /** Why further checks would only wait; undefined: the provider answers. */
+  reasonToStop(): string | undefined {
+    if (this.#unanswered >= maxUnanswered) return "the provider does not answer any more";
+    return this.#late >= maxLate ? "the provider is too slow" : undefined;
   }
 
   /** Releases the ports of the check that ended. */
   async releaseUsed(): Promise<void> {
     for (const [key, providerId] of this.#used) {
-      if (this.isSilent() || !isDone(await this.release({ key, providerId }))) this.#unreleased.set(key, providerId);
+      if (this.#unanswered >= maxUnanswered || !isDone(await this.release({ key, providerId })))
+        this.#unreleased.set(key, providerId);
     }
     this.#used.clear();
   }
@@ -166,7 +172,7 @@ export class Lab {
   /** Releases what the run has left, by the provider's list. Answers the ports that may remain. */
   async releaseAll(): Promise<readonly OwnedPort[]> {
     const known = [...this.#unreleased].map(([key, providerId]) => ({ key, providerId }));
-    if (this.isSilent()) return known;
+    if (this.#unanswered >= maxUnanswered) return known;
     const left = async (): Promise<readonly OwnedPort[] | undefined> => this.listed().catch(() => undefined);
     for (const port of (await left()) ?? known) await this.release(port);
     return (await left()) ?? known;
@@ -175,6 +181,8 @@ export class Lab {
 
 /** Requests without an answer, one after the other, after which a run ends. */
 const maxUnanswered = 4;
+/** Late answers after which a run ends: each takes as long as plexus-controller waits, or longer. */
+const maxLate = 8;
 
 /** The ports of an answer to `list`, or the problem. */
 export function portsOf(answer: Answer): readonly OwnedPort[] | string {

@@ -1,5 +1,7 @@
 // Each check of providers fails for the provider with the one defect that breaks its rule, and for no other.
 
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { providerChecks } from "./catalogue.ts";
 import { type ProviderReport, runProviderChecks } from "./run-checks.ts";
@@ -32,6 +34,9 @@ async function reportOf(defect?: Defect): Promise<ProviderReport & { readonly le
   }
 }
 
+/** Settings without a token and parameters. */
+const alone = { owner: "o", token: undefined, parameters: {}, forbidden: [], nodeName: "n", ports: 2 };
+
 function failedOf({ outcomes }: ProviderReport): Record<string, string> {
   return Object.fromEntries(outcomes.filter(({ verdict }) => verdict === "failed").map(({ check, why }) => [check.id, why]));
 }
@@ -55,18 +60,20 @@ describe.concurrent("the checks of providers", () => {
   test("a provider that ends is reported as one that does not answer, and the run ends", async () => {
     const server = await startProviderServer();
     server.close();
-    const init = {
-      url: server.url,
-      owner: "o",
-      token: undefined,
-      parameters: {},
-      forbidden: [],
-      nodeName: "n",
-      ports: 2,
-      answerMs: 500,
-    };
+    const init = { ...alone, url: server.url, answerMs: 500 };
     const report = await runProviderChecks(init, providerChecks);
     expect(failedOf(report)).toHaveProperty("ENS-1", expect.stringContaining("there is no answer"));
-    expect(report.outcomes.at(-1)?.why).toBe("the provider does not answer any more");
+    expect(report.outcomes.at(-2)?.why).toBe("the provider does not answer any more");
+  });
+
+  test("a provider whose answers are all late does not hold the run up, and fails TIM-1", async () => {
+    const server = createServer((_, response) => void setTimeout(() => response.end("{}"), 40));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const init = { ...alone, url: `http://127.0.0.1:${port}`, answerMs: 30 };
+    const report = await runProviderChecks(init, providerChecks);
+    server.close();
+    expect(failedOf(report)).toHaveProperty("TIM-1", expect.stringContaining("/v1/ensure took"));
+    expect(report.outcomes.at(-2)?.why).toBe("the provider is too slow");
   });
 });

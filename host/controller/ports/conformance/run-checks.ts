@@ -32,7 +32,8 @@ export function countOf({ outcomes }: ProviderReport, verdict: ProviderOutcome["
 }
 
 async function judge(lab: Lab, check: ProviderCheck): Promise<Pick<ProviderOutcome, "verdict" | "why">> {
-  if (lab.isSilent()) return { verdict: "skipped", why: "the provider does not answer any more" };
+  const stop = check.judgesAll === true ? undefined : lab.reasonToStop();
+  if (stop !== undefined) return { verdict: "skipped", why: stop };
   try {
     await check.run(lab);
     return { verdict: "passed", why: "" };

@@ -22,7 +22,7 @@ export const listChecks: readonly ProviderCheck[] = [
         const found = ports.filter((port) => port.key === key).map((port) => port.providerId);
         demand(
           found.length === 1 && found[0] === providerId,
-          `list has ${found.length} ports of key ${key}${found.length === 0 ? "" : `: ${found.join(", ")}`}; expected is ${providerId} alone`,
+          `list has ${found.length} ports of key ${key}${found.length === 0 ? "" : `: ${found.slice(0, 5).join(", ")}`}; expected is ${providerId} alone`,
         );
       }
     },
