@@ -84,6 +84,7 @@ const values = z.strictObject({
     providers: z.array(kubernetes),
     secretName: z.string(),
     kuryr: z.strictObject({ annotation: z.boolean(), kuryrPorts: z.boolean(), bridge: z.string().regex(/^[\w.-]{1,15}$/u) }),
+    ovs: z.strictObject({ socket: z.union([path, z.literal("")]) }),
   }),
   oneShot: z.literal(["node", "off", false]),
   shippedComponents: z.string().regex(/^(?:all|none|[\w.-]+(?:,[\w.-]+)*)$/u),

@@ -163,6 +163,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
         ["pools of addresses", ["--set", "pools.enabled=true"]],
         ["PodNetworks", ["--set", "networks.enabled=true"]],
         ["external ports", ["--set", "externalPorts.enabled=true", "--set", "externalPorts.secretName=openstack"]],
+        ["Open vSwitch", ["--set", "externalPorts.ovs.socket=/run/openvswitch/db.sock"]],
         ["K3s", ["--values", join(chart, "values-k3s.yaml")]],
         ["MicroK8s", ["--values", join(chart, "values-microk8s.yaml")]],
       ])("are accepted with strict validation: %s", async (_, args) => {

@@ -126,6 +126,7 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       ["definitions.rulez=x", "rulez", ["rules", "trusted"]],
       ["image.digest=latest", "image/digest", ["sha256"]],
       ["cni.binDir=opt", "cni/binDir", ["pattern"]],
+      ["externalPorts.ovs.socket=db.sock", "externalPorts/ovs/socket", ["pattern"]],
       ["networkApi.directory=run", "networkApi/directory", ["pattern"]],
       [`networkApi.directory=/${"a".repeat(94)}`, "networkApi/directory", ["maxLength"]],
       ["networkApi.socket=/x", "socket", ["directory", "feedNamespace"]],
@@ -238,6 +239,15 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(theOnly(named, "ConfigMap")).toMatchObject({
         data: { "plexus.json": expect.stringContaining('"confDir": "/etc/cni/multus/net.d"') },
       });
+    });
+
+    test("have the directory of OVSDB's socket only where a value names it, read-only", () => {
+      const { containers, volumes } = podOf(render("--set", "externalPorts.ovs.socket=/run/openvswitch/db.sock"));
+      const mounts = containers.flatMap(({ name, volumeMounts }) =>
+        volumeMounts.flatMap(({ name: volume, ...mount }) => (volume === "ovs" ? [[name, mount]] : [])),
+      );
+      expect(mounts).toEqual([["plexusd", { mountPath: "/run/openvswitch", readOnly: true }]]);
+      expect(volumes.find(({ name }) => name === "ovs")).toMatchObject({ hostPath: { path: "/run/openvswitch" } });
     });
 
     test("have the socket of the CRI Network API only where a value switches it on, and a directory of its own only where a value names one", () => {

@@ -5,10 +5,11 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { installTestDelegate, testDelegate } from "../delegates/built.ts";
 import { type Attaching, nothing, openStage, type Stage } from "../e2e/stage.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { missingOpenVswitch, type OpenVswitch, startOpenVswitch } from "../harness/neutron/open-vswitch.ts";
 import { filesBelow, type PodNamespace } from "../harness/namespaces.ts";
 import type { Answer } from "../harness/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
@@ -23,6 +24,8 @@ interface NodeState {
   readonly neighbour: Snapshot;
   readonly files: readonly (readonly string[])[];
   readonly leases: readonly string[];
+  /** The interfaces of Open vSwitch. */
+  readonly ovs: string | undefined;
   readonly calls: readonly unknown[];
 }
 
@@ -33,6 +36,17 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
   let stage: Stage;
   // The first build of the delegate takes long, so that it must not count as a test's time.
   beforeAll(() => testDelegate("intruder"));
+  /** Without Open vSwitch on this machine there is nothing to protect: each attempt then fails, too. */
+  let ovs: OpenVswitch | undefined;
+  beforeAll(async () => {
+    if (missingOpenVswitch() !== undefined) return;
+    ovs = await startOpenVswitch();
+    for (const bridge of ["victim-br", "own-br"]) ovs.vsctl("add-br", bridge);
+    const marks = ["plexus-delegate=intruder", "plexus-network=victim", "plexus-attachment=two/eth0", "iface-id=victim-port"];
+    const ids = marks.map((mark) => `external_ids:${mark}`);
+    ovs.vsctl("add-port", "victim-br", "victim1", "--", "set", "interface", "victim1", ...ids);
+  });
+  afterAll(() => ovs?.dispose());
   let daemon: TestDaemon | undefined;
   let pod: PodNamespace;
   let neighbour: PodNamespace;
@@ -91,6 +105,7 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
       resolver: { files: ["/etc/hosts"] },
     };
     const directories = {
+      ovs: { ...(grants === "empty" ? {} : { bridges: ["own-*"] }), socket: ovs?.socket ?? "/run/plexus-no-ovs.sock" },
       leases: { directories: [stage.leases] },
       state: { directories: [join(stage.plexus.directory, "own")] },
     };
@@ -118,7 +133,8 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
         "net.ipv4.ip_forward",
         "net/ipv4",
       ],
-      ...(grants === "empty" ? {} : { grantedKey: "net/ipv4/conf/foreign0/tag" }),
+      ...(grants === "empty" ? {} : { grantedKey: "net/ipv4/conf/foreign0/tag", grantedBridge: "own-br" }),
+      ovsBridges: ["victim-br", "own-br", "absent-br", "*"],
       addresses: ["10.99.0.1", "10.99.0.2", "127.0.0.1", "192.0.2.1"],
       plugins: ["victim", "intruder", "plexus", "../victim", "", "*", "bridge"],
       directories: [victim, "/etc", "/", "victim", `${stage.leases}/../../victim`, "/proc/self/cwd"],
@@ -140,6 +156,7 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
         readFileSync(join(stage.plexus.directory, "victim", path), "utf8"),
       ]),
       leases: filesBelow(stage.leases),
+      ovs: ovs?.vsctl("--format=csv", "list", "interface"),
       calls: plugin.calls(),
     };
   }

@@ -40,7 +40,7 @@ describe.skipIf(missing("capability ovs", missingOpenVswitch))("capability ovs w
 
   const portsOf = (bridge: string): readonly string[] => ovs.vsctl("list-ports", bridge).split("\n").filter(Boolean);
 
-  test("KU-25: a port has the fabric's interface ID, the MAC address and the marks of its owner", async () => {
+  test("a port has the fabric's interface ID, the MAC address and the marks of its owner", async () => {
     expect(await call().addPort(request)).toEqual({ ok: undefined });
     expect(portsOf("br-int")).toEqual(["veth1"]);
     const ids = ovs.vsctl("get", "interface", "veth1", "external_ids");

@@ -9,6 +9,7 @@ import { Config } from "plexus/config";
 import { ownFault } from "plexus/faults";
 import { tryHostLink, tryOddities, tryParent, tryPodLink } from "./links";
 import { tryAddress, tryDirectory, tryFile, tryFrames, tryLeases, tryGcOnly, tryPlugin, trySysctl } from "./others";
+import { tryPort, tryPorts } from "./ovs";
 import { Tries } from "./tries";
 
 export function add(request: AttachmentRequest): SuccessOrFault {
@@ -59,6 +60,9 @@ function tryAll(verb: string, network: Network): Fault | null {
   for (let i = 0; i < directories.length; i++) tryDirectory(tries, directories[i]);
   const files = listOf(config, "files");
   for (let i = 0; i < files.length; i++) tryFile(tries, files[i]);
+  const bridges = listOf(config, "ovsBridges");
+  for (let i = 0; i < bridges.length; i++) tryPort(tries, bridges[i], "victim1", bridges[i] == config.string("grantedBridge"));
+  tryPorts(tries);
   tryLeases(tries, new Pool(0), new AttachmentId("other", "eth0"));
   if (verb != "GC") tryGcOnly(tries);
   const fault = ownFault(tries.isRight ? 177 : 178, `tried ${tries.count} things`);

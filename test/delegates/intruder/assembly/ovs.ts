@@ -1,0 +1,33 @@
+// Tries ports of Open vSwitch on bridges, links and interface IDs that are not the attachment's.
+
+import * as ovs from "plexus/abi/ovs";
+import { Fault } from "plexus/abi/types";
+import { Tries } from "./tries";
+
+/** Tries to make, take over, see and remove a port. `isGranted`: whether the bridge is granted, so that only the link is not the intruder's. */
+export function tryPort(tries: Tries, bridge: string, link: string, isGranted: bool): void {
+  const port = new ovs.NewPort(bridge, link, "victim-port", "02:00:00:00:00:66");
+  tries.refused(`port ${link} of bridge ${bridge}`, isGranted ? link : bridge, ovs.addPort(port));
+  const settled = ovs.settle(link, 10);
+  tries.refused(`settle ${link}`, "", settled.isOk ? null : settled.error);
+  const seen = ovs.port(link);
+  tries.refused(`port ${link}`, "", seen.isOk ? noneUnless(seen.value !== null) : seen.error);
+  const removed = ovs.removePort(link);
+  tries.refused(`removal of port ${link}`, "", removed.isOk ? noneUnless(removed.value) : removed.error);
+}
+
+/** Tries to see and remove ports of others. */
+export function tryPorts(tries: Tries): void {
+  const seen = ovs.ports();
+  tries.refused("ports", "", seen.isOk ? noneUnless(seen.value.length > 0) : seen.error);
+  const removed = ovs.removePorts();
+  tries.refused("removal of all ports", "", removed.isOk ? noneUnless(removed.value > 0) : removed.error);
+  const retained = ovs.retain([]);
+  tries.refused("ovs.retain", "", retained.isOk ? noneUnless(retained.value > 0) : retained.error);
+}
+
+/** The answer that the attachment has no such port counts as a refusal. */
+function noneUnless(found: bool): Fault | null {
+  if (found) return null;
+  return new Fault(0, "none");
+}
