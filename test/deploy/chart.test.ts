@@ -242,12 +242,12 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
     });
 
     test("have the directory of OVSDB's socket only where a value names it, read-only", () => {
-      const { containers, volumes } = podOf(render("--set", "externalPorts.ovs.socket=/run/openvswitch/db.sock"));
-      const mounts = containers.flatMap(({ name, volumeMounts }) =>
+      const plugging = podOf(render("--set", "externalPorts.ovs.socket=/run/openvswitch/db.sock"));
+      const mounts = plugging.containers.flatMap(({ name, volumeMounts }) =>
         volumeMounts.flatMap(({ name: volume, ...mount }) => (volume === "ovs" ? [[name, mount]] : [])),
       );
       expect(mounts).toEqual([["plexusd", { mountPath: "/run/openvswitch", readOnly: true }]]);
-      expect(volumes.find(({ name }) => name === "ovs")).toMatchObject({ hostPath: { path: "/run/openvswitch" } });
+      expect(plugging.volumes.find(({ name }) => name === "ovs")).toMatchObject({ hostPath: { path: "/run/openvswitch" } });
     });
 
     test("have the socket of the CRI Network API only where a value switches it on, and a directory of its own only where a value names one", () => {

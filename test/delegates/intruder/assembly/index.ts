@@ -61,7 +61,11 @@ function tryAll(verb: string, network: Network): Fault | null {
   const files = listOf(config, "files");
   for (let i = 0; i < files.length; i++) tryFile(tries, files[i]);
   const bridges = listOf(config, "ovsBridges");
-  for (let i = 0; i < bridges.length; i++) tryPort(tries, bridges[i], "victim1", bridges[i] == config.string("grantedBridge"));
+  for (let i = 0; i < bridges.length; i++) {
+    // Of a granted bridge only the link is refused; verbs without new ports refuse them without a name.
+    const name = bridges[i] == config.string("grantedBridge") ? "victim1" : bridges[i];
+    tryPort(tries, bridges[i], "victim1", verb == "ADD" ? name : "");
+  }
   tryPorts(tries);
   tryLeases(tries, new Pool(0), new AttachmentId("other", "eth0"));
   if (verb != "GC") tryGcOnly(tries);

@@ -4,10 +4,10 @@ import * as ovs from "plexus/abi/ovs";
 import { Fault } from "plexus/abi/types";
 import { Tries } from "./tries";
 
-/** Tries to make, take over, see and remove a port. `isGranted`: whether the bridge is granted, so that only the link is not the intruder's. */
-export function tryPort(tries: Tries, bridge: string, link: string, isGranted: bool): void {
+/** Tries to make, take over, see and remove a port. `name`: the name in the refusal of a new port. */
+export function tryPort(tries: Tries, bridge: string, link: string, name: string): void {
   const port = new ovs.NewPort(bridge, link, "victim-port", "02:00:00:00:00:66");
-  tries.refused(`port ${link} of bridge ${bridge}`, isGranted ? link : bridge, ovs.addPort(port));
+  tries.refused(`port ${link} of bridge ${bridge}`, name, ovs.addPort(port));
   const settled = ovs.settle(link, 10);
   tries.refused(`settle ${link}`, "", settled.isOk ? null : settled.error);
   const seen = ovs.port(link);
