@@ -70,6 +70,25 @@ export function hotPlugDifference(wanted: readonly NetworkSelection[], attached:
   };
 }
 
+/** An attachment of an entry that has no facts for a comparison: its ADD ran without the key `hotPlug`. */
+export interface PlainAttachment {
+  /** `namespace/name` of the definition, or another source. */
+  readonly source: string;
+  /** Whether only a selection of the pod can have led to it. */
+  readonly isSelected: boolean;
+}
+
+/** Whether an annotation certainly selects other networks than these attachments have. Requests and interface names are not known. */
+export function selectsOtherNetworks(wanted: readonly NetworkSelection[], attached: readonly PlainAttachment[]): boolean {
+  const left = [...attached];
+  for (const { namespace, name } of wanted) {
+    const found = left.findIndex(({ source }) => source === `${namespace}/${name}`);
+    if (found < 0) return true;
+    left.splice(found, 1);
+  }
+  return left.some(({ isSelected }) => isSelected);
+}
+
 /**
  * The requests of a selection besides network and interface, as a text that depends on neither the form of the annotation nor the order of its keys.
  * "{}" without requests.

@@ -175,6 +175,42 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     await deleted(pod);
   });
 
+  test("a GC keeps what a running container got by hot-plug, and undoes that of a container that the runtime does not know", async () => {
+    // Plugins get GC from CNI 1.1.0 on.
+    const recorder = installRecorder(stage.plexus.cniPath, "swept");
+    const interfaces = [{ name: "net2", sandbox: "/run/netns/any" }];
+    recorder.script("ADD", { stdout: JSON.stringify({ cniVersion: "1.1.0", interfaces }) });
+    const list = { cniVersion: "1.1.0", name: "swept", plugins: [{ type: "swept" }] };
+    manifests.definition("swept", { config: JSON.stringify(list) });
+    const calls = (verb: string): ReturnType<typeof recorder.calls> =>
+      recorder.calls().filter(({ env }) => env["CNI_COMMAND"] === verb);
+    const [live, dead] = [await attached("storage"), await attached("storage")];
+    for (const pod of [live, dead]) {
+      select(pod, "storage,swept");
+      await expectStatus(pod, "net1 shop/storage", "net2 shop/swept");
+    }
+    const leasesOf = ({ containerId }: Attached): readonly string[] =>
+      leases(stage.leases).filter((path) => readFileSync(join(stage.leases, path), "utf8").startsWith(`${containerId}\r\n`));
+    const before = { addresses: live.pod.addresses(), leases: leasesOf(live) };
+    expect(before.leases).toHaveLength(2);
+    const valid = [{ containerID: live.containerId, ifname: "eth0" }];
+    const gc = { ...live, config: { ...live.config, cniVersion: "1.1.0", "cni.dev/valid-attachments": valid } };
+    await node.succeed("GC", gc);
+    expect({ addresses: live.pod.addresses(), leases: leasesOf(live) }).toEqual(before);
+    await node.succeed("CHECK", live);
+    expect([linksOf(dead), leasesOf(dead)]).toEqual([[], []]);
+    expect(calls("DEL").map(({ env }) => env["CNI_CONTAINERID"])).toEqual([dead.containerId]);
+    const validIn = ({ stdin }: { stdin: string } = { stdin: "{}" }): unknown => JSON.parse(stdin)["cni.dev/valid-attachments"];
+    expect(validIn(calls("GC").at(-1))).toEqual([{ containerID: live.containerId, ifname: "net2" }]);
+    // A network that hot-plug detached has no valid attachment any more.
+    select(live, "swept");
+    await expectStatus(live, "net2 shop/swept");
+    await node.succeed("GC", gc);
+    expect(leasesOf(live).map((path) => path.split("/")[0])).toEqual(["pods"]);
+    expect(calls("DEL")).toHaveLength(1);
+    await deleted(live);
+  });
+
   test("does not touch a path that has become another network namespace", async () => {
     const pod = await attached();
     const inside = (...command: readonly [string, ...string[]]): void => expect(pod.pod.exec(command).status).toBe(0);
@@ -186,13 +222,23 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     await node.succeed("DEL", pod);
   });
 
-  test("does nothing for a pod that was attached without the key", async () => {
+  test("says why a pod that was attached without the key keeps its networks, and nothing while it selects them", async () => {
+    // The daemon keeps the configuration of this call, with the key, for its own calls.
+    const on = await attached(undefined, { name: "off" });
     const pod = await attached("storage", { hotPlug: false, name: "off" });
     const journal = readFileSync(join(node.state, "journal", `${pod.containerId}@off@eth0`), "utf8");
     expect(journal).not.toContain("hotPlug");
-    select(pod);
+    const refusals = (): readonly string[] => node.warnings.filter((line) => line.includes(pod.containerId));
     await sleep(400);
+    expect(refusals()).toEqual([]);
+    select(pod, "storage,fast");
+    await expect
+      .poll(refusals, soon)
+      .toEqual([
+        expect.stringMatching(/attached before the key hotPlug was switched on; create its pod anew \[HOT_PLUG_REFUSED\]/u),
+      ]);
     expect(linksOf(pod).toSorted()).toEqual(["eth0", "net1"]);
+    await deleted(on);
     await node.succeed("DEL", pod);
   });
 

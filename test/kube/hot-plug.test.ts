@@ -67,9 +67,9 @@ describe.skipIf(missingForKube("hot-plug with a Kubernetes API"))("networks of a
       ...(call.args === undefined ? {} : { args: call.args }),
       env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" },
     });
-  async function running(name: string): Promise<Running> {
-    const pod = await api.pod("shop", name);
-    const each = { ...pod, call: node.attaching(pod, { hotPlug: true, kubeconfig }) };
+  async function running(name: string, selection?: string, hotPlug = true): Promise<Running> {
+    const pod = await api.pod("shop", name, selection);
+    const each = { ...pod, call: node.attaching(pod, { hotPlug, kubeconfig }) };
     expect(await request("ADD", each)).toMatchObject({ status: 0 });
     return each;
   }
@@ -91,6 +91,27 @@ describe.skipIf(missingForKube("hot-plug with a Kubernetes API"))("networks of a
         return Array.isArray(status) ? status.map((entry: unknown) => Reflect.get(Object(entry), "interface")) : status;
       }, soon)
       .toEqual(["eth0", ...names]);
+
+  test("the first change of a pod that was attached before the key was on is refused by an Event", async () => {
+    // The daemon keeps the configuration of this call, with the key, for its own calls.
+    const on = await running("on");
+    const pods = [await running("quiet", "storage", false), await running("more", "storage", false)] as const;
+    const fewer = await running("fewer", "storage", false);
+    const refused = async (pod: Running): Promise<readonly string[]> =>
+      (await api.eventsOf(pod)).filter((text) => text.includes("attached before the key hotPlug was switched on"));
+    const [quiet, more] = pods;
+    await selectNetworks(api, more, "storage,fast");
+    // Deselecting all is a change, too.
+    await selectNetworks(api, fewer, undefined);
+    await expect.poll(() => refused(more), soon).toEqual([expect.stringMatching(/^Warning InterfaceAddFailed /u)]);
+    await expect.poll(() => refused(fewer), soon).toEqual([expect.stringMatching(/^Warning InterfaceRemoveFailed /u)]);
+    expect(await refused(quiet)).toEqual([]);
+    for (const pod of [...pods, fewer]) {
+      await expectLinks(pod, "net1");
+      expect(await request("DEL", pod)).toMatchObject({ status: 0 });
+    }
+    expect(await request("DEL", on)).toMatchObject({ status: 0 });
+  });
 
   test("MO-17 N13-03: the annotation's change is followed, with Multus' Events and one new status", async () => {
     const pod = await running("web");

@@ -3,6 +3,8 @@
 import type { Fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import { selectsOtherNetworks } from "../../../src/npwg/hot-plug-difference.ts";
+import { podNetworksAnnotation } from "../../../src/podnetwork/pod-networks.ts";
 import type { CallContext } from "../../engine/call/call-context.ts";
 import { podIdentity } from "../../engine/call/pod-identity.ts";
 import {
@@ -12,7 +14,9 @@ import {
   type SelectingPod,
   selectingPod,
   type Tell,
+  underLock,
 } from "../../engine/hotplug/follow-annotation.ts";
+import { runningContainer } from "../../engine/hotplug/running-container.ts";
 import { publishFromJournal } from "../../engine/hotplug/status-from-journal.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
 import type { ContainerCalls } from "./container-calls.ts";
@@ -74,6 +78,42 @@ export async function followPod(
   const attached = detached.ok && detached.value ? await change("ADD", attach) : detached;
   if (!attached.ok) faults.push(attached.fault);
   return { changes, faults };
+}
+
+/**
+ * Tells the author of a pod that was attached without the key `hotPlug` that its networks do not follow the annotation. `changed`: whether a change of
+ * the annotation was seen; without one the networks themselves are compared. Answers the refusal, which is lasting; `off` if the configuration that
+ * the daemon keeps does not have the key.
+ */
+export async function refuseToFollow(
+  calls: ContainerCalls,
+  { key, entry }: ListedEntry,
+  changed: boolean,
+  isNews: (message: string) => boolean,
+): Promise<Followed | "off"> {
+  let isOff = false;
+  const refused = await calls.run(entry.plan, "DEL", async (context) => {
+    isOff = !context.configuration.hotPlug;
+    if (isOff) return ok(undefined);
+    const selecting = await selectingPod(context);
+    // The ADD refused or passed over a mistake that has been there since; a pod that is gone gets its DEL.
+    if (!selecting.ok) return selecting.fault.kind === "POD_NOT_FOUND" || !changed ? ok(undefined) : selecting;
+    if (selecting.value === undefined) return ok(undefined);
+    const { cluster, pod, wanted } = selecting.value;
+    const isOfPodNetworks = pod.annotations.has(podNetworksAnnotation);
+    const attached = entry.plan.attachments.slice(1).map(({ source, definition }) => {
+      return { source, isSelected: definition !== undefined && !isOfPodNetworks };
+    });
+    if (!changed && !selectsOtherNetworks(wanted, attached)) return ok(undefined);
+    const container = await underLock(context, key, () => runningContainer(context, key));
+    if (container.ok) return ok(undefined);
+    const { kind, msg } = container.fault;
+    if (kind !== "HOT_PLUG_REFUSED") return container;
+    if (isNews(msg))
+      cluster.tell(pod, { reason: wanted.length > 0 ? "InterfaceAddFailed" : "InterfaceRemoveFailed", message: msg });
+    return container;
+  });
+  return isOff ? "off" : { changes: [], faults: refused.ok ? [] : [refused.fault] };
 }
 
 /** Tells the pod's author of a mistake in the annotation. The pod's objects could not be read as a whole, so its name comes from the runtime. */

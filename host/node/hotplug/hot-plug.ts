@@ -14,7 +14,7 @@ import { podIdentity } from "../../engine/call/pod-identity.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
 import { ContainerCalls, type ContainerCallsInit } from "./container-calls.ts";
-import { followPod } from "./follow-pod.ts";
+import { followPod, refuseToFollow } from "./follow-pod.ts";
 import { keptHotPlugConfigurations } from "./kept-hot-plug.ts";
 import { isChangeable, RunningEntries } from "./running-entries.ts";
 
@@ -57,6 +57,8 @@ const overflowMs = 5_000;
 const defaultResyncMs = 300_000;
 /** Pause before another look at an ADD that is under way, in ms. */
 const addMs = 1_000;
+/** Time after the key's appearance in a call within which the daemon surely keeps that configuration, in ms. */
+const keptMs = 60_000;
 const maxLine = 4096;
 
 /** Faults that no later try mends: only a change of the pod, the definition or the configuration does. */
@@ -93,6 +95,8 @@ export class HotPlug implements HotPlugOperations {
   /** The last failure of each pod: the same is not reported twice. */
   readonly #failures = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
+  /** When a configuration switched hot-plug on last, in ms of the monotonic clock. */
+  #switchedOnMs = 0;
 
   constructor(init: HotPlugInit) {
     this.#init = init;
@@ -134,6 +138,7 @@ export class HotPlug implements HotPlugOperations {
     const source = configuration.manifests ?? configuration.kubeconfig ?? "";
     if (source === "" || this.#sources.has(source)) return;
     this.#sources.set(source, configuration);
+    this.#switchedOnMs = performance.now();
     this.#running ??= this.#queue.run(this.#ended.signal);
     await this.resync();
   }
@@ -147,7 +152,6 @@ export class HotPlug implements HotPlugOperations {
 
   /** Receives a pod that was listed, created, changed or removed (undefined). */
   podChanged(namespace: string, name: string, annotation: string | undefined, exists: boolean): void {
-    if (!this.isOn) return;
     const pod = `${namespace}/${name}`;
     const isKnown = this.#annotations.has(pod);
     if (!exists) {
@@ -155,7 +159,9 @@ export class HotPlug implements HotPlugOperations {
       return;
     }
     if (isKnown && this.#annotations.get(pod) === annotation) return;
+    // Also before hot-plug is on: the first change after that is a change.
     this.#annotations.set(pod, annotation);
+    if (!this.isOn) return;
     if (isKnown) this.#changed.add(pod);
     this.#failures.delete(pod);
     this.#add(pod);
@@ -165,21 +171,21 @@ export class HotPlug implements HotPlugOperations {
     if (this.isOn) this.#add(`${namespace}/${name}`);
   }
 
-  /** Queues all pods whose containers can be changed: at the start, when an agent connects, and at an interval. */
+  /** Queues all attached pods: at the start, when an agent connects, and at an interval. */
   async resync(): Promise<void> {
     if (!this.isOn || this.#ended.signal.aborted) return;
     this.#resyncAfter(this.#init.resyncMs ?? defaultResyncMs);
     await this.#guarded(async () => {
       for (const configuration of this.#sources.values()) await this.#init.watch(configuration);
-      const changeable = new Set<string>();
+      const attached = new Set<string>();
       for (const { entries } of this.#states.values()) {
         const pods = await entries.pods();
         if (!pods.ok) return this.#init.log("warn", `hot-plug: ${pods.fault.msg}`);
-        for (const pod of pods.value) changeable.add(pod);
+        for (const pod of pods.value) attached.add(pod);
       }
       // A directory of manifests does not report that a pod is gone.
-      for (const map of [this.#begun, this.#failures]) for (const pod of map.keys()) if (!changeable.has(pod)) map.delete(pod);
-      for (const pod of changeable) this.#add(pod);
+      for (const map of [this.#begun, this.#failures]) for (const pod of map.keys()) if (!attached.has(pod)) map.delete(pod);
+      for (const pod of attached) this.#add(pod);
     });
   }
 
@@ -256,10 +262,16 @@ export class HotPlug implements HotPlugOperations {
       if (!listed.ok) return { kind: "failed", why: listed.fault.msg };
       if (listed.value === undefined) continue;
       const { entry } = listed.value;
-      // A pod that was attached before hot-plug was switched on is of no interest, until its annotation changes.
-      if (!changed && !isChangeable(entry)) return { kind: "done" };
       if (!entry.closed && entry.plan.assumed !== true) return { kind: "again", afterMs: addMs };
-      const followed = await followPod(calls, listed.value, (message) => this.#failures.get(pod)?.includes(message) !== true);
+      const isNews = (message: string): boolean => this.#failures.get(pod)?.includes(message) !== true;
+      const followed = isChangeable(entry)
+        ? await followPod(calls, listed.value, isNews)
+        : await refuseToFollow(calls, listed.value, changed, isNews);
+      if (followed === "off") {
+        if (performance.now() - this.#switchedOnMs > keptMs) return { kind: "done" };
+        if (changed) this.#changed.add(pod);
+        return { kind: "again", afterMs: addMs };
+      }
       for (const change of followed.changes) this.#init.log("info", `hot-plug: pod ${pod}: ${change}`);
       const attached = followed.changes.filter((change) => change.startsWith("+")).length;
       const detached = followed.changes.length - attached;

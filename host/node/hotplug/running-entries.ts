@@ -25,13 +25,13 @@ export class RunningEntries {
     return this.#newest(({ key }) => key.containerId === containerId);
   }
 
-  /** The pods whose entries can be changed, as `namespace/name`. Fault STORE_FAILED. */
+  /** The pods with an entry of this boot, as `namespace/name`. Fault STORE_FAILED. */
   async pods(): Promise<Result<ReadonlySet<string>>> {
     const listed = await this.#list.refresh();
     if (!listed.ok) return listed;
-    return ok(
-      new Set(listed.value.entries.flatMap(({ entry }) => (isChangeable(entry) ? (podName(entry.plan.cniArgs) ?? []) : []))),
-    );
+    const boot = bootId();
+    const entries = listed.value.entries.filter(({ entry }) => entry.plan.bootId === boot);
+    return ok(new Set(entries.flatMap(({ entry }) => podName(entry.plan.cniArgs) ?? [])));
   }
 
   async #newest(fits: (entry: ListedEntry) => boolean): Promise<Result<ListedEntry | undefined>> {
