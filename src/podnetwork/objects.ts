@@ -9,6 +9,8 @@ import { type ObjectParts, problem, readParts, type Reading } from "../kube/obje
 export const podNetworkGroup = "plexus.dev";
 /** See `podNetworkGroup`. */
 export const podNetworkApiVersion = `${podNetworkGroup}/v1alpha1`;
+/** The finalizer that keeps an object while it is in use (KE-13, KE-21). */
+export const inUseFinalizer = "plexus.dev/in-use";
 
 /** An object with parameters of the implementation. */
 export interface ParametersRef {

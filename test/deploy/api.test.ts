@@ -151,6 +151,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
         ["the defaults", []],
         ["hooks before a removal", ["--show-only", "templates/uninstall.yaml"]],
         ["hooks after an installation", ["--show-only", "templates/ready.yaml"]],
+        ["hooks after a removal", ["--set", "networks.enabled=true", "--show-only", "templates/finalizers.yaml"]],
         ["oneShot: off", ["--set", "oneShot=off"]],
         [
           "components with a Secret",

@@ -1,4 +1,4 @@
-// plexusctl pools on a real API server: the report, and a live import of whereabouts' and host-local's addresses.
+// plexusctl pools on a real API server: the report, and a live import of whereabouts' and host-local's addresses; and the end of finalizers.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,14 +8,23 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import type { CommandResult } from "../../host/programs/plexusctl/command-line/command.ts";
 import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
+import { leaseObject } from "../../src/kube/lease.ts";
+import { externalPortObject } from "../../src/external-port/wanted-ports.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
+import { networkObjects } from "../harness/kube/network-objects.ts";
 import { poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 
 const whereabouts = "whereabouts.cni.cncf.io";
 const poolPath = "/apis/plexus.dev/v1alpha1/addresspools/storage";
+
+/** Resources of the test of finalizers. */
+const releasedKinds: readonly string[] = [
+  ...["podnetworks", "podnetworkattachments", "externalports", "externalports/status", "leases", "namespaces"],
+  ...["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"],
+];
 
 /** A definition of whereabouts' kinds with its fields. */
 function definitionOf(kind: string): KubernetesObject & ApiObject {
@@ -56,9 +65,13 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "plexus-pools-"));
-    const requests = ["ippools", "overlappingrangeipreservations", "network-attachment-definitions", "pods"].flatMap((each) =>
-      ["get", "list", "create", "patch", "delete"].map((verb) => `${verb} ${each}`),
-    );
+    const requests = [
+      "ippools",
+      "overlappingrangeipreservations",
+      "network-attachment-definitions",
+      "pods",
+      ...releasedKinds,
+    ].flatMap((each) => ["get", "list", "create", "patch", "delete"].map((verb) => `${verb} ${each}`));
     api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
@@ -163,4 +176,65 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     });
     expect((await plexusctl("show", "none")).stderr).toContain("there is no readable AddressPool none");
   });
+
+  test("without a controller, finalizers release lets objects in deletion and their definitions go", async () => {
+    for (const file of ["networks", "external-ports"]) await applyObjects(objects, `deploy/helm/plexus/files/${file}.yaml`);
+    const finalizers = (...mine: readonly string[]): object => ({ finalizers: ["example.com/other", ...mine] });
+    const podNetwork = networkObjects.podNetwork("storage");
+    const port = externalPortObject("shop", {
+      ...{ podName: "web", podUid: "u1", nodeName: "n1", index: 0, provider: "neutron", parameters: "{}", requested: {} },
+      definition: { namespace: "shop", name: "storage" },
+    });
+    const attachment = networkObjects.attachment("storage", "storage");
+    for (const object of [
+      { ...podNetwork, metadata: { ...podNetwork.metadata, ...finalizers("plexus.dev/in-use") } },
+      { ...attachment, metadata: { ...attachment.metadata, finalizers: ["plexus.dev/in-use"] } },
+      port as ApiObject & KubernetesObject,
+    ])
+      await vi.waitFor(() => create(object), { timeout: 20_000, interval: 100 });
+    const ports = "/apis/plexus.dev/v1alpha1/namespaces/shop/externalports/u1-0";
+    const status = {
+      providerId: "port-7",
+      mac: "fa:16:3e:00:00:01",
+      addresses: [{ address: "10.9.0.4/24" }],
+      binding: { type: "address-only" },
+    };
+    expect((await objects.patch(`${ports}/status`, { status })).kind).toBe("object");
+    const definitions = ["podnetworks", "podnetworkattachments", "externalports"];
+    const crd = (plural: string): string => `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.plexus.dev`;
+    for (const plural of definitions) expect((await objects.remove(crd(plural))).kind).toBe("object");
+    const release = (...args: readonly string[]): Promise<CommandResult> =>
+      runCommandLine(["finalizers", "release", "--kubeconfig", api.adminKubeconfig, ...args], false);
+
+    const listed = await release();
+    expect(listed.status).toBe(0);
+    for (const name of ["PodNetwork ", "PodNetworkAttachment ", "AddressPool ", "ExternalPort "])
+      expect(listed.stdout).toContain(name);
+    expect(listed.stdout).toContain("neutron port-7");
+    const lease = { namespace: "kube-system", name: "plexus-controller" };
+    const renewed = (time: number): ApiObject => {
+      const now = new Date(time).toISOString();
+      const held = { holder: "replica-1", durationSeconds: 3, transitions: 0, renewTime: now, acquireTime: now };
+      return leaseObject(lease, held, undefined);
+    };
+    const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+    expect((await objects.create(leases, renewed(0))).kind).toBe("object");
+    const refused = release("--write");
+    // A controller renews its Lease meanwhile.
+    const renewing = setInterval(() => void objects.patch(`${leases}/plexus-controller`, renewed(Date.now())), 200);
+    expect(await refused).toMatchObject({ status: 1, stderr: expect.stringContaining("plexus-controller replica-1 runs") });
+    clearInterval(renewing);
+    expect((await objects.get(ports)).kind).toBe("object");
+
+    // The Lease of a controller that was killed ends by this machine's clock.
+    const done = await release("--write", "-o", "name");
+    expect(done).toMatchObject({ status: 0, stdout: expect.stringContaining("ExternalPort shop/u1-0\n") });
+    for (const plural of ["podnetworkattachments", "externalports"])
+      await expect.poll(async () => (await objects.get(crd(plural))).kind, { timeout: 30_000 }).toBe("absent");
+    // Another program's finalizer stays.
+    const kept = outcome(await objects.get("/apis/plexus.dev/v1alpha1/podnetworks/storage"));
+    expect(kept).toMatchObject({ metadata: { finalizers: ["example.com/other"] } });
+    expect(outcome(await objects.get(poolPath))).toMatchObject({ metadata: { name: "storage" } });
+    expect((await release("--write")).stdout).toBe("no object has a finalizer of Plexus\n");
+  }, 60_000);
 });

@@ -2,7 +2,7 @@
 // object's resourceVersion; the watch then brings the written object, and with it the next pass.
 
 import { attachmentStatus, differs, type NetworkStatus, podNetworkStatus } from "../../../src/podnetwork/conditions.ts";
-import { type NetworkObject, podNetworkApiVersion } from "../../../src/podnetwork/objects.ts";
+import { inUseFinalizer, type NetworkObject, podNetworkApiVersion } from "../../../src/podnetwork/objects.ts";
 import { isOwnProvider } from "../../../src/podnetwork/provider.ts";
 import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
@@ -12,9 +12,6 @@ import { type NetworkCollections, paths, podQuery } from "./collections.ts";
 import { parametersState } from "./definition-parameters.ts";
 import { storedAttachment, storedPod } from "./stored.ts";
 import { attachmentKey, networkKey } from "./users.ts";
-
-/** The finalizer that keeps an object while it is in use (KE-13, KE-21). */
-export const inUseFinalizer = "plexus.dev/in-use";
 
 const done: WorkOutcome = { kind: "done" };
 /** Pause while the API has a user that the watch has not brought, in ms. */

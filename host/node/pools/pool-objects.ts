@@ -9,7 +9,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import { CollectionList } from "../../cluster/kube/collection-list.ts";
-import { kubeconfigCredentials } from "../../cluster/kube/credentials.ts";
+import { type CredentialSource, kubeconfigCredentials } from "../../cluster/kube/credentials.ts";
 
 /** The path of the pools. */
 export const poolsPath = `/apis/${poolApiVersion}/addresspools`;
@@ -18,8 +18,15 @@ export const poolsPath = `/apis/${poolApiVersion}/addresspools`;
 const maxLists = 3;
 
 /** Runs `work` with a client for the cluster of a kubeconfig. Faults: KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE, and those of `work`. */
-export async function withCluster<T>(kubeconfig: string, work: (objects: ApiObjects) => Promise<Result<T>>): Promise<Result<T>> {
-  const credentials = kubeconfigCredentials(kubeconfig);
+export function withCluster<T>(kubeconfig: string, work: (objects: ApiObjects) => Promise<Result<T>>): Promise<Result<T>> {
+  return withCredentials(kubeconfigCredentials(kubeconfig), work);
+}
+
+/** Runs `work` with a client for a cluster. Faults: those of the credentials and of `work`. */
+export async function withCredentials<T>(
+  credentials: CredentialSource,
+  work: (objects: ApiObjects) => Promise<Result<T>>,
+): Promise<Result<T>> {
   const readable = await credentials();
   if (!readable.ok) return readable;
   const objects = new ApiObjects({ credentials });

@@ -5,6 +5,7 @@ import type { Command } from "../command-line/command.ts";
 import { exitStatuses } from "../command-line/exit-statuses.ts";
 import { componentCommands } from "./component-commands.ts";
 import { delegateCommands } from "./delegate-commands.ts";
+import { finalizerCommands } from "./finalizer-commands.ts";
 import { helpCommands } from "./help-commands.ts";
 import { installationCommands } from "./installation-commands.ts";
 import { networkCommands } from "./network-commands.ts";
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   ...nodeNetworkCommands,
   ...poolCommands,
   ...providerCommands,
+  ...finalizerCommands,
   ...traceCommands,
   ...componentCommands,
   ...delegateCommands,
