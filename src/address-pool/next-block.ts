@@ -10,6 +10,7 @@ import {
   type BlockNumbers,
   indexOf,
   type PoolBlock,
+  poolSpans,
   unassignable,
 } from "./pool-blocks.ts";
 import { type AddressSpan, intersection } from "./spans.ts";
@@ -25,42 +26,71 @@ export function startOf(pool: string, node: string, count: number): number {
 }
 
 /**
- * The blocks of one family that the node may try to claim, beginning at its place, once around: those with assignable addresses that
- * are not `taken`. The generator makes each block when it is needed, because a pool of IPv6 has millions.
+ * The blocks of one family that the node may try to claim, beginning at its place, once around: those with addresses of `spans` and assignable
+ * ones that are not `taken`. The generator makes each block when it is needed, and passes over those without addresses of `spans`, because a pool of
+ * IPv6 has millions.
  */
 export function* candidates(
   pool: AddressPool,
   family: Family,
   node: string,
   taken: ReadonlySet<number>,
+  spans: readonly AddressSpan[] = poolSpans(pool, family),
 ): Generator<PoolBlock, undefined> {
-  const numbers = blockNumbers(pool).filter(({ range }) => range.span.family === family);
-  const total = numbers.reduce((sum, { count }) => sum + count, 0);
+  const runs = runsWithin(pool, family, spans);
+  const total = runs.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return;
   const holes = unassignable(pool);
   const start = startOf(pool.name, node, total);
   for (let step = 0; step < total;) {
-    const place = (start + step) % total;
-    const block = blockAt(pool, indexAt(numbers, place));
+    const { index, left } = placeIn(runs, (start + step) % total);
+    const block = blockAt(pool, index);
     if (block === undefined) return;
     const hole = holes.find((each) => covers(each, block.span));
     if (hole === undefined) {
       step++;
       if (!taken.has(block.index) && assignableSpans(pool, block.span).length > 0) yield block;
     } else {
-      step += Math.min(blocksWithin(pool, block, hole), total - place);
+      step += Math.min(blocksWithin(pool, block, hole), left);
     }
   }
 }
 
-/** The number of the block at a place among all blocks of the family. */
-function indexAt(numbers: readonly BlockNumbers[], place: number): number {
+/** Consecutive numbers of blocks. */
+type Run = Pick<BlockNumbers, "first" | "count">;
+
+/** The blocks with addresses of the spans, in ascending runs that do not overlap. */
+function runsWithin(pool: AddressPool, family: Family, spans: readonly AddressSpan[]): readonly Run[] {
+  const size = BigInt(pool.blockSize);
+  const found = blockNumbers(pool).flatMap(({ range: { span }, first, count }) =>
+    spans.flatMap((each): Run[] => {
+      const inRange = span.family === family ? intersection(span, each) : undefined;
+      if (inRange === undefined) return [];
+      const [from, to] = [inRange.first, inRange.last].map((value) => value / size - span.first / size);
+      if (from === undefined || to === undefined || from >= BigInt(count)) return [];
+      const end = to < BigInt(count) ? Number(to) + 1 : count;
+      return [{ first: first + Number(from), count: end - Number(from) }];
+    }),
+  );
+  const runs: Run[] = [];
+  for (const run of found.toSorted((one, other) => one.first - other.first)) {
+    const last = runs.at(-1);
+    const end = last === undefined ? -1 : last.first + last.count;
+    // Runs of two ranges that follow each other stay apart, as the numbers of a range do.
+    if (last === undefined || run.first >= end) runs.push(run);
+    else runs[runs.length - 1] = { first: last.first, count: Math.max(end, run.first + run.count) - last.first };
+  }
+  return runs;
+}
+
+/** The number of the block at a place among all blocks of the runs, and how many blocks its run has from there on. */
+function placeIn(runs: readonly Run[], place: number): { readonly index: number; readonly left: number } {
   let before = 0;
-  for (const { first, count } of numbers) {
-    if (place < before + count) return first + place - before;
+  for (const { first, count } of runs) {
+    if (place < before + count) return { index: first + place - before, left: before + count - place };
     before += count;
   }
-  return -1;
+  return { index: -1, left: 1 };
 }
 
 /** The number of blocks from `block` on that are wholly in the hole: a large exclusion is not tried block by block. */

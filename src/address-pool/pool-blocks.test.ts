@@ -2,6 +2,7 @@
 
 import { array, assert, constantFrom, integer, property, record, string } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readAddress } from "../net/ip.ts";
 import { candidates, startOf } from "./next-block.ts";
 import { assignableSpans, blockAt, blockNumbers, indexOf } from "./pool-blocks.ts";
 import { formatSpan, hasAddress, sizeOf } from "./spans.ts";
@@ -70,6 +71,28 @@ describe("a node", () => {
     expect(performance.now() - started).toBeLessThan(1000);
     // All numbered blocks are in the excluded half: 2^24 blocks of 64 addresses are a /98.
     expect(block).toBeUndefined();
+  });
+
+  test("finds the few blocks with the wanted addresses among millions at once", () => {
+    const large = poolOf({ ranges: [{ subnet: "10.60.0.0/16" }, { subnet: "fd00:60::/64" }], blockSize: 1 });
+    const at = (text: string): bigint => readAddress(text)?.value ?? never();
+    const wanted = [
+      { family: 6, first: at("fd00:60::5"), last: at("fd00:60::6") },
+      { family: 6, first: at("fd00:60::6"), last: at("fd00:60::9") },
+      // The last of these two has a number, and the other has none.
+      { family: 6, first: at("fd00:60::100:0"), last: at("fd00:60::100:ff") },
+      { family: 4, first: at("10.60.1.1"), last: at("10.60.1.1") },
+    ] as const;
+    const started = performance.now();
+    const tried = [...candidates(large, 6, "node-1", new Set(), wanted)].map(({ span }) =>
+      formatSpan({ ...span, last: span.first }),
+    );
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(tried.map((text) => text.split("-")[0]).toSorted()).toEqual([
+      "fd00:60::100:0",
+      ...["5", "6", "7", "8", "9"].map((each) => `fd00:60::${each}`),
+    ]);
+    expect([...candidates(large, 4, "node-1", new Set(), wanted)]).toHaveLength(1);
   });
 
   test("begins elsewhere than most other nodes", () => {

@@ -24,6 +24,8 @@ const whole = [{ family: 4, first: 0x0a_32_00_00n, last: 0x0a_32_00_ffn }] as co
 class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   pools: AddressPool | undefined = { ...poolOf(spec), finalizers: [poolFinalizer] };
   readonly blocks = new Map<string, AddressBlock>();
+  /** Numbers of blocks whose objects nobody can read. */
+  readonly unreadable = new Set<number>();
   /** Requests that take effect and whose answers are lost. */
   readonly lost = new Set<"claim" | "remove">();
   isAway = false;
@@ -49,7 +51,7 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
     this.requests++;
     const name = blockName(claim.pool, claim.index);
     if (this.isAway) return { kind: "failed", why: "the API is away" };
-    if (this.blocks.has(name)) return { kind: "taken" };
+    if (this.blocks.has(name) || this.unreadable.has(claim.index)) return { kind: "taken" };
     const metadata = { name, uid: `uid-${this.requests}`, resourceVersion: "1", generation: 1, isDeleted: false, finalizers: [] };
     const block = { ...metadata, ...claim, isOrphaned: false };
     this.blocks.set(name, block);
@@ -144,6 +146,29 @@ describe("a claim", () => {
     api.blocks.clear();
     nowMs += 3000;
     expect(await last?.claim(whole)).toEqual(ok(undefined));
+  });
+
+  test("passes over blocks that a list does not have, because nobody can read them, and ends if there is no other", async () => {
+    api.pools = { ...poolOf({ ...spec, ranges: [{ subnet: "10.50.0.0/22" }] }), finalizers: [poolFinalizer] };
+    const { blocks, claims } = await started();
+    const all = [{ family: 4, first: 0x0a_32_00_00n, last: 0x0a_32_03_ffn }] as const;
+    for (let index = 0; index < 16; index++) if (index !== 11) api.unreadable.add(index);
+    expect(await claims.claim(all)).toEqual(ok(undefined));
+    expect(blocks.blocks.map(({ index }) => index)).toEqual([11]);
+    const before = api.requests;
+    expect(await claims.claim(all)).toMatchObject({ ok: false, fault: { kind: "POOL_FULL" } });
+    expect(api.requests - before).toBeLessThan(25);
+  });
+
+  test("in a range that is full leaves other ranges of the pool to other networks", async () => {
+    api.pools = { ...poolOf({ ...spec, blockSize: 64 }), finalizers: [poolFinalizer] };
+    const { claims } = await started();
+    const narrow = [{ family: 4, first: 0x0a_32_00_05n, last: 0x0a_32_00_06n }] as const;
+    expect(await claims.claim(narrow)).toEqual(ok(undefined));
+    expect(await claims.claim(narrow)).toMatchObject({ ok: false, fault: { kind: "POOL_FULL" } });
+    expect([await claims.canClaim(narrow), await claims.canClaim(whole)]).toEqual([ok(false), ok(true)]);
+    expect(await claims.claim(whole)).toEqual(ok(undefined));
+    expect(await claims.canClaim(narrow)).toEqual(ok(false));
   });
 
   test("of the block with a requested address gets that block, unless another node has it", async () => {

@@ -124,7 +124,10 @@ export class NodeReservations implements StaticAddresses {
     const { pool, address, holders, owner } = reservation;
     if (this.#pending.has(keyOf(pool, address))) return ok(undefined);
     const container = this.#blocks.init.directory.containerOf(pool, formatAddress(address));
-    const kept = holders.filter((holder) => holder.node !== node || holder.containerId === container);
+    const isHolder = (holder: ReservationHolder): boolean => holder.node === node && holder.containerId === container;
+    // A lease of a container that is not named as a holder: the pod's new sandbox was named while the old one still has the address.
+    if (container !== undefined && !holders.some(isHolder)) return ok(undefined);
+    const kept = holders.filter((holder) => holder.node !== node || isHolder(holder));
     if (kept.length === holders.length) return ok(undefined);
     // A change since the list makes the request fail, and the next look finds what is left.
     return kept.length === 0 && owner.kind === "Pod" ? api.remove(reservation) : api.setHolders(reservation, kept);

@@ -3,8 +3,15 @@
 import type { AddressBlock } from "../../../../src/address-pool/address-block.ts";
 import { type AddressPool, claimObstacle } from "../../../../src/address-pool/address-pool.ts";
 import { candidates } from "../../../../src/address-pool/next-block.ts";
-import { assignableSpans, blockAt, blockNumbers, indexOf, type PoolBlock } from "../../../../src/address-pool/pool-blocks.ts";
-import { type AddressSpan, hasAddress, intersections } from "../../../../src/address-pool/spans.ts";
+import {
+  assignableSpans,
+  blockAt,
+  blockNumbers,
+  indexOf,
+  type PoolBlock,
+  poolSpans,
+} from "../../../../src/address-pool/pool-blocks.ts";
+import { type AddressSpan, formatSpan, hasAddress, intersections } from "../../../../src/address-pool/spans.ts";
 import { fault } from "../../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../../src/fault/result.ts";
 import { type Family, formatAddress, type IpAddress } from "../../../../src/net/ip.ts";
@@ -16,7 +23,11 @@ const fullMs = 2_000;
 /** Milliseconds for which a pool with room counts as such: runtimes send STATUS every few seconds. */
 const roomMs = 10_000;
 /** Refused claims after which the pool's blocks are listed again. */
-const maxRefusals = 4;
+const refusalsBeforeListing = 4;
+/** Refused blocks after which a claim ends: other nodes are faster, or nobody can read the blocks' objects. */
+const maxRefusalsOfClaim = 256;
+/** Keys of `keyOf` of which a state is kept. */
+const maxKeys = 64;
 /** The next block is claimed ahead only while this share of the pool's blocks is free, so that a node takes none from others. */
 const freeShareForAhead = 0.25;
 
@@ -24,9 +35,10 @@ const freeShareForAhead = 0.25;
 export class PoolClaims {
   readonly #blocks: NodeBlocks;
   readonly #pool: string;
-  readonly #claiming = new Map<Family, Promise<Result<void>>>();
-  readonly #fullUntilMs = new Map<Family, number>();
-  readonly #roomUntilMs = new Map<Family, number>();
+  /** By `keyOf` the addresses that are wanted: networks of one pool may use different ranges of it. */
+  readonly #claiming = new Map<string, Promise<Result<void>>>();
+  readonly #fullUntilMs = new Map<string, number>();
+  readonly #roomUntilMs = new Map<string, number>();
 
   constructor(blocks: NodeBlocks, pool: string) {
     this.#blocks = blocks;
@@ -35,9 +47,9 @@ export class PoolClaims {
 
   /** Claims a block with addresses of `spans`, which have one family. Concurrent callers share a claim. Faults: POOL_FULL, POOL_UNAVAILABLE, CONFIG_INVALID. */
   claim(spans: readonly AddressSpan[]): Promise<Result<void>> {
-    const family = spans[0]?.family ?? 4;
-    const claiming = this.#claiming.get(family) ?? this.#claim(family, spans).finally(() => this.#claiming.delete(family));
-    this.#claiming.set(family, claiming);
+    const key = keyOf(spans);
+    const claiming = this.#claiming.get(key) ?? this.#claim(key, spans).finally(() => this.#claiming.delete(key));
+    this.#claiming.set(key, claiming);
     return claiming;
   }
 
@@ -62,32 +74,34 @@ export class PoolClaims {
     const terms = await this.#terms();
     if (!terms.ok) return terms;
     const { pool, node } = terms.value;
-    const family = spans[0]?.family ?? 4;
-    if (this.#isFull(family)) return ok(false);
+    const key = keyOf(spans);
+    if (this.#isFull(key)) return ok(false);
     const nowMs = this.#blocks.init.now().monotonicMs;
-    if (nowMs < (this.#roomUntilMs.get(family) ?? -Infinity)) return ok(true);
+    if (nowMs < (this.#roomUntilMs.get(key) ?? -Infinity)) return ok(true);
     const taken = await this.#taken(terms.value);
     if (!taken.ok) return taken;
-    const hasRoom = firstWith(pool, family, node, taken.value, spans) !== undefined;
-    if (hasRoom) this.#roomUntilMs.set(family, nowMs + roomMs);
+    const hasRoom = firstWith(pool, node, taken.value, spans) !== undefined;
+    if (hasRoom) note(this.#roomUntilMs, key, nowMs + roomMs);
     return ok(hasRoom);
   }
 
   /** Claims the next block in the background, if the pool has plenty. */
   async claimAhead(family: Family): Promise<void> {
     const terms = await this.#terms();
-    if (!terms.ok || this.#isFull(family)) return;
+    if (!terms.ok) return;
     const { pool } = terms.value;
+    const spans = poolSpans(pool, family);
+    if (this.#isFull(keyOf(spans))) return;
     const numbers = blockNumbers(pool).filter(({ range }) => range.span.family === family);
     const total = numbers.reduce((sum, { count }) => sum + count, 0);
     const taken = await this.#taken(terms.value);
     if (!taken.ok) return;
     const takenHere = [...taken.value].filter((index) => blockAt(pool, index)?.span.family === family).length;
     if (total - takenHere <= total * freeShareForAhead) return;
-    await this.claim(numbers.map(({ range }) => range.span));
+    await this.claim(spans);
   }
 
-  async #claim(family: Family, spans: readonly AddressSpan[]): Promise<Result<void>> {
+  async #claim(key: string, spans: readonly AddressSpan[]): Promise<Result<void>> {
     const terms = await this.#terms();
     if (!terms.ok) return terms;
     const { pool, node } = terms.value;
@@ -101,15 +115,17 @@ export class PoolClaims {
         fault("CONFIG_INVALID", `ipam.ranges has no address of AddressPool ${pool.name}: take the ranges out, or correct them`),
       );
     }
-    if (this.#isFull(family)) return failed(this.#full(pool));
+    if (this.#isFull(key)) return failed(this.#full(pool));
     // The node's own blocks are known, the others are not: the first try is at the node's own place.
     let taken = new Set(this.#ownIndexes());
+    // A list may lack a block that was refused: its object cannot be read.
+    const refused = new Set<number>();
     let isListed = false;
-    for (let refusals = 0; ;) {
-      const block = firstWith(pool, family, node, taken, spans);
+    for (;;) {
+      const block = firstWith(pool, node, taken, spans);
       if (block === undefined && isListed) {
-        this.#roomUntilMs.delete(family);
-        this.#fullUntilMs.set(family, this.#blocks.init.now().monotonicMs + fullMs);
+        this.#roomUntilMs.delete(key);
+        note(this.#fullUntilMs, key, this.#blocks.init.now().monotonicMs + fullMs);
         return failed(this.#full(pool));
       }
       const made = block === undefined ? ok(undefined) : await this.#create(terms.value, block);
@@ -117,15 +133,19 @@ export class PoolClaims {
       if (made.value !== undefined) return ok(undefined);
       if (block !== undefined) {
         taken.add(block.index);
-        refusals++;
+        refused.add(block.index);
       }
-      if (block === undefined || refusals % maxRefusals === 1) {
+      if (refused.size > maxRefusalsOfClaim) {
+        const why = `AddressPool ${pool.name}: the API refused ${refused.size} blocks that its list does not have`;
+        return failed(fault("POOL_UNAVAILABLE", why));
+      }
+      if (block === undefined || refused.size % refusalsBeforeListing === 1) {
         const own = this.#blocks.blocks.length;
         const listed = await this.#taken(terms.value);
         if (!listed.ok) return listed;
         // The list may show a block of this node: the answer of an earlier claim was lost.
         if (this.#blocks.blocks.length > own) return ok(undefined);
-        taken = new Set(listed.value);
+        taken = new Set([...listed.value, ...refused]);
         isListed = true;
       }
     }
@@ -196,8 +216,8 @@ export class PoolClaims {
     return knowledge.usable(pool, init.now()).flatMap(({ spans }) => spans);
   }
 
-  #isFull(family: Family): boolean {
-    return this.#blocks.init.now().monotonicMs < (this.#fullUntilMs.get(family) ?? -Infinity);
+  #isFull(key: string): boolean {
+    return this.#blocks.init.now().monotonicMs < (this.#fullUntilMs.get(key) ?? -Infinity);
   }
 
   #full({ name }: AddressPool): ReturnType<typeof fault> {
@@ -213,16 +233,28 @@ interface Terms {
   readonly api: BlockApi;
 }
 
-/** The first block for the node to try that has assignable addresses of `spans`. */
+/** The first block for the node to try that has assignable addresses of `spans`, which have one family. */
 function firstWith(
   pool: AddressPool,
-  family: Family,
   node: string,
   taken: ReadonlySet<number>,
   spans: readonly AddressSpan[],
 ): PoolBlock | undefined {
-  for (const block of candidates(pool, family, node, taken)) {
+  for (const block of candidates(pool, spans[0]?.family ?? 4, node, taken, spans)) {
     if (intersections(assignableSpans(pool, block.span), spans).length > 0) return block;
   }
   return undefined;
+}
+
+/** The wanted addresses as a text. */
+function keyOf(spans: readonly AddressSpan[]): string {
+  return spans.map(formatSpan).join(" ");
+}
+
+/** Sets a moment of a key. The oldest key gives way: authors of definitions choose ranges. */
+function note(moments: Map<string, number>, key: string, ms: number): void {
+  moments.delete(key);
+  moments.set(key, ms);
+  const [oldest] = moments.keys();
+  if (moments.size > maxKeys && oldest !== undefined) moments.delete(oldest);
 }
