@@ -136,7 +136,6 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
-    await applyObjects(objects, "deploy/crd-ipamclaims.yaml");
     await api.namespace("shop");
     const storage = poolObject("storage", [{ subnet: "10.50.0.0/16", static: ["10.50.255.0/24"] }], { freeAfterSeconds });
     await expectSoon(() => create({ ...storage, metadata: { name: "storage" } }));
@@ -149,8 +148,11 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     await api?.dispose();
   });
 
-  test("a pool gets its finalizer when a range is accepted, and then counts its blocks", async () => {
+  test("a pool gets its finalizer when a range is accepted, without the kind IPAMClaim, too, and then counts its blocks", async () => {
     await expectSoon(async () => expect(await conditionOf("storage", "Ready")).toBe("True Ready"));
+    await applyObjects(objects, "deploy/crd-ipamclaims.yaml");
+    await term?.end();
+    term = begin();
     await claimBlock(3, "n1");
     await expectSoon(async () =>
       expect(await read(`${group}/addresspools/storage`)).toMatchObject({

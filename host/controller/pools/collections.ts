@@ -71,6 +71,8 @@ export class PoolCollections {
         what,
         path,
         metadataOnly: true,
+        // Most clusters do not have the kind IPAMClaim.
+        absentIsEmpty: true,
         read: storedExistence,
         onChange: (namespace, name) => this.#ownerChanged(kind, namespace, name),
       });
