@@ -30,16 +30,24 @@ function expectSoon<T>(check: () => Promise<T>): Promise<T> {
   return vi.waitFor(check, { timeout: 15_000, interval: 50 });
 }
 
+interface ReservingCall {
+  readonly claim?: string;
+  readonly ipam?: object;
+  readonly args?: string;
+  /** Distinguishes sandboxes of one pod. */
+  readonly sandbox?: string;
+}
+
 /** A call for a pod, whose configuration names a claim if given. */
 function call(
   node: PoolNode,
   verb: string,
   [pod, uid]: readonly [name: string, uid: string],
-  { claim, ipam = {}, args = "" }: { readonly claim?: string; readonly ipam?: object; readonly args?: string } = {},
+  { claim, ipam = {}, args = "", sandbox = "c" }: ReservingCall = {},
 ): Promise<Answer> {
   const cni = claim === undefined ? {} : { args: { cni: { "ipam-claim-reference": claim } } };
   const delegates = [{ type: "ipam-host-local", ...cni, ipam: { type: "ipam-host-local", pool, ...ipam } }];
-  const request = node.request(verb, `c-${uid}`, { pool, config: { delegates } });
+  const request = node.request(verb, `${sandbox}-${uid}`, { pool, config: { delegates } });
   const pairs = [`K8S_POD_NAMESPACE=shop`, `K8S_POD_NAME=${pod}`, `K8S_POD_UID=${uid}`, "IgnoreUnknown=1", args];
   return node.plexus.call({ ...request, args: pairs.filter((pair) => pair !== "").join(";") });
 }
@@ -206,6 +214,13 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
       code: 101,
       msg: expect.stringContaining("is taken"),
     });
+    // A second sandbox of the pod, while the first one still has the address, gets nothing, and takes no reservation away.
+    const sandbox = "again";
+    expect(addressesIn(await call(nodes[0], "ADD", one, { args, sandbox }))).toEqual([]);
+    await call(nodes[0], "DEL", one, { args, sandbox });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await holdersOf("10.190.0.200")).toEqual(["asks"]);
+    expect((await call(nodes[1], "ADD", other, { args })).json).toMatchObject({ code: 101 });
     await call(nodes[0], "DEL", one, { args });
     await expectSoon(async () => expect(await holdersOf("10.190.0.200")).toBeUndefined());
     expect(addressesIn(await call(nodes[1], "ADD", other, { args }))).toEqual(["10.190.0.200"]);
