@@ -134,6 +134,31 @@ describe.skipIf(skip)("helm uninstall", () => {
     expect(leftOn(node)).toEqual(nothingLeft);
   }, 240_000);
 
+  test("MO-26 leaves no finalizer of plexus-controller: objects, and their definitions, can be deleted afterwards", async () => {
+    await deploy("--set", "networks.enabled=true,pools.enabled=true,controller.replicas=1");
+    const pool = { apiVersion: "plexus.dev/v1alpha1", kind: "AddressPool", metadata: { name: "storage" } };
+    await cluster.apply({ ...pool, spec: { ranges: [{ subnet: "10.50.0.0/16" }] } });
+    // An attachment is a user of its network.
+    const attachment = { apiVersion: "plexus.dev/v1alpha1", kind: "PodNetworkAttachment", metadata: { name: "named" } };
+    await cluster.apply({ ...attachment, spec: { podNetworkName: "default" } });
+    const objects = ["addresspools,podnetworks", "-o", "jsonpath={.items[*].metadata.finalizers[*]}"];
+    const finalizers = (): Promise<string> => cluster.succeed("get", ...objects);
+    const held = async (): Promise<readonly string[]> => (await finalizers()).split(" ").toSorted();
+    await expect
+      .poll(held, { timeout: 60_000, interval: 500 })
+      .toEqual(["plexus.dev/blocks", "plexus.dev/in-use"])
+      .catch(async (error: unknown) => {
+        throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
+      });
+    process.stdout.write(`helm uninstall with objects of plexus-controller: ${shown(await uninstall())}\n`);
+    expect(await finalizers()).toBe("");
+    const left = await cluster.succeed("get", "clusterroles,clusterrolebindings", "-o", "name");
+    expect(left.split("\n").filter((name) => name.includes("plexus"))).toEqual([]);
+    const definitions = ["podnetworks", "podnetworkattachments", "addresspools", "addressblocks", "addressreservations"];
+    const crds = definitions.map((plural) => `${plural}.plexus.dev`);
+    await cluster.succeed("delete", "crd", ...crds, "--wait", "--timeout=60s");
+  }, 240_000);
+
   test("MO-26 of a daemon that crashes again and again leaves a node whose next pod starts within 30 s", async () => {
     await deploy();
     const wrong = [{ op: "add", path: "/spec/template/spec/containers/0/args/-", value: "--no-such-option" }];
