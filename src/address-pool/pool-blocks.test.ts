@@ -14,6 +14,10 @@ const dual = poolOf({
 });
 const texts = (index: number): readonly string[] => assignableSpans(dual, blockAt(dual, index)?.span ?? never()).map(formatSpan);
 
+function at(text: string): bigint {
+  return readAddress(text)?.value ?? never();
+}
+
 function never(): never {
   throw new Error("no such block");
 }
@@ -75,7 +79,6 @@ describe("a node", () => {
 
   test("finds the few blocks with the wanted addresses among millions at once", () => {
     const large = poolOf({ ranges: [{ subnet: "10.60.0.0/16" }, { subnet: "fd00:60::/64" }], blockSize: 1 });
-    const at = (text: string): bigint => readAddress(text)?.value ?? never();
     const wanted = [
       { family: 6, first: at("fd00:60::5"), last: at("fd00:60::6") },
       { family: 6, first: at("fd00:60::6"), last: at("fd00:60::9") },

@@ -144,12 +144,7 @@ describe.skipIf(skip)("helm uninstall", () => {
     const objects = ["addresspools,podnetworks", "-o", "jsonpath={.items[*].metadata.finalizers[*]}"];
     const finalizers = (): Promise<string> => cluster.succeed("get", ...objects);
     const held = async (): Promise<readonly string[]> => (await finalizers()).split(" ").toSorted();
-    await expect
-      .poll(held, { timeout: 60_000, interval: 500 })
-      .toEqual(["plexus.dev/blocks", "plexus.dev/in-use"])
-      .catch(async (error: unknown) => {
-        throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
-      });
+    await expect.poll(held, { timeout: 60_000, interval: 500 }).toEqual(["plexus.dev/blocks", "plexus.dev/in-use"]);
     process.stdout.write(`helm uninstall with objects of plexus-controller: ${shown(await uninstall())}\n`);
     expect(await finalizers()).toBe("");
     const left = await cluster.succeed("get", "clusterroles,clusterrolebindings", "-o", "name");

@@ -21,6 +21,9 @@ type Attached = Attaching & { readonly pod: ReturnType<Stage["pod"]>; readonly c
 
 const linksOf = ({ pod }: Attached): readonly string[] => pod.links().map(({ name }) => name);
 
+/** The valid attachments that a plugin's GC got. */
+const validIn = ({ stdin }: { stdin: string } = { stdin: "{}" }): unknown => JSON.parse(stdin)["cni.dev/valid-attachments"];
+
 const soon = { timeout: 20_000, interval: 10 };
 const expectLinks = (pod: Attached, ...links: readonly string[]): Promise<void> =>
   expect.poll(() => linksOf(pod).toSorted(), soon).toEqual(["eth0", ...links].toSorted());
@@ -200,7 +203,6 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     await node.succeed("CHECK", live);
     expect([linksOf(dead), leasesOf(dead)]).toEqual([[], []]);
     expect(calls("DEL").map(({ env }) => env["CNI_CONTAINERID"])).toEqual([dead.containerId]);
-    const validIn = ({ stdin }: { stdin: string } = { stdin: "{}" }): unknown => JSON.parse(stdin)["cni.dev/valid-attachments"];
     expect(validIn(calls("GC").at(-1))).toEqual([{ containerID: live.containerId, ifname: "net2" }]);
     // A network that hot-plug detached has no valid attachment any more.
     select(live, "swept");

@@ -22,9 +22,20 @@ const poolPath = "/apis/plexus.dev/v1alpha1/addresspools/storage";
 
 /** Resources of the test of finalizers. */
 const releasedKinds: readonly string[] = [
-  ...["podnetworks", "podnetworkattachments", "externalports", "externalports/status", "leases", "namespaces"],
-  ...["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"],
+  "podnetworks",
+  "podnetworkattachments",
+  "externalports",
+  "externalports/status",
+  "leases",
+  "namespaces",
+  "mutatingadmissionpolicies",
+  "mutatingadmissionpolicybindings",
 ];
+
+/** The path of the definition of a kind of Plexus. */
+function crd(plural: string): string {
+  return `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.plexus.dev`;
+}
 
 /** A definition of whereabouts' kinds with its fields. */
 function definitionOf(kind: string): KubernetesObject & ApiObject {
@@ -58,6 +69,8 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
   };
   const plexusctl = (...args: readonly string[]): Promise<CommandResult> =>
     runCommandLine(["pools", ...args, "--kubeconfig", api.adminKubeconfig], false);
+  const release = (...args: readonly string[]): Promise<CommandResult> =>
+    runCommandLine(["finalizers", "release", "--kubeconfig", api.adminKubeconfig, ...args], false);
   const excluded = async (): Promise<unknown> => {
     const pool = outcome(await objects.get(poolPath));
     return typeof pool === "string" ? pool : (pool as { spec: { exclude?: unknown } }).spec.exclude;
@@ -179,15 +192,20 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
 
   test("without a controller, finalizers release lets objects in deletion and their definitions go", async () => {
     for (const file of ["networks", "external-ports"]) await applyObjects(objects, `deploy/helm/plexus/files/${file}.yaml`);
-    const finalizers = (...mine: readonly string[]): object => ({ finalizers: ["example.com/other", ...mine] });
     const podNetwork = networkObjects.podNetwork("storage");
     const port = externalPortObject("shop", {
-      ...{ podName: "web", podUid: "u1", nodeName: "n1", index: 0, provider: "neutron", parameters: "{}", requested: {} },
+      podName: "web",
+      podUid: "u1",
+      nodeName: "n1",
+      index: 0,
+      provider: "neutron",
+      parameters: "{}",
+      requested: {},
       definition: { namespace: "shop", name: "storage" },
     });
     const attachment = networkObjects.attachment("storage", "storage");
     for (const object of [
-      { ...podNetwork, metadata: { ...podNetwork.metadata, ...finalizers("plexus.dev/in-use") } },
+      { ...podNetwork, metadata: { ...podNetwork.metadata, finalizers: ["example.com/other", "plexus.dev/in-use"] } },
       { ...attachment, metadata: { ...attachment.metadata, finalizers: ["plexus.dev/in-use"] } },
       port as ApiObject & KubernetesObject,
     ])
@@ -201,10 +219,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     };
     expect((await objects.patch(`${ports}/status`, { status })).kind).toBe("object");
     const definitions = ["podnetworks", "podnetworkattachments", "externalports"];
-    const crd = (plural: string): string => `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.plexus.dev`;
     for (const plural of definitions) expect((await objects.remove(crd(plural))).kind).toBe("object");
-    const release = (...args: readonly string[]): Promise<CommandResult> =>
-      runCommandLine(["finalizers", "release", "--kubeconfig", api.adminKubeconfig, ...args], false);
 
     const listed = await release();
     expect(listed.status).toBe(0);
