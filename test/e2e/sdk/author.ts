@@ -50,16 +50,15 @@ export function run(cwd: string, path: string, program: string, ...args: readonl
 }
 
 /**
- * Puts the tree's installed packages into `directory/node_modules` by hard links: `npm install --offline` then finds the dependencies in
- * place, and removes what the kit does not need.
+ * Puts installed packages into `directory/node_modules` by hard links: `npm install --offline` then finds the dependencies in place, and
+ * removes what the kit does not need. `installed` is a node_modules, by default the tree's; the kit's own packages are not taken from there.
  */
-export function linkTreePackages(directory: string): void {
+export function linkPackages(directory: string, installed = join(root, "node_modules")): void {
   const to = join(directory, "node_modules");
   mkdirSync(to, { recursive: true });
-  const packages = readdirSync(join(root, "node_modules")).filter(
-    (name) => !/^\.|^(?:node|@plexus-cni|create-plexus-delegate)$/.test(name),
-  );
-  const from = packages.map((name) => join(root, "node_modules", name));
+  const packages = readdirSync(installed).filter((name) => !/^\.|^(?:node|@plexus-cni|create-plexus-delegate)$/.test(name));
+  // npm unpacks a package anew whose programs are not in .bin.
+  const from = [...packages, ".bin"].map((name) => join(installed, name));
   try {
     execFileSync("cp", ["-al", "--", ...from, to], { stdio: "pipe" });
   } catch {
@@ -68,4 +67,5 @@ export function linkTreePackages(directory: string): void {
     mkdirSync(to);
     execFileSync("cp", ["-a", "--", ...from, to]);
   }
+  for (const name of readdirSync(join(to, ".bin"))) if (!existsSync(join(to, ".bin", name))) rmSync(join(to, ".bin", name));
 }
