@@ -28,7 +28,7 @@ type Isolation = "in-process" | "process";
 
 /** The time limit: short for components that should exceed it, otherwise long enough for a busy machine. */
 function timeMsFor(verdict: HostileComponent["verdict"]): number {
-  return verdict === "LIMIT_TIME" ? 500 : 10_000;
+  return verdict === "LIMIT_TIME" ? 200 : 10_000;
 }
 
 interface AddOptions {

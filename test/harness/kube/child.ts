@@ -7,7 +7,9 @@ import { createServer, type Server } from "node:net";
 /** Starts a program whose output is appended to `log`. `setpriv` makes the kernel kill the child when this process ends. */
 export function startChild(file: string, args: readonly string[], log: string): ChildProcess {
   const output = openSync(log, "a");
-  const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", file, ...args], { stdio: ["ignore", output, output] });
+  // Servers in Go collect garbage less often: a start takes a tenth less CPU time, for more memory.
+  const env = { GOGC: "400", ...process.env };
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", file, ...args], { stdio: ["ignore", output, output], env });
   child.on("error", () => {
     // A wait for the server reports a program that could not be started.
   });

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { chmodSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { PROTOCOL_VERSION } from "../../../host/protocol/frames.ts";
 import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
 import { httpRequest } from "../../harness/http-request.ts";
@@ -48,15 +48,18 @@ describe("a process that holds connections", () => {
   const socket = (): string => join(plexus.directory, "daemon", "plexus.sock");
   const statusSocket = (): string => join(dirname(socket()), "status.sock");
   const port = (): number => Number(/serves metrics on 127\.0\.0\.1:(\d+)/.exec(daemon.stderr())?.[1]);
-  beforeEach(async () => {
+  // One daemon for all tests: each test also shows that the daemon recovers from the attack before.
+  beforeAll(async () => {
     plexus = installPlexus();
     const args = ["--metrics-listen", "0", "--calls", "4", "--queue", "2", "--state-dir", plexus.state("cni")];
     daemon = await startDaemon({ socket: socket(), args });
+  });
+  beforeEach(async () => {
     const started = performance.now();
     await httpRequest(statusSocket(), "/metrics");
     boundMs = Math.max(1000, 30 * (performance.now() - started));
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await daemon.stop();
     plexus.dispose();
   });
