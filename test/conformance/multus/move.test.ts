@@ -3,7 +3,7 @@
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { migrateFromMultus } from "../../../src/configuration/multus-migration.ts";
 import { readMultusConfiguration } from "../../../src/configuration/multus-configuration.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
@@ -58,9 +58,13 @@ describe.skipIf(
   let daemon: TestDaemon | undefined;
   let multus: RunningMultus | undefined;
   let pods: NetworkPod[];
-  let count: number;
-  beforeEach(async () => {
+  /** The number of pods so far, which makes names unique on the API server that all tests share. */
+  let count = 0;
+  beforeAll(async () => {
     api = await startApiServer({ alsoAllowed: ["get daemonsets", "get namespaces", "get nodes"] });
+  });
+  afterAll(() => api?.dispose());
+  beforeEach(async () => {
     plexus = installPlexus({ native });
     copyFileSync(multusBinary("multus") ?? "", join(plexus.cniPath, "multus"));
     for (const directory of [serviceAccount(), netD(), leaseDirectory(), join(plexus.directory, "template")])
@@ -69,7 +73,7 @@ describe.skipIf(
     copyFileSync(api.authority.certificate, join(serviceAccount(), "ca.crt"));
     writeFileSync(join(netD(), defaultFile), JSON.stringify(defaultNetwork()));
     for (const [index, name] of networks.entries()) await api.network("shop", name, [bridge(index + 1)]);
-    [pods, count] = [[], 0];
+    pods = [];
   });
   afterEach(async () => {
     await daemon?.stop();
@@ -78,7 +82,6 @@ describe.skipIf(
     for (const { namespace } of pods) namespace.dispose();
     for (const { name } of hostLinks().filter(({ name: each }) => each.startsWith("mv"))) inHost(["ip", "link", "del", name]);
     plexus.dispose();
-    await api.dispose();
   });
 
   const netD = (): string => join(plexus.directory, "net.d");
