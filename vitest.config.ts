@@ -3,7 +3,7 @@ import { ClosingLine } from "./test/harness/closing-line.ts";
 import { computingTests } from "./test/harness/computing-tests.ts";
 import { fastTests } from "./test/harness/fast-tests.ts";
 import { FileSequence } from "./test/harness/file-sequence.ts";
-import { sameForEveryUser } from "./test/harness/same-for-every-user.ts";
+import { onlyOfApiServer, sameForEveryUser } from "./test/harness/same-for-every-user.ts";
 import { suiteSocket } from "./test/harness/suite-daemon.ts";
 
 // Suites that call Plexus as a runtime does: once with one-shot engines, and once more against a daemon. Both run at the same
@@ -43,8 +43,8 @@ const computing = isWhole || isSecondUser ? computingTests(import.meta.dirname) 
 
 export default defineConfig({
   test: {
-    // More than two cores need: a third of the tests' time is waiting.
-    maxWorkers: 4,
+    // More than two cores need: a worker waits for half of its time.
+    maxWorkers: 5,
     sequence: { sequencer: FileSequence },
     reporters: ["default", new ClosingLine()],
     projects: [
@@ -88,7 +88,7 @@ export default defineConfig({
                 ...shared,
                 name: "second-user",
                 include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
-                exclude: [...shared.exclude, "test/cluster/**", ...sameForEveryUser, ...computing, ...alone],
+                exclude: [...shared.exclude, "test/cluster/**", ...sameForEveryUser, ...onlyOfApiServer, ...computing, ...alone],
               },
             },
           ]

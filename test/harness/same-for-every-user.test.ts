@@ -6,13 +6,22 @@ import { expect, test } from "vitest";
 
 import { root } from "./compiled.ts";
 import { computingTests } from "./computing-tests.ts";
-import { dependsOnUser, sameForEveryUser } from "./same-for-every-user.ts";
+import { dependsOnUser, onlyOfApiServer, sameForEveryUser } from "./same-for-every-user.ts";
 
 test("no listed test file that is left out of an ordinary user's run starts programs, changes namespaces or modes", () => {
   for (const pattern of sameForEveryUser) {
     const files = globSync(pattern, { cwd: root });
     expect(files, `${pattern}`).not.toEqual([]);
     expect(files.filter((file) => dependsOnUser.test(readFileSync(join(root, file), "utf8")))).toEqual([]);
+  }
+});
+
+test("a test file of the API server alone neither has a node nor starts a program of its own", () => {
+  const ofNode =
+    /\b(?:execFile|execa|getuid|openNode|openPoolNode|openStage|startDaemon|installPlexus|createPodNamespace|chmod|spawn)/u;
+  for (const file of onlyOfApiServer) {
+    const text = readFileSync(join(root, file), "utf8");
+    expect([file, text.includes("startApiServer("), ofNode.exec(text)?.[0]]).toEqual([file, true, undefined]);
   }
 });
 

@@ -20,6 +20,19 @@ export const sameForEveryUser: readonly string[] = [
   "test/bench/**/*.test.ts",
 ];
 
+/**
+ * Test files of a real API server, and of a controller as its client. scripts/second-user.sh leaves them out, too: controller-election.test.ts and
+ * pods.test.ts start the same programs as an ordinary user, and the user's rights reach no further than the start.
+ */
+export const onlyOfApiServer: readonly string[] = [
+  "test/deploy/controller-policy.test.ts",
+  "test/kube/definition-checks.test.ts",
+  "test/kube/pod-network-admission.test.ts",
+  "test/kube/pod-network-controller.test.ts",
+  "test/kube/pod-network-faults.test.ts",
+  "test/kube/pools-controller.test.ts",
+];
+
 /** Names of interfaces to processes, users and namespaces. */
 export const dependsOnUser =
   /\b(execFile|execa|getuid|privateNamespaces|openStage|startDaemon|installPlexus|sandboxProcess|openLinkTests|chmod|spawn|spawnSync)/u;
