@@ -50,14 +50,22 @@ describe("ports made ahead", () => {
 
   test("give way to a pod that asks for their address", () => {
     const free = [port("a"), port("bb"), port("ccc")];
-    expect(portsInTheWay(free, "s1", ["10.9.0.2"], false).map(({ id }) => id)).toEqual(["bb"]);
-    expect(portsInTheWay(free, "s1", ["10.9.0.77"], false)).toEqual([]);
+    expect(portsInTheWay(free, "s1", ["10.9.0.2"], "address-in-use").map(({ id }) => id)).toEqual(["bb"]);
+    expect(portsInTheWay(free, "s1", ["10.9.0.77"], "address-in-use")).toEqual([]);
+    const six = [port("a", { addresses: ["fd00::5"] })];
+    expect(portsInTheWay(six, "s1", ["FD00:0::5"], "address-in-use").map(({ id }) => id)).toEqual(["a"]);
   });
 
   test("give way to a pod when the quota is full, one port at a time, of the pod's subnet first", () => {
     const free = [port("a"), port("b", { subnet: "s2" })];
-    expect(portsInTheWay(free, "s2", [], true).map(({ id }) => id)).toEqual(["b"]);
-    expect(portsInTheWay(free, "s3", [], true).map(({ id }) => id)).toEqual(["a"]);
-    expect(portsInTheWay([], "s2", [], true)).toEqual([]);
+    expect(portsInTheWay(free, "s2", [], "quota").map(({ id }) => id)).toEqual(["b"]);
+    expect(portsInTheWay(free, "s3", [], "quota").map(({ id }) => id)).toEqual(["a"]);
+    expect(portsInTheWay([], "s2", [], "quota")).toEqual([]);
+  });
+
+  test("give way in their own subnet only when the subnet has no address left", () => {
+    const free = [port("a"), port("b", { subnet: "s2" })];
+    expect(portsInTheWay(free, "s2", [], "no-address").map(({ id }) => id)).toEqual(["b"]);
+    expect(portsInTheWay(free, "s3", [], "no-address")).toEqual([]);
   });
 });

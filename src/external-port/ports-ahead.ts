@@ -1,5 +1,7 @@
 // Ports that are made ahead: what a look at the free ports of a fabric leads to. The fabric's own list is the state, so a controller that ends loses none.
 
+import { formatAddress, readAddress } from "../net/ip.ts";
+
 /** The ports that are kept free in one subnet. */
 export interface AheadPool {
   readonly subnet: string;
@@ -57,19 +59,28 @@ export function planAhead(free: readonly FreePort[], pools: readonly AheadPool[]
   };
 }
 
+/** Why the fabric has refused a port: no share of the quota is left, the subnet has no address left, or a requested address is in use. */
+export type Refusal = "quota" | "no-address" | "address-in-use";
+
 /**
- * The free ports that must go for a port that the fabric has refused: those with a requested address, or one port for its share of the quota, of the
- * same subnet if there is one.
+ * The free ports that must go for a port that the fabric has refused: those with a requested address, or one port for its share of the quota or its
+ * address. A subnet without addresses takes none of another subnet's ports.
  */
 export function portsInTheWay(
   free: readonly FreePort[],
   subnet: string,
   ips: readonly string[],
-  isQuota: boolean,
+  refusal: Refusal,
 ): readonly FreePort[] {
-  const requested = new Set(ips);
-  const holders = free.filter(({ addresses }) => addresses.some((address) => requested.has(address)));
-  if (holders.length > 0 || !isQuota) return holders;
-  const one = free.find((port) => port.subnet === subnet) ?? free[0];
+  const requested = new Set(ips.map(canonical));
+  if (refusal === "address-in-use")
+    return free.filter(({ addresses }) => addresses.some((each) => requested.has(canonical(each))));
+  const one = free.find((port) => port.subnet === subnet) ?? (refusal === "quota" ? free[0] : undefined);
   return one === undefined ? [] : [one];
+}
+
+/** The address in the form of RFC 5952: IPv6 has several. */
+function canonical(text: string): string {
+  const address = readAddress(text);
+  return address === undefined ? text : formatAddress(address);
 }

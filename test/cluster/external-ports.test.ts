@@ -94,6 +94,9 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
     const ownPorts = async (): Promise<readonly NeutronObject[]> =>
       (await neutron.request("GET", "/ports?tags=plexus-owner:test")).ports;
 
+    /** Requests so far that ask whether the fabric forwards. */
+    const looks = (): number => proxy.requests.filter((each) => each.endsWith("?fields=status")).length;
+
     beforeAll(async () => {
       [api, neutron] = await Promise.all([
         startApiServer({ alsoAllowed: [...networkRequests, ...portRequests] }),
@@ -290,8 +293,8 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       };
       await controller.kill();
       const pod = await api.pod("shop", "killed", "fabric");
-      // The look for orphans; then subnet, port, creation, tag and network.
-      for (const n of [1, 2, 3, 4, 5, 6]) expect(await killAt(n)).toBe(true);
+      // The looks for orphans and for free ports; then subnet, port, creation, tag and network.
+      for (const n of [1, 2, 3, 4, 5, 6, 7]) expect(await killAt(n)).toBe(true);
       await start();
       await readyPort(pod.uid);
       expect((await ownPorts()).map(({ name }) => name)).toEqual([`plexus:test:shop/${externalPortName(pod.uid, 0)}`]);
@@ -302,6 +305,19 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       await soon(async () => expect(await portOf(pod.uid)).toBeUndefined());
       expect(await ownPorts()).toEqual([]);
     }, 300_000);
+
+    test("the port of a pod that is deleted before the fabric forwards is released, with no look at it left", async () => {
+      const pod = await api.pod("shop", "hasty", "fabric");
+      await readyPort(pod.uid);
+      await soon(async () => expect(looks()).toBeGreaterThan(0));
+      expect((await portOf(pod.uid))?.status?.conditions?.some(({ type }) => type === "Active")).toBe(false);
+      await api.deletePod("shop", "hasty");
+      await soon(async () => expect(await portOf(pod.uid)).toBeUndefined());
+      expect(await ownPorts()).toEqual([]);
+      const before = looks();
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      expect(looks()).toBe(before);
+    });
 
     test("KU-17 an object that somebody deletes keeps its port until the pod is gone", async () => {
       const pod = await api.pod("shop", "kept", "fabric");

@@ -165,6 +165,10 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
         ["PodNetworks", ["--set", "networks.enabled=true"]],
         ["external ports", ["--set", "externalPorts.enabled=true", "--set", "externalPorts.secretName=openstack"]],
         ["Open vSwitch", ["--set", "externalPorts.ovs.socket=/run/openvswitch/db.sock"]],
+        [
+          "external ports in Kuryr's form",
+          ["--set", "externalPorts.enabled=true,externalPorts.kuryr.annotation=true,externalPorts.kuryr.kuryrPorts=true"],
+        ],
         ["K3s", ["--values", join(chart, "values-k3s.yaml")]],
         ["MicroK8s", ["--values", join(chart, "values-microk8s.yaml")]],
       ])("are accepted with strict validation: %s", async (_, args) => {

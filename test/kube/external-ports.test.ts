@@ -62,7 +62,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
 
     beforeAll(async () => {
       [api, provider] = await Promise.all([
-        startApiServer({ alsoAllowed: [...networkRequests, ...portRequests] }),
+        startApiServer({ alsoAllowed: [...networkRequests, ...portRequests, "create networks"] }),
         startPortProvider(),
       ]);
       objects = objectsOf(api.adminKubeconfig);
@@ -142,6 +142,39 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
     test("KU-06 a definition that does not exist fails the pod", async () => {
       const refused = await node.call("ADD", node.attaching(await pod("fabric,absent"), externalPorts));
       expect(refused.stdout).toContain("NetworkAttachmentDefinition shop/absent is not in the Kubernetes API");
+      expect(node.left()).toEqual(nothing);
+    });
+
+    test("KU-10 a network of the kind that Kuryr had before NetworkAttachmentDefinitions is no definition", async () => {
+      const definition = {
+        apiVersion: "apiextensions.k8s.io/v1",
+        kind: "CustomResourceDefinition",
+        metadata: { name: "networks.kubernetes.cni.cncf.io" },
+        spec: {
+          group: "kubernetes.cni.cncf.io",
+          scope: "Namespaced",
+          names: { kind: "Network", plural: "networks", singular: "network" },
+          versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+        },
+      };
+      expect((await objects.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).kind).toBe("object");
+      const metadata = { name: "old", annotations: { "openstack.org/kuryr-config": "{}" } };
+      const network = { apiVersion: "kubernetes.cni.cncf.io/v1", kind: "Network", metadata };
+      const create = async (): Promise<string> =>
+        (await objects.create("/apis/kubernetes.cni.cncf.io/v1/namespaces/shop/networks", network)).kind;
+      await expect.poll(create, { timeout: 20_000 }).toBe("object");
+      const refused = await node.call("ADD", node.attaching(await pod("old"), externalPorts));
+      expect(refused.stdout).toContain("NetworkAttachmentDefinition shop/old is not in the Kubernetes API");
+      expect(node.left()).toEqual(nothing);
+    });
+
+    test("KU-11 KU-25 has eth0, net1 and net2, also with a configuration of CNI version 0.3.1", async () => {
+      const attaching = node.attaching(await pod("fabric,fabric"), { ...externalPorts, cniVersion: "0.3.1" });
+      const added = await node.call("ADD", attaching);
+      expect(JSON.parse(added.stdout)).toMatchObject({ cniVersion: "0.3.1" });
+      const names = attaching.pod.links().map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(["eth0", "net1", "net2"]));
+      expect(await node.call("DEL", attaching)).toMatchObject({ status: 0 });
       expect(node.left()).toEqual(nothing);
     });
 

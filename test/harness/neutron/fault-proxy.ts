@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { inTurn } from "./turns.ts";
 
 /** An answer instead of Neutron's. */
 export interface Fault {
@@ -66,18 +67,20 @@ export async function startFaultProxy(neutron: string, password?: string): Promi
     const fault = proxy.fault(`${method} ${url}`);
     if (typeof fault === "object") return end(response, fault);
     await proxy.before(`${method} ${url}`);
-    const forwarded = await fetch(`${neutron}${url}`, {
-      method,
-      headers: {
-        "content-type": "application/json",
-        ...(typeof request.headers["if-match"] === "string" ? { "if-match": request.headers["if-match"] } : {}),
-      },
-      ...(body === "" ? {} : { body }),
+    const [status, text] = await inTurn(neutron, async () => {
+      const forwarded = await fetch(`${neutron}${url}`, {
+        method,
+        headers: {
+          "content-type": "application/json",
+          ...(typeof request.headers["if-match"] === "string" ? { "if-match": request.headers["if-match"] } : {}),
+        },
+        ...(body === "" ? {} : { body }),
+      });
+      return [forwarded.status, await forwarded.text()] as const;
     });
-    statuses.push(forwarded.status);
-    const text = await forwarded.text();
+    statuses.push(status);
     if (fault === "hang up after") return void request.socket.destroy();
-    response.writeHead(forwarded.status, { "content-type": "application/json" });
+    response.writeHead(status, { "content-type": "application/json" });
     response.end(text);
   };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

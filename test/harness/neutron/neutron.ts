@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { endChild, freePorts, hasEnded, lastLines, startChild } from "../kube/child.ts";
+import { inTurn } from "./turns.ts";
 import { debianPython, neutronEnvironment, neutronRoot } from "./packages.ts";
 
 /** A port, network or subnet of Neutron, as far as tests read it. */
@@ -111,13 +112,15 @@ export async function startNeutron(hostName: string): Promise<Neutron> {
     start(debianPython, join(neutronRoot, "usr/bin/neutron-server"), "--config-file", at("neutron.conf"));
     const url = `http://127.0.0.1:${port}`;
     const request = async (method: string, path: string, body?: object): Promise<Answer> => {
-      const answer = await fetch(`${url}/v2.0${path}`, {
-        method,
-        headers: { "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      const [status, text] = await inTurn(url, async () => {
+        const answer = await fetch(`${url}/v2.0${path}`, {
+          method,
+          headers: { "content-type": "application/json" },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        return [answer.status, await answer.text()] as const;
       });
-      const text = await answer.text();
-      if (answer.status >= 400) throw new Error(`${method} ${path}: HTTP ${answer.status} ${text}`);
+      if (status >= 400) throw new Error(`${method} ${path}: HTTP ${status} ${text}`);
       return JSON.parse(text === "" ? "{}" : text);
     };
     await until(async () => {
@@ -159,7 +162,7 @@ function writeSettings(directory: string, port: number): void {
       notify_nova_on_port_status_changes: "false",
       notify_nova_on_port_data_changes: "false",
     },
-    database: { connection: `sqlite:///${join(directory, "neutron.sqlite")}?timeout=60` },
+    database: { connection: `sqlite:///${join(directory, "neutron.sqlite")}?timeout=10` },
     oslo_concurrency: { lock_path: join(directory, "lock") },
     quotas: { quota_port: 20 },
     ml2: { type_drivers: "geneve", tenant_network_types: "geneve", mechanism_drivers: "ovn", extension_drivers: "port_security" },

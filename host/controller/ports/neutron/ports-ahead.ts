@@ -2,7 +2,7 @@
 // needs the port's revision, so that two controllers never give one port to two pods.
 
 import { createHash } from "node:crypto";
-import { type FreePort, planAhead, portsInTheWay } from "../../../../src/external-port/ports-ahead.ts";
+import { type FreePort, planAhead, portsInTheWay, type Refusal } from "../../../../src/external-port/ports-ahead.ts";
 import { type AheadState, failure, type PortsAhead, type ProviderResult } from "../provider.ts";
 import { type Body, type NeutronClient, type NeutronFailure, type NeutronResult, objectsOf } from "./client.ts";
 import type { SubnetValues } from "./port-values.ts";
@@ -21,6 +21,12 @@ export interface AheadInit {
   readonly subnet: (id: string) => Promise<ProviderResult<SubnetValues>>;
   /** Writes the owner's tag on a port. */
   readonly tag: (port: Body) => Promise<ProviderResult<Body>>;
+}
+
+function refusalOf({ reason, type }: NeutronFailure): Refusal | undefined {
+  if (type === "IpAddressAlreadyAllocated") return "address-in-use";
+  if (reason !== "quota") return undefined;
+  return type === "OverQuota" ? "quota" : "no-address";
 }
 
 /** The pools. */
@@ -59,11 +65,11 @@ export class NeutronPortsAhead implements PortsAhead {
 
   /** Gives free ports back that keep a refused port from being made; answers whether another try is worthwhile. */
   async giveWay(subnet: string, ips: readonly string[], refusal: NeutronFailure): Promise<boolean> {
-    const isQuota = refusal.reason === "quota";
-    if (this.#init.settings.ahead.length === 0 || !(isQuota || refusal.type === "IpAddressAlreadyAllocated")) return false;
+    const kind = refusalOf(refusal);
+    if (this.#init.settings.ahead.length === 0 || kind === undefined) return false;
     const free = await this.#list();
     if (!free.ok) return false;
-    const inTheWay = portsInTheWay(free.value, subnet, ips, isQuota);
+    const inTheWay = portsInTheWay(free.value, subnet, ips, kind);
     const removed = await Promise.all(inTheWay.map((port) => this.#giveBack(port)));
     return removed.some(({ ok }) => ok);
   }
@@ -95,6 +101,8 @@ export class NeutronPortsAhead implements PortsAhead {
     const free = [...usable].map(([subnet, ports]) => [subnet, ports.filter(({ id }) => !this.#taken.has(id))] as const);
     this.#free = new Map(free.map(([subnet, ports]) => [subnet, [...ports]]));
     this.#low = Promise.withResolvers();
+    // Pods took ports meanwhile.
+    if (settings.ahead.some(({ subnet, min }) => (this.#free.get(subnet)?.length ?? 0) < min)) this.#low.resolve();
     return problem ?? { ok: true, value: new Map(free.map(([subnet, { length }]) => [subnet, length])) };
   }
 
