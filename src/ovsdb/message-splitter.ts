@@ -5,11 +5,13 @@ export type Split =
   | { readonly ok: true; readonly messages: readonly string[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Limits of one stream. */
+/** Limits of one stream, in bytes. */
 export interface StreamBounds {
-  /** Of all messages together, in bytes. */
+  /** Of one message, with the blanks before it. */
+  readonly maxMessageBytes: number;
+  /** Of all messages together. */
   readonly maxBytes: number;
-  /** Of nested arrays and objects. */
+  /** Greatest number of nested arrays and objects. */
   readonly maxDepth: number;
 }
 
@@ -22,6 +24,8 @@ export class MessageSplitter {
   /** The begin of a message that has not ended. */
   #pending: Uint8Array[] = [];
   #received = 0;
+  /** Bytes since the end of the last message. */
+  #messageBytes = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
@@ -32,12 +36,15 @@ export class MessageSplitter {
 
   /** Takes the next bytes of the stream. After a problem the stream cannot be read any further. */
   push(chunk: Uint8Array): Split {
+    const { maxBytes, maxMessageBytes } = this.#bounds;
     this.#received += chunk.length;
-    if (this.#received > this.#bounds.maxBytes) return problem(`sends more than ${this.#bounds.maxBytes} bytes`);
+    if (this.#received > maxBytes) return problem(`sends more than ${maxBytes} bytes`);
     const messages: string[] = [];
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at] ?? 0;
+      this.#messageBytes++;
+      if (this.#messageBytes > maxMessageBytes) return problem(`sends a message of more than ${maxMessageBytes} bytes`);
       if (this.#depth === 0) {
         if (blanks.has(byte)) from = at + 1;
         else if (byte !== BRACE) return problem("sends a message that is not a JSON object");
@@ -49,6 +56,7 @@ export class MessageSplitter {
       if (text === undefined) return problem("sends a message that is not UTF-8");
       messages.push(text);
       this.#pending = [];
+      this.#messageBytes = 0;
       from = at + 1;
     }
     if (this.#depth > 0) this.#pending.push(chunk.slice(from));

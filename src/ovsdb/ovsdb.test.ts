@@ -6,7 +6,7 @@ import { hasMarks, markedAttachment, markedOwner, attachmentMarks } from "./owne
 import { readInterface, readNamed } from "./port-operations.ts";
 import { providedInterfaceId } from "./port-request.ts";
 
-const bounds = { maxBytes: 10_000, maxDepth: 8 };
+const bounds = { maxMessageBytes: 5_000, maxBytes: 10_000, maxDepth: 8 };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 test("messages are found at the same places, however the stream is cut", () => {
@@ -20,7 +20,7 @@ test("messages are found at the same places, however the stream is cut", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 4 }), fc.array(fc.nat(), { maxLength: 8 }), (messages, cuts) => {
       const stream = bytes(messages.map((each) => JSON.stringify(each)).join(" \n"));
-      const splitter = new MessageSplitter({ ...bounds, maxBytes: stream.length });
+      const splitter = new MessageSplitter({ ...bounds, maxMessageBytes: stream.length, maxBytes: stream.length });
       const ends = [...cuts.map((cut) => cut % (stream.length + 1)), stream.length].toSorted((a, b) => a - b);
       const found: unknown[] = [];
       let from = 0;
@@ -39,7 +39,9 @@ test.each([
   ["a text", "hello", "sends a message that is not a JSON object"],
   ["a list", "[1]", "sends a message that is not a JSON object"],
   ["too many levels", `{"a":${"[".repeat(8)}`, "sends a message with more than 8 levels"],
-  ["too many bytes", " ".repeat(10_001), "sends more than 10000 bytes"],
+  ["too long a message", `{"a":"${"b".repeat(5_000)}`, "sends a message of more than 5000 bytes"],
+  ["blanks without end", " ".repeat(5_001), "sends a message of more than 5000 bytes"],
+  ["too many bytes", "{}".repeat(5_001), "sends more than 10000 bytes"],
 ])("a stream with %s is refused", (_, text, why) => {
   expect(new MessageSplitter(bounds).push(bytes(text))).toEqual({ ok: false, problem: why });
 });

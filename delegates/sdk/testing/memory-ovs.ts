@@ -10,7 +10,7 @@ import type {
   OvsPortState,
 } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
-import { normalMac, providedInterfaceId, requestProblem } from "../../../src/ovsdb/port-request.ts";
+import { isLinkName, normalMac, providedInterfaceId, requestProblem } from "../../../src/ovsdb/port-request.ts";
 import type { DelegateCall } from "./records.ts";
 
 /** A port of a bridge. */
@@ -73,14 +73,15 @@ export class MemoryOvs {
   readonly functions: OvsCapability = {
     addPort: (port) => this.#act(["add"], () => this.#mistakeIn(port) ?? this.#add(port)),
     settle: (link) =>
-      this.#act(["add", "check"], () => {
+      this.#onLink(["add", "check"], link, () => {
         const state = this.#own(link);
         if (state === undefined) return refuse(999, `the attachment has no port ${link}`);
         return state.error === undefined ? { ok: state } : refuse(5, `ovs-vswitchd cannot take port ${link}: ${state.error}`);
       }),
-    port: (link) => this.#act(["add", "del", "check"], () => ({ ok: this.#own(link) })),
+    port: (link) => this.#onLink(["add", "del", "check"], link, () => ({ ok: this.#own(link) })),
     ports: () => this.#act(["add", "del", "check"], () => ({ ok: this.#owned() })),
-    removePort: (link) => this.#act(["add", "del"], () => ({ ok: this.#own(link) !== undefined && this.#ports.delete(link) })),
+    removePort: (link) =>
+      this.#onLink(["add", "del"], link, () => ({ ok: this.#own(link) !== undefined && this.#ports.delete(link) })),
     removePorts: () => this.#act(["add", "del"], () => ({ ok: this.#remove(this.#owned().map(({ link }) => link)) })),
     retain: (valid) =>
       this.#act(["gc"], () => {
@@ -101,6 +102,10 @@ export class MemoryOvs {
   #act<T>(verbs: readonly OvsCall["verb"][], act: () => Outcome<T>): Outcome<T> {
     if (!verbs.includes(this.#call.verb)) return refuse(999, `${this.#call.verb} may not do this; allowed: ${verbs.join(", ")}`);
     return this.#state.fault === undefined ? act() : { err: this.#state.fault };
+  }
+
+  #onLink<T>(verbs: readonly OvsCall["verb"][], link: string, act: () => Outcome<T>): Outcome<T> {
+    return this.#act(verbs, () => (isLinkName(link) ? act() : refuse(999, `${link} is not the name of a link`)));
   }
 
   #mistakeIn(port: OvsNewPort): { readonly err: Fault } | undefined {

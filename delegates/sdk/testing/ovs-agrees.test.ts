@@ -27,6 +27,8 @@ const requests: readonly Request[] = [
   ["CHECK", "two", "port", "veth1"],
   ["CHECK", "one", "settle", "veth2", 1],
   ["DEL", "two", "removePort", "veth1"],
+  ["DEL", "two", "removePort", "no link"],
+  ["CHECK", "two", "port", "a-name-that-is-too-long"],
   ["DEL", "two", "removePorts"],
   ["ADD", "two", "addPort", { ...wanted, link: "veth2" }],
   ["ADD", "two", "retain", []],

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
+import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
 import { maxStateBytes } from "../state/scope.ts";
 import { bindDry } from "./bind-dry.ts";
 import { DryRun } from "./dry-run.ts";
 
 const unused = () => expect.fail("a shadow's state needs no shim and no lock");
 
-function stateOf(verb: ChainStep["verb"], directory: string) {
+function boundOf(verb: ChainStep["verb"], grants: DelegateGrants, name: string) {
   const stdin = JSON.stringify({ cniVersion: "1.0.0", name: "pods", type: "tuning" });
   const plugin = parsePluginConf(stdin, "test");
   if (!plugin.ok) throw new Error(plugin.fault.msg);
@@ -16,8 +17,11 @@ function stateOf(verb: ChainStep["verb"], directory: string) {
   const running = { step, origin: "delegate", network: "pods", ifname: "eth0", callers: [], timeoutMs: 1, maxMs: 1 } as const;
   const host = { shim: new Proxy(Object.create(null), { get: unused }), runLeaseOperation: unused, log: unused };
   const dry = new DryRun(undefined);
-  const grants = { state: { directories: [directory] } };
-  const { state } = bindDry(host, { ...running, grants, dry, runDelegated: unused }, dry, ["state"]);
+  return { dry, bound: bindDry(host, { ...running, grants, dry, runDelegated: unused }, dry, [name]) };
+}
+
+function stateOf(verb: ChainStep["verb"], directory: string) {
+  const { state } = boundOf(verb, { state: { directories: [directory] } }, "state").bound;
   if (state === undefined) throw new Error("state is not bound");
   return state;
 }
@@ -33,4 +37,16 @@ test("X-2: a shadow's state is refused as in a real run: in CHECK, and beyond it
   const checked = stateOf("CHECK", directory);
   for (const answer of [await checked.save(undefined, "kept"), await checked.remove(undefined)])
     expect(answer).toMatchObject({ err: { msg: expect.stringContaining("CHECK may only load") } });
+});
+
+test("X-2: a shadow makes no port of Open vSwitch and collects none, and its request is noted", async () => {
+  const grants = { ovs: { bridges: ["*"], interfaceIds: ["*"], socket: "/nonexistent/db.sock" } };
+  const { dry, bound } = boundOf("ADD", grants, "ovs");
+  if (bound.ovs === undefined) throw new Error("ovs is not bound");
+  const port = { bridge: "br-int", link: "veth0", interfaceId: "a", mac: "02:00:00:00:00:01" };
+  for (const answer of [await bound.ovs.addPort(port), await bound.ovs.retain([])]) {
+    expect(answer).toMatchObject({ err: { details: expect.stringContaining("[SHADOW_UNSUPPORTED]") } });
+  }
+  expect(dry.unsupported).toEqual(['ovs.add-port to bridge "br-int"', "ovs.retain"]);
+  expect(await bound.ovs.removePorts()).toMatchObject({ err: { details: expect.stringContaining("[OVS_UNAVAILABLE]") } });
 });

@@ -15,7 +15,7 @@ import {
   settleOperations,
 } from "../../../src/ovsdb/port-operations.ts";
 import type { Database } from "./database.ts";
-import { findPorts, type FoundPort, refusal, rowsOf } from "./find-ports.ts";
+import { findPorts, type FoundPort, refusal, type Refused, rowsOf } from "./find-ports.ts";
 
 /** `external_ids` by which an owner's ports are known. */
 export type Marks = readonly (readonly [string, string])[];
@@ -118,20 +118,30 @@ export async function removePorts(
   for (let attempt = 1; ; attempt++) {
     const found = await find();
     if (!found.ok) return found;
-    const some = found.value.slice(0, maxTogether);
-    if (some.length === 0) return ok(removed);
-    const ports = some.map((each) => ({
+    const outcome = await removeFound(database, marks, found.value);
+    if (!outcome.ok) return outcome;
+    removed += outcome.value.removed;
+    const { refused } = outcome.value;
+    if (refused === undefined) return ok(removed);
+    if (refused.error !== conditionFailed || attempt === maxAttempts) return failed(refusal("the removal of ports", refused));
+  }
+}
+
+/** Removes ports until a transaction is refused. */
+async function removeFound(
+  database: Database,
+  marks: Marks,
+  found: readonly FoundPort[],
+): Promise<Result<{ readonly removed: number; readonly refused?: Refused }>> {
+  for (let at = 0; at < found.length; at += maxTogether) {
+    const ports = found.slice(at, at + maxTogether).map((each) => ({
       interfaceId: each.interface.id,
       portId: each.port.id,
       name: each.interface.name,
     }));
     const outcome = await database.transact(removePortOperations(ports, marks));
     if (!outcome.ok) return outcome;
-    if (outcome.value.kind === "done") {
-      removed += some.length;
-      attempt = 0;
-    } else if (outcome.value.error !== conditionFailed || attempt >= maxAttempts) {
-      return failed(refusal("the removal of ports", outcome.value));
-    }
+    if (outcome.value.kind === "refused") return ok({ removed: at, refused: outcome.value });
   }
+  return ok({ removed: found.length });
 }

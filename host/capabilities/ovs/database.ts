@@ -20,8 +20,8 @@ export interface DatabaseAddress {
   readonly timeoutMs: number;
 }
 
-/** The rows of some thousand interfaces have that size. */
-const bounds = { maxBytes: 8 * 1024 * 1024, maxDepth: 16 };
+/** One message: the rows of some ten thousand interfaces. All messages: those of a GC that removes as many ports. */
+const bounds = { maxMessageBytes: 8 * 1024 * 1024, maxBytes: 64 * 1024 * 1024, maxDepth: 16 };
 
 /** Connects to the database, runs `use`, and closes the connection. Faults: OVS_UNAVAILABLE; those of `use`. */
 export async function withDatabase<T>(

@@ -21,6 +21,9 @@ export interface FoundPort {
   readonly bridge: NamedRow;
 }
 
+/** A transaction of which nothing was carried out. */
+export type Refused = Extract<TransactionOutcome, { kind: "refused" }>;
+
 /** Maximum number of interfaces in one transaction. */
 const maxTogether = 200;
 
@@ -85,7 +88,7 @@ export async function rowsOf<T>(
 }
 
 /** The fault OVS_FAILED of a refused transaction. `what`: the transaction for the message. */
-export function refusal(what: string, { error, details }: Extract<TransactionOutcome, { kind: "refused" }>): Fault {
+export function refusal(what: string, { error, details }: Refused): Fault {
   const reason = details === "" ? quote(error) : `${quote(error)}: ${quote(details)}`;
   return fault("OVS_FAILED", `ovs: Open vSwitch refuses ${what}: ${reason}`);
 }

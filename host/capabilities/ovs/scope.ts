@@ -1,8 +1,7 @@
 // Binds the capability `ovs` to one call: its verb, its attachment, the links that it made, and the grant's bridges. Any other request is refused here,
 // before the database is asked.
 
-import type { AttachmentId } from "../../../src/cni/attachment.ts";
-import { attachmentKey } from "../../../src/cni/attachment.ts";
+import { type AttachmentId, attachmentKey } from "../../../src/cni/attachment.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";
@@ -12,10 +11,10 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { attachmentMarks, hasMarks, markedAttachment, ownerMarks } from "../../../src/ovsdb/owner-marks.ts";
 import { readNamed, selectBridges, selectInterface, selectMarkedInterfaces } from "../../../src/ovsdb/port-operations.ts";
-import { normalMac, requestProblem } from "../../../src/ovsdb/port-request.ts";
+import { isLinkName, normalMac, requestProblem } from "../../../src/ovsdb/port-request.ts";
 import type { OvsCapability, OvsNewPort, OvsPortState } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { AttachmentFacts } from "../call-facts.ts";
-import { type Deferred, misuseOf, type WitOutcome, witOutcome } from "../outcome.ts";
+import { type Deferred, misuseOf, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { addPort, idKeys, type Marks, ownedPort, removePorts, settlePort } from "./change-ports.ts";
 import { type Database, withDatabase } from "./database.ts";
 import { findPorts, type FoundPort, rowsOf } from "./find-ports.ts";
@@ -44,67 +43,89 @@ export type OvsImports = Deferred<OvsCapability>;
 
 /** Maximum milliseconds of one function besides the wait of `settle`. A database on the same node answers in less than one. */
 const maxAnswerMs = 10_000;
+/** Maximum milliseconds of the wait of `settle`. */
+const maxWaitMs = 60_000;
+/** The fault of a wait comes before the end of the step. */
+const reservedMs = 100;
 
 const misused = misuseOf("ovs");
 
-/** The capability for the delegate of one call. */
-export function ovsFor(scope: OvsScope): OvsImports {
+/** The capability for the delegate of one call. `clock`: a monotonic clock, in milliseconds. */
+export function ovsFor(scope: OvsScope, clock: () => number = () => performance.now()): OvsImports {
+  const end = clock() + scope.maxMs;
+  const remainingMs = (): number => Math.max(0, end - clock());
+  const inDatabase = <T>(use: (database: Database) => Promise<Result<T>>, waitMs = 0): Promise<Result<T>> => {
+    const timeoutMs = Math.round(Math.min(waitMs + maxAnswerMs, remainingMs()));
+    return withDatabase({ socket: scope.grant.socket ?? defaultOvsSocket, timeoutMs }, use);
+  };
   return {
-    addPort: (port) => changing(scope, ["ADD"], (marks) => addRequested(scope, port, marks)),
+    addPort: (port) =>
+      onAttachment(scope, ["ADD"], (marks) => {
+        const denied = denial(scope, port);
+        const request = { ...port, mac: normalMac(port.mac) };
+        return denied === undefined ? inDatabase((database) => addPort(database, request, marks)) : failed(denied);
+      }),
     settle: (link, milliseconds) =>
-      changing(scope, ["ADD", "CHECK"], async (marks) => {
-        const timeoutMs = Math.min(milliseconds, remainingMs(scope));
-        const settled = await inDatabase(scope, (database) => settlePort(database, link, marks, timeoutMs), timeoutMs);
+      onLink(scope, ["ADD", "CHECK"], link, async (marks) => {
+        const waitMs = Math.round(Math.min(milliseconds, maxWaitMs, Math.max(0, remainingMs() - reservedMs)));
+        const settled = await inDatabase((database) => settlePort(database, link, marks, waitMs), waitMs);
         if (!settled.ok) return settled;
         if (settled.value !== undefined) return ok(portState(settled.value));
         return failed(misused(`the attachment has no port ${quote(link, 40)} that could be awaited`));
       }),
     port: (link) =>
-      changing(scope, attachmentVerbs, async (marks) => {
-        const found = await inDatabase(scope, (database) => ownedPort(database, link, marks));
+      onLink(scope, attachmentVerbs, link, async (marks) => {
+        const found = await inDatabase((database) => ownedPort(database, link, marks));
         return found.ok ? ok(found.value && portState(found.value)) : found;
       }),
     ports: () =>
-      changing(scope, attachmentVerbs, async (marks) => {
-        const found = await inDatabase(scope, (database) => markedPorts(database, marks));
+      onAttachment(scope, attachmentVerbs, async (marks) => {
+        const found = await inDatabase((database) => markedPorts(database, marks));
         return found.ok ? ok(found.value.map(portState)) : found;
       }),
     removePort: (link) =>
-      changing(scope, ["ADD", "DEL"], async (marks) => {
-        const removed = await inDatabase(scope, (database) =>
+      onLink(scope, ["ADD", "DEL"], link, async (marks) => {
+        const removed = await inDatabase((database) =>
           removePorts(database, marks, () => onlyMarked(findPorts(database, selectInterface(link)), marks)),
         );
         return removed.ok ? ok(removed.value > 0) : removed;
       }),
     removePorts: () =>
-      changing(scope, ["ADD", "DEL"], (marks) =>
-        inDatabase(scope, (database) => removePorts(database, marks, () => markedPorts(database, marks))),
+      onAttachment(scope, ["ADD", "DEL"], (marks) =>
+        inDatabase((database) => removePorts(database, marks, () => markedPorts(database, marks))),
       ),
-    retain: async (valid) => witOutcome(await retain(scope, valid)),
-    probe: async () => witOutcome(await inDatabase(scope, (database) => probe(database, scope))),
+    retain: async (valid) => {
+      if (scope.verb !== "GC") return refuse(misused(`retain is allowed in GC only, and this call is ${scope.verb}`));
+      return witOutcome(await inDatabase((database) => removeStale(database, scope, valid)));
+    },
+    probe: async () => witOutcome(await inDatabase((database) => probe(database, scope))),
   };
 }
 
 const attachmentVerbs: readonly Verb[] = ["ADD", "DEL", "CHECK"];
 
 /** Runs a request for the call's attachment if its verb allows that. Fault: CAPABILITY_MISUSED. */
-async function changing<T>(
+async function onAttachment<T>(
   { verb, attachment, type, network }: OvsScope,
   verbs: readonly Verb[],
-  run: (marks: Marks) => Promise<Result<T>>,
+  run: (marks: Marks) => Result<T> | Promise<Result<T>>,
 ): Promise<WitOutcome<T>> {
   if (attachment === undefined || !verbs.includes(verb)) {
-    return witOutcome<T>(failed(misused(`this function is allowed in ${verbs.join(" and ")} only, and this call is ${verb}`)));
+    return refuse(misused(`this function is allowed in ${verbs.join(" and ")} only, and this call is ${verb}`));
   }
   return witOutcome(await run(attachmentMarks({ type, network }, attachment)));
 }
 
-async function addRequested(scope: OvsScope, requested: OvsNewPort, marks: Marks): Promise<Result<undefined>> {
-  const { bridge, link, interfaceId } = requested;
-  const denied = denial(scope, requested);
-  if (denied !== undefined) return failed(denied);
-  const request = { bridge, link, interfaceId, mac: normalMac(requested.mac) };
-  return inDatabase(scope, (database) => addPort(database, request, marks));
+/** Like `onAttachment`, for a request that names a link. */
+function onLink<T>(
+  scope: OvsScope,
+  verbs: readonly Verb[],
+  link: string,
+  run: (marks: Marks) => Promise<Result<T>>,
+): Promise<WitOutcome<T>> {
+  return onAttachment(scope, verbs, (marks) =>
+    isLinkName(link) ? run(marks) : failed(misused(`${quote(link, 40)} is not the name of a link`)),
+  );
 }
 
 /** Why the call may not make this port; undefined if it may. Faults: CAPABILITY_MISUSED, NOT_GRANTED. */
@@ -127,9 +148,12 @@ export function denial(scope: OvsScope, { bridge, link, interfaceId, mac }: OvsN
   return notGranted({ type, key: "ovs.interfaceIds", request, granted: interfaceIds });
 }
 
-async function retain(scope: OvsScope, valid: readonly AttachmentId[]): Promise<Result<number>> {
-  const { verb, type, network, knownContainers } = scope;
-  if (verb !== "GC") return failed(misused(`retain is allowed in GC only, and this call is ${verb}`));
+/** Removes the delegate's ports of attachments that are not valid, and answers their number. */
+async function removeStale(
+  database: Database,
+  { type, network, knownContainers }: OvsScope,
+  valid: readonly AttachmentId[],
+): Promise<Result<number>> {
   const marks = ownerMarks({ type, network });
   const kept = new Set(valid.map(attachmentKey));
   const isStale = ({ interface: { externalIds } }: FoundPort): boolean => {
@@ -137,12 +161,10 @@ async function retain(scope: OvsScope, valid: readonly AttachmentId[]): Promise<
     if (attachment === undefined || kept.has(attachmentKey(attachment))) return false;
     return knownContainers?.has(attachment.containerId) ?? true;
   };
-  return inDatabase(scope, (database) =>
-    removePorts(database, marks, async () => {
-      const found = await markedPorts(database, marks);
-      return found.ok ? ok(found.value.filter(isStale)) : found;
-    }),
-  );
+  return removePorts(database, marks, async () => {
+    const found = await markedPorts(database, marks);
+    return found.ok ? ok(found.value.filter(isStale)) : found;
+  });
 }
 
 async function probe(database: Database, { grant: { bridges = [] } }: OvsScope): Promise<Result<undefined>> {
@@ -176,14 +198,4 @@ function portState({ interface: row, bridge }: FoundPort): OvsPortState {
     linkUp,
     installed: externalIds.get("ovn-installed") === "true",
   };
-}
-
-function inDatabase<T>(scope: OvsScope, use: (database: Database) => Promise<Result<T>>, waitMs = 0): Promise<Result<T>> {
-  const timeoutMs = Math.min(waitMs + maxAnswerMs, scope.maxMs);
-  return withDatabase({ socket: scope.grant.socket ?? defaultOvsSocket, timeoutMs }, use);
-}
-
-/** Milliseconds for the wait of `settle`: its fault comes before the end of the step. */
-function remainingMs({ maxMs }: OvsScope): number {
-  return Math.max(0, maxMs - 100);
 }

@@ -52,7 +52,8 @@ export function compareWithGrants(
       grants !== wasm.otherGrants && grants !== definitions.otherGrants
         ? grantedCapabilities(grants).filter((each) => !Object.hasOwn(declaration.capabilities, each))
         : [],
-    toGrant: missing.length === 0 ? null : grantFragment(type, declaredGrants(grants, declaration), missing, config, binding),
+    toGrant:
+      missing.length === 0 ? null : grantFragment(type, declaredGrants(grants, declaration), imported, missing, config, binding),
     uncovered: uncovered(binding === undefined ? "wasm.grants" : "grants", type, config, grants, imported),
     problem: problemIn(missing, cniVersions, cniVersion),
   };
@@ -74,11 +75,12 @@ function declaredGrants(grants: DelegateGrants, { capabilities }: Declaration): 
 function grantFragment(
   type: string,
   grants: DelegateGrants,
+  imported: readonly string[],
   missing: readonly string[],
   config: Readonly<Record<string, unknown>>,
   binding: NamedList["binding"],
 ): object {
-  const added = missing.map((name) => [name, isCapability(allCapabilities, name) ? suggestedGrant(name, config) : {}]);
+  const added = missing.map((name) => [name, isCapability(allCapabilities, name) ? suggestedGrant(name, config, imported) : {}]);
   const granted = { grants: { [type]: { ...grants, ...Object.fromEntries(added) } } };
   if (binding === undefined) return { wasm: granted };
   return { definitions: { rules: [{ namespaces: [binding.definition.namespace], ...granted }] } };

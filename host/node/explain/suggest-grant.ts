@@ -17,7 +17,7 @@ interface NeededScope {
   readonly value: string | true;
 }
 
-function neededScopes(config: Configuration, ifname: string): readonly NeededScope[] {
+function neededScopes(config: Configuration, ifname: string, imported: readonly string[]): readonly NeededScope[] {
   const needed: NeededScope[] = [];
   const text = (key: string): string | undefined => {
     const value = config[key];
@@ -26,7 +26,8 @@ function neededScopes(config: Configuration, ifname: string): readonly NeededSco
   const add = (capability: NeededScope["capability"], key: string, what: string, value: string | true | undefined): void => {
     if (value !== undefined) needed.push({ capability, key, what, value });
   };
-  add("links", "bridges", "bridge", text("bridge"));
+  // A component that plugs into Open vSwitch means a bridge of it.
+  add(imported.includes("ovs") ? "ovs" : "links", "bridges", "bridge", text("bridge"));
   add("links", "parents", "master", text("master"));
   add("links", "uplinks", "uplinkInterface", text("uplinkInterface"));
   if (config["isGateway"] === true || config["isDefaultGateway"] === true) add("links", "forwarding", "isGateway", true);
@@ -50,10 +51,10 @@ function sysctlPath(key: string, ifname: string): string {
     .join("/");
 }
 
-/** The scopes that a grant of this capability would need for this configuration. */
-export function suggestedGrant(capability: keyof DelegateGrants, config: Configuration): object {
+/** The scopes that a grant of this capability would need for this configuration. `imported`: the component's capabilities. */
+export function suggestedGrant(capability: keyof DelegateGrants, config: Configuration, imported: readonly string[]): object {
   const grant: Record<string, string[] | true> = {};
-  for (const { capability: of, key, value } of neededScopes(config, "eth0")) {
+  for (const { capability: of, key, value } of neededScopes(config, "eth0", imported)) {
     if (of !== capability) continue;
     if (value === true) grant[key] = true;
     else grant[key] = [...(Array.isArray(grant[key]) ? grant[key] : []), value];
@@ -69,7 +70,7 @@ export function uncovered(
   grants: DelegateGrants,
   imported: readonly string[],
 ): readonly string[] {
-  return neededScopes(config, "eth0").flatMap(({ capability, key, what, value }) => {
+  return neededScopes(config, "eth0", imported).flatMap(({ capability, key, what, value }) => {
     const grant: unknown = grants[capability];
     if (!imported.includes(capability) || !isJsonObject(grant)) return [];
     const has = grant[key];

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { suggestedGrant, uncovered } from "./suggest-grant.ts";
+
+const config = { type: "external-port", bridge: "br-int", master: "eth1" };
+
+test("a bridge in the configuration is one of Open vSwitch for a component that imports ovs, and the kernel's for others", () => {
+  expect(suggestedGrant("ovs", config, ["links", "ovs"])).toEqual({ bridges: ["br-int"] });
+  expect(suggestedGrant("links", config, ["links", "ovs"])).toEqual({ parents: ["eth1"] });
+  expect(suggestedGrant("links", config, ["links"])).toEqual({ bridges: ["br-int"], parents: ["eth1"] });
+  const grants = { links: { parents: ["eth1"] }, ovs: { bridges: ["br-ex"] } };
+  expect(uncovered("wasm.grants", "external-port", config, grants, ["links", "ovs"])).toEqual([
+    "bridge br-int: wasm.grants.external-port.ovs.bridges has br-ex",
+  ]);
+});
