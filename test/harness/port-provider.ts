@@ -16,6 +16,8 @@ export interface TestProvider {
   readonly url: string;
   /** The fabric's ports by key. */
   readonly ports: ReadonlyMap<string, FabricPort>;
+  /** The addresses that the last port's pod asks for. The fabric gives others. */
+  requested: unknown;
   /** HTTP status and message that the next requests get instead of an answer; undefined: none. */
   refusal: { readonly status: number; readonly message: string } | undefined;
   dispose(): void;
@@ -25,8 +27,11 @@ export interface TestProvider {
 export async function startPortProvider(): Promise<TestProvider> {
   const ports = new Map<string, FabricPort>();
   let next = 10;
-  const answers: Readonly<Record<string, (body: { request?: { key: string }; port?: { key: string } }) => object>> = {
+  const answers: Readonly<
+    Record<string, (body: { request?: { key: string; requested?: unknown }; port?: { key: string } }) => object>
+  > = {
     "/v1/ensure": ({ request = { key: "" } }) => {
+      provider.requested = request.requested;
       const port = ports.get(request.key) ?? {
         providerId: `fabric-${next}`,
         mac: `02:00:00:00:00:${next.toString(16).padStart(2, "0")}`,
@@ -43,7 +48,13 @@ export async function startPortProvider(): Promise<TestProvider> {
     "/v1/list": () => ({ ports: [...ports].map(([key, { providerId }]) => ({ key, providerId })) }),
     "/v1/active": () => ({ active: true }),
   };
-  const provider = { url: "", ports, refusal: undefined as TestProvider["refusal"], dispose: () => undefined as void };
+  const provider = {
+    url: "",
+    ports,
+    requested: undefined as unknown,
+    refusal: undefined as TestProvider["refusal"],
+    dispose: () => undefined as void,
+  };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

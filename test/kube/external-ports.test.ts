@@ -229,6 +229,12 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       expect(node.left()).toEqual(nothing);
     });
 
+    test("KU-04 the provider gets the pod's requested addresses in one form, whatever the pod's is", async () => {
+      await api.pod("shop", "web", [{ name: "fabric", ips: ["10.77.0.99/24"], mac: "02-00-00-00-00-AB" }]);
+      await untilPorts(provider, 1);
+      expect(provider.requested).toEqual({ ips: ["10.77.0.99"], mac: "02:00:00:00:00:ab" });
+    });
+
     test("a network whose plugins take no port is refused", async () => {
       await api.network("shop", "deaf", [node.bridge("deaf", "10.78.0.0/24")], fabric);
       const refused = await node.call("ADD", node.attaching(await pod("deaf"), externalPorts));

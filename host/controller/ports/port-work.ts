@@ -1,6 +1,7 @@
 // The work on one ExternalPort: the provider makes the port, the object says what the node must plug, and the port is released when its pod is gone.
 
 import { type ExternalPort, externalPortApiVersion, externalPortFinalizer } from "../../../src/external-port/external-port.ts";
+import { canonicalRequest } from "../../../src/external-port/requested-values.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../part.ts";
 import { outcomeOf } from "../work/request-outcome.ts";
@@ -73,7 +74,8 @@ async function podUses({ objects }: PartContext, { namespace, spec }: ExternalPo
 async function ensure({ context, looks }: PortWork, object: ExternalPort, provider: PortProvider): Promise<WorkOutcome> {
   const { namespace, name, spec } = object;
   const key = `${namespace}/${name}`;
-  const { podName, podUid, nodeName, requested } = spec;
+  const { podName, podUid, nodeName } = spec;
+  const requested = canonicalRequest(spec.requested);
   const pod = { namespace, name: podName, uid: podUid };
   const made = await provider.ensure({ key, pod, nodeName, parameters: parametersOf(spec.parameters), requested });
   if (!made.ok) return refuse(context, object, made);

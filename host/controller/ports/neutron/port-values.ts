@@ -39,11 +39,14 @@ export function portBody(request: PortRequest, subnet: SubnetValues, settings: P
   };
 }
 
+/** Neutron refuses a longer description, and so the port. */
+const maxDescription = 255;
+
 /** The values that make a port a pod's: of a port's creation, and of the change of a free one. */
 export function podValues({ pod, key }: PortRequest, { name, deviceOwner, hostId }: PortSettings): Body {
   return {
     name,
-    description: `pod ${pod.namespace}/${pod.name} (ExternalPort ${key})`,
+    description: `pod ${pod.namespace}/${pod.name} (ExternalPort ${key})`.slice(0, maxDescription),
     // A subport of a trunk must have no device.
     ...(deviceOwner === undefined ? {} : { device_owner: deviceOwner, device_id: pod.uid }),
     ...(hostId === undefined ? {} : { "binding:host_id": hostId }),

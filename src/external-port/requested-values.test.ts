@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { canonicalRequest } from "./requested-values.ts";
+
+test.each([
+  [{}, {}],
+  [{ mac: "02-00-00-00-00-AB" }, { mac: "02:00:00:00:00:ab" }],
+  [{ mac: "0200.0000.00ab" }, { mac: "02:00:00:00:00:ab" }],
+  [{ mac: "none" }, { mac: "none" }],
+  [{ ips: ["10.9.0.7/24", "10.9.0.8"] }, { ips: ["10.9.0.7", "10.9.0.8"] }],
+  [{ ips: ["FD00:0::7/64", "::ffff:10.9.0.9"] }, { ips: ["fd00::7", "10.9.0.9"] }],
+  [{ ips: ["10.9.0.300/24"] }, { ips: ["10.9.0.300/24"] }],
+])("a provider gets the request %j as %j", (request, canonical) => expect(canonicalRequest(request)).toEqual(canonical));
