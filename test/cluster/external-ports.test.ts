@@ -15,6 +15,9 @@ import { type FaultProxy, startFaultProxy } from "../harness/neutron/fault-proxy
 import { type Neutron, type NeutronObject, startNeutron } from "../harness/neutron/neutron.ts";
 import { missingNeutron } from "../harness/neutron/packages.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
+import type { Stage } from "../e2e/stage.ts";
+import { missingForKube, openNodeStage } from "../kube/node.ts";
+import { fabricComponents, type FabricPod, fabricPlugin, openFabricNode } from "./fabric-node.ts";
 
 /** The node of `ApiServer.pod`. */
 const nodeName = "node";
@@ -44,6 +47,8 @@ function ready(port: Port | undefined): PortCondition | undefined {
   return port?.status?.conditions?.find(({ type }) => type === "Ready");
 }
 
+const canPlug = !missingForKube("pods on ports of OVN");
+
 /** Makes ports until Neutron refuses one; answers their IDs and the refusal. */
 async function fillQuota(
   neutron: Neutron,
@@ -69,6 +74,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
     let network: string;
     let subnet: string;
     let replicas = 0;
+    let stage: Stage | undefined;
 
     const start = async (): Promise<void> => {
       controller = await startController({
@@ -98,9 +104,10 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
     const looks = (): number => proxy.requests.filter((each) => each.endsWith("?fields=status")).length;
 
     beforeAll(async () => {
+      if (canPlug) stage = openNodeStage([], fabricComponents);
       [api, neutron] = await Promise.all([
         startApiServer({ alsoAllowed: [...networkRequests, ...portRequests] }),
-        startNeutron(nodeName),
+        startNeutron(nodeName, stage?.node.path),
       ]);
       proxy = await startFaultProxy(neutron.url, password);
       objects = objectsOf(api.adminKubeconfig);
@@ -130,6 +137,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       objects?.close();
       proxy?.dispose();
       await Promise.all([api?.dispose(), neutron?.dispose()]);
+      stage?.dispose();
       rmSync(directory, { recursive: true, force: true });
     });
 
@@ -318,6 +326,34 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       await new Promise((resolve) => setTimeout(resolve, 600));
       expect(looks()).toBe(before);
     });
+
+    test.skipIf(!canPlug)(
+      "KU-20 two pods on ports that Plexus plugs ping each other over OVN, and DEL frees the ports",
+      async () => {
+        const node = openFabricNode(stage as Stage, api, neutron);
+        await api.network("shop", "ovn", [fabricPlugin], kuryr({ subnetId: subnet }));
+        const before = node.left();
+        const plug = (name: string): Promise<FabricPod> =>
+          node.plug(name, "ovn", async (uid) => (await readyPort(uid)).status ?? {});
+        const [ping, pong] = [await plug("ping"), await plug("pong")];
+        await vi.waitFor(() => expect(ping.attaching.pod.ping(pong.address)).toBe(true), { timeout: 20_000 });
+        expect(pong.attaching.pod.ping(ping.address)).toBe(true);
+        expect(node.ports()).toHaveLength(2);
+        for (const { attaching, uid } of [ping, pong]) {
+          await node.succeed("CHECK", attaching);
+          await soon(async () =>
+            expect((await portOf(uid))?.status?.conditions).toContainEqual(
+              expect.objectContaining({ type: "Active", status: "True" }),
+            ),
+          );
+        }
+        for (const { attaching } of [ping, pong]) await node.succeed("DEL", attaching);
+        expect(node.ports()).toEqual([]);
+        expect(node.left()).toEqual(before);
+        await Promise.all(["ping", "pong"].map((name) => api.deletePod("shop", name)));
+        await soon(async () => expect(await ownPorts()).toEqual([]));
+      },
+    );
 
     test("KU-17 an object that somebody deletes keeps its port until the pod is gone", async () => {
       const pod = await api.pod("shop", "kept", "fabric");

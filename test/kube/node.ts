@@ -21,7 +21,16 @@ export interface Node extends Stage {
 
 /** Opens a stage that reaches the API server. Default of `kubeconfig`: that of Plexus' service account. `plugins`: further native plugins. */
 export function openNode(api: ApiServer, kubeconfig = api.plexus, plugins: readonly string[] = []): Node {
-  const stage = openStage({ native: [...native, ...plugins] });
+  return connectNode(openNodeStage(plugins), api, kubeconfig);
+}
+
+/** Opens the stage of a node that does not reach the API server yet. `plugins`: further native plugins; `components`: delegates. */
+export function openNodeStage(plugins: readonly string[] = [], components: readonly string[] = []): Stage {
+  return openStage({ native: [...native, ...plugins], components });
+}
+
+/** Connects the stage's node to the API server. */
+export function connectNode(stage: Stage, api: ApiServer, kubeconfig = api.plexus): Node {
   api.connect(stage.node);
   const bridge = (name: string, subnet: string): object => ({
     type: "bridge",

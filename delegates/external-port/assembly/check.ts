@@ -3,11 +3,12 @@
 import { Link, LinkName, Place, read, routes } from "plexus/abi/links";
 import { AttachmentRequest } from "plexus/abi/plugin";
 import { Fault, IpConfig, NetworkInterface, Success } from "plexus/abi/types";
-import { invalidConfig, ownFault } from "plexus/faults";
+import { invalidConfig } from "plexus/faults";
 import { sameMac } from "plexus/mac";
 import { missingAddress, missingRoute } from "plexus/pod-interface-check";
 import { missingPort } from "./add";
-import { DIFFERS } from "./codes";
+import { differs } from "./codes";
+import { switchDiffers } from "./open-vswitch";
 import { Binding, Port } from "./port";
 import { Settings } from "./settings";
 
@@ -28,6 +29,8 @@ export function check(request: AttachmentRequest): Fault | null {
   const link = found.value[0];
   const wrong = linkDiffers(link, settings, port);
   if (wrong !== null) return wrong;
+  const unplugged: Fault | null = port.binding == Binding.Ovs ? switchDiffers(request.call, settings, port, link) : null;
+  if (unplugged !== null) return unplugged;
 
   const existing = routes(null);
   if (!existing.isOk) return existing.error;
@@ -72,8 +75,4 @@ function linkDiffers(link: Link, settings: Settings, port: Port): Fault | null {
   if (mtu !== null && link.mtu != mtu.value)
     return differs(`the pod's ${link.name} has MTU ${link.mtu}, and the fabric's port ${mtu.value}`);
   return null;
-}
-
-function differs(what: string): Fault {
-  return ownFault(DIFFERS, what);
 }

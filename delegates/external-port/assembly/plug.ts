@@ -1,6 +1,6 @@
 // The operations that plug a port: its link in the pod, and the addresses and routes of that link.
 
-import { Change, Ipvlan, IpvlanMode, LinkName, Macvlan, MacvlanMode, Operation, Place, Vlan } from "plexus/abi/links";
+import { Change, Ipvlan, IpvlanMode, LinkName, Macvlan, MacvlanMode, Operation, Place, Veth, Vlan } from "plexus/abi/links";
 import { Fault } from "plexus/abi/types";
 import { configureInterface } from "plexus/pod-interface";
 import { Binding, Port } from "./port";
@@ -8,6 +8,12 @@ import { Settings } from "./settings";
 
 /** The operations that make the port's link in the pod, with its MAC and MTU. The link stays down. */
 export function linkOperations(settings: Settings, port: Port, ifname: string): Array<Operation> {
+  if (port.binding == Binding.Ovs) {
+    const veth = new Veth(ifname, false, false);
+    veth.mac = port.mac;
+    veth.mtu = port.mtu;
+    return [Operation.addVeth(veth)];
+  }
   if (port.binding == Binding.Vlan) {
     const vlan = new Vlan(ifname, settings.masterLink, port.vlan);
     vlan.mtu = port.mtu;

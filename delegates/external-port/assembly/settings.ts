@@ -10,11 +10,14 @@ import { Binding, Port } from "./port";
 /** The links that a port with the binding `address-only` may get. */
 const addressOnlyKinds: Array<string> = ["macvlan", "ipvlan"];
 const knownArgs: StaticArray<string> = [];
+const defaultBridge = "br-int";
 
 /** All settings. With a fault, the other fields must not be used. */
 @final
 export class Settings {
   fault: Fault | null = null;
+  /** The Open vSwitch bridge of ports with the binding `ovs`; "": none. */
+  bridge: string = "";
   /** The parent link of ports with the bindings `vlan` and `address-only`; "": none. */
   master: string = "";
   /** Whether a port with the binding `address-only` gets an ipvlan. Otherwise it gets a macvlan. */
@@ -42,13 +45,17 @@ export class Settings {
 
   /** The kind of link in the pod, as `links` names it. */
   kindOf(port: Port): string {
+    if (port.binding == Binding.Ovs) return "veth";
     if (port.binding == Binding.Vlan) return "vlan";
     return this.isIpvlan ? "ipvlan" : "macvlan";
   }
 
   private readLinks(root: Config): void {
+    const bridge = root.string("bridge");
     const master = root.string("master");
     if (master !== null) this.master = master;
+    if (bridge !== null) this.bridge = bridge;
+    else if (this.master == "") this.bridge = defaultBridge;
     const kind = root.string("addressOnly");
     if (kind === null) return;
     if (!addressOnlyKinds.includes(kind)) root.refuse("addressOnly", `${quote(kind)} is none of ${addressOnlyKinds.join(", ")}`);
@@ -56,12 +63,13 @@ export class Settings {
   }
 
   private refuseUnpluggable(root: Config, port: Port): void {
-    if (port.binding == Binding.Ovs)
+    const isOvs = port.binding == Binding.Ovs;
+    if (isOvs && this.bridge == "")
       root.refuse(
-        "runtimeConfig.externalPort.binding.type",
-        "ovs needs a plugin for Open vSwitch; this one plugs vlan and address-only",
+        "bridge",
+        `the fabric's port has the binding ovs: name the node's Open vSwitch bridge, such as "${defaultBridge}"`,
       );
-    if (this.master == "")
+    if (!isOvs && this.master == "")
       root.refuse(
         "master",
         `the fabric's port has the binding ${port.bindingName}: name the node's link that leads to the fabric`,

@@ -44,8 +44,11 @@ export interface Neutron {
 
 const readyWithinMs = 90_000;
 
-/** Starts the fabric with one host. Resolves when Neutron answers; throws with the end of its log. */
-export async function startNeutron(hostName: string): Promise<Neutron> {
+/**
+ * Starts the fabric with one host. Resolves when Neutron answers; throws with the end of its log. `netns`: the path of the host's network namespace,
+ * whose links can become ports of its switch; without it, that of this process.
+ */
+export async function startNeutron(hostName: string, netns?: string): Promise<Neutron> {
   // A file system in memory: on a busy disk SQLite's lock is held for seconds, and Neutron answers HTTP 500.
   const directory = mkdtempSync("/run/plexus-neutron-");
   const env = neutronEnvironment(directory);
@@ -91,7 +94,9 @@ export async function startNeutron(hostName: string): Promise<Neutron> {
       "ovn-bridge-datapath-type": "netdev",
     };
     vsctl("set", "open", ".", ...Object.entries(ids).map(([key, value]) => `external_ids:${key}=${value}`));
-    start("ovs-vswitchd", `unix:${ovsSocket}`, "--disable-system", "-vconsole:warn", `--unixctl=${at("vswitchd.ctl")}`);
+    const inHost = netns === undefined ? ["ovs-vswitchd"] : ["nsenter", `--net=${netns}`, "ovs-vswitchd"];
+    const [program = "", ...args] = [...inHost, `unix:${ovsSocket}`, "--disable-system", "-vconsole:warn"];
+    start(program, ...args, `--unixctl=${at("vswitchd.ctl")}`);
     start(
       "ovn-northd",
       `--ovnnb-db=unix:${at("nb.sock")}`,
