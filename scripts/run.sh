@@ -91,6 +91,7 @@ if [ "$command" = test ]; then
   node test/harness/promtool.ts
   node test/harness/build-newer-plugins.ts
   node test/e2e/containerd/get.ts
+  node test/e2e/podman/get.ts
   node test/harness/rust/get.ts
   node test/harness/python/get.ts
 fi

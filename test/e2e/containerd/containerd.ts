@@ -129,8 +129,8 @@ async function ready(client: CriClient, hasEnded: () => boolean): Promise<void> 
   }
 }
 
-/** Removes the cgroups of remaining sandboxes in every hierarchy. The cgroups are empty, because their processes have ended. */
-function removeCgroups(parent: string): void {
+/** Removes the cgroups of remaining containers in every hierarchy. The cgroups are empty, because their processes have ended. */
+export function removeCgroups(parent: string): void {
   const root = "/sys/fs/cgroup";
   const hierarchies = [root, ...readdirSync(root).map((name) => join(root, name))];
   for (const hierarchy of hierarchies) {
