@@ -76,6 +76,22 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
     let replicas = 0;
     let stage: Stage | undefined;
 
+    /** Writes the settings of the next controller. */
+    const configure = (ahead: readonly object[] = []): void => {
+      const passwordFile = join(directory, "password");
+      const settings = {
+        url: proxy.url,
+        auth: { type: "password", url: proxy.url, user: "plexus", passwordFile, project: "pods" },
+        podSubnet: subnet,
+        subnetMapping: { fast: subnet },
+        driverAliases: { fast: "neutron-vif" },
+        portSecurity: false,
+        ahead,
+      };
+      const providers = [{ name: "neutron", type: "neutron", namespaces: ["shop"], owner: "test", neutron: settings }];
+      const written = { annotation: true, kuryrPorts: true };
+      writeFileSync(join(directory, "providers.yaml"), JSON.stringify({ providers, kuryr: written }));
+    };
     const start = async (): Promise<void> => {
       controller = await startController({
         identity: `ports-${replicas++}`,
@@ -100,6 +116,8 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
     const ownPorts = async (): Promise<readonly NeutronObject[]> =>
       (await neutron.request("GET", "/ports?tags=plexus-owner:test")).ports;
 
+    const freePorts = async (): Promise<readonly string[]> =>
+      (await neutron.request("GET", "/ports?name=plexus:test:free")).ports.map(({ id }) => id);
     /** Requests so far that ask whether the fabric forwards. */
     const looks = (): number => proxy.requests.filter((each) => each.endsWith("?fields=status")).length;
 
@@ -116,16 +134,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       const body = { network_id: network, ip_version: 4, cidr: "10.9.0.0/24", enable_dhcp: false };
       subnet = (await neutron.request("POST", "/subnets", { subnet: body })).subnet.id;
       writeFileSync(join(directory, "password"), `${password}\n`);
-      const settings = {
-        url: proxy.url,
-        auth: { type: "password", url: proxy.url, user: "plexus", passwordFile: join(directory, "password"), project: "pods" },
-        podSubnet: subnet,
-        subnetMapping: { fast: subnet },
-        driverAliases: { fast: "neutron-vif" },
-        portSecurity: false,
-      };
-      const providers = [{ name: "neutron", type: "neutron", namespaces: ["shop"], owner: "test", neutron: settings }];
-      writeFileSync(join(directory, "providers.yaml"), JSON.stringify({ providers }));
+      configure();
       await api.network("shop", "fabric", [{ type: "external-port" }], kuryr({ subnetId: subnet }));
       await start();
     });
@@ -355,6 +364,42 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       },
     );
 
+    test("KU-12 the pod's annotation has the port for readers of Kuryr's form, and a KuryrPort that has no definition is told once", async () => {
+      const { uid } = await api.pod("shop", "read", "fabric");
+      const id = (await readyPort(uid)).status?.providerId;
+      await soon(async () => {
+        const written = JSON.stringify(await objects.get("/api/v1/namespaces/shop/pods/read")).replaceAll("\\", "");
+        expect(written).toContain(`"interface_id":"${id}"`);
+        expect(controller.stderr().split("the API has no kuryrports.openstack.org")).toHaveLength(2);
+      });
+      await api.deletePod("shop", "read");
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
+    test("ports made ahead are for pods, stop at a full quota with an Event, and go when they are switched off", async () => {
+      await controller.kill();
+      // The quota has not so many ports, so the pool gets as many as fit by halves.
+      configure([{ subnet, min: 1, max: 24 }]);
+      await start();
+      await soon(async () => {
+        const events = JSON.stringify(await objects.list("/api/v1/events", { fieldSelector: "involvedObject.kind=Lease" }));
+        expect(events).toContain("PortsAheadQuotaExceeded");
+      });
+      const before = await freePorts();
+      expect(before).toHaveLength(12);
+      const pod = await api.pod("shop", "quick", "fabric");
+      expect(before).toContain((await readyPort(pod.uid)).status?.providerId);
+      expect((await controller.page("/metrics")).body).toMatch(/^plexus_controller_ports_ahead\{.*\} 11$/m);
+      // A killed controller's pool is its successor's.
+      await controller.kill();
+      configure();
+      await start();
+      await soon(async () => expect(await freePorts()).toEqual([]));
+      expect(await ownPorts()).toHaveLength(1);
+      await api.deletePod("shop", "quick");
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
     test("KU-17 an object that somebody deletes keeps its port until the pod is gone", async () => {
       const pod = await api.pod("shop", "kept", "fabric");
       await readyPort(pod.uid);
@@ -387,6 +432,6 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
   },
 );
 
-const portRequests = ["externalports", "externalports/status", "events"].flatMap((resource) =>
+const portRequests = ["externalports", "externalports/status", "events", "kuryrports"].flatMap((resource) =>
   ["get", "list", "watch", "create", "update", "patch", "delete"].map((verb) => `${verb} ${resource}`),
 );

@@ -27,6 +27,7 @@ export const sameForEveryUser: readonly string[] = [
 export const onlyOfApiServer: readonly string[] = [
   "test/deploy/controller-policy.test.ts",
   "test/kube/definition-checks.test.ts",
+  "test/kube/kuryr-ports.test.ts",
   "test/kube/pod-network-admission.test.ts",
   "test/kube/pod-network-controller.test.ts",
   "test/kube/pod-network-faults.test.ts",

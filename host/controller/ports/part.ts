@@ -6,7 +6,7 @@ import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { observeState, observeWork } from "../work/observe-work.ts";
 import { PortCollections } from "./collections.ts";
 import { type KuryrSettings, KuryrWriter } from "./kuryr.ts";
-import { keepPortsAhead } from "./ports-ahead.ts";
+import { keepPortsAhead, observePortsAhead } from "./ports-ahead.ts";
 import { releaseOrphans } from "./orphans.ts";
 import { workOnPod } from "./pod-work.ts";
 import { type ActiveLooks, type PortWork, workOnPort } from "./port-work.ts";
@@ -48,6 +48,7 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
     });
     const work: PortWork = { context, collections, providers, looks };
     observeState(context, part, queue, () => collections.states);
+    observePortsAhead(context, providers);
     return {
       name: part,
       run: async (signal) => {

@@ -1,7 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { PartContext } from "../part.ts";
-import { keepPortsAhead } from "./ports-ahead.ts";
+import { controllerMetricDefinitions } from "../../telemetry/metrics/controller-definitions.ts";
+import { MetricsOf } from "../../telemetry/metrics/metrics.ts";
+import { keepPortsAhead, observePortsAhead } from "./ports-ahead.ts";
 import { type AheadState, failure, type PortProvider, type ProviderResult } from "./provider.ts";
 
 /** A provider whose looks have these outcomes, the last one again and again. */
@@ -20,28 +22,25 @@ function scripted(...outcomes: readonly ProviderResult<AheadState>[]): {
   return { provider, looks: () => looks, runLow: () => low.resolve() };
 }
 
-function context(): { readonly context: PartContext; readonly events: object[]; readonly metrics: object[] } {
+function context(): { readonly context: PartContext; readonly events: object[] } {
   const events: object[] = [];
-  const metrics: object[] = [];
   const part = {
     objects: { get: async (path: string) => ({ kind: "object", object: { metadata: { uid: `uid of ${path}` } } }) },
-    metrics: { set: (...values: readonly unknown[]) => metrics.push(values) },
     log: () => undefined,
     lease: { namespace: "plexus", name: "plexus-controller" },
     event: (...event: readonly unknown[]) => events.push(event),
   };
-  return { context: part as unknown as PartContext, events, metrics };
+  return { context: part as unknown as PartContext, events };
 }
 
 describe("the looks at ports made ahead", () => {
-  test("come when a pool runs low, and the metric has the free ports", async () => {
+  test("come when a pool runs low", async () => {
     const { provider, looks, runLow } = scripted({ ok: true, value: new Map([["s1", 3]]) });
-    const { context: part, metrics } = context();
+    const { context: part } = context();
     const ended = new AbortController();
     const kept = keepPortsAhead(part, "neutron", provider, ended.signal);
     await setTimeout(500);
     expect(looks()).toBe(1);
-    expect(metrics).toEqual([["plexus_controller_ports_ahead", { provider: "neutron", subnet: "s1" }, 3]]);
     runLow();
     await vi.waitFor(() => expect(looks()).toBe(2), { timeout: 5_000 });
     ended.abort();
@@ -65,6 +64,13 @@ describe("the looks at ports made ahead", () => {
     ]);
     ended.abort();
     await kept;
+  });
+
+  test("leave the free ports to the metric, whatever their outcome", async () => {
+    const metrics = new MetricsOf(controllerMetricDefinitions);
+    const ahead = { free: () => new Map([["s1", 3]]) };
+    observePortsAhead({ metrics }, new Map([["neutron", { provider: { ahead } as unknown as PortProvider }]]));
+    expect(await metrics.text()).toContain('plexus_controller_ports_ahead{provider="neutron",subnet="s1"} 3');
   });
 
   test("end at once for a provider without pools", async () => {

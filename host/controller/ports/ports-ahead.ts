@@ -25,9 +25,6 @@ export async function keepPortsAhead(
   while (!signal.aborted) {
     const kept = await ahead.keep();
     if (kept.ok) {
-      for (const [subnet, free] of kept.value) {
-        context.metrics.set("plexus_controller_ports_ahead", { provider: name, subnet }, free);
-      }
       await pause(leastMs, signal);
       const ended = new AbortController();
       const stop = AbortSignal.any([signal, ended.signal]);
@@ -38,6 +35,20 @@ export async function keepPortsAhead(
       await pause(Math.max(failedMs, kept.waitMs ?? 0), signal);
     }
   }
+}
+
+/** Sets the metric of each provider's free ports, at each scrape. */
+export function observePortsAhead(
+  { metrics }: Pick<PartContext, "metrics">,
+  providers: ReadonlyMap<string, { readonly provider: PortProvider }>,
+): void {
+  metrics.onScrape(() => {
+    for (const [name, { provider }] of providers) {
+      for (const [subnet, free] of provider.ahead?.free() ?? []) {
+        metrics.set("plexus_controller_ports_ahead", { provider: name, subnet }, free);
+      }
+    }
+  });
 }
 
 /** The Event is about the controller's Lease: a pool belongs to no object. */

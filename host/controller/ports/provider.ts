@@ -47,6 +47,8 @@ export type AheadState = ReadonlyMap<string, number>;
 export interface PortsAhead {
   /** Makes missing ports and gives surplus ones back; answers the free ports. */
   readonly keep: () => Promise<ProviderResult<AheadState>>;
+  /** The free ports of the last `keep`, also of one that failed, less those taken since. */
+  readonly free: () => AheadState;
   /** Resolves when a pool has fewer free ports than its minimum, after the last `keep`. */
   readonly untilLow: () => Promise<void>;
 }

@@ -46,6 +46,10 @@ export class NeutronPortsAhead implements PortsAhead {
     this.#mark = `free port of Plexus, settings ${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
   }
 
+  free(): AheadState {
+    return new Map([...this.#free].map(([subnet, { length }]) => [subnet, length]));
+  }
+
   untilLow(): Promise<void> {
     return this.#low.promise;
   }
@@ -98,12 +102,11 @@ export class NeutronPortsAhead implements PortsAhead {
     const after = isChanged ? await this.#list() : before;
     if (!after.ok) return after;
     const { usable } = isChanged ? planAhead(after.value, settings.ahead, this.#mark) : plan;
-    const free = [...usable].map(([subnet, ports]) => [subnet, ports.filter(({ id }) => !this.#taken.has(id))] as const);
-    this.#free = new Map(free.map(([subnet, ports]) => [subnet, [...ports]]));
+    this.#free = new Map([...usable].map(([subnet, ports]) => [subnet, ports.filter(({ id }) => !this.#taken.has(id))]));
     this.#low = Promise.withResolvers();
     // Pods took ports meanwhile.
     if (settings.ahead.some(({ subnet, min }) => (this.#free.get(subnet)?.length ?? 0) < min)) this.#low.resolve();
-    return problem ?? { ok: true, value: new Map(free.map(([subnet, { length }]) => [subnet, length])) };
+    return problem ?? { ok: true, value: this.free() };
   }
 
   #next(subnet: string): FreePort | undefined {
