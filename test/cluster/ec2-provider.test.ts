@@ -137,9 +137,11 @@ describe.skipIf(missing("the EC2 provider", missingMoto))("the EC2 provider", ()
     });
     const port = { key: "shop/0b6c-0", providerId: `${wide}/10.20.1.77` };
     expect(await provider.active(port)).toEqual({ ok: true, value: true });
+    expect(await provider.active({ ...port, key: "shop/0b6c-9" })).toEqual({ ok: true, value: false });
     expect(await provider.list()).toEqual({ ok: true, value: [port] });
     expect((await stateOf(wide)).addresses).toEqual(["10.20.1.10", "10.20.1.77"]);
     expect(await provider.release(port)).toEqual({ ok: true, value: undefined });
+    expect(await provider.active(port)).toEqual({ ok: true, value: false });
     expect((await stateOf(wide)).addresses).toEqual(["10.20.1.10"]);
   });
 
@@ -155,9 +157,12 @@ describe.skipIf(missing("the EC2 provider", missingMoto))("the EC2 provider", ()
   });
 
   test("never takes the interface's own address away, whatever a tag says", async () => {
+    const actions: string[] = [];
+    proxy.fault = (action) => void actions.push(action);
     await tag(wide, "plexus.dev/address/10.20.1.10", "shop/0b6c-2");
     expect(await provider.release({ key: "shop/0b6c-2", providerId: `${wide}/10.20.1.10` })).toMatchObject({ ok: true });
     expect(await stateOf(wide)).toEqual({ addresses: ["10.20.1.10"], tags: ["plexus.dev/owner"] });
+    expect(actions).toEqual(["DescribeNetworkInterfaces", "DeleteTags"]);
   });
 
   test("says that the fabric is full when the subnet has no free address", async () => {
@@ -221,6 +226,13 @@ describe.skipIf(missing("the EC2 provider", missingMoto))("the EC2 provider", ()
     });
     await provider.release({ key: "shop/0b6c-7", providerId: "" });
     expect((await stateOf(wide)).tags).toEqual(["plexus.dev/owner"]);
+  });
+
+  test("names file, key and mistake of wrong settings at its start", () => {
+    const file = join(directory, "wrong.json");
+    writeFileSync(file, JSON.stringify({ listen: { port: 0 }, tokenFile: "/token", region: motoRegion, deviceIndexes: [] }));
+    const started = spawnSync(process.execPath, [join(directory, "provider/main.ts"), file], { encoding: "utf8" });
+    expect([started.status, started.stderr]).toEqual([1, expect.stringContaining(`${file}: deviceIndexes: `)]);
   });
 
   test("its types are right", () => {
