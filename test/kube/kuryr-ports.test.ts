@@ -150,7 +150,10 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi))("p
     async (_, hasSubresource) => {
       const made = await objects.create(definitions, kuryrDefinition(hasSubresource));
       expect(made.kind).toBe("object");
-      const pod = await api.pod("shop", "web", selection);
+      const mirror = { "kubernetes.io/config.source": "file", "kubernetes.io/config.mirror": "5f1c" };
+      // The second pod is a static one.
+      const isStatic = hasSubresource;
+      const pod = await api.pod("shop", "web", selection, isStatic ? mirror : {});
       const kuryr = writer({ kuryrPorts: true });
       const ports = [externalPort(pod, 1, false), externalPort(pod, 2, false)];
       // The API serves a new definition after a moment.
@@ -163,7 +166,7 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi))("p
           labels: { "kuryr.openstack.org/nodeName": "node" },
           ownerReferences: [{ kind: "Pod", name: "web", uid: pod.uid }],
         },
-        spec: { podUid: pod.uid, podNodeName: "node", podStatic: false },
+        spec: { podUid: pod.uid, podNodeName: "node", podStatic: isStatic },
       });
       const vifs = async (): Promise<object> => (await stored(`${collection}/web`))?.["status"]?.["vifs"] ?? {};
       const states = async (): Promise<object> =>

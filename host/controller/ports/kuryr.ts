@@ -6,6 +6,7 @@ import { type KuryrInterface, kuryrNodeLabel, kuryrVifAnnotation, kuryrVifs } fr
 import { objectOf } from "../../../src/external-port/values.ts";
 import type { PodFacts } from "../../../src/external-port/wanted-ports.ts";
 import { assignInterfaceNames } from "../../../src/npwg/interface-names.ts";
+import { isStatic } from "../../../src/npwg/pod.ts";
 import { compat } from "../../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
 import type { ApiObject } from "../../cluster/kube/api-objects.ts";
@@ -65,8 +66,9 @@ export class KuryrWriter {
     return outcomeOf(await this.#context.objects.patch(`/api/v1/namespaces/${pod.namespace}/pods/${pod.name}`, { metadata }));
   }
 
-  async #writePort({ namespace, name, uid, nodeName }: PodFacts, vifs: object): Promise<WorkOutcome> {
+  async #writePort(pod: PodFacts, vifs: object): Promise<WorkOutcome> {
     const { objects, log } = this.#context;
+    const { namespace, name, uid, nodeName } = pod;
     const collection = `/apis/openstack.org/v1/namespaces/${namespace}/kuryrports`;
     const path = `${collection}/${name}`;
     const now = await objects.get(path);
@@ -81,7 +83,7 @@ export class KuryrWriter {
           labels: { ...managedBy, [kuryrNodeLabel]: nodeName },
           ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }],
         },
-        spec: { podUid: uid, podNodeName: nodeName, podStatic: false },
+        spec: { podUid: uid, podNodeName: nodeName, podStatic: isStatic(pod) },
         status: { vifs },
       });
       // The CustomResourceDefinition is Kuryr's, so its absence is no failure.

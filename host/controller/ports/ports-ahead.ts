@@ -9,8 +9,9 @@ import type { PortProvider, ProviderFailure } from "./provider.ts";
 const fullMs = 60_000;
 /** Pause between looks for ports to give back while no pool is configured, in ms. */
 const noPoolMs = 300_000;
-/** Pause after a failure, in ms: pods' own ports come first, so the fabric has no more requests of pools. */
+/** Pause after the first failure, in ms, and after many: pods' own ports come first, so pools send few requests to a fabric that refuses. */
 const failedMs = 30_000;
+const longFailedMs = 300_000;
 /** Pause between two looks at least, in ms. */
 const leastMs = 200;
 
@@ -22,9 +23,11 @@ export async function keepPortsAhead(
   signal: AbortSignal,
 ): Promise<void> {
   if (ahead === undefined) return;
+  let failures = 0;
   while (!signal.aborted) {
     const kept = await ahead.keep();
     if (kept.ok) {
+      failures = 0;
       await pause(leastMs, signal);
       const ended = new AbortController();
       const stop = AbortSignal.any([signal, ended.signal]);
@@ -32,7 +35,8 @@ export async function keepPortsAhead(
       ended.abort();
     } else {
       await tell(context, name, kept);
-      await pause(Math.max(failedMs, kept.waitMs ?? 0), signal);
+      await pause(Math.max(Math.min(failedMs * 2 ** failures, longFailedMs), kept.waitMs ?? 0), signal);
+      failures += 1;
     }
   }
 }
