@@ -46,8 +46,12 @@ export async function addPort(database: Database, request: PortRequest, marks: M
     const outcome = await database.transact(addPortOperations({ bridge: row, link, externalIds: ids }));
     if (!outcome.ok) return outcome;
     if (outcome.value.kind === "done") return ok(undefined);
-    if (outcome.value.error !== conditionFailed || attempt === maxAttempts) {
+    if (outcome.value.error !== conditionFailed) {
       return failed(refusal(`port ${quote(link, 40)} of bridge ${quote(bridge, 40)}`, outcome.value));
+    }
+    // No interface has the name, and the bridge exists: only a bond can have the name again and again.
+    if (attempt === maxAttempts) {
+      return failed(fault("OVS_PORT_CONFLICT", `ovs: a port with other interfaces already has the name ${quote(link, 40)}`));
     }
   }
 }

@@ -99,6 +99,14 @@ describe.skipIf(missing("capability ovs", missingOpenVswitch))("capability ovs w
     expect(portsOf("br-int")).toEqual(["veth1"]);
   });
 
+  test("a bond of that name is a fault, and stays", async () => {
+    ovs.vsctl("add-bond", "br-int", "veth1", "eth7", "eth8");
+    expect(await call().addPort(request)).toMatchObject({
+      err: { code: 11, msg: 'ovs: a port with other interfaces already has the name "veth1"' },
+    });
+    expect(portsOf("br-int")).toEqual(["veth1"]);
+  });
+
   test("DEL removes the attachment's ports by name or all of them, without a link, and again", async () => {
     await call().addPort(request);
     await call().addPort({ ...request, link: "veth2" });
