@@ -290,6 +290,14 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ],
   ["daemon-rss-large-small", { what: "RSS of the engine with that cluster, against a small cluster", target: "none" }],
   [
+    "network-api-rss",
+    {
+      what: `RSS of the engine with that cluster and the CRI Network API: 100 networks of 16 KiB, each set 10 times, 50 lists, 4 clients that watch, ${bound}`,
+      target: "at most 120 MiB",
+      met: below(120),
+    },
+  ],
+  [
     "daemon-first-call",
     {
       what: "first ADD of a daemon that has copies of the components, two WASM steps, against a daemon that has none",

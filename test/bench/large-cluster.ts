@@ -1,11 +1,12 @@
-// daemon-rss-large: the daemon's memory in a cluster of 60,000 pods and 2,000 definitions, against a small cluster. A
-// stand-in API serves the lists and fails if the daemon requests pods of other nodes.
+// daemon-rss-large: the daemon's memory in a cluster of 60,000 pods and 2,000 definitions, against a small cluster; network-api-rss: with clients of
+// the CRI Network API besides. A stand-in API serves the lists and fails if the daemon requests pods of other nodes.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { type Call, installPlexus, missingBuild, runtimeEnvironment, type Installation } from "../harness/plexus.ts";
 import { runAll } from "./lanes.ts";
+import { loadNetworkApi, networkLoad } from "./network-api-load.ts";
 import { type Benchmark, memoryRows } from "./measure.ts";
 import { highestRssMiB, rssMiB, startObservedDaemon } from "./observed-daemon.ts";
 import { startStandIn, type StandInApi, type StandInInit, type StandInPod } from "./stand-in-api.ts";
@@ -86,12 +87,21 @@ async function runCycles(plexus: Installation, socket: string, api: StandInApi, 
   await runAll("large cluster", lanes, items);
 }
 
-async function memoryIn(plexus: Installation, name: string, cluster: Omit<StandInInit, "directory">): Promise<Memory> {
+/** The daemon's memory. `load`: works with the socket of the CRI Network API, which is served for it, and ends after the measurement. */
+async function memoryIn(
+  plexus: Installation,
+  name: string,
+  cluster: Omit<StandInInit, "directory">,
+  load?: (networkSocket: string) => Promise<() => void>,
+): Promise<Memory> {
   const directory = join(plexus.directory, name);
   mkdirSync(directory);
   const api = await startStandIn({ directory, ...cluster });
   const node = cluster.nodes - 1;
-  const args = ["--node-name", api.nodeName(node), "--kubeconfig", api.kubeconfig];
+  const networkSocket = join(directory, "network.sock");
+  const served = load === undefined ? [] : ["--network-socket", networkSocket, "--state-dir", plexus.state("lib")];
+  const args = ["--node-name", api.nodeName(node), "--kubeconfig", api.kubeconfig, ...served];
+  let endLoad: (() => void) | undefined;
   const daemon = await startObservedDaemon({ socket: join(directory, "plexus.sock"), args });
   try {
     await until("watches", () => api.watched().size === 2);
@@ -100,6 +110,7 @@ async function memoryIn(plexus: Installation, name: string, cluster: Omit<StandI
     const { pods, definitions } = api.sent;
     if (pods !== cluster.podsPerNode || definitions !== cluster.definitions)
       throw new Error(`${pods} pods and ${definitions} definitions were fetched`);
+    endLoad = await load?.(networkSocket);
     await runCycles(plexus, daemon.socket, api, node, cluster.podsPerNode);
     for (let round = 0; round < 10; round++) {
       api.change(200);
@@ -112,6 +123,7 @@ async function memoryIn(plexus: Installation, name: string, cluster: Omit<StandI
     }
     return { now: measurements.toSorted((a, b) => a - b)[2] ?? Number.NaN, highest: highestRssMiB(daemon.pid) };
   } finally {
+    endLoad?.();
     await daemon.stop();
     await api.dispose();
   }
@@ -133,7 +145,20 @@ async function measure(): Promise<Compared | string> {
   }
 }
 
+/** The large cluster with clients of the CRI Network API. */
+async function measureNetworkApi(): Promise<Memory | string> {
+  const lacking = missingBuild({ components });
+  if (lacking !== undefined) return lacking;
+  const plexus = installPlexus({ components });
+  try {
+    return await memoryIn(plexus, "networks", large, loadNetworkApi);
+  } finally {
+    plexus.dispose();
+  }
+}
+
 const row = memoryRows(measure);
+const networkRow = memoryRows(measureNetworkApi);
 
 const crowd = `${(large.nodes * large.podsPerNode).toLocaleString("en")} pods and ${large.definitions.toLocaleString("en")} definitions`;
 
@@ -156,5 +181,11 @@ export const largeClusterBenchmarks: readonly Benchmark[] = [
     `RSS of the engine with ${crowd} in the API / with ${small.podsPerNode} of each`,
     "none of its own",
     (compared) => ({ subject: [compared.large.now], baseline: [compared.small.now] }),
+  ),
+  networkRow(
+    "network-api-rss",
+    `RSS of the engine with ${crowd} in the API and the CRI Network API: ${networkLoad} / its bound`,
+    `at most ${maxEngine} MiB`,
+    ({ now }) => ({ subject: [now], baseline: [maxEngine] }),
   ),
 ];
