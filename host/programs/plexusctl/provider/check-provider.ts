@@ -119,6 +119,8 @@ function reportText(report: ProviderReport, width: number): string {
   });
   const [passed, failed, skipped] = (["passed", "failed", "skipped"] as const).map((verdict) => countOf(report, verdict));
   const sum = `${report.outcomes.length} checks of ${inertLine(report.url, maxReason)}: ${passed} passed, ${failed} failed, ${skipped} skipped`;
-  const left = report.remaining.map(({ key, providerId }) => inertLine(`the port ${key} (${providerId}) remains`, maxReason));
+  const left = report.remaining.map(({ key, providerId }) =>
+    inertLine(`the port ${key} may remain${providerId === "" ? "" : ` (${providerId})`}`, maxReason),
+  );
   return `${[...lines, "", ...left, sum].join("\n")}\n`;
 }
