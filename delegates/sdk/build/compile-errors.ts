@@ -31,8 +31,13 @@ function ofEntry(message: string, signatures: ReadonlyMap<string, string>): stri
   return `ERROR: assembly/index.ts: the function ${name} must be: export function ${signature} (${reason})`;
 }
 
-/** The compiler takes a `null` in the first branch of a ternary for a number if the constant has no type. */
+/**
+ * The compiler takes a `null` in the first branch of a ternary for a number if the constant has no type, and it narrows the type of a constant
+ * only, not that of a member.
+ */
 function withHint(message: string): string {
+  if (/TS2322: Type '[^']+ \| null' is not assignable/.test(message) && /\w\.\w+\b/.test(message.split("\n")[2] ?? ""))
+    return `${message}\n   Remedy: a check of null holds for a constant only: const value = object.member; if (value !== null) ...`;
   if (!/AS226: Expression resolves to unusual type 'usize'/.test(message) || !/\? *null\b/.test(message)) return message;
   return `${message}\n   Remedy: give the variable its type: const fault: Fault | null = condition ? null : ...`;
 }

@@ -16,6 +16,9 @@ export interface Language {
 /** A language's name on the command line: `plexus-delegate new NAME --language ID`. */
 export type LanguageId = "as" | "js" | "ts" | "rust" | "python";
 
+/** The version of componentize-py that the tests run. */
+export const componentizePyVersion = "0.25.1";
+
 /** The interpreters of JavaScript. The first is the default. */
 export const interpreters = ["quickjs", "starlingmonkey"] as const;
 

@@ -9,10 +9,8 @@ import { type Abi, capabilitiesOf } from "./abi.ts";
 import type { CompiledComponent, LanguageInput } from "./compiled-component.ts";
 import { withoutCustomSections } from "./core-module.ts";
 import { delegateWorld, witOfDelegate } from "./delegate-world.ts";
+import { componentizePyVersion } from "./language.ts";
 import { entryModule, entryText } from "./python-entry.ts";
-
-/** The version of componentize-py that the tests run. */
-export const componentizePyVersion = "0.25.1";
 
 /** Compiles `src/delegate.py` and the modules beside it. Throws an Error for the author. */
 export async function compilePython({ dir, declaration, abi }: LanguageInput): Promise<CompiledComponent> {

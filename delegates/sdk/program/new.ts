@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { isPackaged } from "../build/kit-files.ts";
-import { type Language, languages } from "../build/language.ts";
+import { componentizePyVersion, type Language, type LanguageId, languages } from "../build/language.ts";
 import { scaffoldCapabilities, writeScaffold } from "../build/scaffold.ts";
 import { version } from "../../../host/system/version.ts";
 import { unknown } from "./command-line.ts";
@@ -41,14 +41,21 @@ export const newCommand: Command = {
     output.say(`Created ${dir}/. Next:
   cd ${dir}
   npm install${isPackaged || values.has("sdk") ? "" : "          # needs the package @plexus-cni/sdk"}
-  npm test             # builds build/${name}.wasm and runs its vectors
+${toolchain(language)}  npm test             # builds build/${name}.wasm and runs its vectors
 Then change ${language === "rust" ? "src/lib.rs" : entry}. New vectors: write vectors/NAME.in.json, then npm run vectors.`);
     return exitCode.success;
   },
 };
 
+/** The line that installs a compiler, which npm does not have. */
+function toolchain(language: LanguageId): string {
+  if (language === "rust") return "  rustup target add wasm32-unknown-unknown   # of https://rustup.rs\n";
+  if (language !== "python") return "";
+  return `  python3 -m venv .venv && .venv/bin/pip install componentize-py==${componentizePyVersion}\n`;
+}
+
 function languageNamed(id: string): Language {
-  const found = languages.find((each) => each.id === id);
+  const found = languages.find((each) => each.id === id || each.title.toLowerCase() === id.toLowerCase());
   if (found !== undefined) return found;
   const valid = languages.map((each) => each.id);
   throw new CommandError(`new: ${unknown("language", id, id, valid)}`, exitCode.usage);

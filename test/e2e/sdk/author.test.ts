@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { npmPack } from "../../../scripts/release/npm-package.ts";
 import { makeSdkPackages, sdkModules, stageCreate, stageSdk } from "../../../scripts/release/sdk-packages.ts";
@@ -58,6 +58,17 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
     }
     for (const name of ["delegates/sdk", "delegates/sdk/create"])
       expect(JSON.parse(readFileSync(join(root, name, "package.json"), "utf8"))).toMatchObject({ version });
+  });
+
+  test("the kit's pages link to files of the package only", () => {
+    const pages = readdirSync(staged.sdk, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+    expect(pages).toContain("docs/how-to/write-a-delegate.md");
+    const links = pages.flatMap((page) => {
+      const text = readFileSync(join(staged.sdk, page), "utf8");
+      return [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, path = ""]) => join(staged.sdk, dirname(page), path));
+    });
+    expect(links.length).toBeGreaterThan(5);
+    expect(links.filter((path) => !existsSync(path))).toEqual([]);
   });
 
   test("README.md begins with the commands that these tests run", () => {

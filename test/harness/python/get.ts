@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { componentizePyVersion } from "../../../delegates/sdk/build/python.ts";
+import { componentizePyVersion } from "../../../delegates/sdk/build/language.ts";
 import { pythonCache, pythonEnvironment, pythonPrograms } from "./toolchain.ts";
 
 if ("missing" in pythonEnvironment()) {

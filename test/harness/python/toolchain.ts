@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { componentizePyVersion } from "../../../delegates/sdk/build/python.ts";
+import { componentizePyVersion } from "../../../delegates/sdk/build/language.ts";
 import { testCache } from "../debian-packages.ts";
 
 /** The virtual environment, and beside it the components of earlier tests. */
