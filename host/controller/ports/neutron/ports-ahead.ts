@@ -171,8 +171,12 @@ export class NeutronPortsAhead implements PortsAhead {
     for (let size = count; size > 0; size = Math.floor(size / 2)) {
       const made = await client.send("POST", "/ports", { ports: Array.from({ length: size }, () => port) });
       if (made.ok) {
-        const tagged = await Promise.all(objectsOf(made.value["ports"]).map((each) => tag(each)));
-        return full ?? tagged.find((each) => !each.ok) ?? { ok: true };
+        // One after the other: pods' own requests come first.
+        for (const each of objectsOf(made.value["ports"])) {
+          const tagged = await tag(each);
+          if (!tagged.ok) return tagged;
+        }
+        return full ?? { ok: true };
       }
       if (made.reason !== "quota") return made;
       full = made;
