@@ -389,7 +389,9 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       expect(before).toHaveLength(12);
       const pod = await api.pod("shop", "quick", "fabric");
       expect(before).toContain((await readyPort(pod.uid)).status?.providerId);
-      expect((await controller.page("/metrics")).body).toMatch(/^plexus_controller_ports_ahead\{.*\} 11$/m);
+      await soon(async () =>
+        expect((await controller.page("/metrics")).body).toMatch(/^plexus_controller_ports_ahead\{.*\} 11$/m),
+      );
       // A killed controller's pool is its successor's.
       await controller.kill();
       configure();
