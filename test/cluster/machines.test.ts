@@ -88,6 +88,68 @@ describe.skipIf(missingCluster("two nodes"))("a cluster with two nodes", () => {
     },
     240_000,
   );
+
+  const skipPools = missing("a pool on two nodes", helm, () => missingBuild({ components: ["ipam-host-local"] }));
+  test.skipIf(skipPools)(
+    "pods of two nodes get addresses of one pool, and the blocks of a node that is removed are freed",
+    async () => {
+      importPlexus(cluster.nodes, "v1");
+      const grants = { "ipam-host-local": { log: {}, leases: { pools: ["pooled"] }, resolver: {} } };
+      await deployPlexus(
+        cluster,
+        "upgrade",
+        "v1",
+        "--install",
+        "--set",
+        "networks.enabled=true,pools.enabled=true",
+        "--set-json",
+        `wasm.grants=${JSON.stringify(grants)}`,
+      );
+      const ipam = { type: "ipam-host-local", pool: "pooled" };
+      const list = { cniVersion: "1.0.0", name: "pooled", plugins: [{ type: "bridge", bridge: "br-pooled", ipam }] };
+      const metadata = { name: "pooled" };
+      await cluster.apply(
+        {
+          apiVersion: "plexus.dev/v1alpha1",
+          kind: "AddressPool",
+          metadata,
+          spec: { ranges: [{ subnet: "10.50.0.0/16" }], freeAfterSeconds: 60 },
+        },
+        {
+          apiVersion: "k8s.cni.cncf.io/v1",
+          kind: "NetworkAttachmentDefinition",
+          metadata: { ...metadata, namespace: "default" },
+          spec: { config: JSON.stringify(list) },
+        },
+      );
+      await cluster.succeed("wait", "--for=condition=Ready", "--timeout=30s", "addresspool/pooled");
+      const annotations = { "k8s.v1.cni.cncf.io/networks": "pooled@pool0" };
+      const pods = ["pooled-1", "pooled-2"];
+      await cluster.apply(...pods.map((name, index) => toolsPod(name, { node: `node-${index + 1}`, annotations })));
+      await cluster
+        .succeed("wait", "--for=condition=Ready", "--timeout=60s", ...pods.map((name) => `pod/${name}`))
+        .catch(async (error: unknown) => {
+          throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
+        });
+      const addresses = await Promise.all(
+        pods.map((pod) => cluster.succeed("exec", pod, "--", "ip", "-o", "-4", "address", "show", "dev", "pool0")),
+      );
+      const found = addresses.map((text) => /inet (10\.50\.\d+\.\d+)\/16/u.exec(text)?.[1] ?? text);
+      expect(new Set(found).size).toBe(2);
+      const nodesOfBlocks = async (): Promise<readonly string[]> =>
+        (await cluster.succeed("get", "addressblocks", "-o", "jsonpath={.items[*].spec.node}")).split(" ").toSorted();
+      expect(await nodesOfBlocks()).toEqual(["node-1", "node-2"]);
+
+      await cluster.succeed("delete", "node", "node-2");
+      const orphans = ["--all-namespaces", "--field-selector", "spec.nodeName=node-2", "--force", "--grace-period=0"];
+      await cluster.succeed("delete", "pods", ...orphans);
+      const marks = ["get", "addressblocks", "-o", "jsonpath={.items[*].status.orphanedSince}"];
+      await expect.poll(() => cluster.succeed(...marks), { timeout: 40_000, interval: 500 }).not.toBe("");
+      expect(await nodesOfBlocks()).toEqual(["node-1", "node-2"]);
+      await expect.poll(nodesOfBlocks, { timeout: 100_000, interval: 1_000 }).toEqual(["node-1"]);
+    },
+    300_000,
+  );
 });
 
 /** Two layer-2 networks that reach each node, as `eth1` and `eth2`. */
