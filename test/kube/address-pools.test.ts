@@ -335,6 +335,31 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
       }
     });
 
+    test("a node that lost its state directory uses none of its old blocks, and names them for the administrator", async () => {
+      const node = await openPoolNode("node-3", api.plexus);
+      const [lost = ""] = await addUntilDone(node, "lost");
+      await node.dispose();
+      const again = await openPoolNode("node-3", api.plexus);
+      try {
+        // The pool has two blocks of four addresses each.
+        const found = new Set<string>();
+        for (let count = 0; count < 4; count++) for (const address of await addUntilDone(again, "lost")) found.add(address);
+        expect([found.size, found.has(lost)]).toEqual([4, false]);
+        expect((await again.call("ADD", "late", { pool: "lost" })).json).toMatchObject({
+          code: 11,
+          msg: expect.stringContaining("AddressPool lost is full"),
+        });
+        const old = (await blocksOf("lost")).find(({ span }) => hasAddress([span], readAddress(lost) ?? unreachable()));
+        expect(again.daemon()?.stderr()).toContain(
+          `AddressBlock ${old?.name} of this node belongs to another state directory and is not used`,
+        );
+        await objects.remove(`${addressBlocksPath}/${old?.name}`);
+        expect(await addUntilDone(again, "lost")).toHaveLength(1);
+      } finally {
+        await again.dispose();
+      }
+    });
+
     test("a block that the controller has freed and another node has claimed is not used by the node that comes back", async () => {
       const [node, other] = nodes;
       const [address] = await addUntilDone(node, "returned");
@@ -370,5 +395,6 @@ const pools = [
   poolObject("small", [{ subnet: "10.172.0.0/29" }], { blockSize: 1 }),
   poolObject("away", [{ subnet: "10.173.0.0/24" }], { blockSize: 16 }),
   poolObject("rough", [{ subnet: "10.174.0.0/20" }], { blockSize: 8 }),
+  poolObject("lost", [{ subnet: "10.176.0.0/28", first: "10.176.0.4", last: "10.176.0.11" }], { blockSize: 4 }),
   poolObject("returned", [{ subnet: "10.175.0.0/28" }], { blockSize: 16 }),
 ];

@@ -31,6 +31,9 @@ const poolMs = 30_000;
 /** Milliseconds after a failed read of a pool until the next one: calls must not wait for a missing API one after the other. */
 const retryMs = 5_000;
 
+/** Blocks of another state directory that are named in a warning. */
+const maxForeign = 64;
+
 interface KnownPool {
   readonly pool: AddressPool;
   readonly readAtMs: number;
@@ -45,6 +48,8 @@ export class NodeBlocks {
   readonly #pools = new Map<string, KnownPool>();
   readonly #failedAtMs = new Map<string, number>();
   readonly #reading = new Map<string, Promise<Result<AddressPool>>>();
+  /** Blocks of this node that another state directory has claimed, by uid. */
+  readonly #foreign = new Set<string>();
   #listing: Promise<Result<void>> | undefined;
   #listedAtMs = -Infinity;
 
@@ -165,8 +170,20 @@ export class NodeBlocks {
     await this.#readPoolsOf(listed.value.blocks);
     this.knowledge.noteList(start, listed.value.blocks, this.init.now());
     this.#listedAtMs = start.atMs;
+    this.#noteForeign(listed.value.blocks);
     for (const problem of listed.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
     return ok(undefined);
+  }
+
+  /** Warns once of each block that nobody frees as long as the Node object exists: the node's state directory was lost, or is another one now. */
+  #noteForeign(blocks: readonly AddressBlock[]): void {
+    for (const { uid, name, holder } of blocks) {
+      if (holder === this.holder || this.#foreign.has(uid) || this.#foreign.size >= maxForeign) continue;
+      this.#foreign.add(uid);
+      this.init.warn(
+        `pools: AddressBlock ${name} of this node belongs to another state directory and is not used. If that directory is lost: kubectl delete addressblock ${name}`,
+      );
+    }
   }
 
   /**
