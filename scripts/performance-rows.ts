@@ -225,6 +225,13 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
       met: below(10_000),
     },
   ],
+  [
+    "pool-allocate-whereabouts",
+    {
+      what: "the same through whereabouts on 32 nodes, against `pool-allocate` of the same run",
+      target: "for comparison",
+    },
+  ],
   ...multusRows(),
   ...sandboxRows,
   [

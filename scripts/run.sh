@@ -117,6 +117,7 @@ if [ "$command" = bench ]; then
   esac
   if [ $compared = yes ]; then
     node test/conformance/multus/build.ts bench
+    node test/bench/whereabouts/build.ts
     node test/harness/kube/build.ts api
   fi
 fi

@@ -1,8 +1,13 @@
 // Pools of addresses with a real API server. pool-ipam-step: an ADD with an address of a pool against the same with an address of the node.
-// pool-allocate: 2,048 addresses of one pool through 32 daemons, none twice.
+// pool-allocate: 2,048 addresses of one pool through 32 daemons, none twice, while ten nodes that are gone still have blocks.
 
 import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
+import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
+import { readAddressPool } from "../../src/address-pool/address-pool.ts";
+import { candidates } from "../../src/address-pool/next-block.ts";
+import { type AddressSpan, hasAddress } from "../../src/address-pool/spans.ts";
+import { readCidr } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf } from "../harness/kube/apply.ts";
 import type { ApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
@@ -11,10 +16,14 @@ import { missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { missingBuild, runtimeEnvironment } from "../harness/plexus.ts";
 import { type PoolCall, type PoolNode, openPoolNode } from "../kube/pool-node.ts";
 import { runLanes } from "./lanes.ts";
-import { type Benchmark, inTurns, type Samples } from "./measure.ts";
+import { type Benchmark, inTurns, quantile, type Samples } from "./measure.ts";
 import { startStopwatch } from "./stopwatch.ts";
+import { allocateByWhereabouts } from "./whereabouts/allocate.ts";
+import { realWhereabouts } from "./whereabouts/whereabouts-binary.ts";
 
 const daemons = 32;
+/** Nodes that are gone, with a block each. */
+const goneNodes = 10;
 const addressesOfNode = 64;
 /** The bound of pool-allocate in ms. */
 const allocateMs = 10_000;
@@ -86,8 +95,33 @@ async function samplePoolStep(): Promise<Samples | string> {
   });
 }
 
-/** Milliseconds for all addresses of one pool. Throws if an address was handed out twice. */
-async function allocate(nodes: readonly PoolNode[], pool: string): Promise<number> {
+/** Claims a block for each of some nodes that do not exist, at the place where each would begin; answers their addresses. */
+async function claimForGone(api: ApiServer, poolName: string): Promise<readonly AddressSpan[]> {
+  const objects = objectsOf(api.adminKubeconfig);
+  try {
+    const found = await objects.get(`/apis/plexus.dev/v1alpha1/addresspools/${poolName}`);
+    const pool = found.kind === "object" ? readAddressPool(found.object) : undefined;
+    if (pool?.ok !== true) throw new Error(`AddressPool ${poolName} cannot be read`);
+    const taken = new Set<number>();
+    const spans: AddressSpan[] = [];
+    for (let gone = 0; gone < goneNodes; gone++) {
+      const node = `gone-${gone}`;
+      const block = candidates(pool.value, 4, node, taken).next().value;
+      if (block === undefined) throw new Error("the pool has too few blocks");
+      taken.add(block.index);
+      spans.push(block.span);
+      const claim = { pool: poolName, ...block, node, holder: "gone", freeAfterSeconds: pool.value.freeAfterSeconds };
+      const made = await objects.create(addressBlocksPath, addressBlockObject(claim));
+      if (made.kind !== "object") throw new Error(made.why);
+    }
+    return spans;
+  } finally {
+    objects.close();
+  }
+}
+
+/** Milliseconds for all addresses of one pool. Throws if an address was handed out twice, or is in a block of another node. */
+async function allocate(nodes: readonly PoolNode[], pool: string, foreign: readonly AddressSpan[]): Promise<number> {
   const items = nodes.map((node) =>
     Array.from({ length: addressesOfNode }, (_, index) => {
       const { config, ...request } = node.request("ADD", `${pool}-${index}`, { pool });
@@ -106,10 +140,15 @@ async function allocate(nodes: readonly PoolNode[], pool: string): Promise<numbe
   if (distinct.size !== nodes.length * addressesOfNode || distinct.has(undefined)) {
     throw new Error(`${addresses.length} ADDs have ${distinct.size} addresses`);
   }
+  for (const text of distinct) {
+    const address = readCidr(text ?? "")?.address;
+    if (address === undefined || hasAddress(foreign, address)) throw new Error(`${text} is an address of a node that is gone`);
+  }
   return run.ms;
 }
 
-async function sampleAllocate(): Promise<Samples | string> {
+/** Milliseconds of each round, or why there is none. */
+async function measureAllocate(): Promise<readonly number[] | string> {
   const lacking = missingHere();
   if (lacking !== undefined) return lacking;
   const names = Array.from({ length: rounds }, (_, round) => `bench-${round}`);
@@ -122,13 +161,35 @@ async function sampleAllocate(): Promise<Samples | string> {
         nodes.push(await openPoolNode(`bench-${index}`, api.plexus, { sandboxes: 1 }));
       // A daemon that has served a call has its sandbox process.
       for (const node of nodes) await node.call("STATUS", "", { pool: names[0] ?? "" });
-      const subject: number[] = [];
-      for (const name of names) subject.push(await allocate(nodes, name));
-      return { subject, baseline: subject.map(() => allocateMs) };
+      const plexusMs: number[] = [];
+      for (const name of names) plexusMs.push(await allocate(nodes, name, await claimForGone(api, name)));
+      return plexusMs;
     } finally {
       for (const node of nodes) await node.dispose();
     }
   });
+}
+
+let allocated: Promise<readonly number[] | string> | undefined;
+
+/** One measurement, for both rows. */
+function allocatedMs(): Promise<readonly number[] | string> {
+  allocated ??= measureAllocate();
+  return allocated;
+}
+
+async function sampleAllocate(): Promise<Samples | string> {
+  const subject = await allocatedMs();
+  return typeof subject === "string" ? subject : { subject, baseline: subject.map(() => allocateMs) };
+}
+
+async function sampleWhereabouts(): Promise<Samples | string> {
+  const lacking = missingHere() ?? realWhereabouts();
+  if (lacking !== undefined) return lacking;
+  const plexusMs = await allocatedMs();
+  if (typeof plexusMs === "string") return plexusMs;
+  const ms = await withPools([], (api) => allocateByWhereabouts(api, { nodes: daemons, addresses: addressesOfNode }));
+  return typeof ms === "string" ? ms : { subject: [ms], baseline: [quantile(plexusMs, 0.5)], inRounds: true };
 }
 
 /** The rows of pools. */
@@ -142,8 +203,14 @@ export const poolBenchmarks: readonly Benchmark[] = [
   },
   {
     id: "pool-allocate",
-    title: `${daemons * addressesOfNode} addresses of one pool through ${daemons} daemons with one API server, none twice; the baseline is the bound`,
+    title: `${daemons * addressesOfNode} addresses of one pool through ${daemons} daemons with one API server, none twice, beside blocks of ${goneNodes} nodes that are gone; the baseline is the bound`,
     target: "under 10 s",
     sample: sampleAllocate,
+  },
+  {
+    id: "pool-allocate-whereabouts",
+    title: `${daemons * addressesOfNode} addresses through whereabouts on ${daemons} nodes with one API server, each ADD by the plugin itself / pool-allocate of the same run`,
+    target: "none: for comparison",
+    sample: sampleWhereabouts,
   },
 ];

@@ -15,9 +15,9 @@ import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { networkObjects } from "../harness/kube/network-objects.ts";
 import { poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
+import { whereaboutsDefinition, whereaboutsGroup, whereaboutsKinds } from "../harness/kube/whereabouts-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 
-const whereabouts = "whereabouts.cni.cncf.io";
 const poolPath = "/apis/plexus.dev/v1alpha1/addresspools/storage";
 
 /** Resources of the test of finalizers. */
@@ -37,26 +37,9 @@ function crd(plural: string): string {
   return `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.plexus.dev`;
 }
 
-/** A definition of whereabouts' kinds with its fields. */
-function definitionOf(kind: string): KubernetesObject & ApiObject {
-  const plural = `${kind.toLowerCase()}s`;
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${whereabouts}` },
-    spec: {
-      group: whereabouts,
-      scope: "Namespaced",
-      names: { kind, plural, singular: kind.toLowerCase() },
-      versions: [{ name: "v1alpha1", served: true, storage: true, schema }],
-    },
-  };
-}
-
 function ipPool(name: string, allocations: object): KubernetesObject & ApiObject {
   const metadata = { name, namespace: "kube-system" };
-  return { apiVersion: `${whereabouts}/v1alpha1`, kind: "IPPool", metadata, spec: { range: "10.50.0.0/16", allocations } };
+  return { apiVersion: `${whereaboutsGroup}/v1alpha1`, kind: "IPPool", metadata, spec: { range: "10.50.0.0/16", allocations } };
 }
 
 describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusctl pools", () => {
@@ -88,7 +71,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
-    for (const kind of ["IPPool", "OverlappingRangeIPReservation"]) await create(definitionOf(kind));
+    for (const kind of whereaboutsKinds) await create(whereaboutsDefinition(kind));
     const allocations = {
       "2": { id: "c2", podref: "shop/web", ifname: "net1" },
       "3": { id: "c3", podref: "shop/gone", ifname: "net1" },
@@ -130,7 +113,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     expect(conflicts[0]).toContain("10.50.0.2 has two owners: pod shop/web, container c2");
     expect(conflicts[0]).toContain("pod play/db, container c9");
     expect(await excluded()).toEqual(["10.50.0.0/16"]);
-    await objects.remove(`/apis/${whereabouts}/v1alpha1/namespaces/kube-system/ippools/second`);
+    await objects.remove(`/apis/${whereaboutsGroup}/v1alpha1/namespaces/kube-system/ippools/second`);
   });
 
   test("an import excludes exactly the held addresses, and a later one releases those that are gone", async () => {
@@ -139,7 +122,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     const { stdout, status } = await plexusctl("import", "storage", "--write");
     expect([status, await excluded()]).toEqual([0, ["10.50.0.2/31"]]);
     expect(stdout).toContain("10.50.0.3 of pod shop/gone");
-    await objects.patch(`/apis/${whereabouts}/v1alpha1/namespaces/kube-system/ippools/first`, {
+    await objects.patch(`/apis/${whereaboutsGroup}/v1alpha1/namespaces/kube-system/ippools/first`, {
       spec: { allocations: { "3": null } },
     });
     expect(await plexusctl("import", "storage", "--write")).toMatchObject({ status: 0 });
