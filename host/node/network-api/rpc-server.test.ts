@@ -214,6 +214,17 @@ test("clients that keep idle connections do not keep others out: the connection 
   expect(await watching).toBe(undefined);
 });
 
+test("requests that are refused and never end keep their connections' places until the time limit only", async () => {
+  client.close();
+  const open = { "content-type": "application/grpc-web" };
+  for (let index = 0; index < maxConnections; index += 1) {
+    const connection = await raw();
+    connection.send(index % 2 === 0 ? headers(1, list, open) : headers(1, "/absent"));
+  }
+  await expect.poll(async () => (await listing()).ok, { timeout: 10_000, interval: 50 }).toBe(true);
+  expect(warnings.every((text) => text.includes("which is the maximum"))).toBe(true);
+});
+
 test("other content types are refused, and a long path is cut in the answer", async () => {
   const connection = await raw();
   connection.send(headers(1, `/${"%".repeat(7000)}`), headers(3, list, { "content-type": "application/grpc-web" }));

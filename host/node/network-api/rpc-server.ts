@@ -74,7 +74,13 @@ export class RpcServer {
     // The client may have reset the stream already.
     if (stream.destroyed || stream.closed) return;
     this.#streams.add(stream);
-    stream.once("close", () => this.#streams.delete(stream));
+    // Also for a refused request: a client that does not end it must not keep the connection's place.
+    const late = setTimeout(() => stream.destroy(), this.#clientMs);
+    stream.once("end", () => clearTimeout(late));
+    stream.once("close", () => {
+      clearTimeout(late);
+      this.#streams.delete(stream);
+    });
     if (headers[":method"] !== "POST" || !grpcType.test(String(headers["content-type"]))) {
       stream.respond({ ":status": 415 }, { endStream: true });
       return;
@@ -91,16 +97,12 @@ export class RpcServer {
   #read(stream: ServerHttp2Stream, method: RpcMethod): void {
     const reader = new FrameReader(maxRequestBytes);
     const messages: Uint8Array[] = [];
-    const late = setTimeout(() => stream.destroy(), this.#clientMs);
     let held = 0;
     const hold = (bytes: number): void => {
       this.#heldBytes += bytes - held;
       held = bytes;
     };
-    stream.once("close", () => {
-      clearTimeout(late);
-      hold(0);
-    });
+    stream.once("close", () => hold(0));
     stream.on("data", (chunk: Buffer) => {
       const read = reader.read(chunk);
       if (read.ok) messages.push(...read.value);
@@ -109,18 +111,19 @@ export class RpcServer {
       if (problem === undefined) return;
       // The client gets its answer, and until the time limit it may end what it sends.
       stream.removeAllListeners("data");
-      stream.removeAllListeners("end");
+      stream.removeListener("end", answer);
       stream.resume();
       hold(0);
       refuse(stream, faultTrailers(problem));
     });
-    stream.on("end", () => {
-      clearTimeout(late);
-      const [message] = messages;
+    const answer = (): void => {
+      const [message] = messages.splice(0);
+      hold(0);
       const request = message === undefined || !reader.isEmpty ? undefined : decoded(method, message);
       if (request !== undefined) void this.#answer(stream, method, request);
       else refuse(stream, faultTrailers(fault("NETWORK_CONFIG_INVALID", `${method.name}: ${malformed}`)));
-    });
+    };
+    stream.on("end", answer);
   }
 
   #excess(method: RpcMethod, messages: number): Fault | undefined {
