@@ -47,7 +47,7 @@ export class NodeServices {
       const file = ready.replaceAll("$RUN", runDirectory);
       const started = performance.now();
       while (!existsSync(file)) {
-        if (child.exitCode !== null || child.signalCode !== null) throw new Skip(refusal(command, "ended", stderr));
+        if (hasEnded(child)) throw new Skip(refusal(command, "ended", stderr));
         if (performance.now() - started > readyLimitMs) throw new Skip(refusal(command, `has not made ${ready}`, stderr));
         await sleep(pollMs);
       }
@@ -57,12 +57,16 @@ export class NodeServices {
   /** Ends the services with the programs that they started. */
   async stop(): Promise<void> {
     for (const child of this.#children.toReversed()) {
-      const ended = child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
-      const closed = new Promise<void>((done) => (ended ? done() : child.once("exit", () => done())));
+      const closed = new Promise<void>((done) => (hasEnded(child) ? done() : child.once("exit", () => done())));
       signalGroup(child.pid, "KILL");
       await closed;
     }
   }
+}
+
+/** True also for a program that could not be started. */
+function hasEnded({ exitCode, signalCode, pid }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null || pid === undefined;
 }
 
 function refusal(command: string, what: string, stderr: string): string {
