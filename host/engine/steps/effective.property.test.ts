@@ -16,6 +16,7 @@ import type { Shim } from "../../protocol/shim.ts";
 import type { Setting } from "../../protocol/messages.ts";
 import { runSync } from "../../capabilities/leases/effect.ts";
 import { lockSync } from "../../store/locks/file-lock.ts";
+import { abiVersions, capabilitiesOf } from "../../sandbox/abi/versions.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
 import { defaultLimits } from "../../sandbox/limits.ts";
 import { sysctlFor } from "../../capabilities/sysctl/scope.ts";
@@ -111,8 +112,12 @@ describe("E-7: effective capabilities", () => {
       fc.asyncProperty(fc.nat(3), allNames, allNames, async (which, declared, granted) => {
         const { bytes, imports, abi } = components[which] ?? { bytes: new Uint8Array(0), imports: [], abi: "" };
         const undeclared = imports.filter((name) => !declared.includes(name));
+        const known = abiVersions[abi];
+        // A capability that the component's contract does not have yet.
+        const unknown = declared.filter((name) => known === undefined || !capabilitiesOf(known).includes(name));
         const ungranted = imports.filter((name) => !granted.includes(name));
-        const refused = undeclared.length > 0 ? "COMPONENT_REFUSED" : ungranted.length > 0 ? "CAPABILITY_NOT_GRANTED" : "";
+        const refused =
+          undeclared.length + unknown.length > 0 ? "COMPONENT_REFUSED" : ungranted.length > 0 ? "CAPABILITY_NOT_GRANTED" : "";
         expect(await effectiveOf(declaring(bytes, abi, declared), granted)).toEqual({
           refused,
           named: refused === "CAPABILITY_NOT_GRANTED" ? ungranted : [],
