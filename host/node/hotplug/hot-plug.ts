@@ -263,6 +263,8 @@ export class HotPlug implements HotPlugOperations {
       if (listed.value === undefined) continue;
       const { entry } = listed.value;
       if (!entry.closed && entry.plan.assumed !== true) return { kind: "again", afterMs: addMs };
+      // A container whose DEL has begun, or came without an ADD, follows nothing any more.
+      if (!isChangeable(entry) && (!entry.closed || entry.failures.count > 0)) return { kind: "done" };
       const isNews = (message: string): boolean => this.#failures.get(pod)?.includes(message) !== true;
       const followed = isChangeable(entry)
         ? await followPod(calls, listed.value, isNews)
@@ -270,7 +272,7 @@ export class HotPlug implements HotPlugOperations {
       if (followed === "off") {
         if (performance.now() - this.#switchedOnMs > keptMs) return { kind: "done" };
         if (changed) this.#changed.add(pod);
-        return { kind: "again", afterMs: addMs };
+        return { kind: "again", afterMs: overflowMs };
       }
       for (const change of followed.changes) this.#init.log("info", `hot-plug: pod ${pod}: ${change}`);
       const attached = followed.changes.filter((change) => change.startsWith("+")).length;
