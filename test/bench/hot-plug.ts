@@ -1,5 +1,5 @@
 // hotplug-attach and hotplug-detach: from the change of a running pod's annotation at a real API server to the end of the plugin that makes or removes
-// the interface, against the plugin's own time.
+// the interface, against the plugin's own time. multus-dynamic-networks-controller is not compared: Go's module proxy does not have its module.
 
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
