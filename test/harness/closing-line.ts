@@ -15,6 +15,13 @@ export class ClosingLine implements Reporter {
         counts.failed += 1;
         failed.push(`failed: ${testModule.relativeModuleId}: ${firstLines(error.message)}\n`);
       }
+      // A hook of a group that failed leaves its tests as skipped.
+      for (const group of testModule.children.allSuites()) {
+        for (const error of group.errors().slice(0, 1)) {
+          counts.failed += 1;
+          failed.push(`failed: ${testModule.relativeModuleId}: ${group.fullName}: ${firstLines(error.message)}\n`);
+        }
+      }
       for (const test of testModule.children.allTests()) {
         const result = test.result();
         if (result.state === "pending") continue;

@@ -3,7 +3,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { nothing } from "../e2e/stage.ts";
@@ -41,12 +40,14 @@ function portPlugin(name: string): object {
   };
 }
 
-/** The configuration in the first definition of a page. */
-function documentedConfiguration(page: string): { readonly plugins: readonly object[] } {
+/** The configuration in a page whose first plugin has this type. */
+function documentedConfiguration(page: string, type: string): { readonly plugins: readonly { readonly type: string }[] } {
   const text = readFileSync(join(root, page), "utf8");
-  const [, yaml = ""] = /```yaml\n(apiVersion: k8s\.cni\.cncf\.io\/v1\n[^`]*)```/.exec(text) ?? [];
-  const definition: { readonly spec: { readonly config: string } } = parse(yaml);
-  return JSON.parse(definition.spec.config);
+  for (const [, json = ""] of text.matchAll(/^ *config: \|\n([^`]*)```/gm)) {
+    const configuration: { readonly plugins: readonly { readonly type: string }[] } = JSON.parse(json);
+    if (configuration.plugins[0]?.type === type) return configuration;
+  }
+  throw new Error(`${page} has no configuration of ${type}`);
 }
 
 describe.skipIf(missingForKube("external ports") || missing("external ports", referencePlugins("static")))(
@@ -210,7 +211,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       ["docs/how-to/external-ports.md", "macvlan", true],
       ["deploy/examples/ec2-provider/README.md", "ipvlan", false],
     ])("the definition in %s gives the plugin %s the address of an address-only port", async (page, type, takesMac) => {
-      const { plugins } = documentedConfiguration(page);
+      const { plugins } = documentedConfiguration(page, type);
       await api.network("shop", type, plugins, fabric);
       const plugin = installRecorder(node.plexus.cniPath, type);
       const attaching = node.attaching(await pod(type), externalPorts);
