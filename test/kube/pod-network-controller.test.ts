@@ -169,7 +169,8 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     await create(podNetwork("contradiction", { parametersRefs: [ref("one"), ref("other")] }));
     await create(podNetwork("shared", { parametersRefs: [ref("one")] }));
     await expectReady("contradiction", "ParamsNotReady NotReady");
-    expect(await messageOf("contradiction")).toContain("shop/one and shop/other contradict each other in plugins[0].mtu");
+    const why = "shop/one and shop/other contradict each other in plugins[0].mtu";
+    await expectSoon(async () => expect(await messageOf("contradiction")).toContain(why));
     await expectReady("shared", "Ready Ready");
     // A definition that is mended makes its networks ready.
     await api.network("shop", "other", tuning({ mtu: 1400 }));

@@ -213,6 +213,7 @@ describe.skipIf(missingForKube("devices of resource claims"))("devices of resour
       const web = await pod("nic", own);
       await claim("web-nics", { uid: "another" }, [allocated("vf-1")]);
       const stolen = await node.call("ADD", node.attaching(web, claimsOn));
+      if (stolen.status === 0) throw new Error(`the ADD succeeded: ${stolen.stderr}`);
       expect([stolen.status, stolen.json]).toMatchObject([
         1,
         {

@@ -11,7 +11,7 @@ import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";
 import { type ExplainedProblem, type ExplainedStep, problemOf } from "./explanation.ts";
 import type { NamedList } from "./networks.ts";
-import { suggestedGrant, uncovered } from "./suggest-grant.ts";
+import { isUsed, suggestedGrant, uncovered } from "./suggest-grant.ts";
 
 /** The configuration that decides a type's grants. */
 export interface GrantTerms {
@@ -34,6 +34,12 @@ export function compareWithGrants(
   const declared = Object.entries(declaration.capabilities);
   const isOptional = (name: string): boolean => declaration.optional?.includes(name) === true;
   const missing = imported.filter((name) => grantOf(name) === null && !isOptional(name));
+  // An optional capability is proposed if this configuration uses it.
+  const wanted = imported.filter((name) => {
+    if (grantOf(name) !== null) return false;
+    if (!isOptional(name)) return true;
+    return isCapability(allCapabilities, name) && isUsed(name, config, imported);
+  });
   const { name, version, abi, about, cniVersions } = declaration;
   return {
     delegate: { name, version, abi, about },
@@ -53,8 +59,11 @@ export function compareWithGrants(
         ? grantedCapabilities(grants).filter((each) => !Object.hasOwn(declaration.capabilities, each))
         : [],
     toGrant:
-      missing.length === 0 ? null : grantFragment(type, declaredGrants(grants, declaration), imported, missing, config, binding),
-    uncovered: uncovered(binding === undefined ? "wasm.grants" : "grants", type, config, grants, imported),
+      wanted.length === 0 ? null : grantFragment(type, declaredGrants(grants, declaration), imported, wanted, config, binding),
+    uncovered: uncovered(binding === undefined ? "wasm.grants" : "grants", type, config, grants, {
+      imported,
+      optional: declaration.optional ?? [],
+    }),
     problem: problemIn(missing, cniVersions, cniVersion),
   };
 }
@@ -76,11 +85,11 @@ function grantFragment(
   type: string,
   grants: DelegateGrants,
   imported: readonly string[],
-  missing: readonly string[],
+  wanted: readonly string[],
   config: Readonly<Record<string, unknown>>,
   binding: NamedList["binding"],
 ): object {
-  const added = missing.map((name) => [name, isCapability(allCapabilities, name) ? suggestedGrant(name, config, imported) : {}]);
+  const added = wanted.map((name) => [name, isCapability(allCapabilities, name) ? suggestedGrant(name, config, imported) : {}]);
   const granted = { grants: { [type]: { ...grants, ...Object.fromEntries(added) } } };
   if (binding === undefined) return { wasm: granted };
   return { definitions: { rules: [{ namespaces: [binding.definition.namespace], ...granted }] } };

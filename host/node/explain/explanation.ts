@@ -58,7 +58,7 @@ export interface ExplainedStep {
   readonly missing: readonly string[];
   /** Capabilities that are granted, but not declared. */
   readonly idle: readonly string[];
-  /** An addition to the host configuration that grants the `missing` capabilities; null if none is missing. */
+  /** An addition to the host configuration that grants the `missing` capabilities, and optional ones that the configuration uses; null if there are none. */
   readonly toGrant: object | null;
   /** Values in the step's configuration that the grant does not cover. Derived from keys of the reference plugins, so only a hint. */
   readonly uncovered: readonly string[];

@@ -62,18 +62,28 @@ export function suggestedGrant(capability: keyof DelegateGrants, config: Configu
   return grant;
 }
 
-/** One sentence for each value in the configuration that the grant does not cover. `where`: the configuration key of the grants. */
+/** Whether this configuration uses the capability, so that it is granted although it is optional. */
+export function isUsed(capability: keyof DelegateGrants, config: Configuration, imported: readonly string[]): boolean {
+  // A check of MAC addresses needs the capability, and no scope of it.
+  if (capability === "firewall" && config["macspoofchk"] === true) return true;
+  return neededScopes(config, "eth0", imported).some((needed) => needed.capability === capability);
+}
+
+/**
+ * One sentence for each value in the configuration that the grant does not cover. `where`: the configuration key of the grants. `imported`, `optional`:
+ * the component's capabilities. A needed capability without any grant has its own fault, so only an optional one is named here.
+ */
 export function uncovered(
   where: string,
   type: string,
   config: Configuration,
   grants: DelegateGrants,
-  imported: readonly string[],
+  { imported, optional }: { readonly imported: readonly string[]; readonly optional: readonly string[] },
 ): readonly string[] {
   return neededScopes(config, "eth0", imported).flatMap(({ capability, key, what, value }) => {
     const grant: unknown = grants[capability];
-    if (!imported.includes(capability) || !isJsonObject(grant)) return [];
-    const has = grant[key];
+    if (!imported.includes(capability) || (!isJsonObject(grant) && !optional.includes(capability))) return [];
+    const has = isJsonObject(grant) ? grant[key] : undefined;
     const covered = value === true ? has === true : Array.isArray(has) && has.some((each) => covers(each, value));
     if (covered) return [];
     const listed = Array.isArray(has) && has.length > 0 ? has.join(", ") : "nothing";
