@@ -56,6 +56,8 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
   }, 180_000);
 
   test("KE-28 KE-43 KE-57: a gated pod is scheduled when its network is ready, and gets its interfaces", async () => {
+    // A controller waits for the end of its predecessor's Lease, and `kubectl wait` fails at once for an object that is absent.
+    await cluster.succeed("wait", "--for=create", "--timeout=60s", "podnetwork/default");
     await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Ready", "--timeout=60s", "podnetwork/default");
     await cluster.apply(podOn("web", "default", "storage"));
     await expect
