@@ -13,7 +13,8 @@ import { nothing } from "../e2e/stage.ts";
 import { missingForKube, type Node, openNode } from "./node.ts";
 
 const driver = "nic.example.com";
-const resource = "example.com/nic";
+// Of this file alone: the kubelet's directory is shared with test/e2e/device-info.test.ts, whose pod has the same name.
+const resource = "example.com/claimed-nic";
 const claimsOn = { kubernetes: { resourceClaims: true } };
 
 type Result = Readonly<{ request: string; driver: string; pool: string; device: string }>;
