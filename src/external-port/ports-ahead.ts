@@ -24,7 +24,7 @@ export interface FreePort {
   readonly isTagged: boolean;
 }
 
-/** What is to be done about the free ports. */
+/** The free ports by the next step with them: use, make, give back, or tag. */
 export interface AheadPlan {
   /** Usable ports by subnet, in the order of their IDs. */
   readonly usable: ReadonlyMap<string, readonly FreePort[]>;

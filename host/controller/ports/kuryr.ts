@@ -22,7 +22,7 @@ const managedBy = { "app.kubernetes.io/managed-by": "plexus-controller" };
 /** The default network's interface, whose name no further network gets. */
 const defaultInterface = "eth0";
 
-/** What is written, and the name of the nodes' Open vSwitch bridge. */
+/** Kuryr's forms of a port that plexus-controller writes, and the name of the nodes' Open vSwitch bridge. */
 export interface KuryrSettings {
   readonly annotation: boolean;
   readonly kuryrPorts: boolean;

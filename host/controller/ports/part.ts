@@ -23,7 +23,7 @@ const incompleteMs = 10_000;
 /** Settings of the part. */
 export interface ExternalPortsInit {
   readonly providers: ReadonlyMap<string, ConfiguredProvider>;
-  /** What is written for readers of Kuryr's objects; undefined: nothing. */
+  /** Kuryr's forms of a port that the part writes for other programs; undefined: none. */
   readonly kuryr?: KuryrSettings | undefined;
   /** Interval between looks for orphans, in ms. */
   readonly orphansMs?: number;

@@ -30,7 +30,7 @@ const provider = z.discriminatedUnion("type", [
   z.strictObject({ name, namespaces, type: z.literal("neutron"), owner, neutron: neutronSettings }),
 ]);
 
-/** What is written for programs that read Kuryr's annotation and objects. */
+/** Kuryr's annotation and objects, which plexus-controller writes for programs that read them. */
 const kuryr = z.strictObject({
   annotation: z.boolean().default(false),
   kuryrPorts: z.boolean().default(false),

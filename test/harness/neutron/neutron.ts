@@ -1,12 +1,12 @@
 // A real neutron-server with OVN and Open vSwitch (userspace datapath) in the network namespace of the test. No Keystone and no message queue: the
 // pipeline `noauth`, and a transport without a server.
 
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endChild, freePorts, hasEnded, lastLines, startChild } from "../kube/child.ts";
+import { freePorts, hasEnded, lastLines } from "../kube/child.ts";
 import { inTurn } from "./turns.ts";
-import { debianPython, neutronEnvironment, neutronRoot } from "./packages.ts";
+import { debianPython, neutronRoot } from "./packages.ts";
+import { programsIn } from "./programs.ts";
 
 /** A port, network or subnet of Neutron, as far as tests read it. */
 export interface NeutronObject {
@@ -51,26 +51,8 @@ const readyWithinMs = 90_000;
 export async function startNeutron(hostName: string, netns?: string): Promise<Neutron> {
   // A file system in memory: on a busy disk SQLite's lock is held for seconds, and Neutron answers HTTP 500.
   const directory = mkdtempSync("/run/plexus-neutron-");
-  const env = neutronEnvironment(directory);
-  const at = (name: string): string => join(directory, name);
-  const log = at("neutron.log");
-  const children: ReturnType<typeof startChild>[] = [];
-  const run = (program: string, ...args: readonly string[]): string => {
-    const { status, stdout, stderr, error } = spawnSync(program, args, { env, encoding: "utf8", timeout: 60_000 });
-    if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${error?.message ?? stderr}`);
-    return stdout.trim();
-  };
-  const start = (program: string, ...args: readonly string[]): void => {
-    // startChild passes this process' environment.
-    const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    children.push(startChild("env", [...assignments, program, ...args], log));
-  };
-  const dispose = async (): Promise<void> => {
-    await Promise.all(children.map(endChild));
-    rmSync(directory, { recursive: true, force: true });
-  };
+  const { at, log, children, run, start, dispose } = programsIn(directory);
   try {
-    writeFileSync(log, "");
     const schemas = { conf: "openvswitch/vswitch", nb: "ovn/ovn-nb", sb: "ovn/ovn-sb" };
     for (const [name, schema] of Object.entries(schemas)) {
       run("ovsdb-tool", "create", at(`${name}.db`), join(neutronRoot, "usr/share", `${schema}.ovsschema`));

@@ -1,11 +1,11 @@
 // A real Open vSwitch for one test file: ovsdb-server, and ovs-vswitchd with dummy devices, so that neither a kernel module nor a privilege is needed.
 
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endChild, lastLines, startChild } from "../kube/child.ts";
-import { missingNeutron, neutronEnvironment, neutronRoot } from "./packages.ts";
+import { lastLines } from "../kube/child.ts";
+import { missingNeutron, neutronRoot } from "./packages.ts";
+import { programsIn } from "./programs.ts";
 
 /** The running switch. */
 export interface OpenVswitch {
@@ -29,23 +29,7 @@ const readyWithinMs = 20_000;
 /** Starts the database with an empty configuration. */
 export async function startOpenVswitch(): Promise<OpenVswitch> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-ovs-"));
-  const env = neutronEnvironment(directory);
-  const at = (name: string): string => join(directory, name);
-  const log = at("log");
-  const children: ReturnType<typeof startChild>[] = [];
-  const run = (program: string, ...args: readonly string[]): string => {
-    const { status, stdout, stderr, error } = spawnSync(program, args, { env, encoding: "utf8", timeout: 30_000 });
-    if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${error?.message ?? stderr}`);
-    return stdout.trim();
-  };
-  const start = (program: string, ...args: readonly string[]): void => {
-    const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    children.push(startChild("env", [...assignments, program, ...args], log));
-  };
-  const dispose = async (): Promise<void> => {
-    await Promise.all(children.map(endChild));
-    rmSync(directory, { recursive: true, force: true });
-  };
+  const { at, log, run, start, dispose } = programsIn(directory);
   const socket = at("db.sock");
   const vsctl = (...args: readonly string[]): string => run("ovs-vsctl", `--db=unix:${socket}`, "--no-wait", ...args);
   const startVswitchd = async (): Promise<void> => {
@@ -53,7 +37,6 @@ export async function startOpenVswitch(): Promise<OpenVswitch> {
     await until(() => existsSync(at("vswitchd.ctl")), log);
   };
   try {
-    writeFileSync(log, "");
     run("ovsdb-tool", "create", at("conf.db"), join(neutronRoot, "usr/share/openvswitch/vswitch.ovsschema"));
     start("ovsdb-server", at("conf.db"), `--remote=punix:${socket}`, `--unixctl=${at("ovsdb.ctl")}`, "-vconsole:warn");
     await until(() => existsSync(socket), log);

@@ -1,4 +1,4 @@
-// What a check has: requests to the provider, ports that are released when the check ends, and the answers' times.
+// The lab of one check sends requests to the provider, keeps the answers' times, and releases the check's ports at its end.
 
 import { randomUUID } from "node:crypto";
 import type { ProvidedPort } from "../../../../src/external-port/provided-port.ts";

@@ -72,7 +72,7 @@ export interface RawConnection {
   send(...frames: readonly Uint8Array[]): void;
   /** Stops or begins to read what the server sends. */
   read(on: boolean): void;
-  /** What the server has sent so far, a character for each byte. */
+  /** The bytes that the server has sent so far, a character for each of them. */
   text(): string;
   /** Whether the server has ended the connection. */
   ended(): boolean;

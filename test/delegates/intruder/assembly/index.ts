@@ -62,7 +62,7 @@ function tryAll(verb: string, network: Network): Fault | null {
   for (let i = 0; i < files.length; i++) tryFile(tries, files[i]);
   const bridges = listOf(config, "ovsBridges");
   for (let i = 0; i < bridges.length; i++) {
-    // Of a granted bridge only the link is refused; verbs without new ports refuse them without a name.
+    // The host refuses the link at a granted bridge, and the bridge at all others. A verb without new ports names neither in its refusal.
     const name = bridges[i] == config.string("grantedBridge") ? "victim1" : bridges[i];
     tryPort(tries, bridges[i], "victim1", verb == "ADD" ? name : "");
   }

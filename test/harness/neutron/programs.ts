@@ -1,0 +1,52 @@
+// The programs of one fabric or switch of a test, in a directory of its own.
+
+import { spawnSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { endChild, startChild } from "../kube/child.ts";
+import { neutronEnvironment } from "./packages.ts";
+
+/** Programs of the unpacked packages. */
+export interface Programs {
+  /** The path of a file in the directory. */
+  readonly at: (name: string) => string;
+  /** The file with the output of all started programs. */
+  readonly log: string;
+  readonly children: readonly ReturnType<typeof startChild>[];
+  /** Runs a program to its end, and answers its output. Throws with its stderr. */
+  readonly run: (program: string, ...args: readonly string[]) => string;
+  readonly start: (program: string, ...args: readonly string[]) => void;
+  /** Ends the started programs, and removes the directory. */
+  readonly dispose: () => Promise<void>;
+}
+
+/** Time limit of a program that runs to its end, in ms. */
+const runMs = 60_000;
+
+/** Programs with their files in `directory`. */
+export function programsIn(directory: string): Programs {
+  const env = neutronEnvironment(directory);
+  const at = (name: string): string => join(directory, name);
+  const log = at("programs.log");
+  writeFileSync(log, "");
+  const children: ReturnType<typeof startChild>[] = [];
+  return {
+    at,
+    log,
+    children,
+    run: (program, ...args) => {
+      const { status, stdout, stderr, error } = spawnSync(program, args, { env, encoding: "utf8", timeout: runMs });
+      if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${error?.message ?? stderr}`);
+      return stdout.trim();
+    },
+    start: (program, ...args) => {
+      // startChild passes this process' environment.
+      const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+      children.push(startChild("env", [...assignments, program, ...args], log));
+    },
+    dispose: async () => {
+      await Promise.all(children.map(endChild));
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
