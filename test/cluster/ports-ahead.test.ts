@@ -119,6 +119,15 @@ describe.skipIf(missing("ports made ahead with Neutron", privateNamespaces, miss
       expect(await controller.ahead?.keep()).toEqual({ ok: true, value: new Map([[subnet, 3]]) });
     });
 
+    test("are made by requests of ten ports, so that each is answered in time", async () => {
+      await neutron.request("PUT", "/quotas/fake_project_id", { quota: { port: 12 } });
+      const before = proxy.requests.length;
+      expect(await pooled(12, 12).ahead?.keep()).toEqual({ ok: true, value: new Map([[subnet, 12]]) });
+      const made = proxy.requests.slice(before).filter((each) => each.startsWith("POST"));
+      expect(made).toEqual(["POST /v2.0/ports", "POST /v2.0/ports"]);
+      await neutron.request("PUT", "/quotas/fake_project_id", { quota: { port: quota } });
+    });
+
     test("are given to one pod each by two controllers with the same list, which learn of HTTP 412", async () => {
       const [first, second] = [pooled(4, 4), pooled(4, 4)];
       await first.ahead?.keep();

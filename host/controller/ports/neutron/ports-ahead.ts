@@ -11,6 +11,9 @@ import type { NeutronSettings } from "./settings.ts";
 /** Attempts with a newer revision of a port that is still free: Neutron changes a port's state by itself. */
 const maxRevisions = 4;
 
+/** Ports that one request makes at most: a slow Neutron must answer within the time limit of a request. */
+const maxBulk = 10;
+
 /** Settings of the pools of one provider. */
 export interface AheadInit {
   readonly client: NeutronClient;
@@ -153,7 +156,7 @@ export class NeutronPortsAhead implements PortsAhead {
     return failure("unavailable", `Neutron changes port ${id} all the time`);
   }
 
-  /** Makes free ports in one request; fewer, if the fabric has not so many more. */
+  /** Makes free ports, `maxBulk` in a request; fewer, if the fabric has not so many more. */
   async #make(subnetId: string, count: number): Promise<{ readonly ok: true } | NeutronFailure> {
     const { client, settings, freeName, subnet: find, tag } = this.#init;
     const subnet = await find(subnetId);
@@ -168,7 +171,7 @@ export class NeutronPortsAhead implements PortsAhead {
       ...(settings.securityGroups === undefined ? {} : { security_groups: settings.securityGroups }),
     };
     let full: NeutronFailure | undefined;
-    for (let size = count; size > 0; size = Math.floor(size / 2)) {
+    for (let left = count, size = Math.min(left, maxBulk); size > 0;) {
       const made = await client.send("POST", "/ports", { ports: Array.from({ length: size }, () => port) });
       if (made.ok) {
         // One after the other: pods' own requests come first.
@@ -176,10 +179,14 @@ export class NeutronPortsAhead implements PortsAhead {
           const tagged = await tag(each);
           if (!tagged.ok) return tagged;
         }
-        return full ?? { ok: true };
+        if (full !== undefined) return full;
+        left -= size;
+        size = Math.min(left, maxBulk);
+      } else {
+        if (made.reason !== "quota") return made;
+        full = made;
+        size = Math.floor(size / 2);
       }
-      if (made.reason !== "quota") return made;
-      full = made;
     }
     return full ?? { ok: true };
   }
