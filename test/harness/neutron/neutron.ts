@@ -14,6 +14,7 @@ export interface NeutronObject {
   readonly name: string;
   readonly status: string;
   readonly mac_address: string;
+  readonly "binding:vif_type": string;
   readonly fixed_ips: readonly { readonly ip_address: string }[];
 }
 
@@ -43,6 +44,9 @@ export interface Neutron {
 }
 
 const readyWithinMs = 90_000;
+/** Servers that are started until one binds ports, and ports that each of them may refuse to bind. */
+const maxServers = 4;
+const bindingTries = 6;
 
 /**
  * Starts the fabric with one host. Resolves when Neutron answers; throws with the end of its log. `netns`: the path of the host's network namespace,
@@ -51,7 +55,7 @@ const readyWithinMs = 90_000;
 export async function startNeutron(hostName: string, netns?: string): Promise<Neutron> {
   // A file system in memory: on a busy disk SQLite's lock is held for seconds, and Neutron answers HTTP 500.
   const directory = mkdtempSync("/run/plexus-neutron-");
-  const { at, log, children, run, start, dispose } = programsIn(directory);
+  const { at, log, children, run, start, end, dispose } = programsIn(directory);
   try {
     const schemas = { conf: "openvswitch/vswitch", nb: "ovn/ovn-nb", sb: "ovn/ovn-sb" };
     for (const [name, schema] of Object.entries(schemas)) {
@@ -96,7 +100,6 @@ export async function startNeutron(hostName: string, netns?: string): Promise<Ne
     const [port = 0] = await freePorts(1);
     writeSettings(directory, port);
     run(debianPython, "-c", makeTables, `sqlite:///${at("neutron.sqlite")}`);
-    start(debianPython, join(neutronRoot, "usr/bin/neutron-server"), "--config-file", at("neutron.conf"));
     const url = `http://127.0.0.1:${port}`;
     const request = async (method: string, path: string, body?: object): Promise<Answer> => {
       const [status, text] = await inTurn(url, async () => {
@@ -110,14 +113,43 @@ export async function startNeutron(hostName: string, netns?: string): Promise<Ne
       if (status >= 400) throw new Error(`${method} ${path}: HTTP ${status} ${text}`);
       return JSON.parse(text === "" ? "{}" : text);
     };
-    await until(async () => {
-      if (children.some(hasEnded)) throw new Error(`a program of the fabric has ended: ${lastLines(log)}`);
-      await request("GET", "/networks");
-    }, log);
+    // Sometimes a server misses the event of the host's registration, and then binds no port for all its life. The next one reads it at its start.
+    for (let left = maxServers; ; left--) {
+      const server = start(debianPython, join(neutronRoot, "usr/bin/neutron-server"), "--config-file", at("neutron.conf"));
+      await until(async () => {
+        if (children.some(hasEnded)) throw new Error(`a program of the fabric has ended: ${lastLines(log)}`);
+        await request("GET", "/networks");
+      }, log);
+      if (await bindsPorts(request, hostName)) break;
+      if (left === 1) throw new Error(`Neutron binds no port to ${hostName}: ${lastLines(log)}`);
+      await end(server);
+    }
     return { url, ovsSocket, directory, request, vsctl, dispose };
   } catch (error) {
     await dispose();
     throw error;
+  }
+}
+
+/** Whether Neutron binds a port to the host, tried for some seconds. */
+async function bindsPorts(request: Neutron["request"], hostName: string): Promise<boolean> {
+  for (let tries = 0; tries < bindingTries; tries++) {
+    // In its first second a server may answer HTTP 500.
+    const isBound = await probe(request, hostName).catch(() => false);
+    if (isBound) return true;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  return false;
+}
+
+async function probe(request: Neutron["request"], hostName: string): Promise<boolean> {
+  const { network } = await request("POST", "/networks", { network: { name: "probe" } });
+  try {
+    const { port } = await request("POST", "/ports", { port: { network_id: network.id, "binding:host_id": hostName } });
+    await request("DELETE", `/ports/${port.id}`);
+    return port["binding:vif_type"] === "ovs";
+  } finally {
+    await request("DELETE", `/networks/${network.id}`);
   }
 }
 

@@ -6,16 +6,21 @@ import { join } from "node:path";
 import { endChild, startChild } from "../kube/child.ts";
 import { neutronEnvironment } from "./packages.ts";
 
+type Child = ReturnType<typeof startChild>;
+
 /** Programs of the unpacked packages. */
 export interface Programs {
   /** The path of a file in the directory. */
   readonly at: (name: string) => string;
   /** The file with the output of all started programs. */
   readonly log: string;
-  readonly children: readonly ReturnType<typeof startChild>[];
+  /** The started programs, without those of `end`. */
+  readonly children: readonly Child[];
   /** Runs a program to its end, and answers its output. Throws with its stderr. */
   readonly run: (program: string, ...args: readonly string[]) => string;
-  readonly start: (program: string, ...args: readonly string[]) => void;
+  readonly start: (program: string, ...args: readonly string[]) => Child;
+  /** Ends one started program. */
+  readonly end: (child: Child) => Promise<void>;
   /** Ends the started programs, and removes the directory. */
   readonly dispose: () => Promise<void>;
 }
@@ -29,7 +34,7 @@ export function programsIn(directory: string): Programs {
   const at = (name: string): string => join(directory, name);
   const log = at("programs.log");
   writeFileSync(log, "");
-  const children: ReturnType<typeof startChild>[] = [];
+  const children: Child[] = [];
   return {
     at,
     log,
@@ -42,7 +47,13 @@ export function programsIn(directory: string): Programs {
     start: (program, ...args) => {
       // startChild passes this process' environment.
       const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-      children.push(startChild("env", [...assignments, program, ...args], log));
+      const child = startChild("env", [...assignments, program, ...args], log);
+      children.push(child);
+      return child;
+    },
+    end: async (child) => {
+      children.splice(children.indexOf(child), 1);
+      await endChild(child);
     },
     dispose: async () => {
       await Promise.all(children.map(endChild));
