@@ -165,7 +165,10 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
         },
       }),
     );
-    expect(await term?.metrics()).toContain('plexus_controller_pool_blocks{pool="storage",state="claimed"} 1');
+    // The controller's own watch of its status comes after the API's answer.
+    await expectSoon(async () =>
+      expect(await term?.metrics()).toContain('plexus_controller_pool_blocks{pool="storage",state="claimed"} 1'),
+    );
   });
 
   test("of pools that overlap the younger is not accepted, and a range that was accepted stays so", async () => {
@@ -241,7 +244,7 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     expect(await markOf("storage-7")).toBeDefined();
     clockMs += 0.2 * freeAfterSeconds * 1000;
     await expectSoon(async () => expect(await read(blockPath("storage-7"))).toBeUndefined());
-    expect(await term?.metrics()).toContain("plexus_controller_pool_blocks_freed_total 1");
+    await expectSoon(async () => expect(await term?.metrics()).toContain("plexus_controller_pool_blocks_freed_total 1"));
   });
 
   test("a reservation stays while its claim exists, and goes with the claim when no pod holds it", async () => {
