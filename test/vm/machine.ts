@@ -63,7 +63,10 @@ export async function runInMachine(
   }
 }
 
-/** Mounts this machine's root under an overlay in memory, and runs the script that the kernel's command line names. */
+/**
+ * Mounts this machine's root under an overlay in memory, and runs the script that the kernel's command line names. The last loop waits for the power-off
+ * without a program, because files can no longer be read then.
+ */
 const init = `#!/bin/busybox sh
 b=/bin/busybox
 $b mkdir -p /proc /sys /dev /root /up
@@ -77,7 +80,7 @@ for d in proc sys dev; do $b mount --move /$d /up/all/$d; done
 $b mkdir -p /up/all/dev/shm /up/all/dev/pts
 $b mount -t tmpfs tmpfs /up/all/run
 run=$($b sed 's/.*plexus_run=//' /up/all/proc/cmdline)
-exec $b switch_root /up/all /bin/sh -c ". $run; sync; echo o >/proc/sysrq-trigger; sleep 60"
+exec $b switch_root /up/all /bin/sh -c ". $run; sync; echo o >/proc/sysrq-trigger; while :; do :; done"
 `;
 
 function makeInitrd(kernel: VmKernel, directory: string): string {
