@@ -107,6 +107,32 @@ describe.skipIf(missing("ports made ahead with Neutron", privateNamespaces, miss
       expect((await ports()).map(({ name }) => name)).toEqual(["plexus:test:free", "plexus:test:free"]);
     });
 
+    test("become subports of the node's trunk, with VLANs of their own, and leave the trunk on release", async () => {
+      const parent = (await neutron.request("POST", "/ports", { port: { network_id: network, name: nodeName } })).port.id;
+      const trunk = (await neutron.request("POST", "/trunks", { trunk: { port_id: parent } })).trunk.id;
+      const subports = async () =>
+        (await neutron.request("GET", `/trunks/${trunk}`)).trunk.sub_ports.toSorted(
+          (a, b) => a.segmentation_id - b.segmentation_id,
+        );
+      try {
+        const controller = provider({ driver: "nested-vlan", ahead: [{ subnet, min: 2, max: 2 }] });
+        await controller.ahead?.keep();
+        const free = (await freePorts()).map(({ id }) => id);
+        const wanted = [request(), request()];
+        const made = [];
+        for (const each of wanted) made.push(await controller.ensure(each));
+        expect(made).toMatchObject([1, 2].map((vlan) => ({ ok: true, value: { binding: { type: "vlan", vlan } } })));
+        const ids = made.map((each) => (each.ok ? each.value.providerId : ""));
+        expect(ids.toSorted()).toEqual(free.toSorted());
+        expect(await subports()).toMatchObject(ids.map((id, index) => ({ port_id: id, segmentation_id: index + 1 })));
+        for (const [index, { key }] of wanted.entries())
+          expect(await controller.release({ key, providerId: ids[index] ?? "" })).toMatchObject({ ok: true });
+        expect(await subports()).toEqual([]);
+      } finally {
+        await neutron.request("DELETE", `/trunks/${trunk}`);
+      }
+    });
+
     test("say when a pool runs low, and are filled again", async () => {
       const controller = pooled(2, 3);
       await controller.ahead?.keep();
