@@ -40,6 +40,14 @@ const sorted = (yaml: string): readonly unknown[] => objectsOf(yaml).toSorted((a
 const listDigest = (rendered: readonly object[]): string | undefined =>
   /"plexus-cni.dev\/components":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
 
+/** The annotation of the controller's pods by which other providers make other pods. */
+const portsDigest = (rendered: readonly object[]): string | undefined =>
+  /"plexus-cni.dev\/external-ports":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
+
+/** The chart with one provider of external ports. */
+const withProvider = (name: string, authority: string): readonly Manifest[] =>
+  render("--set-json", `externalPorts=${JSON.stringify({ enabled: true, providers: [{ name }], authority })}`);
+
 /** The policies of the verb use as one text. */
 const usePolicies = (objects: readonly Manifest[]): string =>
   JSON.stringify(objects.filter(({ metadata: { name } }) => name.startsWith("plexus-definition-use")));
@@ -334,6 +342,19 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(containerOf(podOf(objects), "components").args).toContain("--ca=/etc/plexus-template/registry-ca.crt");
       const { data } = theOnly(objects, "ConfigMap") as unknown as { readonly data: Readonly<Record<string, string>> };
       expect(data["registry-ca.crt"]).toContain("PEM\nof two lines\n");
+    });
+
+    test("start plexus-controller anew when a provider of external ports changes, and let it trust the fabrics' authority", () => {
+      const plain = withProvider("a", "");
+      expect(portsDigest(plain)).toEqual(expect.any(String));
+      expect(portsDigest(withProvider("a", ""))).toBe(portsDigest(plain));
+      expect(portsDigest(withProvider("b", ""))).not.toBe(portsDigest(plain));
+      expect(JSON.stringify(plain)).not.toContain("NODE_EXTRA_CA_CERTS");
+      const trusting = withProvider("a", "PEM\nof two lines\n");
+      const env = { name: "NODE_EXTRA_CA_CERTS", value: "/etc/plexus-controller/authority.crt" };
+      expect(JSON.stringify(theOnly(trusting, "Deployment"))).toContain(JSON.stringify(env));
+      const files = trusting.filter(({ kind, metadata: { name } }) => kind === "ConfigMap" && name === "plexus-external-ports");
+      expect(files).toMatchObject([{ data: { "authority.crt": expect.stringContaining("PEM\nof two lines\n") } }]);
     });
 
     test.each(["all", "none", "tuning,portmap"])("do not depend on the shipped components: %s", (list) => {
