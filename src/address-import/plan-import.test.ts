@@ -38,6 +38,7 @@ function plan(more: Partial<ImportInput> = {}) {
     exclude,
     source: "whereabouts",
     imported: {},
+    isOfAllNodes: true,
     records: [record("10.50.0.2", "a"), record("10.50.0.3", "b"), record("10.60.0.1", "elsewhere")],
     blocks: [],
     used: [running("10.50.0.2", "a"), running("10.50.0.3", "b")],
@@ -53,6 +54,16 @@ describe("an import of addresses", () => {
       exclude: ["10.50.9.0/24", "10.50.0.2/31"],
       imported: { whereabouts: ["10.50.0.2/31"] },
     });
+  });
+
+  test("of one node keeps the whole subnet excluded, because other nodes may have given its addresses", () => {
+    const first = plan({ source: "host-local-n1", isOfAllNodes: false });
+    expect(first).toMatchObject({ wholeSubnets: ["10.50.0.0/16"], exclude: ["10.50.0.0/16", "10.50.9.0/24", "10.50.0.2/31"] });
+    const next = { exclude: first.exclude, imported: first.imported, isOfAllNodes: false };
+    const second = plan({ ...next, source: "host-local-n2", records: [record("10.50.0.9", "c")], used: [] });
+    expect(second.exclude).toEqual(["10.50.0.0/16", "10.50.9.0/24", "10.50.0.2/31", "10.50.0.9"]);
+    const withoutSubnet = plan({ ...next, source: "host-local-n1", exclude: ["10.50.9.0/24", "10.50.0.2/31"] });
+    expect(withoutSubnet).toMatchObject({ wholeSubnets: [], exclude: ["10.50.9.0/24", "10.50.0.2/31"] });
   });
 
   test("repeated, releases the addresses whose records are gone", () => {

@@ -19,6 +19,8 @@ export interface ImportInput {
   /** The exclusions of earlier imports, by source. */
   readonly imported: Readonly<Record<string, readonly string[]>>;
   readonly records: readonly HeldAddress[];
+  /** Whether the records are those of all nodes. Otherwise a pool's whole subnet stays excluded: other nodes may have given addresses of it. */
+  readonly isOfAllNodes: boolean;
   readonly blocks: readonly AddressBlock[];
   /** Addresses of running pods. */
   readonly used: readonly PodAddress[];
@@ -33,11 +35,14 @@ export interface ImportPlan {
   /** Sentences that name both owners of each address with two owners, and whatever else forbids the import. */
   readonly conflicts: readonly string[];
   readonly exclude: readonly string[];
+  /** The pool's subnets that stay excluded as a whole until an administrator takes them out of `exclude`. */
+  readonly wholeSubnets: readonly string[];
   readonly imported: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Plans an import. */
-export function planImport({ pool, exclude, source, imported, records, blocks, used }: ImportInput): ImportPlan {
+export function planImport(input: ImportInput): ImportPlan {
+  const { pool, exclude, source, imported, records, isOfAllNodes, blocks, used } = input;
   const inPool = records.filter(({ address }) => isOfPool(pool, address));
   const conflicts = inTwoHands(inPool).map(({ address, first, second }) => {
     return `${address} has two owners: ${ownerText(first.owner)} (${first.source}) and ${ownerText(second.owner)} (${second.source})`;
@@ -69,11 +74,12 @@ export function planImport({ pool, exclude, source, imported, records, blocks, u
   }
   const held = cidrsOf(inPool.map(({ address }) => address));
   // A whole subnet is what keeps nodes from handing out an address before the import.
-  const placeholders = new Set(pool.ranges.map(({ subnet }) => formatCidr(subnet)));
+  const subnets = new Set(pool.ranges.map(({ subnet }) => formatCidr(subnet)));
+  const wholeSubnets = isOfAllNodes ? [] : exclude.filter((each) => subnets.has(each));
   const others = Object.entries(imported).filter(([name]) => name !== source);
   const before = new Set(imported[source] ?? []);
-  const kept = exclude.filter((each) => !before.has(each) && !placeholders.has(each));
-  const next = [...new Set([...kept, ...others.flatMap(([, spans]) => spans), ...held])];
+  const kept = exclude.filter((each) => !before.has(each) && !subnets.has(each));
+  const next = [...new Set([...wholeSubnets, ...kept, ...others.flatMap(([, spans]) => spans), ...held])];
   if (next.length > poolBounds.exclusions) {
     conflicts.push(
       `the pool would have ${next.length} exclusions, and ${poolBounds.exclusions} are allowed: import again when fewer pods have addresses`,
@@ -86,6 +92,7 @@ export function planImport({ pool, exclude, source, imported, records, blocks, u
     stale,
     conflicts: [...new Set(conflicts)],
     exclude: next,
+    wholeSubnets,
     imported: Object.fromEntries([...others, ...(held.length === 0 ? [] : [[source, held] as const])]),
   };
 }

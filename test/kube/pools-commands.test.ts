@@ -135,6 +135,12 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     writeFileSync(join(network, "10.50.0.77"), "c77\r\nnet1");
     writeFileSync(join(network, "last_reserved_ip.0"), "10.50.0.77");
     const args = ["import", "storage", "--host-local", directory, "--source", "host-local-n1", "--write"];
+    await objects.patch(poolPath, { spec: { exclude: ["10.50.0.0/16", "10.50.0.2"] } });
+    const guarded = await plexusctl(...args);
+    expect(guarded.status).toBe(0);
+    expect(guarded.stdout.replaceAll(/\s+/g, " ")).toContain("take 10.50.0.0/16 out of spec.exclude");
+    expect(await excluded()).toEqual(["10.50.0.0/16", "10.50.0.2", "10.50.0.77"]);
+    await objects.patch(poolPath, { spec: { exclude: ["10.50.0.2", "10.50.0.77"] } });
     expect(await plexusctl(...args)).toMatchObject({ status: 0 });
     expect(await excluded()).toEqual(["10.50.0.2", "10.50.0.77"]);
     writeFileSync(join(network, "10.50.0.2"), "c99\r\nnet1");

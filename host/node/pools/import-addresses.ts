@@ -93,6 +93,7 @@ async function prepare(objects: ApiObjects, { pool: name, directories, source }:
     source,
     imported: imported.value,
     records: records.value.held,
+    isOfAllNodes: directories.length === 0,
     blocks: blocks.value.flatMap((each) => {
       const block = readAddressBlock(each);
       return block.ok ? [block.value] : [];

@@ -35,7 +35,7 @@ export async function importPoolsCommand(line: Invocation): Promise<CommandResul
 }
 
 function importText(
-  { pool, source, addresses, stale, conflicts, problems, exclude, written }: ImportReport,
+  { pool, source, addresses, stale, conflicts, problems, exclude, wholeSubnets, written }: ImportReport,
   width: number,
   write: boolean,
 ): string {
@@ -49,7 +49,12 @@ function importText(
   section("problems, which forbid the import:", problems);
   section("conflicts, which forbid the import:", conflicts);
   const what = `${addresses.length} addresses of ${source}`;
-  if (written)
+  if (written && wholeSubnets.length > 0) {
+    const action = `Import the leases of all nodes, then take ${wholeSubnets.join(" and ")} out of spec.exclude`;
+    lines.push(
+      `AddressPool ${pool} excludes ${what}, and still all addresses of ${wholeSubnets.join(" and ")}. ${action}: kubectl edit addresspool ${pool}`,
+    );
+  } else if (written)
     lines.push(
       `AddressPool ${pool} excludes ${what}, in ${exclude.length} entries. Import again to release those whose pods are gone.`,
     );
