@@ -81,32 +81,34 @@ if [ -n "$missing" ]; then
 fi
 
 node scripts/build.ts || stop "the build failed: see above"
+# The compilers of the builds below collect garbage less often, which takes a sixth of their CPU time off. The tests' own Go programs do not.
+prepare() { GOGC=800 GOMEMLIMIT=2GiB node "$@"; }
 # Go modules come from the module proxy, which private namespaces do not reach.
 if [ "$command" = test ]; then
-  node test/conformance/libcni/build-oracle.ts
-  node test/conformance/multus/build.ts
-  node test/harness/kube/build.ts chart
-  node test/harness/registry/get.ts
-  node test/harness/cluster/get.ts
-  node test/harness/promtool.ts
-  node test/harness/build-newer-plugins.ts
-  node test/e2e/containerd/get.ts
-  node test/e2e/podman/get.ts
-  node test/harness/rust/get.ts
-  node test/harness/python/get.ts
+  prepare test/conformance/libcni/build-oracle.ts
+  prepare test/conformance/multus/build.ts
+  prepare test/harness/kube/build.ts chart
+  prepare test/harness/registry/get.ts
+  prepare test/harness/cluster/get.ts
+  prepare test/harness/promtool.ts
+  prepare test/harness/build-newer-plugins.ts
+  prepare test/e2e/containerd/get.ts
+  prepare test/e2e/podman/get.ts
+  prepare test/harness/rust/get.ts
+  prepare test/harness/python/get.ts
 fi
 if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
-  node test/harness/kube/build.ts cluster
-  node test/e2e/containerd/get.ts
-  node test/harness/cluster/get.ts
-  node test/harness/neutron/get.ts
-  node test/harness/moto/get.ts
-  node test/conformance/multus/build.ts cluster
+  prepare test/harness/kube/build.ts cluster
+  prepare test/e2e/containerd/get.ts
+  prepare test/harness/cluster/get.ts
+  prepare test/harness/neutron/get.ts
+  prepare test/harness/moto/get.ts
+  prepare test/conformance/multus/build.ts cluster
 fi
 # The cluster of helm-install.test.ts runs the image for users.
 if [ "$command" = test-cluster ]; then
-  node test/harness/image/get.ts
-  node test/harness/network-client/build.ts
+  prepare test/harness/image/get.ts
+  prepare test/harness/network-client/build.ts
 fi
 # Only the rows that compare with Multus need Multus and kube-apiserver.
 if [ "$command" = bench ]; then
@@ -116,9 +118,9 @@ if [ "$command" = bench ]; then
     *) compared=yes ;;
   esac
   if [ $compared = yes ]; then
-    node test/conformance/multus/build.ts bench
-    node test/bench/whereabouts/build.ts
-    node test/harness/kube/build.ts api
+    prepare test/conformance/multus/build.ts bench
+    prepare test/bench/whereabouts/build.ts
+    prepare test/harness/kube/build.ts api
   fi
 fi
 
