@@ -23,13 +23,22 @@ export interface PodNetworkSource {
   readonly attachment: (namespace: string, name: string) => Promise<Result<PodNetworkAttachment | undefined>>;
 }
 
+/** The use of an ExternalPort that the node is about to plug. */
+export interface PortUse {
+  readonly podUid: string;
+  /** The selected definition as `NAMESPACE/NAME`. */
+  readonly definition: string;
+  /** The provider that the definition names. */
+  readonly provider: string;
+}
+
 /** ExternalPorts of a cluster's API. */
 export interface ExternalPortSource {
   /**
-   * Waits until the port of a pod is ready, within the call's time for the API. Faults EXTERNAL_PORT_NOT_READY, EXTERNAL_PORT_REFUSED; those of
-   * `Cluster`.
+   * Waits until the port of a pod is ready, within the call's time for the API. A port that was made for another use is refused. Faults
+   * EXTERNAL_PORT_NOT_READY, EXTERNAL_PORT_REFUSED; those of `Cluster`.
    */
-  readonly ready: (namespace: string, name: string, podUid: string) => Promise<Result<ProvidedPort>>;
+  readonly ready: (namespace: string, name: string, use: PortUse) => Promise<Result<ProvidedPort>>;
 }
 
 /**

@@ -5,8 +5,9 @@ import type { ProvidedPort } from "../../../src/external-port/provided-port.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
+import { quote } from "../../../src/json/quote.ts";
 import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
-import type { ExternalPortSource } from "../cluster.ts";
+import type { ExternalPortSource, PortUse } from "../cluster.ts";
 import type { ApiClient } from "./api-client.ts";
 
 /** The first pause between two looks, in ms. It doubles up to `maxPauseMs`: a fabric needs some 0.1 to 1 s for a port. */
@@ -16,9 +17,9 @@ const maxPauseMs = 500;
 const final: readonly string[] = ["Invalid", "Refused"];
 
 /** The source, with the client's budget: a port that is not ready within it is a fault. */
-export function externalPortSource(client: ApiClient): ExternalPortSource {
+export function externalPortSource(client: Pick<ApiClient, "call" | "pause">): ExternalPortSource {
   return {
-    ready: async (namespace, name, podUid) => {
+    ready: async (namespace, name, use) => {
       const label = `ExternalPort ${namespace}/${name}`;
       if ((labelProblem(namespace) ?? subdomainProblem(name)) !== undefined) {
         return failed(fault("EXTERNAL_PORT_NOT_READY", `${label}: no object can have this name`));
@@ -26,7 +27,7 @@ export function externalPortSource(client: ApiClient): ExternalPortSource {
       for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
         const found = await look(client, namespace, name, label);
         if (!found.ok) return found;
-        const state = stateOf(found.value, podUid);
+        const state = stateOf(found.value, use);
         if ("port" in state) return ok(state.port);
         if (state.isFinal) return failed(fault("EXTERNAL_PORT_REFUSED", `${label}: ${state.why}`));
         if (!(await client.pause(pauseMs))) return failed(fault("EXTERNAL_PORT_NOT_READY", `${label}: ${state.why}`));
@@ -41,9 +42,17 @@ function waiting(why: string): State {
   return { why, isFinal: false };
 }
 
-function stateOf(object: ExternalPort | undefined, podUid: string): State {
+function stateOf(object: ExternalPort | undefined, use: PortUse): State {
   if (object === undefined) return waiting("plexus-controller has not created it");
-  if (object.spec.podUid !== podUid) return { why: "it belongs to another pod", isFinal: true };
+  if (object.spec.podUid !== use.podUid) return { why: "it belongs to another pod", isFinal: true };
+  const { definition, provider } = object.spec;
+  const madeFor = `${definition.namespace}/${definition.name}`;
+  if (madeFor !== use.definition || provider !== use.provider) {
+    // A pod's author can change the selection, and a definition's author the provider. The port must not come into another network.
+    const made = `it was made for definition ${quote(madeFor, 130)} with provider ${quote(provider, 40)}`;
+    const why = `${made}, and the pod now selects ${use.definition} with provider "${use.provider}". Create the pod again`;
+    return { why, isFinal: true };
+  }
   if (object.isDeleted) return waiting("it is being deleted");
   const ready = object.conditions.find(({ type }) => type === "Ready");
   if (ready?.status === "True" && object.port !== undefined) return { port: object.port };
@@ -52,7 +61,7 @@ function stateOf(object: ExternalPort | undefined, podUid: string): State {
 }
 
 async function look(
-  client: ApiClient,
+  client: Pick<ApiClient, "call">,
   namespace: string,
   name: string,
   label: string,

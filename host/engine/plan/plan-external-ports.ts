@@ -54,7 +54,8 @@ async function withPort(
   if (ports === undefined || pod?.uid === undefined) {
     return failed(fault("EXTERNAL_PORT_NOT_READY", `${network}, which need the Kubernetes API and the pod's UID`));
   }
-  const port = await ports.ready(pod.namespace, externalPortName(pod.uid, index), pod.uid);
+  const use = { podUid: pod.uid, definition: source, provider };
+  const port = await ports.ready(pod.namespace, externalPortName(pod.uid, index), use);
   if (!port.ok) return port;
   const capabilityArgs = new Map([...plan.attachment.capabilityArgs, ...argsOf(port.value, declared)]);
   return ok({ ...plan, attachment: { ...plan.attachment, capabilityArgs } });
