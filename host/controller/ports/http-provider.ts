@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { readProvidedPort } from "../../../src/external-port/provided-port.ts";
-import { type JsonAnswer, requestJson, retryAfter } from "./json-client.ts";
+import { type JsonAnswer, maxListBytes, requestJson, retryAfter } from "./json-client.ts";
 import { failure, isOwnedPort, type PortProvider, type ProviderFailure, type ProviderResult } from "./provider.ts";
 
 /** Settings. */
@@ -14,6 +14,9 @@ export interface HttpProviderInit {
   /** A file with a bearer token, read for each request, so that it can be rotated. */
   readonly tokenFile?: string | undefined;
 }
+
+/** Maximum size of the token's file in bytes. */
+const maxTokenBytes = 16 * 1024;
 
 /** HTTP statuses by the reason that the node tells. */
 const reasons: Readonly<Record<number, ProviderFailure["reason"]>> = {
@@ -29,16 +32,17 @@ const reasons: Readonly<Record<number, ProviderFailure["reason"]>> = {
 /** Makes the provider. */
 export function httpProvider({ url, owner, tokenFile }: HttpProviderInit): PortProvider {
   const base = url.replace(/\/$/, "");
-  const post = async (operation: string, body: object): Promise<ProviderResult<Readonly<Record<string, unknown>>>> => {
-    let headers = {};
-    if (tokenFile !== undefined) {
-      try {
-        headers = { authorization: `Bearer ${(await readFile(tokenFile, "utf8")).trim()}` };
-      } catch (error) {
-        return failure("unavailable", `the provider's token: ${error instanceof Error ? error.message : String(error)}`);
-      }
-    }
-    return outcomeOf(await requestJson({ method: "POST", url: `${base}/v1/${operation}`, headers, body: { owner, ...body } }));
+  const post = async (
+    operation: string,
+    body: object,
+    maxBytes?: number,
+  ): Promise<ProviderResult<Readonly<Record<string, unknown>>>> => {
+    const token = tokenFile === undefined ? undefined : await readToken(tokenFile);
+    if (token?.ok === false) return token;
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token.value}` };
+    const bound = maxBytes === undefined ? {} : { maxBytes };
+    const target = { method: "POST", url: `${base}/v1/${operation}` } as const;
+    return outcomeOf(await requestJson({ ...target, headers, body: { owner, ...body }, ...bound }));
   };
   return {
     ensure: async (request) => {
@@ -52,7 +56,7 @@ export function httpProvider({ url, owner, tokenFile }: HttpProviderInit): PortP
       return answer.ok ? { ok: true, value: undefined } : answer;
     },
     list: async () => {
-      const answer = await post("list", {});
+      const answer = await post("list", {}, maxListBytes);
       if (!answer.ok) return answer;
       const ports = answer.value["ports"];
       if (!Array.isArray(ports) || !ports.every(isOwnedPort)) {
@@ -69,6 +73,18 @@ export function httpProvider({ url, owner, tokenFile }: HttpProviderInit): PortP
         : failure("refused", "the provider's answer: active must be true or false");
     },
   };
+}
+
+/** The token in the file. A header with another character would be refused by an error that shows the token. */
+async function readToken(file: string): Promise<ProviderResult<string>> {
+  let text: string;
+  try {
+    text = (await readFile(file, "utf8")).trim();
+  } catch (error) {
+    return failure("unavailable", `the provider's token: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (text.length <= maxTokenBytes && /^[!-~]+$/.test(text)) return { ok: true, value: text };
+  return failure("unavailable", `the provider's token: the file ${file} needs one line of ASCII characters without a space`);
 }
 
 function outcomeOf(answer: JsonAnswer): ProviderResult<Readonly<Record<string, unknown>>> {

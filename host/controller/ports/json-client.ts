@@ -8,6 +8,8 @@ export interface JsonRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Maximum size of the answer in bytes; 1 MiB by default, because many requests are under way at a time. */
+  readonly maxBytes?: number;
 }
 
 /** An answer, or why there is none. */
@@ -22,11 +24,18 @@ export type JsonAnswer =
 
 /** Time limit of one request in ms: a fabric that does not answer must not stop the other ports. */
 const requestMs = 10_000;
-/** Maximum size of an answer in bytes: a list of 10,000 ports of Neutron. */
-const maxAnswer = 64 * 1024 * 1024;
+const maxAnswerBytes = 1024 * 1024;
+/** Maximum size of a list in bytes: some 50,000 ports of a provider. The controller's memory must hold the parsed list. */
+export const maxListBytes = 16 * 1024 * 1024;
 
 /** Sends a request. A body that is no JSON object counts as empty, so a status is never lost. */
-export async function requestJson({ method, url, headers = {}, body }: JsonRequest): Promise<JsonAnswer> {
+export async function requestJson({
+  method,
+  url,
+  headers = {},
+  body,
+  maxBytes = maxAnswerBytes,
+}: JsonRequest): Promise<JsonAnswer> {
   try {
     const answer = await fetch(url, {
       method,
@@ -35,7 +44,8 @@ export async function requestJson({ method, url, headers = {}, body }: JsonReque
       redirect: "error",
       signal: AbortSignal.timeout(requestMs),
     });
-    return { kind: "answer", status: answer.status, headers: answer.headers, body: objectOf(await readBounded(answer)) };
+    const text = await readBounded(answer, maxBytes);
+    return { kind: "answer", status: answer.status, headers: answer.headers, body: objectOf(text) };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
     return {
@@ -52,12 +62,12 @@ export function retryAfter(headers: Headers): number | undefined {
 }
 
 /** The body of an answer. Rejects if it is too large. */
-export async function readBounded(answer: Response): Promise<string> {
+export async function readBounded(answer: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
     size += chunk.length;
-    if (size > maxAnswer) throw new Error(`the answer has more than ${maxAnswer} bytes`);
+    if (size > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -36,6 +36,7 @@ describe("the settings of external ports", () => {
     ["two pools of one subnet", { ahead: [1, 2].map((min) => ({ subnet, min, max: 4 })) }, {}, /two pools have the same subnet/],
     ["33 pools", { ahead: Array.from({ length: 33 }, (_, each) => ({ subnet: `s${each}`, min: 1, max: 1 })) }, {}, /ahead/],
     ["a bridge with a path", {}, { kuryr: { bridge: "../br" } }, /kuryr.bridge/],
+    ["a password in the URL", { url: "https://user:secret@network.example" }, {}, /neutron.url: a URL without a user/],
     ["an unknown key", {}, { kuryr: { ports: true } }, /kuryr: .*ports/],
   ])("with %s are refused by the key", async (_, neutron, more, message) => {
     await expect(read(neutron, more)).rejects.toThrow(message);

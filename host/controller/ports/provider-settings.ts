@@ -8,6 +8,7 @@ import { neutronSettings } from "./neutron/settings.ts";
 import { neutronProvider } from "./neutron/provider.ts";
 import { noopProvider } from "./noop.ts";
 import type { PortProvider } from "./provider.ts";
+import { providerUrl } from "./provider-url.ts";
 
 const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'a name of lower-case letters, digits and "-"');
 /** Namespaces whose definitions may use the provider. A definition's author chooses the fabric's network, so the list has no default. */
@@ -24,7 +25,7 @@ const provider = z.discriminatedUnion("type", [
     namespaces,
     type: z.literal("http"),
     owner,
-    url: z.url({ protocol: /^https?$/ }),
+    url: providerUrl,
     tokenFile: z.string().startsWith("/").optional(),
   }),
   z.strictObject({ name, namespaces, type: z.literal("neutron"), owner, neutron: neutronSettings }),

@@ -1,5 +1,6 @@
 // The interface of a fabric: four operations, of which each may be repeated. docs/how-to/write-a-provider.md has the same over HTTP.
 
+import { foreignText } from "../../../src/external-port/foreign-text.ts";
 import type { ProvidedPort } from "../../../src/external-port/provided-port.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 
@@ -20,9 +21,12 @@ export interface OwnedPort {
   readonly providerId: string;
 }
 
-/** Whether the value has the form of an owned port. */
+/** Whether the value has the form of an owned port, with the bounds of the provider's schema. */
 export function isOwnedPort(value: unknown): value is OwnedPort {
-  return isJsonObject(value) && typeof value["key"] === "string" && typeof value["providerId"] === "string";
+  if (!isJsonObject(value)) return false;
+  const { key, providerId } = value;
+  if (typeof key !== "string" || typeof providerId !== "string") return false;
+  return key !== "" && key.length <= 200 && providerId.length <= 253;
 }
 
 /**
@@ -67,7 +71,10 @@ export interface PortProvider {
   readonly active: (port: OwnedPort) => Promise<ProviderResult<boolean>>;
 }
 
-/** A failure. */
+/** Maximum length of a failure's message. A condition and an Event take some more characters. */
+const maxMessage = 1_000;
+
+/** A failure. Its message may have a provider's text, and goes to conditions, Events, logs and CNI errors. */
 export function failure(reason: ProviderFailure["reason"], message: string, waitMs?: number): ProviderFailure {
-  return { ok: false, reason, message, ...(waitMs === undefined ? {} : { waitMs }) };
+  return { ok: false, reason, message: foreignText(message, maxMessage), ...(waitMs === undefined ? {} : { waitMs }) };
 }

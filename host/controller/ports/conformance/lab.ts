@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { ProvidedPort } from "../../../../src/external-port/provided-port.ts";
 import { isJsonObject } from "../../../../src/json/document.ts";
-import { readBounded } from "../json-client.ts";
+import { maxListBytes, readBounded } from "../json-client.ts";
 import { isOwnedPort, type OwnedPort, type PortRequest } from "../provider.ts";
 import { type Answer, described, isDone, portOf } from "./answer.ts";
 import { Skip } from "./verdict.ts";
@@ -147,7 +147,7 @@ export class Lab {
         redirect: "error",
         signal: AbortSignal.timeout(this.init.answerMs * 3),
       });
-      return ended({ status: response.status, body: objectIn(await readBounded(response)), why: "" });
+      return ended({ status: response.status, body: objectIn(await readBounded(response, maxListBytes)), why: "" });
     } catch (error) {
       const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
       return ended({ status: 0, body: undefined, why: `${error instanceof Error ? error.message : String(error)}${cause}` });

@@ -1,7 +1,7 @@
 // Neutron's API v2.0: requests with a token, and Neutron's errors as reasons of a provider.
 
 import { isJsonObject } from "../../../../src/json/document.ts";
-import { type JsonAnswer, type JsonRequest, requestJson, retryAfter } from "../json-client.ts";
+import { type JsonAnswer, type JsonRequest, maxListBytes, requestJson, retryAfter } from "../json-client.ts";
 import { failure, type ProviderFailure, type ProviderResult } from "../provider.ts";
 import { keystoneTokens, type TokenSource } from "./keystone.ts";
 import type { NeutronSettings } from "./settings.ts";
@@ -37,7 +37,11 @@ export class NeutronClient {
   }
 
   /** Sends a request to a path below /v2.0. A refused token is renewed once. `revision`: the write needs this revision of the object. */
-  async send(method: JsonRequest["method"], path: string, body?: object, revision?: number): Promise<NeutronResult> {
+  send(method: JsonRequest["method"], path: string, body?: object, revision?: number): Promise<NeutronResult> {
+    return this.#send({ method, url: `${this.#base}${path}`, ...(body === undefined ? {} : { body }) }, revision);
+  }
+
+  async #send(request: JsonRequest, revision?: number): Promise<NeutronResult> {
     for (let attempt = 0; ; attempt++) {
       const token = await this.#tokens.token();
       if (!token.ok) return token;
@@ -45,16 +49,19 @@ export class NeutronClient {
         ...(token.value === undefined ? {} : { "x-auth-token": token.value }),
         ...(revision === undefined ? {} : { "if-match": `revision_number=${revision}` }),
       };
-      const answer = await requestJson({ method, url: `${this.#base}${path}`, headers, ...(body === undefined ? {} : { body }) });
+      const answer = await requestJson({ ...request, headers });
       if (answer.kind === "answer" && answer.status === 401 && attempt === 0 && token.value !== undefined) {
-        this.#tokens.drop();
+        this.#tokens.drop(token.value);
         continue;
       }
       return outcomeOf(answer);
     }
   }
 
-  /** All objects of a collection, page by page. `key`: the collection's name. */
+  /**
+   * All objects of a collection, page by page. `key`: the collection's name. A server may have a smaller limit than the request (`pagination_max_limit`),
+   * so a short page with a link to the next one is not the last. The link itself is not followed: it could name another host.
+   */
   async list(key: string, query: readonly (readonly [string, string])[]): Promise<ProviderResult<readonly Body[]>> {
     const found: Body[] = [];
     for (let marker: string | undefined; ;) {
@@ -63,22 +70,32 @@ export class NeutronClient {
         ["limit", String(pageSize)],
         ...(marker === undefined ? [] : [["marker", marker]]),
       ]);
-      const answer = await this.send("GET", `/${key}?${page.toString()}`);
+      const answer = await this.#send({ method: "GET", url: `${this.#base}/${key}?${page.toString()}`, maxBytes: maxListBytes });
       if (!answer.ok) return answer;
       const objects = objectsOf(answer.value[key]);
-      found.push(...objects);
+      if (found.length + objects.length > maxListed)
+        return failure("unavailable", `Neutron lists more than ${maxListed} ${key}, which plexus-controller cannot hold`);
+      for (const object of objects) found.push(object);
       const last = objects.at(-1)?.["id"];
-      if (objects.length < pageSize || typeof last !== "string" || last === marker) return { ok: true, value: found };
+      const isLast = objects.length < pageSize && !objectsOf(answer.value[`${key}_links`]).some(({ rel }) => rel === "next");
+      if (isLast || typeof last !== "string" || last === marker) return { ok: true, value: found };
       marker = last;
     }
   }
 }
 
 const pageSize = 500;
+/** Objects of one list at most: a server that never ends its list must not fill the memory. */
+const maxListed = 50_000;
 
 /** The objects in a list of an answer. */
 export function objectsOf(value: unknown): readonly Body[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/** The ports of a list whose ID is a text. */
+export function portsOf(value: unknown): readonly Body[] {
+  return objectsOf(value).filter(({ id }) => typeof id === "string");
 }
 
 function outcomeOf(answer: JsonAnswer): NeutronResult {

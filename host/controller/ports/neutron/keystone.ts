@@ -13,8 +13,8 @@ const marginMs = 60_000;
 export interface TokenSource {
   /** The token; undefined if the API needs none. */
   readonly token: () => Promise<ProviderResult<string | undefined>>;
-  /** Drops the token, which the API has refused. */
-  readonly drop: () => void;
+  /** Drops a token that the API has refused. A newer one stays: many requests had the refused one. */
+  readonly drop: (refused: string) => void;
 }
 
 /** Makes the source. */
@@ -34,7 +34,9 @@ export function keystoneTokens(auth: NeutronSettings["auth"], now: () => number 
       });
       return pending;
     },
-    drop: () => (kept = undefined),
+    drop: (refused) => {
+      if (kept?.token === refused) kept = undefined;
+    },
   };
 }
 

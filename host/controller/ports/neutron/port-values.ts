@@ -67,7 +67,10 @@ export function portValues(port: Body, subnet: SubnetValues, network: Body): Bod
     mac: port["mac_address"],
     addresses: objectsOf(port["fixed_ips"])
       .filter(({ subnet_id: id }) => id === subnet.id)
-      .map(({ ip_address: address }) => ({ address: `${String(address)}/${prefix}`, ...gateway })),
+      .map(({ ip_address: address }) => ({
+        address: typeof address === "string" ? `${address}/${prefix}` : undefined,
+        ...gateway,
+      })),
     routes: subnet.routes.map(({ destination: dst, nexthop: gw }) => ({ dst, gw })),
     ...(typeof network["mtu"] === "number" ? { mtu: network["mtu"] } : {}),
   };

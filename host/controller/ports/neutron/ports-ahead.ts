@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { type FreePort, planAhead, portsInTheWay, type Refusal } from "../../../../src/external-port/ports-ahead.ts";
 import { type AheadState, failure, type PortsAhead, type ProviderResult } from "../provider.ts";
-import { type Body, type NeutronClient, type NeutronFailure, type NeutronResult, objectsOf } from "./client.ts";
+import { type Body, type NeutronClient, type NeutronFailure, type NeutronResult, objectsOf, portsOf } from "./client.ts";
 import type { SubnetValues } from "./port-values.ts";
 import type { NeutronSettings } from "./settings.ts";
 
@@ -126,7 +126,7 @@ export class NeutronPortsAhead implements PortsAhead {
     const { client } = this.#init;
     const changed = await this.#whileFree(id, revision, (now) => client.send("PUT", `/ports/${id}`, { port: change }, now));
     if (changed === "taken") return { ok: true, value: undefined };
-    return changed.ok ? { ok: true, value: objectsOf([changed.value["port"]])[0] } : changed;
+    return changed.ok ? { ok: true, value: portsOf([changed.value["port"]])[0] } : changed;
   }
 
   /** Removes a port that is still free; a port that another controller has given to a pod meanwhile stays. */
@@ -175,7 +175,9 @@ export class NeutronPortsAhead implements PortsAhead {
       const made = await client.send("POST", "/ports", { ports: Array.from({ length: size }, () => port) });
       if (made.ok) {
         // One after the other: pods' own requests come first.
-        for (const each of objectsOf(made.value["ports"])) {
+        const ports = portsOf(made.value["ports"]);
+        if (ports.length === 0) return failure("unavailable", "Neutron made ports ahead, but its answer has none");
+        for (const each of ports) {
           const tagged = await tag(each);
           if (!tagged.ok) return tagged;
         }

@@ -5,7 +5,7 @@ import { isJsonObject } from "../../../../src/json/document.ts";
 import { quote } from "../../../../src/json/quote.ts";
 import { type ProvidedPort, readProvidedPort } from "../../../../src/external-port/provided-port.ts";
 import { failure, type OwnedPort, type PortProvider, type PortRequest, type ProviderResult } from "../provider.ts";
-import { type Body, NeutronClient, type NeutronFailure, objectsOf } from "./client.ts";
+import { type Body, NeutronClient, type NeutronFailure, objectsOf, portsOf } from "./client.ts";
 import { KeptObjects } from "./kept-objects.ts";
 import { addressOf, podValues, portBody, type PortSettings, portValues, type SubnetValues } from "./port-values.ts";
 import { NeutronPortsAhead } from "./ports-ahead.ts";
@@ -39,7 +39,7 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
   const create = async (body: Body): Promise<{ readonly ok: true; readonly value: Body } | NeutronFailure> => {
     const made = await client.send("POST", "/ports", { ports: [body] });
     if (!made.ok) return made;
-    const [port] = objectsOf(made.value["ports"]);
+    const [port] = portsOf(made.value["ports"]);
     return port === undefined
       ? failure("unavailable", "Neutron made a port, but its answer has none")
       : { ok: true, value: port };
@@ -78,7 +78,10 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
     return create(body);
   };
 
-  const find = async (key: string): Promise<ProviderResult<readonly Body[]>> => client.list("ports", [["name", nameOf(key)]]);
+  const find = async (key: string): Promise<ProviderResult<readonly Body[]>> => {
+    const listed = await client.list("ports", [["name", nameOf(key)]]);
+    return listed.ok ? { ok: true, value: portsOf(listed.value) } : listed;
+  };
 
   const complete = async (
     port: Body,
@@ -186,16 +189,21 @@ function choose(
     return "subnetId must be the ID of a subnet of Neutron";
   }
   if (driverType !== undefined && typeof driverType !== "string") return "driverType must be a text";
-  const named = driverType === undefined ? settings.driver : (settings.driverAliases[driverType] ?? driverType);
+  const named = driverType === undefined ? settings.driver : (ownValue(settings.driverAliases, driverType) ?? driverType);
   if (!drivers.includes(named))
     return `driverType ${quote(named, 60)} is none of ${drivers.join(", ")}, and no alias in driverAliases`;
-  const mapped = driverType === undefined ? undefined : settings.subnetMapping[driverType];
+  const mapped = driverType === undefined ? undefined : ownValue(settings.subnetMapping, driverType);
   const subnet = subnetId ?? mapped ?? settings.podSubnet;
   if (subnet === undefined) return "no subnet: the definition has no subnetId, and the provider's settings have no podSubnet";
   if (subnetId !== undefined && settings.allowedSubnets?.includes(subnetId) === false) {
     return `subnet ${quote(subnetId, 64)} is not in the provider's allowedSubnets`;
   }
   return { subnet, driver: named as NeutronDriver };
+}
+
+/** The value of an object's own key. A definition's author chooses the key, which may be `constructor`. */
+function ownValue<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
 function subnetValues({

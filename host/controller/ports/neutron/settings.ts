@@ -1,10 +1,11 @@
 // The settings of the provider `neutron`.
 
 import { z } from "zod";
+import { providerUrl } from "../provider-url.ts";
 
 const id = z.string().min(1).max(64);
 const file = z.string().startsWith("/").max(4096);
-const url = z.url({ protocol: /^https?$/ });
+const url = providerUrl;
 
 /** How the controller authenticates. The secret is in a file, which is read again for each token. */
 const auth = z.discriminatedUnion("type", [

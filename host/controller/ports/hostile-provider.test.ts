@@ -1,0 +1,107 @@
+// Providers with hostile answers, which come from a server on the loopback device.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { httpProvider } from "./http-provider.ts";
+import { NeutronClient } from "./neutron/client.ts";
+import { neutronProvider } from "./neutron/provider.ts";
+import { neutronSettings } from "./neutron/settings.ts";
+
+/** An answer by the request's method and path. */
+type Answer = (request: string, query: URLSearchParams) => { readonly status?: number; readonly body: string };
+
+const subnet = { id: "5", network_id: "a", cidr: "10.9.0.0/24" };
+const request = {
+  key: "shop/u-0",
+  pod: { namespace: "shop", name: "web", uid: "u" },
+  nodeName: "n",
+  parameters: {},
+  requested: {},
+};
+let answer: Answer = () => ({ body: "{}" });
+let server: Server;
+let url = "";
+const directory = mkdtempSync(join(tmpdir(), "plexus-hostile-provider-"));
+
+beforeAll(async () => {
+  server = createServer((incoming, response) => {
+    const { pathname, searchParams } = new URL(incoming.url ?? "", "http://server");
+    const { status = 200, body } = answer(`${incoming.method} ${pathname}`, searchParams);
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function neutron(more: object = {}): ReturnType<typeof neutronProvider> {
+  return neutronProvider(neutronSettings.parse({ url, auth: { type: "none" }, podSubnet: "5", ...more }), "test");
+}
+
+test("a list of Neutron goes on after a page that the server's own limit has made short", async () => {
+  const ports = Array.from({ length: 250 }, (_, index) => ({ id: String(index).padStart(3, "0") }));
+  answer = (_, query) => {
+    const from = query.has("marker") ? Number(query.get("marker")) + 1 : 0;
+    const links = from + 100 < ports.length ? { ports_links: [{ rel: "next", href: "http://198.51.100.1/" }] } : {};
+    return { body: JSON.stringify({ ports: ports.slice(from, from + 100), ...links }) };
+  };
+  const client = new NeutronClient({ url, auth: { type: "none" } });
+  expect(await client.list("ports", [])).toEqual({ ok: true, value: ports });
+});
+
+test("a list of Neutron without an end is refused", async () => {
+  const page = Array.from({ length: 20_000 }, (_, index) => ({ id: `${index}` }));
+  let pages = 0;
+  answer = () => {
+    page[page.length - 1] = { id: `last of ${pages++}` };
+    return { body: pages > 20 ? "{}" : JSON.stringify({ ports: page }) };
+  };
+  const listed = await new NeutronClient({ url, auth: { type: "none" } }).list("ports", []);
+  expect(listed).toMatchObject({ ok: false, message: expect.stringContaining("more than 50000 ports") });
+});
+
+test("an answer to one request has 1 MiB at most", async () => {
+  answer = () => ({ body: JSON.stringify({ active: true, more: "x".repeat(1024 * 1024) }) });
+  const active = await httpProvider({ url, owner: "test" }).active({ key: "shop/u-0", providerId: "p" });
+  expect(active).toMatchObject({ ok: false, reason: "unavailable", message: expect.stringContaining("more than 1048576 bytes") });
+});
+
+test("a port whose ID is no text is not taken, and ends nothing", async () => {
+  answer = (each) => {
+    if (each.includes("/subnets/")) return { body: JSON.stringify({ subnet }) };
+    return { body: JSON.stringify({ ports: each.startsWith("GET") ? [] : [{ id: { toString: 1, valueOf: 1 } }] }) };
+  };
+  const provider = neutron({ ahead: [{ subnet: "5", min: 1, max: 1 }] });
+  expect(await provider.ahead?.keep()).toMatchObject({ ok: false, reason: "unavailable" });
+  expect(await provider.ensure(request)).toMatchObject({ ok: false, reason: "unavailable" });
+});
+
+test("a driverType with the name of an object's own member is no alias", async () => {
+  const made = await neutron().ensure({ ...request, parameters: { driverType: "constructor" } });
+  expect(made).toMatchObject({ ok: false, reason: "invalid", message: expect.stringContaining('"constructor" is none of') });
+});
+
+test("a token of several lines is refused without being shown", async () => {
+  const tokenFile = join(directory, "token");
+  writeFileSync(tokenFile, "secret-one\nsecret-two\n");
+  const made = await httpProvider({ url, owner: "test", tokenFile }).ensure(request);
+  expect(made).toMatchObject({ ok: false, reason: "unavailable", message: expect.stringContaining(tokenFile) });
+  expect(JSON.stringify(made)).not.toContain("secret-");
+});
+
+test("a refusal has no control character and no half of a surrogate pair", async () => {
+  answer = () => ({ status: 403, body: JSON.stringify({ message: `no\u001b[2J\n\u202eport${"x".repeat(487)}\u{1f600}` }) });
+  const made = await httpProvider({ url, owner: "test" }).ensure(request);
+  const message = made.ok ? "" : made.message;
+  expect(message).toMatch(/^the provider answers HTTP 403: no \[2J {2}portx+�$/u);
+  expect(message.isWellFormed()).toBe(true);
+});
