@@ -19,7 +19,9 @@ export interface TestProvider {
   /** The addresses that the last port's pod asks for. The fabric gives others. */
   requested: unknown;
   /** HTTP status and message that the next requests get instead of an answer; undefined: none. */
-  refusal: { readonly status: number; readonly message: string } | undefined;
+  refusal: { readonly status: number; readonly message: string; readonly retryAfter?: string } | undefined;
+  /** The requests for a port so far. */
+  ensured: number;
   dispose(): void;
 }
 
@@ -52,6 +54,7 @@ export async function startPortProvider(): Promise<TestProvider> {
     url: "",
     ports,
     requested: undefined as unknown,
+    ensured: 0,
     refusal: undefined as TestProvider["refusal"],
     dispose: () => undefined as void,
   };
@@ -60,8 +63,11 @@ export async function startPortProvider(): Promise<TestProvider> {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const { refusal } = provider;
+      if (request.url === "/v1/ensure") provider.ensured += 1;
       const answer = refusal === undefined ? answers[request.url ?? ""]?.(JSON.parse(Buffer.concat(chunks).toString())) : refusal;
-      response.writeHead(refusal?.status ?? (answer === undefined ? 404 : 200), { "content-type": "application/json" });
+      const pause = refusal?.retryAfter === undefined ? {} : { "retry-after": refusal.retryAfter };
+      const status = refusal?.status ?? (answer === undefined ? 404 : 200);
+      response.writeHead(status, { "content-type": "application/json", ...pause });
       response.end(JSON.stringify(answer ?? {}));
     });
   });

@@ -1,8 +1,11 @@
 // Pods on networks of an outer fabric, through the installed binary: plexus-controller asks a provider over HTTP, and the ADD waits for the port.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { nothing } from "../e2e/stage.ts";
@@ -54,11 +57,14 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
   "a pod on an outer fabric",
   () => {
     const directory = mkdtempSync(join(tmpdir(), "plexus-ports-"));
+    /** A provider that never answers. */
+    const silent = createServer(() => undefined);
     let api: ApiServer;
     let objects: ApiObjects;
     let provider: TestProvider;
     let controller: TestController;
     let node: Node;
+    const conditions = async (): Promise<string> => JSON.stringify(await objects.list("/apis/plexus.dev/v1alpha1/externalports"));
     const pod = (selection = "fabric"): Promise<CreatedPod> => api.pod("shop", "web", selection);
 
     beforeAll(async () => {
@@ -69,7 +75,10 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       objects = objectsOf(api.adminKubeconfig);
       await applyObjects(objects, "deploy/helm/plexus/files/external-ports.yaml");
       const settings = { name: "fabric", type: "http", namespaces: ["*"], owner: "test", url: provider.url };
-      writeFileSync(join(directory, "providers.yaml"), JSON.stringify({ providers: [settings] }));
+      await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+      const silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+      const providers = [settings, { ...settings, name: "silent", url: silentUrl }];
+      writeFileSync(join(directory, "providers.yaml"), JSON.stringify({ providers }));
       const args = ["--external-ports", join(directory, "providers.yaml")];
       controller = await startController({ identity: "c", kubeconfig: api.adminKubeconfig, args });
       await api.network("shop", "fabric", [portPlugin("fabric")], fabric);
@@ -87,6 +96,8 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       await controller?.kill();
       objects?.close();
       provider?.dispose();
+      silent.close();
+      silent.closeAllConnections();
       await api?.dispose();
       rmSync(directory, { recursive: true, force: true });
     });
@@ -236,11 +247,38 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       expect(provider.requested).toEqual({ ips: ["10.77.0.99"], mac: "02:00:00:00:00:ab" });
     });
 
+    test("a provider that asks for a pause gets one request, and the port of a deleted pod goes before its end", async () => {
+      provider.refusal = { status: 429, message: "too many", retryAfter: "60" };
+      const before = provider.ensured;
+      await pod();
+      await expect.poll(conditions, { timeout: 20_000 }).toContain("HTTP 429: too many");
+      await setTimeout(500);
+      expect(provider.ensured - before).toBe(1);
+      provider.refusal = undefined;
+      await api.deletePod("shop", "web");
+      await expect.poll(conditions, { timeout: 20_000 }).not.toContain("too many");
+    });
+
+    test("a port of another address than the pod requests is refused", async () => {
+      await api.pod("shop", "web", [{ name: "fabric", ips: ["10.77.0.99/24"] }]);
+      await expect.poll(conditions, { timeout: 20_000 }).toMatch(/lacks the address .*10\.77\.0\.99.*Refused/);
+    });
+
     test("a network whose plugins take no port is refused", async () => {
       await api.network("shop", "deaf", [node.bridge("deaf", "10.78.0.0/24")], fabric);
       const refused = await node.call("ADD", node.attaching(await pod("deaf"), externalPorts));
       expect(refused.stdout).toContain('no plugin of it has \\"capabilities\\": {\\"externalPort\\": true}');
       expect(node.left()).toEqual(nothing);
+    });
+
+    test("a provider that does not answer holds no port of another provider up", async () => {
+      await api.network("shop", "silent", [portPlugin("silent")], { "plexus.dev/external-port": '{"provider":"silent"}' });
+      for (let each = 0; each < 17; each++) await api.pod("shop", `waiting-${each}`, "silent");
+      await setTimeout(300);
+      const startedAt = performance.now();
+      await pod();
+      await untilPorts(provider, 1);
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
     });
   },
 );

@@ -38,6 +38,8 @@ export class PortCollections {
   readonly pods: WatchedCollection<SelectingPod>;
   /** Pods by definition. */
   readonly #users = new Users();
+  /** The state of each port of which work was told. */
+  readonly #portStates = new Map<string, string>();
   /** Ports by the pod's key, `NAMESPACE/NAME`. */
   readonly #podPorts = new Users();
   readonly #onPod: (namespace: string, name: string) => void;
@@ -103,6 +105,15 @@ export class PortCollections {
     return names.flatMap((name) => this.ports.get(namespace, name) ?? []);
   }
 
+  /** Whether another listed object of the same provider has the provider's port with this ID. */
+  hasOther({ namespace, name, spec }: ExternalPort, providerId: string): boolean {
+    for (const { value } of this.ports.all()) {
+      const isSame = value.namespace === namespace && value.name === name;
+      if (!isSame && value.spec.provider === spec.provider && value.port?.providerId === providerId) return true;
+    }
+    return false;
+  }
+
   #hasPort(definition: string): boolean {
     const [namespace = "", name = ""] = definition.split("/");
     return this.definitions.get(namespace, name) !== undefined;
@@ -116,9 +127,15 @@ export class PortCollections {
   }
 
   #portChanged(namespace: string, name: string): void {
-    const pod = this.ports.get(namespace, name)?.spec.podName;
-    const pods = this.#podPorts.set(`${namespace}/${name}`, pod === undefined ? [] : [`${namespace}/${pod}`]);
-    this.#onPort(namespace, name);
+    const key = `${namespace}/${name}`;
+    const port = this.ports.get(namespace, name);
+    const pod = port?.spec.podName;
+    const pods = this.#podPorts.set(key, pod === undefined ? [] : [`${namespace}/${pod}`]);
+    const state = port === undefined ? undefined : stateOf(port);
+    const isDue = state !== this.#portStates.get(key) || state === undefined;
+    if (state === undefined) this.#portStates.delete(key);
+    else this.#portStates.set(key, state);
+    if (isDue) this.#onPort(namespace, name);
     for (const each of pods) this.#onPodPorts(namespace, each.slice(namespace.length + 1));
   }
 
@@ -129,6 +146,15 @@ export class PortCollections {
       this.#onPod(namespace, name);
     }
   }
+}
+
+/**
+ * The state of a port by which work is due. The reason of a refusal is not part of it: the part itself writes the reason, and must then keep the pause
+ * that the provider asks for.
+ */
+function stateOf({ uid, generation, isDeleted, conditions }: ExternalPort): string {
+  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  return JSON.stringify([uid, generation, isDeleted, isReady]);
 }
 
 function storedPort(object: unknown): StoredObject<ExternalPort> | undefined {

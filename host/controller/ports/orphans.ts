@@ -1,32 +1,43 @@
 // Ports of a fabric that no ExternalPort has: a controller ended between the port's creation and the object's status, or somebody removed the object.
 
 import { readExternalPort } from "../../../src/external-port/external-port.ts";
+import { quote } from "../../../src/json/quote.ts";
 import type { PartContext } from "../part.ts";
 import type { OwnedPort, PortProvider } from "./provider.ts";
 import { portPath } from "./status.ts";
 
 /** Ports that one look releases at most: a mistake in the owner's name must not empty a fabric at once. */
 const maxReleased = 500;
+/** Ports that one look asks the API about: a provider's list may be long and wrong, and each question is a request. */
+const maxAsked = 2_000;
 
 /**
- * Releases the orphans. An ExternalPort is created before its port, so a port without an object is never about to get one. The API's store is asked, not
- * a watch. Answers the number of released ports.
+ * Releases the orphans. An ExternalPort is created before its port, so a port without an object is never about to get one. A port that `isInUse` knows
+ * stays; for another one the API's store is asked, not a watch. Answers the number of released ports.
  */
-export async function releaseOrphans({ objects, log }: PartContext, name: string, provider: PortProvider): Promise<number> {
+export async function releaseOrphans(
+  { objects, log }: Pick<PartContext, "objects" | "log">,
+  name: string,
+  provider: PortProvider,
+  isInUse: (port: OwnedPort) => boolean = () => false,
+): Promise<number> {
   const owned = await provider.list();
   if (!owned.ok) {
     log("warn", `provider "${name}": its ports cannot be listed: ${owned.message}`);
     return 0;
   }
   let released = 0;
+  let asked = 0;
   for (const port of owned.value) {
-    if (released >= maxReleased) break;
+    if (released >= maxReleased || asked >= maxAsked) break;
+    if (isInUse(port)) continue;
+    asked += 1;
     if (!(await isOrphan(objects, name, port))) continue;
     const outcome = await provider.release(port);
     if (outcome.ok) released += 1;
     log(
       outcome.ok ? "info" : "warn",
-      `port ${port.providerId} of provider "${name}" has no ExternalPort ${port.key}: ${outcome.ok ? "released" : outcome.message}`,
+      `port ${quote(port.providerId)} of provider "${name}" has no ExternalPort ${port.key}: ${outcome.ok ? "released" : outcome.message}`,
     );
   }
   return released;

@@ -10,10 +10,14 @@ import { keepPortsAhead, observePortsAhead } from "./ports-ahead.ts";
 import { releaseOrphans } from "./orphans.ts";
 import { workOnPod } from "./pod-work.ts";
 import { type ActiveLooks, type PortWork, workOnPort } from "./port-work.ts";
+import type { OwnedPort, PortProvider } from "./provider.ts";
 import type { ConfiguredProvider } from "./provider-settings.ts";
 
 const part = "externalports";
-/** Objects that are worked on at the same time: most of the time a worker waits for the fabric. */
+/**
+ * Objects that are worked on at the same time, of each provider: most of the time a worker waits for the fabric. A provider that does not answer holds its
+ * own workers only.
+ */
 const workers = 16;
 /** Pause between looks at the first lists, in ms. */
 const listingMs = 100;
@@ -34,20 +38,35 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
   return (context): ControllerPart => {
     const looks: ActiveLooks = new Map();
     const writer = kuryr && new KuryrWriter(context, kuryr);
-    const queue: WorkQueue = new WorkQueue({
-      workers,
-      work: (key) => context.spans.work(part, key, () => workOn(work, writer, key)),
-      onWorked: observeWork(context, part),
-    });
+    const onWorked = observeWork(context, part);
+    const newQueue = (): WorkQueue =>
+      new WorkQueue({
+        workers,
+        work: (key) => context.spans.work(part, key, () => workOn(work, writer, key)),
+        onWorked,
+      });
+    /** Pods, Kuryr's forms, and ports without a configured provider. */
+    const queue = newQueue();
+    const providerQueues = new Map([...providers.keys()].map((name) => [name, newQueue()]));
+    const queues = [queue, ...providerQueues.values()];
+    const addPort = (namespace: string, name: string): void => {
+      const provider = collections.ports.get(namespace, name)?.spec.provider ?? "";
+      (providerQueues.get(provider) ?? queue).add(`port ${namespace}/${name}`);
+    };
     const collections = new PortCollections(context, {
       pod: (namespace, name) => queue.add(`pod ${namespace}/${name}`),
-      port: (namespace, name) => queue.add(`port ${namespace}/${name}`),
+      port: addPort,
       podPorts: (namespace, name) => {
         if (kuryr !== undefined) queue.add(`kuryr ${namespace}/${name}`);
       },
     });
     const work: PortWork = { context, collections, providers, looks };
-    observeState(context, part, queue, () => collections.states);
+    const total = {
+      get size(): number {
+        return queues.reduce((sum, { size }) => sum + size, 0);
+      },
+    };
+    observeState(context, part, total, () => collections.states);
     observePortsAhead(context, providers);
     return {
       name: part,
@@ -55,7 +74,8 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
         collections.start(signal);
         while (!collections.complete && !signal.aborted) await setTimeout(listingMs);
         const ahead = [...providers].map(([name, { provider }]) => keepPortsAhead(context, name, provider, signal));
-        await Promise.all([queue.run(signal), lookForOrphans(work, orphansMs, signal), ...ahead]);
+        const orphans = [...providers].map(([name, { provider }]) => lookForOrphans(work, name, provider, orphansMs, signal));
+        await Promise.all([...queues.map((each) => each.run(signal)), ...orphans, ...ahead]);
       },
     };
   };
@@ -74,9 +94,28 @@ async function workOn(work: PortWork, writer: KuryrWriter | undefined, key: stri
   return kind === "pod" ? workOnPod(work.context, work.collections, namespace, name) : workOnPort(work, namespace, name);
 }
 
-async function lookForOrphans({ context, providers }: PortWork, everyMs: number, signal: AbortSignal): Promise<void> {
+async function lookForOrphans(
+  { context, collections }: PortWork,
+  name: string,
+  provider: PortProvider,
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const isInUse = ({ key, providerId }: OwnedPort): boolean => {
+    const [namespace = "", object = ""] = key.split("/");
+    const seen = collections.ports.get(namespace, object);
+    return seen?.spec.provider === name && seen.port?.providerId === providerId;
+  };
   while (!signal.aborted) {
-    for (const [name, { provider }] of providers) await releaseOrphans(context, name, provider);
+    try {
+      await releaseOrphans(context, name, provider, isInUse);
+    } catch (error) {
+      // A mistake in one provider must not end the controller.
+      context.log(
+        "warn",
+        `provider "${name}": the look for orphans failed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
     await setTimeout(everyMs, undefined, { signal }).catch(() => undefined);
   }
 }

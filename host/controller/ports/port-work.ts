@@ -1,14 +1,14 @@
 // The work on one ExternalPort: the provider makes the port, the object says what the node must plug, and the port is released when its pod is gone.
 
 import { type ExternalPort, externalPortApiVersion, externalPortFinalizer } from "../../../src/external-port/external-port.ts";
-import { canonicalRequest } from "../../../src/external-port/requested-values.ts";
+import { canonicalRequest, requestedProblem } from "../../../src/external-port/requested-values.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../part.ts";
 import { outcomeOf } from "../work/request-outcome.ts";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import type { PortCollections } from "./collections.ts";
 import { podFacts } from "./pod-work.ts";
-import type { PortProvider, ProviderFailure } from "./provider.ts";
+import { failure, type PortProvider, type ProviderFailure } from "./provider.ts";
 import type { ConfiguredProvider } from "./provider-settings.ts";
 import { conditionOf, type Judgement, portPath, says, writeStatus } from "./status.ts";
 
@@ -71,7 +71,11 @@ async function podUses({ objects }: PartContext, { namespace, spec }: ExternalPo
   return pod?.uid === spec.podUid && pod.phase !== "Succeeded" && pod.phase !== "Failed";
 }
 
-async function ensure({ context, looks }: PortWork, object: ExternalPort, provider: PortProvider): Promise<WorkOutcome> {
+async function ensure(
+  { context, collections, looks }: PortWork,
+  object: ExternalPort,
+  provider: PortProvider,
+): Promise<WorkOutcome> {
   const { namespace, name, spec } = object;
   const key = `${namespace}/${name}`;
   const { podName, podUid, nodeName } = spec;
@@ -79,6 +83,11 @@ async function ensure({ context, looks }: PortWork, object: ExternalPort, provid
   const pod = { namespace, name: podName, uid: podUid };
   const made = await provider.ensure({ key, pod, nodeName, parameters: parametersOf(spec.parameters), requested });
   if (!made.ok) return refuse(context, object, made);
+  const absent = requestedProblem(requested, made.value);
+  if (absent !== undefined) return refuse(context, object, failure("refused", `the provider's answer: ${absent}`));
+  // The port of another pod would bring its packets here. It may also be one that is just released, so the next try decides.
+  if (collections.hasOther(object, made.value.providerId))
+    return refuse(context, object, failure("unavailable", "the provider's answer: its port is another ExternalPort's"));
   looks.delete(key);
   const judgement = { type: "Ready", status: "True", reason: "Ready", message: "the node can plug the port" } as const;
   const written = await writeStatus(context, object, judgement, made.value);

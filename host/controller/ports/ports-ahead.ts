@@ -3,7 +3,7 @@
 import { setTimeout } from "node:timers/promises";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../part.ts";
-import type { PortProvider, ProviderFailure } from "./provider.ts";
+import { failure, type PortProvider, type ProviderFailure } from "./provider.ts";
 
 /** Pause between looks at full pools, in ms. */
 const fullMs = 60_000;
@@ -25,7 +25,10 @@ export async function keepPortsAhead(
   if (ahead === undefined) return;
   let failures = 0;
   while (!signal.aborted) {
-    const kept = await ahead.keep();
+    // A mistake in one provider must not end the controller.
+    const kept = await ahead
+      .keep()
+      .catch((error: unknown) => failure("unavailable", error instanceof Error ? error.message : String(error)));
     if (kept.ok) {
       failures = 0;
       await pause(leastMs, signal);

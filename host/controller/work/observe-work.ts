@@ -21,7 +21,7 @@ export function observeWork(
 export function observeState(
   { metrics }: Pick<PartContext, "metrics">,
   part: string,
-  queue: WorkQueue,
+  queue: Pick<WorkQueue, "size">,
   states: () => readonly ReflectorState[],
 ): void {
   metrics.onScrape(() => {
