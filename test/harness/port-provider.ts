@@ -22,6 +22,8 @@ export interface TestProvider {
   refusal: { readonly status: number; readonly message: string; readonly retryAfter?: string } | undefined;
   /** The requests for a port so far. */
   ensured: number;
+  /** The providerId of new ports; undefined: each port has an ID of its own. */
+  sameId: string | undefined;
   dispose(): void;
 }
 
@@ -35,7 +37,7 @@ export async function startPortProvider(): Promise<TestProvider> {
     "/v1/ensure": ({ request = { key: "" } }) => {
       provider.requested = request.requested;
       const port = ports.get(request.key) ?? {
-        providerId: `fabric-${next}`,
+        providerId: provider.sameId ?? `fabric-${next}`,
         mac: `02:00:00:00:00:${next.toString(16).padStart(2, "0")}`,
         addresses: [{ address: `10.77.0.${next++}/24` }],
         binding: { type: "address-only" as const },
@@ -55,6 +57,7 @@ export async function startPortProvider(): Promise<TestProvider> {
     ports,
     requested: undefined as unknown,
     ensured: 0,
+    sameId: undefined as string | undefined,
     refusal: undefined as TestProvider["refusal"],
     dispose: () => undefined as void,
   };

@@ -88,6 +88,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
     });
     afterEach(async () => {
       provider.refusal = undefined;
+      provider.sameId = undefined;
       await api.deletePod("shop", "web").catch(() => undefined);
       node.dispose();
       await untilPorts(provider, 0);
@@ -262,6 +263,16 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
     test("a port of another address than the pod requests is refused", async () => {
       await api.pod("shop", "web", [{ name: "fabric", ips: ["10.77.0.99/24"] }]);
       await expect.poll(conditions, { timeout: 20_000 }).toMatch(/lacks the address .*10\.77\.0\.99.*Refused/);
+    });
+
+    test("a port that another ExternalPort has is refused", async () => {
+      provider.sameId = "shared";
+      await api.pod("shop", "owner", "fabric");
+      await expect.poll(conditions, { timeout: 20_000 }).toContain('"providerId":"shared"');
+      await pod();
+      await expect.poll(conditions, { timeout: 20_000 }).toContain("its port is another ExternalPort's");
+      expect((await conditions()).match(/"providerId":"shared"/gu)).toHaveLength(1);
+      await api.deletePod("shop", "owner");
     });
 
     test("a network whose plugins take no port is refused", async () => {

@@ -1,8 +1,8 @@
 // The interface of a fabric: four operations, of which each may be repeated. docs/how-to/write-a-provider.md has the same over HTTP.
 
-import { foreignText } from "../../../src/external-port/foreign-text.ts";
 import type { ProvidedPort } from "../../../src/external-port/provided-port.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 
 /** A port that is wanted. */
 export interface PortRequest {
@@ -76,5 +76,5 @@ const maxMessage = 1_000;
 
 /** A failure. Its message may have a provider's text, and goes to conditions, Events, logs and CNI errors. */
 export function failure(reason: ProviderFailure["reason"], message: string, waitMs?: number): ProviderFailure {
-  return { ok: false, reason, message: foreignText(message, maxMessage), ...(waitMs === undefined ? {} : { waitMs }) };
+  return { ok: false, reason, message: inertLine(message, maxMessage), ...(waitMs === undefined ? {} : { waitMs }) };
 }
