@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { freePorts, hasEnded, lastLines } from "../kube/child.ts";
 import { inTurn } from "./turns.ts";
 import { debianPython, neutronRoot } from "./packages.ts";
-import { programsIn } from "./programs.ts";
+import { programsIn, untilReady } from "./programs.ts";
 
 /** A port, network or subnet of Neutron, as far as tests read it. */
 export interface NeutronObject {
@@ -43,7 +43,6 @@ export interface Neutron {
   readonly dispose: () => Promise<void>;
 }
 
-const readyWithinMs = 90_000;
 /** Servers that are started until one binds ports, and ports that each of them may refuse to bind. */
 const maxServers = 4;
 const bindingTries = 6;
@@ -70,7 +69,7 @@ export async function startNeutron(hostName: string, netns?: string): Promise<Ne
     }
     const ovsSocket = at("conf.sock");
     const vsctl = (...args: readonly string[]): string => run("ovs-vsctl", `--db=unix:${ovsSocket}`, "--no-wait", ...args);
-    await until(() => vsctl("init"));
+    await untilReady(() => vsctl("init"), log);
     const ids = {
       "system-id": hostName,
       hostname: hostName,
@@ -92,7 +91,7 @@ export async function startNeutron(hostName: string, netns?: string): Promise<Ne
     );
     start("ovn-controller", `unix:${ovsSocket}`, "-vconsole:warn");
     // Neutron binds no port to a host that is not registered yet.
-    await until(() => {
+    await untilReady(() => {
       if (!run("ovn-sbctl", `--db=unix:${at("sb.sock")}`, "--columns=hostname", "list", "chassis").includes(hostName)) {
         throw new Error(`host ${hostName} is not registered in OVN`);
       }
@@ -116,7 +115,7 @@ export async function startNeutron(hostName: string, netns?: string): Promise<Ne
     // Sometimes a server misses the event of the host's registration, and then binds no port for all its life. The next one reads it at its start.
     for (let left = maxServers; ; left--) {
       const server = start(debianPython, join(neutronRoot, "usr/bin/neutron-server"), "--config-file", at("neutron.conf"));
-      await until(async () => {
+      await untilReady(async () => {
         if (children.some(hasEnded)) throw new Error(`a program of the fabric has ended: ${lastLines(log)}`);
         await request("GET", "/networks");
       }, log);
@@ -196,21 +195,4 @@ function writeSettings(directory: string, port: number): void {
     .map(([name, keys]) => [`[${name}]`, ...Object.entries(keys).map(([key, value]) => `${key} = ${value}`)].join("\n"))
     .join("\n");
   writeFileSync(join(directory, "neutron.conf"), `${text}\n`);
-}
-
-async function until(attempt: () => unknown, log?: string): Promise<void> {
-  const deadline = Date.now() + readyWithinMs;
-  for (;;) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      if (Date.now() > deadline || String(error).includes("has ended")) {
-        throw new Error(`the fabric is not ready: ${String(error)}${log === undefined ? "" : `\n${lastLines(log)}`}`, {
-          cause: error,
-        });
-      }
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
 }

@@ -3,9 +3,8 @@
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { lastLines } from "../kube/child.ts";
 import { missingNeutron, neutronRoot } from "./packages.ts";
-import { programsIn } from "./programs.ts";
+import { programsIn, untilReady } from "./programs.ts";
 
 /** The running switch. */
 export interface OpenVswitch {
@@ -24,8 +23,6 @@ export function missingOpenVswitch(): string | undefined {
   return existsSync(join(neutronRoot, "usr/sbin/ovsdb-server")) ? undefined : (missingNeutron() ?? "no ovsdb-server");
 }
 
-const readyWithinMs = 20_000;
-
 /** Starts the database with an empty configuration. */
 export async function startOpenVswitch(): Promise<OpenVswitch> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-ovs-"));
@@ -34,24 +31,16 @@ export async function startOpenVswitch(): Promise<OpenVswitch> {
   const vsctl = (...args: readonly string[]): string => run("ovs-vsctl", `--db=unix:${socket}`, "--no-wait", ...args);
   const startVswitchd = async (): Promise<void> => {
     start("ovs-vswitchd", `unix:${socket}`, "--enable-dummy=override", "--disable-system", `--unixctl=${at("vswitchd.ctl")}`);
-    await until(() => existsSync(at("vswitchd.ctl")), log);
+    await untilReady(() => run("ovs-appctl", "-t", at("vswitchd.ctl"), "version"), log);
   };
   try {
     run("ovsdb-tool", "create", at("conf.db"), join(neutronRoot, "usr/share/openvswitch/vswitch.ovsschema"));
     start("ovsdb-server", at("conf.db"), `--remote=punix:${socket}`, `--unixctl=${at("ovsdb.ctl")}`, "-vconsole:warn");
-    await until(() => existsSync(socket), log);
-    vsctl("init");
+    // The server binds its socket before it listens, so the file alone proves nothing.
+    await untilReady(() => vsctl("init"), log);
     return { socket, directory, vsctl, startVswitchd, dispose };
   } catch (error) {
     await dispose();
     throw error;
-  }
-}
-
-async function until(isTrue: () => boolean, log: string): Promise<void> {
-  const deadline = Date.now() + readyWithinMs;
-  while (!isTrue()) {
-    if (Date.now() > deadline) throw new Error(`Open vSwitch is not ready: ${lastLines(log)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

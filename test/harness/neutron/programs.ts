@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endChild, startChild } from "../kube/child.ts";
+import { endChild, lastLines, startChild } from "../kube/child.ts";
 import { neutronEnvironment } from "./packages.ts";
 
 type Child = ReturnType<typeof startChild>;
@@ -60,4 +60,23 @@ export function programsIn(directory: string): Programs {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Time limit of the start of a program, in ms. */
+const readyWithinMs = 90_000;
+
+/** Repeats the attempt until it succeeds. Throws its last error with the end of the log when the time is over, or when a program "has ended". */
+export async function untilReady(attempt: () => unknown, log: string): Promise<void> {
+  const deadline = Date.now() + readyWithinMs;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline || String(error).includes("has ended")) {
+        throw new Error(`the program is not ready: ${String(error)}\n${lastLines(log)}`, { cause: error });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
 }
