@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import { CollectionList } from "../../cluster/kube/collection-list.ts";
 import { Connection } from "../../cluster/kube/connection.ts";
-import { type CredentialSource, kubeconfigCredentials } from "../../cluster/kube/credentials.ts";
+import type { CredentialSource } from "../../cluster/kube/credentials.ts";
 import type { ManifestKind, ManifestObject } from "../../cluster/manifests/manifest-objects.ts";
 
 const collections: readonly (readonly [ManifestKind, string])[] = [
@@ -17,14 +17,13 @@ const collections: readonly (readonly [ManifestKind, string])[] = [
 const maxLists = 3;
 
 /**
- * All objects of these kinds in the cluster (default: both), with the rights of the kubeconfig's current context: `list` of each kind. Faults: KUBECONFIG_INVALID,
- * CREDENTIALS_UNREADABLE; CLUSTER_UNREADABLE for a refused list.
+ * All objects of these kinds in the cluster (default: both), with the right to `list` each kind. Faults: those of the credentials;
+ * CLUSTER_UNREADABLE for a refused list.
  */
 export async function readClusterFromApi(
-  kubeconfig: string,
+  credentials: CredentialSource,
   kinds: readonly ManifestKind[] = collections.map(([kind]) => kind),
 ): Promise<Result<readonly ManifestObject[]>> {
-  const credentials = kubeconfigCredentials(kubeconfig);
   const readable = await credentials();
   if (!readable.ok) return readable;
   const connection = new Connection();

@@ -1,4 +1,4 @@
-// Reads the objects of a cluster's pools from its API, with the rights of a kubeconfig's current context.
+// Reads the objects of a cluster's pools from its API.
 
 import { addressBlocksPath } from "../../../src/address-pool/address-block.ts";
 import { addressReservationsPath } from "../../../src/address-pool/address-reservation.ts";
@@ -9,18 +9,13 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import { CollectionList } from "../../cluster/kube/collection-list.ts";
-import { type CredentialSource, kubeconfigCredentials } from "../../cluster/kube/credentials.ts";
+import type { CredentialSource } from "../../cluster/kube/credentials.ts";
 
 /** The path of the pools. */
 export const poolsPath = `/apis/${poolApiVersion}/addresspools`;
 
 /** A collection may change or expire between two of its pages; then it is listed again, at most this often. */
 const maxLists = 3;
-
-/** Runs `work` with a client for the cluster of a kubeconfig. Faults: KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE, and those of `work`. */
-export function withCluster<T>(kubeconfig: string, work: (objects: ApiObjects) => Promise<Result<T>>): Promise<Result<T>> {
-  return withCredentials(kubeconfigCredentials(kubeconfig), work);
-}
 
 /** Runs `work` with a client for a cluster. Faults: those of the credentials and of `work`. */
 export async function withCredentials<T>(

@@ -6,6 +6,7 @@ import { inertLine } from "../../../src/text/inert-text.ts";
 import { lint, type LintReport } from "../../node/lint/lint.ts";
 import { readClusterFromApi } from "../../node/migrate/read-cluster.ts";
 import { version } from "../../system/version.ts";
+import { administratorCredentials } from "./cluster-access/access-options.ts";
 import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
 import { cniPathOf, configOf } from "./command-line/common-options.ts";
 import { jsonText, printed } from "./command-line/printed.ts";
@@ -21,7 +22,8 @@ export async function lintCommand(line: Invocation): Promise<CommandResult | Com
   if (args.length === 0 && !flags.has("node") && kubeconfig === undefined)
     return { wrong: "lint: name files, or give --node or --kubeconfig" };
   if (flags.has("sarif") && valueOf(line, "output") !== undefined) return { wrong: "--sarif: -o is not possible with it" };
-  const cluster = kubeconfig === undefined ? undefined : await readClusterFromApi(kubeconfig, ["NetworkAttachmentDefinition"]);
+  const credentials = kubeconfig === undefined ? undefined : administratorCredentials(kubeconfig);
+  const cluster = credentials && (await readClusterFromApi(credentials, ["NetworkAttachmentDefinition"]));
   if (cluster !== undefined && !cluster.ok) return failure(cluster.fault.msg);
   const init = {
     files: args,

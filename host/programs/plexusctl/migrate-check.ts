@@ -6,6 +6,7 @@ import { inertLine } from "../../../src/text/inert-text.ts";
 import { checkMigration, type MigrationCheck } from "../../node/migrate/check-migration.ts";
 import { readClusterFromApi } from "../../node/migrate/read-cluster.ts";
 import { readClusterObjects } from "../../node/migrate/read-objects.ts";
+import { administratorCredentials } from "./cluster-access/access-options.ts";
 import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
 import { printed } from "./command-line/printed.ts";
 
@@ -27,7 +28,9 @@ export async function checkCommand(
   { from, isStrict, cniPath }: CheckOptions,
   line: Invocation,
 ): Promise<CommandResult> {
-  const objects = await ("kubeconfig" in from ? readClusterFromApi(from.kubeconfig) : readClusterObjects(from.objects));
+  const objects = await ("kubeconfig" in from
+    ? readClusterFromApi(administratorCredentials(from.kubeconfig))
+    : readClusterObjects(from.objects));
   if (!objects.ok) return failure(objects.fault.msg);
   const migrated = isJsonObject(values["config"]) ? values["config"] : {};
   const config = isStrict ? { ...migrated, profile: "compat" } : migrated;

@@ -1,7 +1,7 @@
 // The command that ends plexus-controller's finalizers where no controller is left.
 
+import { accessOptions } from "../cluster-access/access-options.ts";
 import type { Command } from "../command-line/command.ts";
-import { kubeconfigOption } from "../pools/kubeconfig-option.ts";
 
 /** The commands. */
 export const finalizerCommands: readonly Command[] = [
@@ -16,8 +16,7 @@ export const finalizerCommands: readonly Command[] = [
     options: [
       { name: "write", about: "takes the finalizers away; without it the command only lists the objects" },
       { name: "lease", value: "NAMESPACE/NAME", about: "the Lease of plexus-controller", usual: "kube-system/plexus-controller" },
-      { name: "in-cluster", about: "uses the service account of this pod instead of a kubeconfig" },
-      kubeconfigOption,
+      ...accessOptions,
     ],
     forms: ["table", "wide", "json", "yaml", "name"],
     names: "each object",

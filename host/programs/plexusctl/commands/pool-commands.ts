@@ -1,7 +1,7 @@
 // Commands about pools of addresses of a cluster.
 
+import { accessOptions } from "../cluster-access/access-options.ts";
 import type { Command } from "../command-line/command.ts";
-import { kubeconfigOption } from "../pools/kubeconfig-option.ts";
 
 /** The commands. */
 export const poolCommands: readonly Command[] = [
@@ -13,7 +13,7 @@ export const poolCommands: readonly Command[] = [
     details:
       "A conflict is an address that two pods have, that its pod's node has no right to, or a block that is not of its pool. The addresses of pods " +
       "come from their network status. Needs the right to list pools, blocks, reservations and pods.",
-    options: [{ name: "blocks", about: "also lists each block" }, kubeconfigOption],
+    options: [{ name: "blocks", about: "also lists each block" }, ...accessOptions],
     forms: ["table", "wide", "json", "yaml", "name"],
     names: "each block",
     attention: "there is a conflict, a pool is not Ready, or the API cannot be read",
@@ -42,7 +42,7 @@ export const poolCommands: readonly Command[] = [
         about: "the name of this import among others of the pool",
         usual: "whereabouts, or host-local-HOST",
       },
-      kubeconfigOption,
+      ...accessOptions,
     ],
     forms: ["table", "wide", "json", "yaml", "name"],
     names: "each imported address",

@@ -3,17 +3,14 @@
 import { ok, type Result } from "../../../../src/fault/result.ts";
 import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import type { ApiObjects } from "../../../cluster/kube/api-objects.ts";
-import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "../../../cluster/kube/credentials.ts";
-import { inClusterServer } from "../../../cluster/kube/in-cluster.ts";
 import { type HeldObject, heldObjects } from "../../../node/finalizers/held-objects.ts";
 import { type ControllerLease, releaseFinalizers, runningController } from "../../../node/finalizers/release-finalizers.ts";
 import { withCredentials } from "../../../node/pools/pool-objects.ts";
+import { credentialsOf } from "../cluster-access/access-options.ts";
 import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
 import { printed } from "../command-line/printed.ts";
-import { kubeconfigOf } from "../pools/kubeconfig-option.ts";
 import { table, wrap } from "../table.ts";
 
-const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** A namespace and the name of an object in it. */
 const leaseForm = /^([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/;
 
@@ -70,17 +67,6 @@ export async function releaseFinalizersCommand(line: Invocation): Promise<Comman
         }),
     status: isBad ? 1 : 0,
   };
-}
-
-function credentialsOf(line: Invocation): CredentialSource | CommandLineMistake {
-  if (line.flags.has("in-cluster")) {
-    const server = inClusterServer(process.env);
-    return server === undefined
-      ? { wrong: "--in-cluster needs a pod: KUBERNETES_SERVICE_HOST is not set" }
-      : serviceAccountCredentials(serviceAccount, server);
-  }
-  const path = kubeconfigOf(line);
-  return typeof path === "string" ? kubeconfigCredentials(path) : path;
 }
 
 /** Lists; with a Lease, also takes the finalizers away. */

@@ -3,11 +3,11 @@
 import { hostname } from "node:os";
 import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import { importAddresses, type ImportReport } from "../../../node/pools/import-addresses.ts";
-import { withCluster } from "../../../node/pools/pool-objects.ts";
+import { withCredentials } from "../../../node/pools/pool-objects.ts";
+import { credentialsOf } from "../cluster-access/access-options.ts";
 import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
 import { printed } from "../command-line/printed.ts";
 import { table, wrap } from "../table.ts";
-import { kubeconfigOf } from "./kubeconfig-option.ts";
 
 /** Names of sources: whereabouts, host-local-NODE. */
 const sourceName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -15,14 +15,14 @@ const sourceName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 /** Runs `plexusctl pools import`. */
 export async function importPoolsCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
   const [pool = ""] = line.args;
-  const kubeconfig = kubeconfigOf(line);
-  if (typeof kubeconfig !== "string") return kubeconfig;
+  const credentials = credentialsOf(line);
+  if ("wrong" in credentials) return credentials;
   const directories = line.values.get("host-local") ?? [];
   const usual = directories.length === 0 ? "whereabouts" : `host-local-${hostname().toLowerCase()}`;
   const source = valueOf(line, "source") ?? usual;
   if (!sourceName.test(source)) return { wrong: `--source ${source}: must be a name of lower-case letters, digits, "-" and "."` };
   const options = { pool, directories, source, write: line.flags.has("write") };
-  const done = await withCluster(kubeconfig, (objects) => importAddresses(objects, options));
+  const done = await withCredentials(credentials, (objects) => importAddresses(objects, options));
   if (!done.ok) return failure(done.fault.msg);
   const report = done.value;
   const names = (): readonly string[] => report.addresses.map(({ address }) => address);

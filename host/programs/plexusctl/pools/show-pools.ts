@@ -3,17 +3,17 @@
 import { type PoolReport, poolReport } from "../../../../src/address-pool/pool-report.ts";
 import { ok } from "../../../../src/fault/result.ts";
 import type { CommandLineMistake } from "../../../../src/command-line/read-command-line.ts";
-import { readPoolObjects, withCluster } from "../../../node/pools/pool-objects.ts";
+import { readPoolObjects, withCredentials } from "../../../node/pools/pool-objects.ts";
+import { credentialsOf } from "../cluster-access/access-options.ts";
 import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
 import { printed } from "../command-line/printed.ts";
 import { table, wrap } from "../table.ts";
-import { kubeconfigOf } from "./kubeconfig-option.ts";
 
 /** Runs `plexusctl pools show`. */
 export async function showPoolsCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
-  const kubeconfig = kubeconfigOf(line);
-  if (typeof kubeconfig !== "string") return kubeconfig;
-  const read = await withCluster(kubeconfig, async (objects) => {
+  const credentials = credentialsOf(line);
+  if ("wrong" in credentials) return credentials;
+  const read = await withCredentials(credentials, async (objects) => {
     const found = await readPoolObjects(objects);
     return found.ok ? ok(poolReport(found.value, line.args)) : found;
   });
