@@ -62,6 +62,24 @@ test("empty texts and nulls count as missing, as in Go", () => {
   expect(read1).toMatchObject({ value: { serverName: undefined, token: undefined } });
 });
 
+test("a credential plugin is read only for a caller that accepts one", () => {
+  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "aws", interactiveMode: "Never" };
+  const accepted = (user: object): ReturnType<typeof readKubeconfig> =>
+    readKubeconfig(config({}, { token: null, ...user }), "/etc/k", { acceptsPlugin: true });
+  expect(accepted({ exec })).toMatchObject({ ok: true, value: { plugin: { command: "aws" }, token: undefined } });
+  expect(read(config({}, { token: null, exec }))).toMatchObject({
+    ok: false,
+    fault: { msg: expect.stringContaining("exec would start a program") },
+  });
+  for (const other of ["token", "tokenFile", "client-certificate", "client-certificate-data"])
+    expect(accepted({ exec, [other]: "x", "client-key": "k" })).toMatchObject({
+      fault: { kind: "KUBECONFIG_INVALID", msg: expect.stringContaining(`exec and ${other} are two credentials`) },
+    });
+  expect(accepted({ exec: { ...exec, command: "" } })).toMatchObject({
+    fault: { kind: "KUBECONFIG_INVALID", msg: "kubeconfig /etc/k: user: exec: command is missing" },
+  });
+});
+
 describe("is refused, with file and key named:", () => {
   test.each<[string, unknown, RegExp]>([
     ["no object", [], /must be an object/],

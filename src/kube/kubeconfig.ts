@@ -5,6 +5,7 @@ import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
+import { type CredentialPlugin, readCredentialPlugin } from "./credential-plugin.ts";
 
 /** The content itself, or the path of a file with it. */
 export type Material = { readonly data: string } | { readonly file: string };
@@ -21,13 +22,17 @@ export interface KubeconfigEntry {
   readonly insecure: boolean;
   readonly token: Material | undefined;
   readonly certificate: { readonly certificate: Material; readonly key: Material } | undefined;
+  /** The program that gives the credentials; only where the caller accepts one. */
+  readonly plugin: CredentialPlugin | undefined;
 }
 
 type Section = Readonly<Record<string, unknown>>;
 
+/** Why a call of a runtime refuses `exec`. */
+const refusedPlugin = "would start a program in each call: use a token file or a client certificate";
+
 /** Refused keys of a user's entry, each with the reason. */
 const refusedOfUser: Readonly<Record<string, string>> = {
-  exec: "would start a program in each call: use a token file or a client certificate",
   "auth-provider": "was removed from Kubernetes: use a token file or a client certificate",
   username: "was removed from Kubernetes: use a token file or a client certificate",
   password: "was removed from Kubernetes: use a token file or a client certificate",
@@ -39,9 +44,9 @@ const refusedOfUser: Readonly<Record<string, string>> = {
 
 /**
  * The current context's entry of the kubeconfig from `path`. The caller resolves relative paths, which refer to its directory.
- * Fault KUBECONFIG_INVALID names file and key.
+ * `exec` is refused unless the caller accepts a credential plugin. Fault KUBECONFIG_INVALID names file and key.
  */
-export function readKubeconfig(value: unknown, path: string): Result<KubeconfigEntry> {
+export function readKubeconfig(value: unknown, path: string, { acceptsPlugin = false } = {}): Result<KubeconfigEntry> {
   const problems: string[] = [];
   const refuse = (why: string): undefined => void problems.push(why);
   if (!isJsonObject(value)) return invalid(path, [`it must be an object, but is ${describeJson(value)}`]);
@@ -59,6 +64,7 @@ export function readKubeconfig(value: unknown, path: string): Result<KubeconfigE
     serverName: cluster && textAt(cluster, "tls-server-name", "cluster: tls-server-name", refuse),
     insecure: cluster !== undefined && flagAt(cluster, "insecure-skip-tls-verify", refuse),
     ...credentials(user ?? {}, refuse),
+    plugin: pluginOf(user ?? {}, cluster ?? {}, acceptsPlugin, refuse),
   };
   if (server === undefined || problems.length > 0) return invalid(path, problems);
   return ok({ server, ...entry });
@@ -78,6 +84,19 @@ function credentials(user: Section, refuse: (why: string) => undefined): Pick<Ku
     token: file !== undefined ? { file } : token === undefined ? undefined : { data: token },
     certificate: certificate && key && { certificate, key },
   };
+}
+
+function pluginOf(
+  user: Section,
+  cluster: Section,
+  acceptsPlugin: boolean,
+  refuse: (why: string) => undefined,
+): CredentialPlugin | undefined {
+  if (!isSet(user, "exec")) return undefined;
+  if (!acceptsPlugin) return refuse(`user: exec ${refusedPlugin}`);
+  const other = ["token", "tokenFile", "client-certificate", "client-certificate-data"].find((key) => isSet(user, key));
+  if (other !== undefined) return refuse(`user: exec and ${other} are two credentials: remove one of them`);
+  return readCredentialPlugin(user["exec"], cluster, refuse);
 }
 
 /** Multus' installer writes `https://[10.96.0.1]:443`, which Go accepts. */

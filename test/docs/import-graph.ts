@@ -61,6 +61,14 @@ export function upwardImports(graph: ImportGraph): readonly Violation[] {
   return edges(graph).filter(({ from, to }) => layerOf(to) < layerOf(from));
 }
 
+/** The file with all files that it imports, directly or not. */
+export function reachable(graph: ImportGraph, from: string): ReadonlySet<string> {
+  const found = new Set([from]);
+  // A set also yields what is added during the loop.
+  for (const file of found) for (const next of graph.get(file) ?? []) found.add(next);
+  return found;
+}
+
 /** Each circle of imports once, as the files on the circle. Tarjan's strongly connected components. */
 export function importCircles(graph: ImportGraph): readonly (readonly string[])[] {
   const indexOf = new Map<string, number>();

@@ -12,6 +12,7 @@ import {
   moduleCircles,
   layerOf,
   moduleOf,
+  reachable,
   readImportGraph,
   upwardImports,
   withImport,
@@ -38,6 +39,13 @@ describe.skipIf(missing("the layers", () => (files.length > 0 ? undefined : "thi
 
   test("the modules of host/ have no circle of imports", () => {
     expect(moduleCircles(graph)).toEqual([]);
+  });
+
+  test("of all programs only plexusctl can run a credential plugin of a kubeconfig", () => {
+    const plugin = "host/programs/plexusctl/cluster-access/run-credential-plugin.ts";
+    const programs = files.filter((file) => /^host\/programs\/[^/]+\/main\.ts$/.test(file));
+    expect(programs.length).toBeGreaterThan(3);
+    expect(programs.filter((file) => reachable(graph, file).has(plugin))).toEqual(["host/programs/plexusctl/main.ts"]);
   });
 
   test("each folder of host/ has a layer, and there are at most 12", () => {

@@ -2,13 +2,14 @@
 // call of a runtime reads them again, so that rotation needs no restart (MC-14).
 
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
+import type { CredentialPlugin, PluginCredential } from "../../../src/kube/credential-plugin.ts";
 import { type KubeconfigEntry, type Material, readKubeconfig } from "../../../src/kube/kubeconfig.ts";
 
 /** The server, and the client's credentials for it. */
@@ -31,9 +32,20 @@ export type CredentialSource = () => Promise<Result<Credentials>>;
 /** Called with each opened file of the credentials and its state at that time. */
 export type NoteFile = (path: string, stats: BigIntStats) => void;
 
+/**
+ * Runs a credential plugin of the kubeconfig at `path`, for a cluster with this authority (PEM). A `command` with a slash is an absolute path.
+ */
+export type RunPlugin = (
+  plugin: CredentialPlugin,
+  authority: string | undefined,
+  path: string,
+) => Promise<Result<PluginCredential>>;
+
 interface KubeconfigRules {
   /** Whether the kubeconfig may have insecure-skip-tls-verify. */
   readonly allowInsecure?: boolean;
+  /** Undefined: a kubeconfig with a credential plugin is refused. Only an administrator's own command may run one. */
+  readonly runPlugin?: RunPlugin;
   readonly note?: NoteFile;
 }
 
@@ -44,18 +56,25 @@ const maxFileBytes = 1024 * 1024;
  * Credentials from the current context of a kubeconfig. `insecure-skip-tls-verify` is refused unless `allowInsecure`: an attacker
  * between node and API server could choose a pod's networks.
  */
-export function kubeconfigCredentials(path: string, { allowInsecure = false, note }: KubeconfigRules = {}): CredentialSource {
+export function kubeconfigCredentials(
+  path: string,
+  { allowInsecure = false, runPlugin, note }: KubeconfigRules = {},
+): CredentialSource {
   return async () => {
     const text = readFile(path, "kubeconfig", note);
     if (!text.ok) return text;
     const value = await parse(text.value, path);
     if (!value.ok) return value;
-    const entry = readKubeconfig(value.value, path);
+    const entry = readKubeconfig(value.value, path, { acceptsPlugin: runPlugin !== undefined });
     if (!entry.ok) return entry;
     if (entry.value.insecure && !allowInsecure) {
       return invalid(path, "insecure-skip-tls-verify is not accepted: give the server's certificate-authority instead");
     }
-    return withFiles(path, entry.value, note);
+    const credentials = withFiles(path, entry.value, note);
+    const { plugin } = entry.value;
+    return plugin === undefined || runPlugin === undefined || !credentials.ok
+      ? credentials
+      : withPlugin(credentials.value, plugin, runPlugin);
   };
 }
 
@@ -121,6 +140,18 @@ function withFiles(path: string, entry: KubeconfigEntry, note: NoteFile | undefi
     certificate:
       certificate.value === undefined || key.value === undefined ? undefined : { certificate: certificate.value, key: key.value },
   });
+}
+
+/** The credentials that a plugin gives, for the server of `credentials`. */
+async function withPlugin(credentials: Credentials, plugin: CredentialPlugin, run: RunPlugin): Promise<Result<Credentials>> {
+  const { source: path, authority } = credentials;
+  // Relative to the kubeconfig, as in clientcmd.
+  const command = plugin.command.includes("/") ? resolve(dirname(path), plugin.command) : plugin.command;
+  const given = await run({ ...plugin, command }, authority, path);
+  if (!given.ok) return given;
+  const { token, certificate } = given.value;
+  if (token !== undefined && !headerSafe(token)) return invalid(path, "the credential plugin's token is not a bearer token");
+  return ok({ ...credentials, token, certificate });
 }
 
 const withoutCertificate = "certificate-authority has no certificate in PEM";

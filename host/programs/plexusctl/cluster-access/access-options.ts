@@ -4,6 +4,7 @@ import type { OptionSpec } from "../../../../src/command-line/command-spec.ts";
 import { type CommandLine, type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "../../../cluster/kube/credentials.ts";
 import { inClusterServer } from "../../../cluster/kube/in-cluster.ts";
+import { credentialPluginRunner } from "./run-credential-plugin.ts";
 
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
 
@@ -35,7 +36,7 @@ export function credentialsOf(line: CommandLine): CredentialSource | CommandLine
   return administratorCredentials(path);
 }
 
-/** The credentials of an administrator's kubeconfig. */
+/** The credentials of an administrator's kubeconfig, which may have a credential plugin. */
 export function administratorCredentials(path: string): CredentialSource {
-  return kubeconfigCredentials(path);
+  return kubeconfigCredentials(path, { runPlugin: credentialPluginRunner() });
 }
