@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { readCredentialPlugin } from "./credential-plugin.ts";
 import { readKubeconfig } from "./kubeconfig.ts";
 
 const pem = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
@@ -65,7 +66,7 @@ test("empty texts and nulls count as missing, as in Go", () => {
 test("a credential plugin is read only for a caller that accepts one", () => {
   const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "aws", interactiveMode: "Never" };
   const accepted = (user: object): ReturnType<typeof readKubeconfig> =>
-    readKubeconfig(config({}, { token: null, ...user }), "/etc/k", { acceptsPlugin: true });
+    readKubeconfig(config({}, { token: null, ...user }), "/etc/k", readCredentialPlugin);
   expect(accepted({ exec })).toMatchObject({ ok: true, value: { plugin: { command: "aws" }, token: undefined } });
   expect(read(config({}, { token: null, exec }))).toMatchObject({
     ok: false,

@@ -5,7 +5,7 @@ import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
-import { type CredentialPlugin, readCredentialPlugin } from "./credential-plugin.ts";
+import type { CredentialPlugin, readCredentialPlugin } from "./credential-plugin.ts";
 
 /** The content itself, or the path of a file with it. */
 export type Material = { readonly data: string } | { readonly file: string };
@@ -26,6 +26,9 @@ export interface KubeconfigEntry {
   readonly plugin: CredentialPlugin | undefined;
 }
 
+/** Reads a user's `exec`. */
+export type PluginReader = typeof readCredentialPlugin;
+
 type Section = Readonly<Record<string, unknown>>;
 
 /** Why a call of a runtime refuses `exec`. */
@@ -44,9 +47,9 @@ const refusedOfUser: Readonly<Record<string, string>> = {
 
 /**
  * The current context's entry of the kubeconfig from `path`. The caller resolves relative paths, which refer to its directory.
- * `exec` is refused unless the caller accepts a credential plugin. Fault KUBECONFIG_INVALID names file and key.
+ * `exec` is refused unless the caller brings a reader for it, so that an engine does not load one. Fault KUBECONFIG_INVALID names file and key.
  */
-export function readKubeconfig(value: unknown, path: string, { acceptsPlugin = false } = {}): Result<KubeconfigEntry> {
+export function readKubeconfig(value: unknown, path: string, readPlugin?: PluginReader): Result<KubeconfigEntry> {
   const problems: string[] = [];
   const refuse = (why: string): undefined => void problems.push(why);
   if (!isJsonObject(value)) return invalid(path, [`it must be an object, but is ${describeJson(value)}`]);
@@ -64,7 +67,7 @@ export function readKubeconfig(value: unknown, path: string, { acceptsPlugin = f
     serverName: cluster && textAt(cluster, "tls-server-name", "cluster: tls-server-name", refuse),
     insecure: cluster !== undefined && flagAt(cluster, "insecure-skip-tls-verify", refuse),
     ...credentials(user ?? {}, refuse),
-    plugin: pluginOf(user ?? {}, cluster ?? {}, acceptsPlugin, refuse),
+    plugin: pluginOf(user ?? {}, cluster ?? {}, readPlugin, refuse),
   };
   if (server === undefined || problems.length > 0) return invalid(path, problems);
   return ok({ server, ...entry });
@@ -89,14 +92,14 @@ function credentials(user: Section, refuse: (why: string) => undefined): Pick<Ku
 function pluginOf(
   user: Section,
   cluster: Section,
-  acceptsPlugin: boolean,
+  readPlugin: PluginReader | undefined,
   refuse: (why: string) => undefined,
 ): CredentialPlugin | undefined {
   if (!isSet(user, "exec")) return undefined;
-  if (!acceptsPlugin) return refuse(`user: exec ${refusedPlugin}`);
+  if (readPlugin === undefined) return refuse(`user: exec ${refusedPlugin}`);
   const other = ["token", "tokenFile", "client-certificate", "client-certificate-data"].find((key) => isSet(user, key));
   if (other !== undefined) return refuse(`user: exec and ${other} are two credentials: remove one of them`);
-  return readCredentialPlugin(user["exec"], cluster, refuse);
+  return readPlugin(user["exec"], cluster, refuse);
 }
 
 /** Multus' installer writes `https://[10.96.0.1]:443`, which Go accepts. */

@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { CredentialPlugin, PluginCredential } from "../../../src/kube/credential-plugin.ts";
-import { type KubeconfigEntry, type Material, readKubeconfig } from "../../../src/kube/kubeconfig.ts";
+import { type KubeconfigEntry, type Material, type PluginReader, readKubeconfig } from "../../../src/kube/kubeconfig.ts";
 
 /** The server, and the client's credentials for it. */
 export interface Credentials {
@@ -45,7 +45,7 @@ interface KubeconfigRules {
   /** Whether the kubeconfig may have insecure-skip-tls-verify. */
   readonly allowInsecure?: boolean;
   /** Undefined: a kubeconfig with a credential plugin is refused. Only an administrator's own command may run one. */
-  readonly runPlugin?: RunPlugin;
+  readonly plugins?: { readonly read: PluginReader; readonly run: RunPlugin };
   readonly note?: NoteFile;
 }
 
@@ -58,23 +58,23 @@ const maxFileBytes = 1024 * 1024;
  */
 export function kubeconfigCredentials(
   path: string,
-  { allowInsecure = false, runPlugin, note }: KubeconfigRules = {},
+  { allowInsecure = false, plugins, note }: KubeconfigRules = {},
 ): CredentialSource {
   return async () => {
     const text = readFile(path, "kubeconfig", note);
     if (!text.ok) return text;
     const value = await parse(text.value, path);
     if (!value.ok) return value;
-    const entry = readKubeconfig(value.value, path, { acceptsPlugin: runPlugin !== undefined });
+    const entry = readKubeconfig(value.value, path, plugins?.read);
     if (!entry.ok) return entry;
     if (entry.value.insecure && !allowInsecure) {
       return invalid(path, "insecure-skip-tls-verify is not accepted: give the server's certificate-authority instead");
     }
     const credentials = withFiles(path, entry.value, note);
     const { plugin } = entry.value;
-    return plugin === undefined || runPlugin === undefined || !credentials.ok
+    return plugin === undefined || plugins === undefined || !credentials.ok
       ? credentials
-      : withPlugin(credentials.value, plugin, runPlugin);
+      : withPlugin(credentials.value, plugin, plugins.run);
   };
 }
 

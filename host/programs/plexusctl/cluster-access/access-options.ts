@@ -2,6 +2,7 @@
 
 import type { OptionSpec } from "../../../../src/command-line/command-spec.ts";
 import { type CommandLine, type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
+import { readCredentialPlugin } from "../../../../src/kube/credential-plugin.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "../../../cluster/kube/credentials.ts";
 import { inClusterServer } from "../../../cluster/kube/in-cluster.ts";
 import { credentialPluginRunner } from "./run-credential-plugin.ts";
@@ -38,5 +39,5 @@ export function credentialsOf(line: CommandLine): CredentialSource | CommandLine
 
 /** The credentials of an administrator's kubeconfig, which may have a credential plugin. */
 export function administratorCredentials(path: string): CredentialSource {
-  return kubeconfigCredentials(path, { runPlugin: credentialPluginRunner() });
+  return kubeconfigCredentials(path, { plugins: { read: readCredentialPlugin, run: credentialPluginRunner() } });
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { command, missing } from "../../../../test/harness/requires.ts";
+import { readCredentialPlugin } from "../../../../src/kube/credential-plugin.ts";
 import { kubeconfigCredentials } from "../../../cluster/kube/credentials.ts";
 import { credentialPluginRunner } from "./run-credential-plugin.ts";
 
@@ -39,7 +40,7 @@ function plugin(script: string, exec: object = {}, cluster: object = {}): string
 
 const limits = { maxMs: 20_000, maxBytes: 64 * 1024 };
 const source = (path: string, more: Partial<typeof limits> = {}): ReturnType<typeof kubeconfigCredentials> =>
-  kubeconfigCredentials(path, { runPlugin: credentialPluginRunner({ ...limits, ...more }) });
+  kubeconfigCredentials(path, { plugins: { read: readCredentialPlugin, run: credentialPluginRunner({ ...limits, ...more }) } });
 const refused = (msg: RegExp): object => ({
   ok: false,
   fault: { kind: "CREDENTIALS_UNREADABLE", msg: expect.stringMatching(msg) },
