@@ -71,9 +71,13 @@ export class OwnDaemonSet {
     return typeof value === "string" ? value : undefined;
   }
 
-  /** Whether the DaemonSet remains after this daemon; asks the API for at most `budgetMs`. */
+  /**
+   * Whether the DaemonSet remains after this daemon; asks the API for at most `budgetMs`. The last answer counts: an attempt with little time left
+   * often gets none, and would make a refusal look like an API that is away.
+   */
   async fate(budgetMs: number): Promise<Fate> {
     this.#stopped = true;
+    let answered: Fate | undefined;
     const { namespace, nodeName, podName } = this.#init;
     const end = performance.now() + budgetMs;
     const left = (): number => Math.max(1, end - performance.now());
@@ -87,7 +91,9 @@ export class OwnDaemonSet {
       const asksPod = podName !== undefined && fitOf({ daemonSet, node }).kind === "only-running";
       const pod = asksPod ? await this.#get(`/api/v1/namespaces/${namespace}/pods/${podName}`, left(), true) : undefined;
       const fate = decideFate({ daemonSet, namespace: space, node, pod, uid: this.#uid });
-      if (fate.isFinal || left() <= troublePauseMs) return fate;
+      if (daemonSet !== undefined) answered = fate;
+      if (fate.isFinal) return fate;
+      if (left() <= troublePauseMs) return answered ?? fate;
       await pause(troublePauseMs);
     }
   }
