@@ -27,6 +27,8 @@ const shared = {
   // Bounds of promises stand in the tests themselves. These limits only end a test that hangs, on a busy machine too.
   testTimeout: 180_000,
   hookTimeout: 180_000,
+  // Vitest's own limit is a second, which a busy machine can miss.
+  expect: { poll: { timeout: 20_000 } },
   pool: "forks" as const,
   setupFiles: ["test/harness/signal-guard.ts"],
   // As the shim starts the engine: locks use node:ffi.
