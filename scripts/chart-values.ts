@@ -83,7 +83,8 @@ const values = z.strictObject({
     // plexus-controller checks the providers' settings itself.
     providers: z.array(kubernetes),
     secretName: z.string(),
-    authority: z.string(),
+    // Node ignores a file without a certificate.
+    authority: z.string().regex(/^$|-----BEGIN CERTIFICATE-----/u),
     kuryr: z.strictObject({ annotation: z.boolean(), kuryrPorts: z.boolean(), bridge: z.string().regex(/^[\w.-]{1,15}$/u) }),
     ovs: z.strictObject({ socket: z.union([path, z.literal("")]) }),
   }),

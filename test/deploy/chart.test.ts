@@ -350,11 +350,13 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(portsDigest(withProvider("a", ""))).toBe(portsDigest(plain));
       expect(portsDigest(withProvider("b", ""))).not.toBe(portsDigest(plain));
       expect(JSON.stringify(plain)).not.toContain("NODE_EXTRA_CA_CERTS");
-      const trusting = withProvider("a", "PEM\nof two lines\n");
+      const pem = "-----BEGIN CERTIFICATE-----\nof two lines\n";
+      const trusting = withProvider("a", pem);
       const env = { name: "NODE_EXTRA_CA_CERTS", value: "/etc/plexus-controller/authority.crt" };
       expect(JSON.stringify(theOnly(trusting, "Deployment"))).toContain(JSON.stringify(env));
       const files = trusting.filter(({ kind, metadata: { name } }) => kind === "ConfigMap" && name === "plexus-external-ports");
-      expect(files).toMatchObject([{ data: { "authority.crt": expect.stringContaining("PEM\nof two lines\n") } }]);
+      expect(files).toMatchObject([{ data: { "authority.crt": expect.stringContaining(pem) } }]);
+      expect(() => withProvider("a", "/etc/ssl/fabric.crt")).toThrow(/authority/u);
     });
 
     test.each(["all", "none", "tuning,portmap"])("do not depend on the shipped components: %s", (list) => {

@@ -1,7 +1,10 @@
 // A provider of external ports over HTTP, as docs/how-to/write-a-provider.md describes it, with a fabric in memory.
 
-import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { Certificate } from "./kube/certificates.ts";
 
 /** A port of the fabric. */
 export interface FabricPort {
@@ -27,8 +30,8 @@ export interface TestProvider {
   dispose(): void;
 }
 
-/** Starts the provider. Ports get addresses of 10.77.0.0/24, from .10 on. */
-export async function startPortProvider(): Promise<TestProvider> {
+/** Starts the provider, over HTTPS with a certificate. Ports get addresses of 10.77.0.0/24, from .10 on. */
+export async function startPortProvider(tls?: Certificate): Promise<TestProvider> {
   const ports = new Map<string, FabricPort>();
   let next = 10;
   const answers: Readonly<
@@ -61,7 +64,7 @@ export async function startPortProvider(): Promise<TestProvider> {
     refusal: undefined as TestProvider["refusal"],
     dispose: () => undefined as void,
   };
-  const server = createServer((request, response) => {
+  const serve: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -73,9 +76,13 @@ export async function startPortProvider(): Promise<TestProvider> {
       response.writeHead(status, { "content-type": "application/json", ...pause });
       response.end(JSON.stringify(answer ?? {}));
     });
-  });
+  };
+  const server =
+    tls === undefined
+      ? createServer(serve)
+      : createTlsServer({ cert: readFileSync(tls.certificate), key: readFileSync(tls.key) }, serve);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  provider.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  provider.url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   provider.dispose = () => {
     server.close();
     server.closeAllConnections();

@@ -32,6 +32,7 @@ export const onlyOfApiServer: readonly string[] = [
   "test/kube/pod-network-controller.test.ts",
   "test/kube/pod-network-faults.test.ts",
   "test/kube/pools-controller.test.ts",
+  "test/kube/provider-authority.test.ts",
 ];
 
 /** Names of interfaces to processes, users and namespaces. */

@@ -13,15 +13,12 @@ import { root } from "../harness/compiled.ts";
 import { startController, type TestController } from "../harness/controller.ts";
 import { applyObjects, objectsOf } from "../harness/kube/apply.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../harness/kube/api-server.ts";
-import { networkRequests } from "../harness/kube/network-requests.ts";
+import { networkRequests, portRequests } from "../harness/kube/network-requests.ts";
 import { startPortProvider, type TestProvider } from "../harness/port-provider.ts";
 import { installRecorder } from "../harness/recorder.ts";
 import { missing, referencePlugins } from "../harness/requires.ts";
 import { missingForKube, type Node, openNode } from "./node.ts";
 
-const portRequests = ["externalports", "externalports/status"].flatMap((resource) =>
-  ["get", "list", "watch", "create", "update", "patch", "delete"].map((verb) => `${verb} ${resource}`),
-);
 const fabric = { "plexus.dev/external-port": '{"provider":"fabric"}' };
 const externalPorts = { externalPorts: true };
 

@@ -47,12 +47,22 @@ export async function requestJson({
     const text = await readBounded(answer, maxBytes);
     return { kind: "answer", status: answer.status, headers: answer.headers, body: objectOf(text) };
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-    return {
-      kind: "none",
-      why: `${method} ${new URL(url).origin}: ${error instanceof Error ? error.message : String(error)}${cause}`,
-    };
+    return { kind: "none", why: `${method} ${new URL(url).origin}: ${whyNone(error)}` };
   }
+}
+
+/** Error codes of OpenSSL for a certificate of an unknown authority (X509_verify_cert_error_string). */
+const unknownAuthority = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE)/;
+
+/** Why there is no answer. Node's own hint for an unknown authority is an option of Node, which the chart does not set. */
+function whyNone(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  if (!(cause instanceof Error)) return message;
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
+  if (!unknownAuthority.test(code)) return `${message}: ${cause.message}`;
+  const remedy = "add its PEM certificate to externalPorts.authority of the chart, or to the file of NODE_EXTRA_CA_CERTS";
+  return `no trusted authority has signed the server's certificate (${code}). To do: ${remedy}`;
 }
 
 /** The pause of a `Retry-After` header in seconds, as ms. */

@@ -23,7 +23,13 @@ const resources = [
   "mutatingadmissionpolicybindings",
 ];
 
+const all = (...named: readonly string[]): readonly string[] =>
+  named.flatMap((resource) =>
+    ["get", "list", "watch", "create", "update", "patch", "delete"].map((verb) => `${verb} ${resource}`),
+  );
+
 /** Requests of Plexus' client in these tests, which use it for their own objects, too. */
-export const networkRequests: readonly string[] = resources.flatMap((resource) =>
-  ["get", "list", "watch", "create", "update", "patch", "delete"].map((verb) => `${verb} ${resource}`),
-);
+export const networkRequests: readonly string[] = all(...resources);
+
+/** Requests of plexus-controller and of tests for external ports, besides `networkRequests`. */
+export const portRequests: readonly string[] = all("externalports", "externalports/status");
