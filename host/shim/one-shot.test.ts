@@ -240,7 +240,7 @@ describe("the search for an engine", () => {
     mkdirSync(half);
     writeFileSync(join(half, "engine.cjs"), "");
     for (const CNI_COMMAND of ["DEL", "GC", "CHECK"])
-      expect(json((await impatient(100, { PLEXUS_HOME: half, CNI_COMMAND })).stdout)).toMatchObject({
+      expect(json((await impatient(1000, { PLEXUS_HOME: half, CNI_COMMAND })).stdout)).toMatchObject({
         code: 11,
         msg: expect.stringContaining(`${half}/bin/node: No such file`),
       });
@@ -251,7 +251,7 @@ describe("the search for an engine", () => {
     mkdirSync(join(unfit, "bin"), { recursive: true });
     writeFileSync(join(unfit, "engine.cjs"), "");
     writeFileSync(join(unfit, "bin", "node"), "#!/nonexistent/loader\n", { mode: 0o755 });
-    expect(json((await impatient(100, { PLEXUS_HOME: unfit })).stdout)).toMatchObject({
+    expect(json((await impatient(1000, { PLEXUS_HOME: unfit })).stdout)).toMatchObject({
       code: 11,
       msg: expect.stringContaining(`${unfit}/bin/node: No such file`),
     });
@@ -303,7 +303,7 @@ describe("the search for an engine", () => {
     const daemon = createServer((connection) => connection.on("error", () => undefined).write(welcome)).listen(socket);
     await once(daemon, "listening");
     const versions = `has protocol version ${PROTOCOL_VERSION + 1}, and this executable has version ${PROTOCOL_VERSION}`;
-    expect(json((await impatient(100, { PLEXUS_SOCKET: socket, PLEXUS_HOME: "/nonexistent" })).stdout)).toMatchObject({
+    expect(json((await impatient(1000, { PLEXUS_SOCKET: socket, PLEXUS_HOME: "/nonexistent" })).stdout)).toMatchObject({
       code: 11,
       msg: expect.stringContaining(versions),
       details: expect.stringContaining("restart the daemon"),
@@ -424,9 +424,9 @@ describe("the search for an engine", () => {
 
     test("bound the engines: a call waits for a slot, then says so; DEL has a slot that no ADD takes", async () => {
       const release = await hold(1, 2, 3);
-      expect(json((await impatient(300, { ...linked, PLEXUS_HOME: plexusHome() })).stdout)).toMatchObject({
+      expect(json((await impatient(1000, { ...linked, PLEXUS_HOME: plexusHome() })).stdout)).toMatchObject({
         code: 11,
-        msg: expect.stringMatching(/waited 0 s: no daemon listens on .*, and 4 one-shot engines run already/),
+        msg: expect.stringMatching(/waited 1 s: no daemon listens on .*, and 4 one-shot engines run already/),
       });
       const waiting = call(plexusHome());
       expect((await call(plexusHome(), { CNI_COMMAND: "DEL" })).stdout).toBe("linked plexus");
@@ -445,7 +445,7 @@ describe("the search for an engine", () => {
       );
       const release = await hold(2, 3);
       expect((await call(stays)).stdout).toBe("answer");
-      expect(json((await impatient(300, { ...linked, PLEXUS_HOME: plexusHome() })).stdout)).toMatchObject({ code: 11 });
+      expect(json((await impatient(1000, { ...linked, PLEXUS_HOME: plexusHome() })).stdout)).toMatchObject({ code: 11 });
       process.kill(Number(readFileSync(mark, "utf8")), "SIGKILL");
       expect((await call(plexusHome())).stdout).toBe("linked plexus");
       release();
