@@ -309,11 +309,11 @@ describe("a nested-call directory", () => {
         const started = performance.now();
         const silent = Array.from({ length: 64 }, () => closesAfter(Buffer.alloc(0)).then(() => performance.now() - started));
         const times = (await Promise.all(silent)).sort((a, b) => a - b);
-        expect(times[0]).toBeLessThan(300);
-        expect(times[1]).toBeGreaterThan(450);
-        expect(times[63]).toBeLessThan(2000);
+        expect(times[0]).toBeLessThan(1000);
+        expect(times[1]).toBeGreaterThan(1450);
+        expect(times[63]).toBeLessThan(6000);
       },
-      { shim: shop.impatientShim(500), env: { CNI_PATH: shop.cniPath }, stdin: configuration() },
+      { shim: shop.impatientShim(1500), env: { CNI_PATH: shop.cniPath }, stdin: configuration() },
     );
   });
 

@@ -153,11 +153,13 @@ describe("a one-shot engine", () => {
   test("that dies is reported with code 11, its end and its stderr, and its plugin is killed", async () => {
     const mark = join(shop.directory, "pid");
     shop.script("endless", `echo $$ > ${mark}; while :; do sleep 1; done`);
+    writeFileSync(mark, "");
     const directory = home(
       "dies",
-      `process.stderr.write("x".repeat(100_000) + " \\u001b[31mlast \\"words\\" \\u00fc\\n");
+      `import { readFileSync } from "node:fs";
+       process.stderr.write("x".repeat(100_000) + " \\u001b[31mlast \\"words\\" \\u00fc\\n");
        stream.send(1, { kind: "exec", type: "endless", environment: new Map(), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
-       setTimeout(() => process.kill(process.pid, "SIGSEGV"), 200);`,
+       setInterval(() => readFileSync(${JSON.stringify(mark)}, "utf8").endsWith("\\n") && process.kill(process.pid, "SIGSEGV"), 20);`,
     );
     const answer = await call(directory);
     expect(answer.status).toBe(1);
@@ -292,6 +294,9 @@ describe("the search for an engine", () => {
 
   test("a signal ends the wait", async () => {
     const shim = startShim({ shim: shop.shim, env: { PLEXUS_SOCKET: nobody, PLEXUS_HOME: "/nonexistent" } });
+    // Earlier, the signal has its default action.
+    const signals = `/proc/${shim.pid}/fdinfo/3`;
+    await soon(() => spawnSync("cat", [signals], { encoding: "utf8" }).stdout.includes("sigmask:"));
     await setTimeout(500);
     shim.process.kill("SIGTERM");
     expect(json((await shim.answer).stdout)).toMatchObject({ code: 11, msg: expect.stringContaining("stopped by signal 15") });

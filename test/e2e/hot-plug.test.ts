@@ -130,6 +130,7 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
   test("ten changes in a second lead to a few comparisons, and to what the last one selects", async () => {
     const pod = await attached("storage");
     stage.steps();
+    const began = performance.now();
     for (let change = 0; change < 10; change++) {
       select(pod, change % 2 === 0 ? "storage,fast" : "storage");
       await sleep(80);
@@ -137,8 +138,8 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     select(pod, "storage,fast");
     await expectStatus(pod, "net1 shop/storage", "net2 shop/fast");
     const changes = stage.steps().filter(({ type, ifname }) => type === "bridge" && ifname === "net2");
-    // Each comparison makes one change at most; a pause of 250 ms lies between two of them.
-    expect(changes.length).toBeLessThanOrEqual(7);
+    // Each comparison makes one change at most; a pause of 250 ms lies between two of them. A busy machine needs more than a second for the changes.
+    expect(changes.length).toBeLessThanOrEqual(Math.max(7, 1 + Math.ceil((performance.now() - began) / 250)));
     await deleted(pod);
   });
 

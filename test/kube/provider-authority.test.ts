@@ -15,7 +15,7 @@ import { makeAuthority } from "../harness/kube/certificates.ts";
 import { helm } from "../harness/kube/helm.ts";
 import { networkRequests, portRequests } from "../harness/kube/network-requests.ts";
 import { startPortProvider, type TestProvider } from "../harness/port-provider.ts";
-import { missing } from "../harness/requires.ts";
+import { missing, privateNamespaces } from "../harness/requires.ts";
 
 /** Where the chart's pod has the files of its ConfigMap. */
 const mounted = "/etc/plexus-controller";
@@ -34,7 +34,7 @@ function containerOf(objects: readonly Manifest[]): Container {
   return container;
 }
 
-describe.skipIf(missing("the authority of providers", kubeApi, helm))("externalPorts.authority", () => {
+describe.skipIf(missing("the authority of providers", privateNamespaces, kubeApi, helm))("externalPorts.authority", () => {
   const directory = mkdtempSync(join(tmpdir(), "plexus-authority-"));
   let api: ApiServer;
   let objects: ApiObjects;

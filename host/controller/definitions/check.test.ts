@@ -106,16 +106,22 @@ test("the template of the chart is read, and a mistake in it is named", () => {
   expect(readSettings(join(directory, "none"), undefined)).toMatchObject({ ok: false });
 });
 
+/** The CPU time of this thread in ms: a busy machine makes only the elapsed time longer. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
 test("two thousand definitions are checked in less than two seconds, and a change of one in a tenth", () => {
   const terms = termsOf({});
   const all = Array.from({ length: 2000 }, (_, index) =>
     definition(`ns${index % 200}`, `d${index}`, pool(`10.${index >> 8}.${index & 255}.0/24`)),
   );
   const checks = new DefinitionChecks();
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   for (let index = 0; index < 200; index++) checks.findingsOf(`ns${index}`, all, terms);
-  const firstMs = performance.now() - startedAt;
+  const firstMs = cpuMs() - startedAt;
   checks.findingsOf("ns7", all, terms);
   expect(firstMs).toBeLessThan(2000);
-  expect(performance.now() - startedAt - firstMs).toBeLessThan(100);
+  expect(cpuMs() - startedAt - firstMs).toBeLessThan(100);
 });

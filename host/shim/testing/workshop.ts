@@ -95,9 +95,9 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits at most five seconds until `holds` answers true; answers whether it did. */
+/** Waits at most 20 seconds until `holds` answers true; answers whether it did. */
 export async function soon(holds: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 250; tries++) {
+  for (let tries = 0; tries < 1000; tries++) {
     if (holds()) return true;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

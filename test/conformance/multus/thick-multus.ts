@@ -3,17 +3,8 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 
 import { ApiException, type KubernetesObject } from "@kubernetes/client-node";
@@ -132,17 +123,19 @@ export async function startThickMultus(
   };
   const generated = join(configurations, "00-multus.conf");
   const deadline = Date.now() + startsWithinMs;
-  while (!existsSync(join(socketDir, "multus.sock")) || !existsSync(generated)) {
+  let generatedConfig = objectIn(generated);
+  while (generatedConfig === undefined || !(await listens(join(socketDir, "multus.sock")))) {
     if (child.exitCode !== null || Date.now() > deadline) {
       await stop();
       throw new Error(`multus-daemon did not start: ${readFileSync(logFile, "utf8").slice(-1000)}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
+    generatedConfig = objectIn(generated);
   }
   // The generated configuration names the list's file (clusterNetwork). For such a file Multus 4.3.0 keeps only the types of
   // the plugins until DEL. There host-local fails ("no IP ranges specified"), but Multus' shim reports success, so the
   // address stays reserved.
-  const { clusterNetwork: _, ...written } = objectIn(generated);
+  const { clusterNetwork: _, ...written } = generatedConfig;
   return {
     pid: child.pid ?? 0,
     config: { ...written, delegates: [defaultNetwork], daemonSocketDir: socketDir },
@@ -152,8 +145,23 @@ export async function startThickMultus(
   };
 }
 
-function objectIn(file: string): Readonly<Record<string, unknown>> {
-  const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-  if (typeof value !== "object" || value === null) throw new Error(`${file} is not a JSON object`);
-  return { ...value };
+/** Whether a process listens on the socket. The socket's file exists a moment earlier, and a daemon that has ended may leave it. */
+function listens(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = connect(socket, () => {
+      connection.destroy();
+      resolve(true);
+    });
+    connection.once("error", () => resolve(false));
+  });
+}
+
+/** The object in a file; undefined if the file is absent or incomplete, because Multus does not write it atomically. */
+function objectIn(file: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 // Thick Multus on a cluster, with the privileges, limits and mounts of its published DaemonSet, in an image of the pinned release's programs.
 
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -59,10 +59,20 @@ export async function deployMultus(cluster: Cluster, tag: string): Promise<void>
   // The DaemonSet has no probe, so a pod counts as ready before Multus has written its file.
   const deadline = performance.now() + writtenMs;
   for (const { disk, name } of cluster.nodes) {
-    while (!existsSync(join(disk, "etc", "cni", "net.d", multusFile))) {
+    while (!isWritten(join(disk, "etc", "cni", "net.d", multusFile))) {
       if (performance.now() > deadline) throw new Error(`Multus did not write ${multusFile} on ${name}`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
+  }
+}
+
+/** Whether the file has a whole configuration. Multus does not write it atomically. */
+function isWritten(file: string): boolean {
+  try {
+    JSON.parse(readFileSync(file, "utf8"));
+    return true;
+  } catch {
+    return false;
   }
 }
 

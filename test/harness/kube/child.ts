@@ -35,14 +35,18 @@ export function lastLines(path: string, count = 15): string {
   return readFileSync(path, "utf8").split("\n").slice(-count).join("\n");
 }
 
+/** Ports of one vitest worker. Workers have different ranges, so that none takes a port that another one has found free but not bound yet. */
+const portsOfWorker = 1_000;
+
 /**
  * Free ports below the kernel's range of ephemeral ports, so that no connection takes one while its server is stopped. All of them are held
  * until the last one is found, so that no two are equal.
  */
 export async function freePorts(count: number): Promise<readonly number[]> {
+  const first = 20_000 + portsOfWorker * (Number(process.env["VITEST_POOL_ID"] ?? 0) % 10);
   const held = new Map<number, Server>();
   while (held.size < count) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const port = first + Math.floor(Math.random() * portsOfWorker);
     const probe = createServer();
     const free = await new Promise<boolean>((resolve) => {
       probe.once("error", () => resolve(false));

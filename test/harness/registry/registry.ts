@@ -4,10 +4,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { request as requestTls } from "node:https";
-import { createServer } from "node:net";
 import { join } from "node:path";
 
 import type { Certificate } from "../kube/certificates.ts";
+import { freePorts } from "../kube/child.ts";
 import { goProgram, registryProgram } from "./programs.ts";
 import type { TokenServer } from "./token-server.ts";
 
@@ -40,7 +40,7 @@ const readyMs = 30_000;
 export async function startRegistry({ directory, address = "127.0.0.1", tls, auth }: RegistryInit): Promise<Registry> {
   const program = registryProgram();
   if (program === undefined) throw new Error("docker-registry is missing: see programs.ts");
-  const port = await freePort(address);
+  const [port = 0] = await freePorts(1);
   const storage = join(directory, "content");
   mkdirSync(storage, { recursive: true });
   writeFileSync(join(directory, "htpasswd"), `${basicUser.username}:${basicHash}\n`);
@@ -74,7 +74,7 @@ export async function startReferrersRegistry(directory: string): Promise<Registr
   const program = goProgram("crane");
   if (program === undefined) throw new Error("crane is missing: see programs.ts");
   const address = "127.0.0.1";
-  const port = await freePort(address);
+  const [port = 0] = await freePorts(1);
   const log = join(directory, "crane.log");
   const child = start(program, ["registry", "serve", "--address", `${address}:${port}`], log);
   await ready(child, { address, port }, log);
@@ -125,16 +125,4 @@ async function end(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGKILL");
   await ended;
-}
-
-async function freePort(address: string): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const free = await new Promise<boolean>((resolve) => {
-      const probe = createServer();
-      probe.once("error", () => resolve(false));
-      probe.listen(port, address, () => probe.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
 }

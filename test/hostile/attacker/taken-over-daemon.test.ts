@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -280,8 +281,10 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
     chmodSync(place, 0o755);
   });
   const policy = (content: unknown, mode = 0o644): void => {
-    writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content, undefined, 2));
-    chmodSync(file, mode);
+    // At once: an agent that waits for a correct policy reads the file again and again.
+    writeFileSync(`${file}.new`, typeof content === "string" ? content : JSON.stringify(content, undefined, 2));
+    chmodSync(`${file}.new`, mode);
+    renameSync(`${file}.new`, file);
   };
   const attackBounded = (script: (engine: EngineSide) => Promise<void>): Promise<ShimAnswer> => attack(script, bounded);
 
