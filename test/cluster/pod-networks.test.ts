@@ -1,14 +1,17 @@
 // PodNetworks on a real cluster: the chart's controller with exactly its rights, the scheduler's gate, and the node's daemon.
 
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../harness/cluster/cluster.ts";
 import { toolsPod } from "../harness/cluster/pods.ts";
 import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
 import { deployPlexus, explained } from "../harness/cluster/release.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
+import { apiAddress } from "../harness/kube/address.ts";
 import { networkObjects } from "../harness/kube/network-objects.ts";
 import { helm } from "../harness/kube/helm.ts";
 import { missingBuild } from "../harness/plexus.ts";
+import { startPortProvider, type TestProvider } from "../harness/port-provider.ts";
 
 const skip = missingCluster("PodNetworks on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 const storage = { group: "k8s.cni.cncf.io", kind: "network-attachment-definitions", name: "storage", namespace: "default" };
@@ -26,9 +29,15 @@ async function withPod(cluster: Cluster, name: string): Promise<string> {
 
 describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
   let cluster: Cluster;
+  let provider: TestProvider;
   beforeAll(async () => {
     cluster = await clusterWithPlexus();
-    await deployPlexus(cluster, "upgrade", "v1", "--set", "networks.enabled=true");
+    const tls = cluster.authority.issue("fabric", { commonName: "fabric", alternativeNames: [`IP:${apiAddress}`] });
+    provider = await startPortProvider({ address: apiAddress, tls });
+    const fabric = { name: "fabric", type: "http", namespaces: ["default"], owner: "test", url: provider.url };
+    const authority = readFileSync(cluster.authority.certificate, "utf8");
+    const externalPorts = `externalPorts=${JSON.stringify({ enabled: true, providers: [fabric], authority })}`;
+    await deployPlexus(cluster, "upgrade", "v1", "--set", "networks.enabled=true", "--set-json", externalPorts);
     await cluster.apply(
       {
         apiVersion: "rbac.authorization.k8s.io/v1",
@@ -49,10 +58,11 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
     if (cluster === undefined) return;
     // docs/how-to/pod-networks.md, "Remove"
     await cluster.succeed("delete", "pods", "--all", "--timeout=60s");
-    const crds = ["podnetworks.plexus.dev", "podnetworkattachments.plexus.dev"];
+    const crds = ["podnetworks.plexus.dev", "podnetworkattachments.plexus.dev", "externalports.plexus.dev"];
     await cluster.kubectl("delete", "crd", ...crds, "--wait", "--timeout=60s");
-    await deployPlexus(cluster, "upgrade", "v1", "--set", "networks.enabled=false");
+    await deployPlexus(cluster, "upgrade", "v1", "--set", "networks.enabled=false", "--set", "externalPorts.enabled=false");
     await cluster.stop();
+    provider?.dispose();
   }, 180_000);
 
   test("KE-28 KE-43 KE-57: a gated pod is scheduled when its network is ready, and gets its interfaces", async () => {
@@ -105,5 +115,23 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
     expect(
       await cluster.succeed("-n", "kube-system", ...restarts, "jsonpath={.items[*].status.containerStatuses[*].restartCount}"),
     ).toMatch(/^0( 0)*$/);
+  });
+
+  test("KU-20 the chart's externalPorts.authority lets plexus-controller get and release the port of a pod over HTTPS", async () => {
+    await cluster.apply({
+      apiVersion: "k8s.cni.cncf.io/v1",
+      kind: "NetworkAttachmentDefinition",
+      metadata: { name: "fabric", namespace: "default", annotations: { "plexus.dev/external-port": '{"provider":"fabric"}' } },
+      spec: { config: JSON.stringify({ cniVersion: "1.0.0", name: "fabric", plugins: [{ type: "external-port" }] }) },
+    });
+    // The node has no switch of the fabric, so the pod does not run.
+    await cluster.apply(toolsPod("ported", { annotations: { "k8s.v1.cni.cncf.io/networks": "fabric" } }));
+    const conditions = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")]}';
+    await expect
+      .poll(() => cluster.succeed("get", "externalports", "-o", conditions), { timeout: 30_000 })
+      .toContain('"status":"True"');
+    expect(provider.ports.size).toBe(1);
+    await cluster.succeed("delete", "pod", "ported", "--timeout=60s");
+    await expect.poll(() => provider.ports.size, { timeout: 30_000 }).toBe(0);
   });
 });

@@ -30,8 +30,14 @@ export interface TestProvider {
   dispose(): void;
 }
 
-/** Starts the provider, over HTTPS with a certificate. Ports get addresses of 10.77.0.0/24, from .10 on. */
-export async function startPortProvider(tls?: Certificate): Promise<TestProvider> {
+/** Where and how the provider serves. Default: HTTP on 127.0.0.1. `tls`: HTTPS with this certificate. */
+export interface TestProviderInit {
+  readonly address?: string;
+  readonly tls?: Certificate;
+}
+
+/** Starts the provider. Ports get addresses of 10.77.0.0/24, from .10 on. */
+export async function startPortProvider({ address = "127.0.0.1", tls }: TestProviderInit = {}): Promise<TestProvider> {
   const ports = new Map<string, FabricPort>();
   let next = 10;
   const answers: Readonly<
@@ -81,8 +87,8 @@ export async function startPortProvider(tls?: Certificate): Promise<TestProvider
     tls === undefined
       ? createServer(serve)
       : createTlsServer({ cert: readFileSync(tls.certificate), key: readFileSync(tls.key) }, serve);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  provider.url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  provider.url = `${tls === undefined ? "http" : "https"}://${address}:${(server.address() as AddressInfo).port}`;
   provider.dispose = () => {
     server.close();
     server.closeAllConnections();

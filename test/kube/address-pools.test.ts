@@ -322,10 +322,10 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
         await node.start();
         if (round === 1) await api.start();
       }
+      await expect.poll(() => handedOut.flat().length, { timeout: 60_000 }).toBeGreaterThan(40);
       over.abort();
       await adding;
       const all = handedOut.flat();
-      expect(all.length).toBeGreaterThan(40);
       expect(new Set(all).size).toBe(all.length);
       const blocks = await blocksOf("rough");
       for (const node of nodes) {

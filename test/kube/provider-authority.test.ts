@@ -65,9 +65,12 @@ describe.skipIf(missing("the authority of providers", privateNamespaces, kubeApi
     const [known, unknown] = ["known", "unknown"].map((name) => makeAuthority(join(directory, name), name));
     if (known === undefined || unknown === undefined) throw new Error("no authorities");
     const server = { commonName: "fabric", alternativeNames: ["IP:127.0.0.1"] };
-    providers.set("signed", await startPortProvider(known.issue("signed", server)));
-    providers.set("foreign", await startPortProvider(unknown.issue("foreign", server)));
-    providers.set("misnamed", await startPortProvider(known.issue("misnamed", { ...server, alternativeNames: ["DNS:other"] })));
+    providers.set("signed", await startPortProvider({ tls: known.issue("signed", server) }));
+    providers.set("foreign", await startPortProvider({ tls: unknown.issue("foreign", server) }));
+    providers.set(
+      "misnamed",
+      await startPortProvider({ tls: known.issue("misnamed", { ...server, alternativeNames: ["DNS:other"] }) }),
+    );
     api = await startApiServer({ alsoAllowed: [...networkRequests, ...portRequests] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/external-ports.yaml");
