@@ -36,6 +36,14 @@ export interface ExternalPort extends ObjectMetadata {
   readonly conditions: readonly Condition[];
 }
 
+/**
+ * Whether the provider's port was released: the object's finalizer is gone. A finalizer of another program may keep such an object, which then holds no
+ * port. An object that is not deleted holds its port without the finalizer too, because its pod runs.
+ */
+export function isReleased({ isDeleted, finalizers }: Pick<ExternalPort, "isDeleted" | "finalizers">): boolean {
+  return isDeleted && !finalizers.includes(externalPortFinalizer);
+}
+
 /** The name of the ExternalPort of a pod's network: unique for ever, because a UID is. */
 export function externalPortName(podUid: string, index: number): string {
   return `${podUid}-${index}`;

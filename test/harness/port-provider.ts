@@ -27,6 +27,8 @@ export interface TestProvider {
   ensured: number;
   /** The providerId of new ports; undefined: each port has an ID of its own. */
   sameId: string | undefined;
+  /** Answers to requests for a port are held until so many wait; undefined: none is held. */
+  together: number | undefined;
   dispose(): void;
 }
 
@@ -40,6 +42,7 @@ export interface TestProviderInit {
 export async function startPortProvider({ address = "127.0.0.1", tls }: TestProviderInit = {}): Promise<TestProvider> {
   const ports = new Map<string, FabricPort>();
   let next = 10;
+  let held: (() => void)[] = [];
   const answers: Readonly<
     Record<string, (body: { request?: { key: string; requested?: unknown }; port?: { key: string } }) => object>
   > = {
@@ -67,6 +70,7 @@ export async function startPortProvider({ address = "127.0.0.1", tls }: TestProv
     requested: undefined as unknown,
     ensured: 0,
     sameId: undefined as string | undefined,
+    together: undefined as number | undefined,
     refusal: undefined as TestProvider["refusal"],
     dispose: () => undefined as void,
   };
@@ -79,8 +83,16 @@ export async function startPortProvider({ address = "127.0.0.1", tls }: TestProv
       const answer = refusal === undefined ? answers[request.url ?? ""]?.(JSON.parse(Buffer.concat(chunks).toString())) : refusal;
       const pause = refusal?.retryAfter === undefined ? {} : { "retry-after": refusal.retryAfter };
       const status = refusal?.status ?? (answer === undefined ? 404 : 200);
-      response.writeHead(status, { "content-type": "application/json", ...pause });
-      response.end(JSON.stringify(answer ?? {}));
+      const send = (): void => {
+        response.writeHead(status, { "content-type": "application/json", ...pause });
+        response.end(JSON.stringify(answer ?? {}));
+      };
+      if (request.url !== "/v1/ensure" || provider.together === undefined) return send();
+      held.push(send);
+      if (held.length < provider.together) return;
+      for (const each of held) each();
+      held = [];
+      provider.together = undefined;
     });
   };
   const server =

@@ -19,6 +19,7 @@ import { installRecorder } from "../harness/recorder.ts";
 import { missing, referencePlugins } from "../harness/requires.ts";
 import { missingForKube, type Node, openNode } from "./node.ts";
 
+const portsOfShop = "/apis/plexus.dev/v1alpha1/namespaces/shop/externalports";
 const fabric = { "plexus.dev/external-port": '{"provider":"fabric"}' };
 const externalPorts = { externalPorts: true };
 
@@ -86,7 +87,8 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
     afterEach(async () => {
       provider.refusal = undefined;
       provider.sameId = undefined;
-      await api.deletePod("shop", "web").catch(() => undefined);
+      provider.together = undefined;
+      await Promise.all(["web", "owner"].map((name) => api.deletePod("shop", name).catch(() => undefined)));
       node.dispose();
       await untilPorts(provider, 0);
     });
@@ -269,7 +271,38 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       await pod();
       await expect.poll(conditions, { timeout: 20_000 }).toContain("its port is another ExternalPort's");
       expect((await conditions()).match(/"providerId":"shared"/gu)).toHaveLength(1);
+    });
+
+    test("of two ExternalPorts for which the provider answers one port at the same time, only one gets it", async () => {
+      provider.sameId = "answered-twice";
+      provider.together = 2;
+      const pods = await Promise.all([api.pod("shop", "owner", "fabric"), pod()]);
+      const statuses = (): Promise<readonly string[]> =>
+        Promise.all(pods.map(async ({ uid }) => JSON.stringify(await objects.get(`${portsOfShop}/${uid}-0`))));
+      const withPort = async (): Promise<number> =>
+        (await statuses()).filter((status) => status.includes('"providerId":"answered-twice"')).length;
+      await expect
+        .poll(async () => (await statuses()).join(), { timeout: 20_000 })
+        .toContain("its port is another ExternalPort's");
+      await expect.poll(withPort, { timeout: 20_000 }).toBe(1);
+      await setTimeout(1_000);
+      expect(await withPort()).toBe(1);
+    });
+
+    test("a released port is free for another ExternalPort, while a finalizer of another program keeps its object", async () => {
+      provider.sameId = "kept-object";
+      const { uid } = await api.pod("shop", "owner", "fabric");
+      await expect.poll(conditions, { timeout: 20_000 }).toContain('"providerId":"kept-object"');
+      const path = `${portsOfShop}/${uid}-0`;
+      const finalizers = ["plexus.dev/external-port", "example.com/keep"];
+      expect((await objects.patch(path, { metadata: { finalizers } })).kind).toBe("object");
       await api.deletePod("shop", "owner");
+      await untilPorts(provider, 0);
+      await pod();
+      const holders = async (): Promise<number> => (await conditions()).match(/"providerId":"kept-object"/gu)?.length ?? 0;
+      await expect.poll(holders, { timeout: 20_000 }).toBe(2);
+      expect((await objects.get(path)).kind).toBe("object");
+      expect((await objects.patch(path, { metadata: { finalizers: [] } })).kind).toBe("object");
     });
 
     test("a network whose plugins take no port is refused", async () => {

@@ -1,7 +1,7 @@
 // The collections that the part for external ports watches, and which pods use which definitions.
 
 import { definitionProvider } from "../../../src/external-port/definition-provider.ts";
-import { type ExternalPort, readExternalPort } from "../../../src/external-port/external-port.ts";
+import { type ExternalPort, isReleased, readExternalPort } from "../../../src/external-port/external-port.ts";
 import { readNetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import { type Pod, readPod } from "../../../src/npwg/pod.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
@@ -9,6 +9,7 @@ import { compat } from "../../../src/npwg/profile.ts";
 import type { StoredObject } from "../../cluster/kube/object-store.ts";
 import type { ReflectorState } from "../../cluster/kube/reflector.ts";
 import type { PartContext } from "../part.ts";
+import type { OwnedPort } from "./provider.ts";
 import { Users } from "../podnetworks/users.ts";
 import { WatchedCollection } from "../watched-collection.ts";
 
@@ -42,6 +43,8 @@ export class PortCollections {
   readonly #portStates = new Map<string, string>();
   /** Ports by the pod's key, `NAMESPACE/NAME`. */
   readonly #podPorts = new Users();
+  /** The port that a provider answered for an object, by the object's key, until the collection has the object's status. */
+  readonly #claims = new Map<string, { readonly provider: string; readonly providerId: string }>();
   readonly #onPod: (namespace: string, name: string) => void;
   readonly #onPort: (namespace: string, name: string) => void;
   readonly #onPodPorts: (namespace: string, name: string) => void;
@@ -105,13 +108,34 @@ export class PortCollections {
     return names.flatMap((name) => this.ports.get(namespace, name) ?? []);
   }
 
-  /** Whether another listed object of the same provider has the provider's port with this ID. */
-  hasOther({ namespace, name, spec }: ExternalPort, providerId: string): boolean {
+  /** Whether the listed object of this key has the provider's port. */
+  isInUse(provider: string, { key, providerId }: OwnedPort): boolean {
+    const [namespace = "", name = ""] = key.split("/");
+    const seen = this.ports.get(namespace, name);
+    return seen?.spec.provider === provider && seen.port?.providerId === providerId && !isReleased(seen);
+  }
+
+  /**
+   * Claims the provider's port with this ID for the object; false if another object has or claims it. Two answers may come before the status of either is
+   * written. The claim lasts until `unclaim`.
+   */
+  claim({ namespace, name, spec: { provider } }: ExternalPort, providerId: string): boolean {
+    const key = `${namespace}/${name}`;
+    for (const [other, claim] of this.#claims) {
+      if (other !== key && claim.provider === provider && claim.providerId === providerId) return false;
+    }
     for (const { value } of this.ports.all()) {
       const isSame = value.namespace === namespace && value.name === name;
-      if (!isSame && value.spec.provider === spec.provider && value.port?.providerId === providerId) return true;
+      const hasPort = value.spec.provider === provider && value.port?.providerId === providerId;
+      if (!isSame && hasPort && !isReleased(value)) return false;
     }
-    return false;
+    this.#claims.set(key, { provider, providerId });
+    return true;
+  }
+
+  /** Ends the object's claim: its status is seen, the object is gone, or the provider gave another answer. */
+  unclaim(namespace: string, name: string): void {
+    this.#claims.delete(`${namespace}/${name}`);
   }
 
   #hasPort(definition: string): boolean {

@@ -1,6 +1,11 @@
 // The work on one ExternalPort: the provider makes the port, the object says what the node must plug, and the port is released when its pod is gone.
 
-import { type ExternalPort, externalPortApiVersion, externalPortFinalizer } from "../../../src/external-port/external-port.ts";
+import {
+  type ExternalPort,
+  externalPortApiVersion,
+  externalPortFinalizer,
+  isReleased,
+} from "../../../src/external-port/external-port.ts";
 import { canonicalRequest, requestedProblem } from "../../../src/external-port/requested-values.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../part.ts";
@@ -40,8 +45,9 @@ export interface PortWork {
 /** The work on the ExternalPort of this namespace and name. */
 export async function workOnPort(work: PortWork, namespace: string, name: string): Promise<WorkOutcome> {
   const object = work.collections.ports.get(namespace, name);
-  if (object === undefined) {
+  if (object === undefined || isReleased(object)) {
     work.looks.delete(`${namespace}/${name}`);
+    work.collections.unclaim(namespace, name);
     return done;
   }
   const isUsed = await podUses(work.context, object);
@@ -57,9 +63,10 @@ export async function workOnPort(work: PortWork, namespace: string, name: string
   }
   const provider = providerOf(work, object);
   if ("judgement" in provider) return judge(work.context, object, provider.judgement);
-  return conditionOf(object, "Ready")?.status === "True"
-    ? lookWhetherActive(work, object, provider.provider)
-    : ensure(work, object, provider.provider);
+  if (conditionOf(object, "Ready")?.status !== "True") return ensure(work, object, provider.provider);
+  // The collection has the status, which stands for the claim from now on.
+  work.collections.unclaim(namespace, name);
+  return lookWhetherActive(work, object, provider.provider);
 }
 
 /** Whether the object's pod exists and has not finished. A pod of the same name with another UID is another pod (KU-16). */
@@ -82,15 +89,19 @@ async function ensure(
   const requested = canonicalRequest(spec.requested);
   const pod = { namespace, name: podName, uid: podUid };
   const made = await provider.ensure({ key, pod, nodeName, parameters: parametersOf(spec.parameters), requested });
+  // This answer replaces an earlier one whose status may not have been written.
+  collections.unclaim(namespace, name);
   if (!made.ok) return refuse(context, object, made);
   const absent = requestedProblem(requested, made.value);
   if (absent !== undefined) return refuse(context, object, failure("refused", `the provider's answer: ${absent}`));
   // The port of another pod would bring its packets here. It may also be one that is just released, so the next try decides.
-  if (collections.hasOther(object, made.value.providerId))
+  if (!collections.claim(object, made.value.providerId))
     return refuse(context, object, failure("unavailable", "the provider's answer: its port is another ExternalPort's"));
   looks.delete(key);
   const judgement = { type: "Ready", status: "True", reason: "Ready", message: "the node can plug the port" } as const;
   const written = await writeStatus(context, object, judgement, made.value);
+  // No other work on the object follows. After any other failure the next try has a newer answer.
+  if (written.kind === "absent") collections.unclaim(namespace, name);
   return outcomeOf(written);
 }
 
@@ -142,10 +153,9 @@ async function lookWhetherActive(
 
 /** Releases the port of a pod that is gone, then lets the object go. */
 async function release(work: PortWork, object: ExternalPort): Promise<WorkOutcome> {
-  const { context, providers } = work;
+  const { context, collections, providers } = work;
   const { namespace, name, uid, resourceVersion, finalizers, port, spec } = object;
   if (!object.isDeleted) return outcomeOf(await context.objects.remove(portPath(namespace, name), { uid }));
-  if (!finalizers.includes(externalPortFinalizer)) return done;
   const configured = providers.get(spec.provider);
   if (configured !== undefined) {
     const released = await configured.provider.release({
@@ -158,6 +168,8 @@ async function release(work: PortWork, object: ExternalPort): Promise<WorkOutcom
     // Only the provider's settings make a release possible: the object keeps its name until then.
     return { kind: "failed", why: `provider "${spec.provider}" is not configured: the port of ${name} is not released` };
   }
+  // The status of a port whose pod is gone may never have been written.
+  collections.unclaim(namespace, name);
   const kept = finalizers.filter((each) => each !== externalPortFinalizer);
   return outcomeOf(await context.objects.patch(portPath(namespace, name), { metadata: { resourceVersion, finalizers: kept } }));
 }
