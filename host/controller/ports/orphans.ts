@@ -1,6 +1,7 @@
 // Ports of a fabric that no ExternalPort has: a controller ended between the port's creation and the object's status, or somebody removed the object.
 
-import { readExternalPort } from "../../../src/external-port/external-port.ts";
+import { setTimeout } from "node:timers/promises";
+import { isReleased, readExternalPort } from "../../../src/external-port/external-port.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { PartContext } from "../part.ts";
 import type { OwnedPort, PortProvider } from "./provider.ts";
@@ -10,6 +11,34 @@ import { portPath } from "./status.ts";
 const maxReleased = 500;
 /** Ports that one look asks the API about: a provider's list may be long and wrong, and each question is a request. */
 const maxAsked = 2_000;
+
+/** Settings of the looks for orphans of one provider. */
+export interface OrphanLooks {
+  /** Whether a watched object has the port. */
+  readonly isInUse: (port: OwnedPort) => boolean;
+  /** Interval between looks, in ms. */
+  readonly everyMs: number;
+}
+
+/** Looks for orphans of the provider until `signal` is aborted, at once and then at each interval. */
+export async function lookForOrphans(
+  context: Pick<PartContext, "objects" | "log">,
+  name: string,
+  provider: PortProvider,
+  { isInUse, everyMs }: OrphanLooks,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await releaseOrphans(context, name, provider, isInUse);
+    } catch (error) {
+      // A mistake in one provider must not end the controller.
+      const why = error instanceof Error ? error.message : String(error);
+      context.log("warn", `provider "${name}": the look for orphans failed: ${why}`);
+    }
+    await setTimeout(everyMs, undefined, { signal }).catch(() => undefined);
+  }
+}
 
 /**
  * Releases the orphans. An ExternalPort is created before its port, so a port without an object is never about to get one. A port that `isInUse` knows
@@ -51,7 +80,9 @@ async function isOrphan(objects: PartContext["objects"], provider: string, { key
   if (answer.kind === "absent") return true;
   if (answer.kind !== "object") return false;
   const object = readExternalPort(answer.object);
-  if (!object.ok || object.value.spec.provider !== provider || object.value.port === undefined) return false;
+  if (!object.ok || object.value.spec.provider !== provider) return false;
+  if (isReleased(object.value)) return true;
+  if (object.value.port === undefined) return false;
   // The fabric has two ports of one object; its status names the one in use.
   return object.value.port.providerId !== providerId;
 }

@@ -7,10 +7,10 @@ import { observeState, observeWork } from "../work/observe-work.ts";
 import { PortCollections } from "./collections.ts";
 import { type KuryrSettings, KuryrWriter } from "./kuryr.ts";
 import { keepPortsAhead, observePortsAhead } from "./ports-ahead.ts";
-import { releaseOrphans } from "./orphans.ts";
+import { lookForOrphans } from "./orphans.ts";
 import { workOnPod } from "./pod-work.ts";
 import { type ActiveLooks, type PortWork, workOnPort } from "./port-work.ts";
-import type { OwnedPort, PortProvider } from "./provider.ts";
+import type { OwnedPort } from "./provider.ts";
 import type { ConfiguredProvider } from "./provider-settings.ts";
 
 const part = "externalports";
@@ -74,7 +74,10 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
         collections.start(signal);
         while (!collections.complete && !signal.aborted) await setTimeout(listingMs);
         const ahead = [...providers].map(([name, { provider }]) => keepPortsAhead(context, name, provider, signal));
-        const orphans = [...providers].map(([name, { provider }]) => lookForOrphans(work, name, provider, orphansMs, signal));
+        const orphans = [...providers].map(([name, { provider }]) => {
+          const isInUse = (port: OwnedPort): boolean => collections.isInUse(name, port);
+          return lookForOrphans(context, name, provider, { isInUse, everyMs: orphansMs }, signal);
+        });
         await Promise.all([...queues.map((each) => each.run(signal)), ...orphans, ...ahead]);
       },
     };
@@ -92,30 +95,4 @@ async function workOn(work: PortWork, writer: KuryrWriter | undefined, key: stri
     return writer?.write(namespace, name, ports) ?? { kind: "done" };
   }
   return kind === "pod" ? workOnPod(work.context, work.collections, namespace, name) : workOnPort(work, namespace, name);
-}
-
-async function lookForOrphans(
-  { context, collections }: PortWork,
-  name: string,
-  provider: PortProvider,
-  everyMs: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const isInUse = ({ key, providerId }: OwnedPort): boolean => {
-    const [namespace = "", object = ""] = key.split("/");
-    const seen = collections.ports.get(namespace, object);
-    return seen?.spec.provider === name && seen.port?.providerId === providerId;
-  };
-  while (!signal.aborted) {
-    try {
-      await releaseOrphans(context, name, provider, isInUse);
-    } catch (error) {
-      // A mistake in one provider must not end the controller.
-      context.log(
-        "warn",
-        `provider "${name}": the look for orphans failed: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
-    await setTimeout(everyMs, undefined, { signal }).catch(() => undefined);
-  }
 }

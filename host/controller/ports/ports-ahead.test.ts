@@ -66,6 +66,22 @@ describe("the looks at ports made ahead", () => {
     await kept;
   });
 
+  test("do not end at a mistake in the provider, which is told in an Event", async () => {
+    const ahead = { keep: () => Promise.reject(new TypeError("a mistake")) };
+    const { context: part, events } = context();
+    const ended = new AbortController();
+    let hasEnded = false;
+    const kept = keepPortsAhead(part, "faulty", { ahead } as unknown as PortProvider, ended.signal);
+    const watched = kept.finally(() => (hasEnded = true));
+    await Promise.race([watched, vi.waitFor(() => expect(events).toHaveLength(1), { timeout: 5_000 })]);
+    const message = 'provider "faulty": ports cannot be made ahead: a mistake';
+    expect(events[0]).toContainEqual({ reason: "PortsAheadFailed", message, type: "Warning" });
+    await setTimeout(50);
+    expect(hasEnded).toBe(false);
+    ended.abort();
+    await watched;
+  });
+
   test("leave the free ports to the metric, whatever their outcome", async () => {
     const metrics = new MetricsOf(controllerMetricDefinitions);
     const ahead = { free: () => new Map([["s1", 3]]) };
