@@ -20,6 +20,8 @@ import { missing, referencePlugins } from "../harness/requires.ts";
 import { missingForKube, type Node, openNode } from "./node.ts";
 
 const portsOfShop = "/apis/plexus.dev/v1alpha1/namespaces/shop/externalports";
+/** Requests of the test of a quota. */
+const quotaRequests = ["create resourcequotas", "patch resourcequotas/status", "delete resourcequotas"];
 const fabric = { "plexus.dev/external-port": '{"provider":"fabric"}' };
 const externalPorts = { externalPorts: true };
 
@@ -67,7 +69,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
 
     beforeAll(async () => {
       [api, provider] = await Promise.all([
-        startApiServer({ alsoAllowed: [...networkRequests, ...portRequests, "create networks"] }),
+        startApiServer({ alsoAllowed: [...networkRequests, ...portRequests, ...quotaRequests, "create networks"] }),
         startPortProvider(),
       ]);
       objects = objectsOf(api.adminKubeconfig);
@@ -303,6 +305,31 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       await expect.poll(holders, { timeout: 20_000 }).toBe(2);
       expect((await objects.get(path)).kind).toBe("object");
       expect((await objects.patch(path, { metadata: { finalizers: [] } })).kind).toBe("object");
+    });
+
+    test("a ResourceQuota that refuses an ExternalPort is told in an Event of the pod, which gets its port when there is room", async () => {
+      const quotas = "/api/v1/namespaces/shop/resourcequotas";
+      const count = "count/externalports.plexus.dev";
+      const allow = async (hard: string): Promise<void> => {
+        // The status is the work of a controller that does not run here.
+        const merged = await objects.patch(`${quotas}/ports/status`, {
+          status: { hard: { [count]: hard }, used: { [count]: "0" } },
+        });
+        expect(merged.kind).toBe("object");
+      };
+      const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "ports" }, spec: { hard: { [count]: "0" } } };
+      expect((await objects.create(quotas, quota)).kind).toBe("object");
+      try {
+        await allow("0");
+        const web = await pod();
+        const events = async (): Promise<string> => (await api.eventsOf(web)).join("\n");
+        await expect.poll(events, { timeout: 20_000 }).toMatch(/Warning ExternalPortNotCreated .*exceeded quota: ports/u);
+        expect(provider.ports.size).toBe(0);
+        await allow("1");
+        await untilPorts(provider, 1);
+      } finally {
+        await objects.remove(`${quotas}/ports`);
+      }
     });
 
     test("a network whose plugins take no port is refused", async () => {

@@ -11,7 +11,7 @@ import type { PartContext } from "../part.ts";
 import { outcomeOf } from "../work/request-outcome.ts";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import type { PortCollections } from "./collections.ts";
-import { portsPath } from "./status.ts";
+import { portPath, portsPath } from "./status.ts";
 
 const done: WorkOutcome = { kind: "done" };
 
@@ -39,9 +39,20 @@ export async function workOnPod(
     return done;
   }
   for (const spec of wanted.ports) {
-    if (collections.ports.get(namespace, externalPortName(spec.podUid, spec.index)) !== undefined) continue;
+    const port = externalPortName(spec.podUid, spec.index);
+    if (collections.ports.get(namespace, port) !== undefined) continue;
     const made = await objects.create(portsPath(namespace), externalPortObject(namespace, spec));
-    if (made.kind !== "object" && made.kind !== "conflict") return outcomeOf(made);
+    if (made.kind === "object") continue;
+    // A conflict means that the object exists, or that a ResourceQuota was changed at the same time.
+    if (made.kind === "conflict" && (await objects.get(portPath(namespace, port))).kind === "object") continue;
+    if (made.kind === "refused") {
+      const message = `the API server refuses ExternalPort ${port}, which is tried again: ${made.why}`;
+      event(
+        { kind: "Pod", eventNamespace: namespace, name, uid: pod.uid },
+        { reason: "ExternalPortNotCreated", message, type: "Warning" },
+      );
+    }
+    return outcomeOf(made);
   }
   return done;
 }
