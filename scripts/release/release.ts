@@ -1,4 +1,5 @@
-// `npm run release -- [--out DIR] [--only PART[,PART…]] [--no-build]`: makes the files of a release from the tree, the same files for the same commit.
+// `npm run release -- [--out DIR] [--only PART[,PART…]] [--untagged [--no-build]]`: makes the files of a release from the tree, the same files for the
+// same commit. The tree must be committed and at the tag of package.json's version. --untagged: a trial, from the tree as it is.
 // The options --builder, --base, --downloads, --buildah and --storage are those of `npm run image`.
 
 import { spawnSync } from "node:child_process";
@@ -14,6 +15,7 @@ import { makeNodeArchive } from "./node-archive.ts";
 import { makeNpmPackage } from "./npm-package.ts";
 import { pack } from "./pack.ts";
 import { makeSdkPackages } from "./sdk-packages.ts";
+import { notTheRelease } from "./release-tree.ts";
 import { sourceDate } from "./source-date.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -40,6 +42,7 @@ const { values } = parseArgs({
   options: {
     out: { type: "string", default: "release" },
     only: { type: "string", default: Object.keys(parts).join(",") },
+    untagged: { type: "boolean" },
     "no-build": { type: "boolean" },
     builder: { type: "string" },
     base: { type: "string" },
@@ -48,10 +51,16 @@ const { values } = parseArgs({
     storage: { type: "string" },
   },
 });
-const { out: _out, only: _only, "no-build": _noBuild, ...imageOptions } = values;
+const { out: _out, only: _only, untagged: _untagged, "no-build": _noBuild, ...imageOptions } = values;
 const wanted = values.only.split(",");
 const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
 if (unknown.length > 0) stop(2, `--only ${unknown.join(",")}: the parts are ${Object.keys(parts).join(", ")}`);
+if (values.untagged !== true) {
+  if (values["no-build"] === true)
+    stop(2, "--no-build takes dist/ as it is, perhaps of another commit: add --untagged for a trial");
+  const refusal = await notTheRelease(root, version);
+  if (refusal !== undefined) stop(1, refusal);
+}
 if (values["no-build"] !== true) {
   const built = spawnSync(process.execPath, [join(root, "scripts/build.ts")], { cwd: root, stdio: "inherit" });
   if (built.status !== 0) stop(1, "the build failed");

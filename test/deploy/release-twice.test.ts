@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 
+import { version } from "../../host/system/version.ts";
 import { unpackedBuildah, builder, downloads, imagePrograms, makeBuilder } from "../harness/image/programs.ts";
 import { root } from "../harness/compiled.ts";
 import { missing, type Requirement } from "../harness/requires.ts";
@@ -16,11 +17,11 @@ const asked: Requirement = () =>
     ? "it takes some ten minutes; set PLEXUS_TEST_RELEASE=1 to build the release twice"
     : undefined;
 
-/** A clone at this commit with the packages of this tree. */
+/** A clone at this commit, tagged as the release, with the packages of this tree. */
 function clone(directory: string, commit: string): void {
   execFileSync("git", ["clone", "--quiet", "--no-local", root, directory], { stdio: "inherit" });
   execFileSync("git", ["checkout", "--quiet", commit], { cwd: directory });
-  execFileSync("git", ["tag", "v0-test"], { cwd: directory });
+  execFileSync("git", ["tag", "--force", `v${version}`], { cwd: directory });
   execFileSync("cp", ["-a", join(root, "node_modules"), join(directory, "node_modules")]);
 }
 

@@ -11,10 +11,12 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { version } from "../../host/system/version.ts";
 import { root } from "../harness/compiled.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { callBinary, missingBuild } from "../harness/plexus.ts";
@@ -23,11 +25,24 @@ import { missing } from "../harness/requires.ts";
 const epoch = 1_700_000_000;
 
 function makeRelease(out: string, only: string): void {
-  execFileSync(process.execPath, ["scripts/release/release.ts", "--no-build", "--only", only, "--out", out], {
+  execFileSync(process.execPath, ["scripts/release/release.ts", "--untagged", "--no-build", "--only", only, "--out", out], {
     cwd: root,
     env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },
     stdio: ["ignore", "ignore", "inherit"],
   });
+}
+
+/** Runs the release in another tree. */
+function releaseIn(tree: string, ...args: readonly string[]) {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["scripts/release/release.ts", "--out", join(tree, "..", "out"), ...args],
+    {
+      cwd: tree,
+      encoding: "utf8",
+    },
+  );
+  return { status, stderr };
 }
 
 /** The shared libraries that the dynamic loader would load for a program. */
@@ -35,6 +50,45 @@ function libraries(program: string): readonly string[] {
   const lines = execFileSync("ldd", [program], { encoding: "utf8" });
   return [...lines.matchAll(/(?:=> )?(\/\S+) \(0x/g)].flatMap(([, path]) => path ?? []);
 }
+
+describe("a release", () => {
+  let directory: string;
+  let tree: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), "plexus-tagged-"));
+    tree = join(directory, "plexus");
+    mkdirSync(tree);
+    // This tree as it is, as the commit of another repository.
+    const copy = `git ls-files -z --cached --others --exclude-standard -- $2 | tar -c --null --files-from=- | tar -x -C "$1"`;
+    const parts = "package.json .gitignore scripts host src delegates deploy wit";
+    execFileSync("sh", ["-c", copy, "sh", tree, parts], { cwd: root });
+    const git = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgSign=false"];
+    for (const args of [
+      ["init", "--quiet"],
+      ["add", "."],
+      ["commit", "--quiet", "--message", "release"],
+    ])
+      execFileSync("git", [...git, ...args], { cwd: tree });
+    // Outside the repository, where .gitignore does not matter.
+    symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
+  }, 60_000);
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  test("is refused without the tag of its version, and from a tree with a file that is not committed, and nothing is written", () => {
+    expect(releaseIn(tree)).toEqual({ status: 1, stderr: expect.stringContaining(`does not have the tag v${version}`) });
+    execFileSync("git", ["tag", `v${version}`], { cwd: tree });
+    writeFileSync(join(tree, "deploy/helm/plexus/notes.txt"), "");
+    const stderr = expect.stringContaining("not committed: deploy/helm/plexus/notes.txt; commit or remove them");
+    expect(releaseIn(tree)).toEqual({ status: 1, stderr });
+    expect(existsSync(join(directory, "out"))).toBe(false);
+  });
+
+  test("of an earlier build is a trial", () => {
+    expect(releaseIn(tree, "--no-build")).toEqual({ status: 2, stderr: expect.stringContaining("add --untagged") });
+    expect(releaseIn(tree, "--no-build", "--untagged", "--only", "chart")).toEqual({ status: 0, stderr: "" });
+    expect(readdirSync(join(directory, "out"))).toContain(`plexus-${version}.tgz`);
+  });
+});
 
 describe.skipIf(missing("releases", () => missingBuild()))("the archive for a node", () => {
   let directory: string;
