@@ -69,6 +69,21 @@ test("a list of Neutron without an end is refused", async () => {
   expect(listed).toMatchObject({ ok: false, message: expect.stringContaining("more than 50000 ports") });
 });
 
+test("a list of Neutron whose pages together have more than 16 MiB is refused", async () => {
+  const outcomes: unknown[] = [];
+  for (const pages of [4, 5]) {
+    answer = (_, query) => {
+      const number = Number(query.get("marker") ?? "0") + 1;
+      const links = number === pages ? [] : [{ rel: "next" }];
+      return { body: JSON.stringify({ ports: [{ id: `${number}`, name: "x".repeat(4_000_000) }], ports_links: links }) };
+    };
+    const listed = await new NeutronClient({ url, auth: { type: "none" } }).list("ports", []);
+    outcomes.push(listed.ok ? listed.value.length : listed.message);
+  }
+  const refusal = /^Neutron lists ports of more than 16777216 bytes on all pages together, .*\. Delete unused ports/;
+  expect(outcomes).toEqual([4, expect.stringMatching(refusal)]);
+});
+
 test("an answer to one request has 1 MiB at most", async () => {
   answer = () => ({ body: JSON.stringify({ active: true, more: "x".repeat(1024 * 1024) }) });
   const active = await httpProvider({ url, owner: "test" }).active({ key: "shop/u-0", providerId: "p" });

@@ -19,6 +19,8 @@ export type JsonAnswer =
       readonly status: number;
       readonly headers: Headers;
       readonly body: Readonly<Record<string, unknown>>;
+      /** Size of the body in bytes. */
+      readonly bytes: number;
     }
   | { readonly kind: "none"; readonly why: string };
 
@@ -45,7 +47,8 @@ export async function requestJson({
       signal: AbortSignal.timeout(requestMs),
     });
     const text = await readBounded(answer, maxBytes);
-    return { kind: "answer", status: answer.status, headers: answer.headers, body: objectOf(text) };
+    const { status } = answer;
+    return { kind: "answer", status, headers: answer.headers, body: objectOf(text), bytes: Buffer.byteLength(text) };
   } catch (error) {
     return { kind: "none", why: `${method} ${new URL(url).origin}: ${whyNone(error)}` };
   }

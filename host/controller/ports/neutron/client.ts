@@ -15,8 +15,8 @@ export interface NeutronFailure extends ProviderFailure {
   readonly type?: string;
 }
 
-/** The outcome of a request. */
-export type NeutronResult = { readonly ok: true; readonly value: Body } | NeutronFailure;
+/** The outcome of a request. `bytes`: the size of the answer. */
+export type NeutronResult = { readonly ok: true; readonly value: Body; readonly bytes: number } | NeutronFailure;
 
 /** Neutron's types of errors that say that there is no more to give. */
 const exhausted: readonly string[] = [
@@ -60,10 +60,12 @@ export class NeutronClient {
 
   /**
    * All objects of a collection, page by page. `key`: the collection's name. A server may have a smaller limit than the request (`pagination_max_limit`),
-   * so a short page with a link to the next one is not the last. The link itself is not followed: it could name another host.
+   * so a short page with a link to the next one is not the last. The link itself is not followed: it could name another host. Fails with `unavailable` if
+   * all pages together have more than `maxListed` objects or `maxListBytes` bytes.
    */
   async list(key: string, query: readonly (readonly [string, string])[]): Promise<ProviderResult<readonly Body[]>> {
     const found: Body[] = [];
+    let bytes = 0;
     for (let marker: string | undefined; ;) {
       const page = new URLSearchParams([
         ...query.map((each) => [...each]),
@@ -73,8 +75,9 @@ export class NeutronClient {
       const answer = await this.#send({ method: "GET", url: `${this.#base}/${key}?${page.toString()}`, maxBytes: maxListBytes });
       if (!answer.ok) return answer;
       const objects = objectsOf(answer.value[key]);
-      if (found.length + objects.length > maxListed)
-        return failure("unavailable", `Neutron lists more than ${maxListed} ${key}, which plexus-controller cannot hold`);
+      bytes += answer.bytes;
+      if (found.length + objects.length > maxListed) return tooLong(`more than ${maxListed} ${key}`, key);
+      if (bytes > maxListBytes) return tooLong(`${key} of more than ${maxListBytes} bytes on all pages together`, key);
       for (const object of objects) found.push(object);
       const last = objects.at(-1)?.["id"];
       const isLast = objects.length < pageSize && !objectsOf(answer.value[`${key}_links`]).some(({ rel }) => rel === "next");
@@ -88,6 +91,11 @@ const pageSize = 500;
 /** Objects of one list at most: a server that never ends its list must not fill the memory. */
 const maxListed = 50_000;
 
+function tooLong(content: string, key: string): NeutronFailure {
+  const remedy = `Delete unused ${key}, or let the provider use a project of Neutron that has fewer`;
+  return failure("unavailable", `Neutron lists ${content}, which plexus-controller cannot hold. ${remedy}`);
+}
+
 /** The objects in a list of an answer. */
 export function objectsOf(value: unknown): readonly Body[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
@@ -100,8 +108,8 @@ export function portsOf(value: unknown): readonly Body[] {
 
 function outcomeOf(answer: JsonAnswer): NeutronResult {
   if (answer.kind === "none") return failure("unavailable", `Neutron: ${answer.why}`);
-  const { status, headers, body } = answer;
-  if (status >= 200 && status < 300) return { ok: true, value: body };
+  const { status, headers, body, bytes } = answer;
+  if (status >= 200 && status < 300) return { ok: true, value: body, bytes };
   const error = isJsonObject(body["NeutronError"]) ? body["NeutronError"] : {};
   const type = typeof error["type"] === "string" ? error["type"].slice(0, 100) : "";
   const message = typeof error["message"] === "string" ? error["message"].slice(0, 500) : "";

@@ -38,7 +38,10 @@ export class Trunks {
 
   /** Removes a port from its trunk; succeeds if it is in none. */
   async remove(portId: string): Promise<ProviderResult<void>> {
-    const trunks = await this.#client.list("trunks", []);
+    const trunks = await this.#client.list("trunks", [
+      ["fields", "id"],
+      ["fields", "sub_ports"],
+    ]);
     if (!trunks.ok) return trunks;
     for (const trunk of trunks.value) {
       if (!objectsOf(trunk["sub_ports"]).some(({ port_id: id }) => id === portId)) continue;
