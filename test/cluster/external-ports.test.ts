@@ -252,6 +252,33 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       await neutron.request("DELETE", `/ports/${parent}`);
     });
 
+    test("a pod is refused while two trunks have parent ports of its node's name, and gets its VLAN when one is renamed", async () => {
+      const namedPort = async (): Promise<string> =>
+        (await neutron.request("POST", "/ports", { port: { network_id: network, name: nodeName } })).port.id;
+      const parents = [await namedPort(), await namedPort()];
+      // A port without a trunk is no candidate.
+      const plain = await namedPort();
+      const trunks: string[] = [];
+      for (const parent of parents)
+        trunks.push((await neutron.request("POST", "/trunks", { trunk: { port_id: parent } })).trunk.id);
+      await api.network("shop", "ambiguous", [{ type: "external-port" }], kuryr({ driverType: "nested-vlan" }));
+      const pod = await api.pod("shop", "between", "ambiguous");
+      await soon(async () => expect(ready(await portOf(pod.uid))).toMatchObject({ status: "False", reason: "Refused" }));
+      const message = ready(await portOf(pod.uid))?.message;
+      for (const [index, trunk] of trunks.entries()) expect(message).toContain(`"${trunk}" of port "${parents[index]}"`);
+      expect(message).toMatch(/ of node node: .* give the parent ports of other machines another name$/);
+      await neutron.request("PUT", `/ports/${parents[1]}`, { port: { name: "another machine" } });
+      const { status } = await readyPort(pod.uid);
+      expect(status?.binding).toEqual({ type: "vlan", vlan: 1 });
+      const subports = async (trunk = ""): Promise<readonly string[]> =>
+        (await neutron.request("GET", `/trunks/${trunk}`)).trunk.sub_ports.map(({ port_id: id }) => id);
+      expect([await subports(trunks[0]), await subports(trunks[1])]).toEqual([[status?.providerId], []]);
+      await api.deletePod("shop", "between");
+      await soon(async () => expect(await ownPorts()).toEqual([]));
+      for (const trunk of trunks) await neutron.request("DELETE", `/trunks/${trunk}`);
+      for (const port of [...parents, plain]) await neutron.request("DELETE", `/ports/${port}`);
+    });
+
     test("a quota that is full is QuotaExceeded, and the port is made once there is room", async () => {
       const { ids, refusal } = await fillQuota(neutron, network);
       expect(refusal).toContain("OverQuota");

@@ -47,6 +47,18 @@ function neutron(more: object = {}): ReturnType<typeof neutronProvider> {
   return neutronProvider(neutronSettings.parse({ url, auth: { type: "none" }, podSubnet: "5", ...more }), "test");
 }
 
+/** The message of an ensure on a node whose named port has these trunks. */
+async function refusalOf(trunks: readonly object[]): Promise<string> {
+  answer = (each) => {
+    if (each.includes("/subnets/")) return { body: JSON.stringify({ subnet }) };
+    if (each.includes("/networks/")) return { body: '{"network": {}}' };
+    return { body: JSON.stringify(each.endsWith("/trunks") ? { trunks } : { ports: [{ id: "p" }] }) };
+  };
+  const made = await neutron({ driver: "nested-vlan" }).ensure(request);
+  expect(made).toMatchObject({ ok: false, reason: "refused" });
+  return made.ok ? "" : made.message;
+}
+
 test("a list of Neutron goes on after a page that the server's own limit has made short", async () => {
   const ports = Array.from({ length: 250 }, (_, index) => ({ id: String(index).padStart(3, "0") }));
   answer = (_, query) => {
@@ -98,6 +110,18 @@ test("a port whose ID is no text is not taken, and ends nothing", async () => {
   const provider = neutron({ ahead: [{ subnet: "5", min: 1, max: 1 }] });
   expect(await provider.ahead?.keep()).toMatchObject({ ok: false, reason: "unavailable" });
   expect(await provider.ensure(request)).toMatchObject({ ok: false, reason: "unavailable" });
+});
+
+test("several trunks of a node are refused by a short, inert message, and a trunk whose ID is no text is not taken", async () => {
+  const several = await refusalOf(
+    Array.from({ length: 400 }, () => ({ id: `\u001b[2J${"t".repeat(900)}`, port_id: { toString: 1 } })),
+  );
+  expect(several).toMatch(
+    /^Neutron has more than one trunk whose parent port has the name of node n: .* and others\. .* another name$/,
+  );
+  expect(several.length).toBeLessThan(1_000);
+  expect(several).not.toContain("\u001b");
+  expect(await refusalOf([{ id: { toString: 1, valueOf: 1 } }])).toMatch(/^Neutron has no trunk whose parent port/);
 });
 
 test("a driverType with the name of an object's own member is no alias", async () => {

@@ -1,13 +1,20 @@
 // Subports of the nodes' trunks: a node that is itself a machine of OpenStack carries each pod's port as a VLAN.
 
+import { quote } from "../../../../src/json/quote.ts";
 import type { ProviderResult } from "../provider.ts";
 import { failure } from "../provider.ts";
-import { type Body, type NeutronClient, objectsOf } from "./client.ts";
+import { type Body, type NeutronClient, objectsOf, portsOf } from "./client.ts";
 
 /** Attempts to find a free VLAN while other controllers take VLANs of the same trunk. */
 const maxAttempts = 16;
+/** Ports whose trunks one request asks for: their IDs are in the request's URL, which Neutron bounds. */
+const maxParents = 50;
+/** Trunks that an error names. */
+const maxNamed = 3;
+/** Length of an ID in an error. */
+const maxId = 64;
 
-/** The trunks. A node's trunk is the one whose parent port has the node's name. */
+/** The trunks. A node's trunk is the only one whose parent port has the node's name. */
 export class Trunks {
   readonly #client: NeutronClient;
   readonly #vlans: { readonly first: number; readonly last: number };
@@ -53,19 +60,24 @@ export class Trunks {
     return { ok: true, value: undefined };
   }
 
+  /** Neutron's names are not unique. A port of the node's name without a trunk is no parent port; a second trunk could be another machine's. */
   async #trunkOf(nodeName: string): Promise<ProviderResult<Body>> {
-    const parents = await this.#client.list("ports", [
+    const named = await this.#client.list("ports", [
       ["name", nodeName],
       ["fields", "id"],
     ]);
-    if (!parents.ok) return parents;
-    for (const { id } of parents.value) {
-      const trunks = await this.#client.list("trunks", [["port_id", String(id)]]);
+    if (!named.ok) return named;
+    const ids = portsOf(named.value).map(({ id }) => String(id));
+    const found: Body[] = [];
+    for (let from = 0; from < ids.length && found.length < 2; from += maxParents) {
+      const parents = ids.slice(from, from + maxParents).map((id) => ["port_id", id] as const);
+      const trunks = await this.#client.list("trunks", parents);
       if (!trunks.ok) return trunks;
-      const [trunk] = trunks.value;
-      if (trunk !== undefined) return { ok: true, value: trunk };
+      for (const trunk of trunks.value) if (typeof trunk["id"] === "string") found.push(trunk);
     }
-    return failure("refused", `Neutron has no trunk whose parent port has the name of node ${nodeName}`);
+    const [trunk, ...others] = found;
+    if (trunk === undefined) return failure("refused", `Neutron has no trunk whose parent port has the name of node ${nodeName}`);
+    return others.length === 0 ? { ok: true, value: trunk } : failure("refused", severalTrunks(nodeName, found));
   }
 
   #free(subports: readonly Body[]): number | undefined {
@@ -73,4 +85,16 @@ export class Trunks {
     for (let vlan = this.#vlans.first; vlan <= this.#vlans.last; vlan++) if (!taken.has(vlan)) return vlan;
     return undefined;
   }
+}
+
+function severalTrunks(nodeName: string, trunks: readonly Body[]): string {
+  const named = trunks.slice(0, maxNamed).map(({ id, port_id: parent }) => `${quotedId(id)} of port ${quotedId(parent)}`);
+  return (
+    `Neutron has more than one trunk whose parent port has the name of node ${nodeName}: ${named.join(", ")}` +
+    `${trunks.length > maxNamed ? " and others" : ""}. Only one may be the node's: give the parent ports of other machines another name`
+  );
+}
+
+function quotedId(id: unknown): string {
+  return quote(typeof id === "string" ? id : "", maxId);
 }
