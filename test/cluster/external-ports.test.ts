@@ -5,13 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { neutronProvider } from "../../host/controller/ports/neutron/provider.ts";
+import { neutronSettings } from "../../host/controller/ports/neutron/settings.ts";
+import type { PortProvider, PortRequest } from "../../host/controller/ports/provider.ts";
 import { externalPortName } from "../../src/external-port/external-port.ts";
 import { startController, type TestController } from "../harness/controller.ts";
 import { applyObjects, objectsOf } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { networkRequests } from "../harness/kube/network-requests.ts";
-import { type FaultProxy, startFaultProxy } from "../harness/neutron/fault-proxy.ts";
+import { type FaultProxy, type LateRequest, startFaultProxy } from "../harness/neutron/fault-proxy.ts";
 import { type Neutron, type NeutronObject, startNeutron } from "../harness/neutron/neutron.ts";
 import { missingNeutron } from "../harness/neutron/packages.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
@@ -48,6 +51,18 @@ function ready(port: Port | undefined): PortCondition | undefined {
 }
 
 const canPlug = !missingForKube("pods on ports of OVN");
+
+function directRequest(uid: string): PortRequest {
+  const pod = { namespace: "shop", name: "web", uid };
+  return { key: `shop/${uid}-0`, pod, nodeName, parameters: {}, requested: {} };
+}
+
+/** The ports of the key in the provider's list, from which the look for orphans begins. */
+async function ownedPorts(provider: PortProvider, { key }: PortRequest): Promise<readonly string[]> {
+  const listed = await provider.list();
+  if (!listed.ok) throw new Error(listed.message);
+  return listed.value.flatMap((port) => (port.key === key ? [port.providerId] : [])).toSorted();
+}
 
 /** Makes ports until Neutron refuses one; answers their IDs and the refusal. */
 async function fillQuota(
@@ -113,6 +128,24 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
         expect(ready(port)).toMatchObject({ status: "True" });
         return port as Port;
       });
+    /** A provider in this process, whose ports are not the controller's. */
+    const directProvider = (): PortProvider => {
+      const auth = {
+        type: "password",
+        url: proxy.url,
+        user: "plexus",
+        passwordFile: join(directory, "password"),
+        project: "pods",
+      };
+      return neutronProvider(neutronSettings.parse({ url: proxy.url, auth, podSubnet: subnet, portSecurity: false }), "direct");
+    };
+    const directPorts = async ({ key }: PortRequest): Promise<readonly string[]> =>
+      (await neutron.request("GET", `/ports?name=plexus:direct:${key}`)).ports.map(({ id }) => id).toSorted();
+    /** Faults of the next creations of a port; undefined lets a creation through. */
+    const faultCreations = (...faults: readonly (LateRequest | "hang up after" | undefined)[]): void => {
+      const left = [...faults];
+      proxy.fault = (each) => (each.startsWith("POST /v2.0/ports") ? left.shift() : undefined);
+    };
     const ownPorts = async (): Promise<readonly NeutronObject[]> =>
       (await neutron.request("GET", "/ports?tags=plexus-owner:test")).ports;
 
@@ -315,6 +348,56 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       expect(await ownPorts()).toHaveLength(1);
       await api.deletePod("shop", "cut");
       await soon(async () => expect(await ownPorts()).toEqual([]));
+    });
+
+    test("ensures of one key at the same time make one port, and a release among them leaves none", async () => {
+      const provider = directProvider();
+      const wanted = directRequest("at-once");
+      const made = await Promise.all([1, 2, 3].map(() => provider.ensure(wanted)));
+      const ids = await directPorts(wanted);
+      expect(ids).toHaveLength(1);
+      expect(made).toMatchObject(made.map(() => ({ ok: true, value: { providerId: ids[0] } })));
+      const other = directRequest("come-and-gone");
+      const [, released] = await Promise.all([
+        provider.ensure(other),
+        provider.release({ key: other.key, providerId: "" }),
+        provider.release({ key: wanted.key, providerId: ids[0] ?? "" }),
+      ]);
+      expect(released).toMatchObject({ ok: true });
+      expect([await directPorts(wanted), await directPorts(other)]).toEqual([[], []]);
+    });
+
+    test("a port that Neutron makes after its request was given up is found by the look for orphans once its pod is gone", async () => {
+      const provider = directProvider();
+      const wanted = directRequest("late");
+      const answered = Promise.withResolvers<void>();
+      faultCreations({ sentAfter: answered.promise });
+      expect(await provider.ensure(wanted)).toMatchObject({ ok: false, reason: "unavailable" });
+      const made = await provider.ensure(wanted);
+      const providerId = made.ok ? made.value.providerId : "";
+      answered.resolve();
+      await soon(async () => expect(await directPorts(wanted)).toHaveLength(2));
+      const late = (await directPorts(wanted)).find((id) => id !== providerId) ?? "";
+      expect(await provider.release({ key: wanted.key, providerId })).toMatchObject({ ok: true });
+      expect(await ownedPorts(provider, wanted)).toEqual([late]);
+      expect(await provider.release({ key: wanted.key, providerId: late })).toMatchObject({ ok: true });
+      expect(await directPorts(wanted)).toEqual([]);
+    });
+
+    test("of two ports of one key that Neutron made without an answer, one is taken and both are found by the look for orphans", async () => {
+      const provider = directProvider();
+      const wanted = directRequest("twice");
+      const answered = Promise.withResolvers<void>();
+      faultCreations({ sentAfter: answered.promise }, "hang up after");
+      for (const _ of [1, 2]) expect(await provider.ensure(wanted)).toMatchObject({ ok: false, reason: "unavailable" });
+      answered.resolve();
+      await soon(async () => expect(await directPorts(wanted)).toHaveLength(2));
+      const [taken = "", orphan = ""] = await directPorts(wanted);
+      expect(await provider.ensure(wanted)).toMatchObject({ ok: true, value: { providerId: taken } });
+      expect(await ownedPorts(provider, wanted)).toEqual([taken, orphan]);
+      expect(await provider.release({ key: wanted.key, providerId: orphan })).toMatchObject({ ok: true });
+      expect(await directPorts(wanted)).toEqual([taken]);
+      expect(await provider.release({ key: wanted.key, providerId: taken })).toMatchObject({ ok: true });
     });
 
     test("a controller killed at each of its requests leaves one port for the pod, and none when the pod is gone", async () => {

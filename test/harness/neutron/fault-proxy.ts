@@ -11,6 +11,11 @@ export interface Fault {
   readonly body?: object;
 }
 
+/** A request whose connection is closed at once. Neutron gets the request when the promise settles. */
+export interface LateRequest {
+  readonly sentAfter: Promise<void>;
+}
+
 /** The proxy. */
 export interface FaultProxy {
   readonly url: string;
@@ -21,7 +26,7 @@ export interface FaultProxy {
   /** Tokens that Keystone's part has given. */
   readonly tokens: readonly string[];
   /** Decides on each request; undefined lets it through. */
-  fault: (request: string) => Fault | "hang up after" | undefined;
+  fault: (request: string) => Fault | LateRequest | "hang up after" | undefined;
   /** Is awaited before a request goes on to Neutron. */
   before: (request: string) => Promise<void>;
   /** Makes all tokens invalid. */
@@ -65,7 +70,12 @@ export async function startFaultProxy(neutron: string, password?: string): Promi
     }
     if (needsToken && (valid === undefined || request.headers["x-auth-token"] !== valid)) return end(response, { status: 401 });
     const fault = proxy.fault(`${method} ${url}`);
-    if (typeof fault === "object") return end(response, fault);
+    const isLate = typeof fault === "object" && "sentAfter" in fault;
+    if (typeof fault === "object" && !isLate) return end(response, fault);
+    if (isLate) {
+      request.socket.destroy();
+      await fault.sentAfter;
+    }
     await proxy.before(`${method} ${url}`);
     const [status, text] = await inTurn(neutron, async () => {
       const forwarded = await fetch(`${neutron}${url}`, {
@@ -79,7 +89,7 @@ export async function startFaultProxy(neutron: string, password?: string): Promi
       return [forwarded.status, await forwarded.text()] as const;
     });
     statuses.push(status);
-    if (fault === "hang up after") return void request.socket.destroy();
+    if (isLate || fault === "hang up after") return void request.socket.destroy();
     response.writeHead(status, { "content-type": "application/json" });
     response.end(text);
   };

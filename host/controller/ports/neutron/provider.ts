@@ -4,6 +4,7 @@
 import { isJsonObject } from "../../../../src/json/document.ts";
 import { quote } from "../../../../src/json/quote.ts";
 import { type ProvidedPort, readProvidedPort } from "../../../../src/external-port/provided-port.ts";
+import { PortTurns } from "../port-turns.ts";
 import { failure, type OwnedPort, type PortProvider, type PortRequest, type ProviderResult } from "../provider.ts";
 import { type Body, NeutronClient, type NeutronFailure, objectsOf, portsOf } from "./client.ts";
 import { KeptObjects } from "./kept-objects.ts";
@@ -21,6 +22,7 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
   const subnets = new KeptObjects(client, "subnet");
   const networks = new KeptObjects(client, "network");
   const trunks = new Trunks(client, settings.vlans);
+  const turns = new PortTurns();
   const ownerTag = `plexus-owner:${owner}`;
   const nameOf = (key: string): string => `plexus:${owner}:${key}`;
   const keyOf = (name: unknown): string | undefined => {
@@ -111,35 +113,41 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
     return read.ok ? { ok: true, value: read.value } : failure("refused", `port ${id} of Neutron: ${read.problem}`);
   };
 
+  const ensure: PortProvider["ensure"] = async (request) => {
+    const choice = choose(settings, request.parameters);
+    if (typeof choice === "string") return failure("invalid", choice);
+    const subnet = await findSubnet(choice.subnet);
+    if (!subnet.ok) return subnet;
+    const found = await find(request.key);
+    if (!found.ok) return found;
+    // The same of two ports is taken each time; the other is an orphan.
+    const [existing, ...others] = found.value.toSorted((a, b) => (String(a["id"]) < String(b["id"]) ? -1 : 1));
+    const port =
+      existing === undefined ? await obtain(request, subnet.value, choice.driver) : { ok: true as const, value: existing };
+    if (!port.ok) return port;
+    for (const each of [port.value, ...others]) {
+      const tagged = await tag(each);
+      if (!tagged.ok) return tagged;
+    }
+    return complete(port.value, request, subnet.value, choice.driver);
+  };
+
+  const release: PortProvider["release"] = async ({ key, providerId }) => {
+    const found = await find(key);
+    if (!found.ok) return found;
+    for (const port of found.value) {
+      const id = String(port["id"]);
+      // Neutron may end a creation after its request was given up. The tag lets the look for orphans judge that port.
+      const done = providerId === "" || id === providerId ? await remove(client, trunks, id) : await tag(port);
+      if (!done.ok) return done;
+    }
+    return { ok: true, value: undefined };
+  };
+
   return {
     ahead,
-    ensure: async (request) => {
-      const choice = choose(settings, request.parameters);
-      if (typeof choice === "string") return failure("invalid", choice);
-      const subnet = await findSubnet(choice.subnet);
-      if (!subnet.ok) return subnet;
-      const found = await find(request.key);
-      if (!found.ok) return found;
-      // The same of two ports is taken each time; the other is an orphan.
-      const [existing] = found.value.toSorted((a, b) => (String(a["id"]) < String(b["id"]) ? -1 : 1));
-      const port =
-        existing === undefined ? await obtain(request, subnet.value, choice.driver) : { ok: true as const, value: existing };
-      if (!port.ok) return port;
-      const tagged = await tag(port.value);
-      return tagged.ok ? complete(port.value, request, subnet.value, choice.driver) : tagged;
-    },
-
-    release: async ({ key, providerId }) => {
-      const found = await find(key);
-      if (!found.ok) return found;
-      for (const port of found.value) {
-        const id = String(port["id"]);
-        if (providerId !== "" && id !== providerId) continue;
-        const released = await remove(client, trunks, id);
-        if (!released.ok) return released;
-      }
-      return { ok: true, value: undefined };
-    },
+    ensure: (request) => turns.take(request.key, () => ensure(request)),
+    release: (port) => turns.take(port.key, () => release(port)),
 
     list: async () => {
       const ports = await client.list("ports", [
