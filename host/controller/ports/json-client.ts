@@ -1,6 +1,7 @@
 // Requests to a provider's HTTP API with JSON bodies: bounded in time and size, without redirects, because a redirect would carry credentials away.
 
 import { isJsonObject } from "../../../src/json/document.ts";
+import { retryAfterMs } from "../../../src/kube/backoff.ts";
 
 /** One request. */
 export interface JsonRequest {
@@ -68,10 +69,13 @@ function whyNone(error: unknown): string {
   return `no trusted authority has signed the server's certificate (${code}). To do: ${remedy}`;
 }
 
-/** The pause of a `Retry-After` header in seconds, as ms. */
+/** Longest pause in ms that a server may ask for. */
+const maxPauseMs = 3_600_000;
+
+/** The pause of a `Retry-After` header in ms; undefined without one, and for one that is too long. */
 export function retryAfter(headers: Headers): number | undefined {
-  const seconds = Number(headers.get("retry-after") ?? "");
-  return seconds > 0 && seconds <= 3_600 ? seconds * 1000 : undefined;
+  const ms = retryAfterMs(headers.get("retry-after") ?? undefined, Date.parse, Date.now()) ?? 0;
+  return ms > 0 && ms <= maxPauseMs ? ms : undefined;
 }
 
 /** The body of an answer. Rejects if it is too large. */
