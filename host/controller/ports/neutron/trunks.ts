@@ -24,8 +24,12 @@ export class Trunks {
     this.#vlans = vlans;
   }
 
-  /** Adds a port to the node's trunk, with the lowest free VLAN; answers the VLAN, also if it was added before. */
+  /**
+   * Adds a port to the node's trunk, with the lowest free VLAN; answers the VLAN, also if it was added before. Fails with `refused` if Neutron's answer
+   * cannot change by another look at the trunk, such as for a port of another trunk.
+   */
   async add(nodeName: string, portId: string): Promise<ProviderResult<number>> {
+    let wasSubport = false;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const trunk = await this.#trunkOf(nodeName);
       if (!trunk.ok) return trunk;
@@ -33,14 +37,22 @@ export class Trunks {
       const own = subports.find(({ port_id: id }) => id === portId);
       if (typeof own?.["segmentation_id"] === "number") return { ok: true, value: own["segmentation_id"] };
       const vlan = this.#free(subports);
-      if (vlan === undefined) return failure("quota", `the trunk of node ${nodeName} has no free VLAN`);
+      if (vlan === undefined) return failure("quota", this.#noVlan(nodeName));
       const body = { sub_ports: [{ port_id: portId, segmentation_type: "vlan", segmentation_id: vlan }] };
       const added = await this.#client.send("PUT", `/trunks/${String(trunk.value["id"])}/add_subports`, body);
       if (added.ok) return { ok: true, value: vlan };
-      // Another writer took the VLAN meanwhile (DuplicateSubPort): look again.
-      if (added.status !== 409) return added;
+      if (added.type === "TrunkPortInUse") {
+        // Another writer may have added the port to this trunk meanwhile: one more look tells.
+        if (wasSubport) return failure("refused", inOtherTrunk(portId, nodeName));
+        wasSubport = true;
+      } else if (added.type !== "DuplicateSubPort") return added;
     }
-    return failure("unavailable", `the trunk of node ${nodeName} changes all the time`);
+    const { first, last } = this.#vlans;
+    const remedy = `Give other programs that add subports to this trunk VLANs outside of the provider's vlans (${first} to ${last})`;
+    return failure(
+      "unavailable",
+      `other writers took the free VLAN of the trunk of node ${nodeName} first, ${maxAttempts} times. ${remedy}`,
+    );
   }
 
   /** Removes a port from its trunk; succeeds if it is in none. */
@@ -80,11 +92,21 @@ export class Trunks {
     return others.length === 0 ? { ok: true, value: trunk } : failure("refused", severalTrunks(nodeName, found));
   }
 
+  #noVlan(nodeName: string): string {
+    const { first, last } = this.#vlans;
+    return `the trunk of node ${nodeName} has no free VLAN from ${first} to ${last}. Give the provider's vlans more, or the node fewer pods`;
+  }
+
   #free(subports: readonly Body[]): number | undefined {
     const taken = new Set(subports.map(({ segmentation_id: vlan }) => vlan));
     for (let vlan = this.#vlans.first; vlan <= this.#vlans.last; vlan++) if (!taken.has(vlan)) return vlan;
     return undefined;
   }
+}
+
+function inOtherTrunk(portId: string, nodeName: string): string {
+  const remedy = "Remove it from that trunk, or delete the pod, whose port then leaves it";
+  return `port ${portId} is a subport of another trunk than that of node ${nodeName}. ${remedy}`;
 }
 
 function severalTrunks(nodeName: string, trunks: readonly Body[]): string {
