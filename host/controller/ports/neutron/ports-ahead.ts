@@ -153,7 +153,8 @@ export class NeutronPortsAhead implements PortsAhead {
       if (free === undefined) return "taken";
       revision = free.revision;
     }
-    return failure("unavailable", `Neutron changes port ${id} all the time`);
+    const why = `free port ${id} has changed before each write (HTTP 412), ${maxRevisions} times`;
+    return failure("unavailable", `${why}. Stop the program that changes this cluster's free ports, or switch the pool off`);
   }
 
   /** Makes free ports, `maxBulk` in a request; fewer, if the fabric has not so many more. */
