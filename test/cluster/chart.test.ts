@@ -1,10 +1,10 @@
-// The chart on a real cluster: installed, upgraded and removed by helm, while pods come and go.
+// The chart on a real cluster: installed, upgraded and removed by helm, while pods come and go; then the rendered file and a namespace, by kubectl.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -14,6 +14,7 @@ import { sandboxImage } from "../e2e/containerd/sandbox-image.ts";
 import { root } from "../harness/compiled.ts";
 import type { Cluster } from "../harness/cluster/cluster.ts";
 import type { ClusterNode } from "../harness/cluster/node.ts";
+import { leftOn } from "../harness/cluster/left.ts";
 import { importPlexus, plexusRepository } from "../harness/cluster/plexus-image.ts";
 import { runtimeSocket } from "../harness/cluster/runtime.ts";
 import { toolsPod } from "../harness/cluster/pods.ts";
@@ -29,6 +30,15 @@ const plexusImage = "docker.io/library/plexus";
 const exampleImage = "registry.k8s.io/pause:3.10";
 const chart = join(root, "deploy", "helm", "plexus");
 const skip = missingCluster("the chart on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
+
+/** The first block of a language on the page of the installation that contains a text. */
+function pageBlock(language: string, containing: string): string {
+  const page = readFileSync(join(root, "docs", "how-to", "install-on-a-cluster.md"), "utf8");
+  const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gmu)].filter(([, its]) => its === language);
+  const block = blocks.map(([, , content = ""]) => content).find((content) => content.includes(containing));
+  if (block === undefined) throw new Error(`the page has no block of ${language} with ${containing}`);
+  return block;
+}
 
 /** A pod that selects the network of deploy/example.yaml. */
 const selecting = (name: string): object =>
@@ -70,13 +80,13 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     await cluster.stop();
   });
 
-  const release = async (command: string, tag: string, ...more: readonly string[]): Promise<void> => {
+  const release = async (command: string, tag: string, namespace: string, ...more: readonly string[]): Promise<void> => {
     const args = [
       command,
       "plexus",
       chart,
       "--namespace",
-      "kube-system",
+      namespace,
       "--wait",
       "--timeout",
       "120s",
@@ -85,12 +95,12 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
       ...more,
     ];
     const { status, stderr } = await cluster.helm(...args);
-    if (status !== 0) throw new Error(`helm ${command}: ${stderr}\n${await diagnosis()}`);
+    if (status !== 0) throw new Error(`helm ${command}: ${stderr}\n${await diagnosis(namespace)}`);
   };
-  const diagnosis = async (): Promise<string> => {
+  const diagnosis = async (namespace = "kube-system"): Promise<string> => {
     const pods = await cluster.kubectl("get", "events", "-A", "--field-selector=type!=Normal");
     const logs = ["install", "plexusd", "agent"].map((name) =>
-      cluster.kubectl("-n", "kube-system", "logs", "-l", "app.kubernetes.io/name=plexus", "-c", name, "--tail=30"),
+      cluster.kubectl("-n", namespace, "logs", "-l", "app.kubernetes.io/name=plexus", "-c", name, "--tail=30"),
     );
     return [pods, ...(await Promise.all(logs))]
       .map(({ stdout, stderr }) => `${stdout}${stderr}`)
@@ -105,22 +115,26 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     const path = "jsonpath={.metadata.annotations.k8s\\.v1\\.cni\\.cncf\\.io/network-status}";
     return JSON.parse((await cluster.succeed("get", "pod", pod, "-o", path)) || "[]");
   };
-  const ours = (): string => join(node.disk, "etc", "cni", "net.d", "00-plexus.conflist");
-
-  test("is installed within a minute by the three commands of page and README as they stand, and gives new pods their networks", async () => {
-    const page = readFileSync(join(root, "docs", "how-to", "install-on-a-cluster.md"), "utf8");
-    const [, commands = ""] = /^```sh\n([\s\S]*?)^```$/mu.exec(page) ?? [];
-    expect(commands.trim().split("\n")).toHaveLength(3);
-    expect(readFileSync(join(root, "README.md"), "utf8")).toContain(commands);
+  /** Runs commands of a page in a directory, with helm and kubectl on PATH. Answers stdout; throws with stderr and a diagnosis. */
+  const runCommands = async (commands: string, cwd = root): Promise<string> => {
     const programs = mkdtempSync(join(tmpdir(), "plexus-programs-"));
     onTestFinished(() => rmSync(programs, { recursive: true }));
     symlinkSync(helmBinary() ?? "", join(programs, "helm"));
     symlinkSync(kubectlBinary() ?? "", join(programs, "kubectl"));
     const env = { PATH: `${programs}:${process.env["PATH"]}`, HOME: programs, KUBECONFIG: cluster.kubeconfig };
-    const begun = performance.now();
-    const shell = spawn("sh", ["-e", "-c", commands], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+    const shell = spawn("sh", ["-e", "-c", commands], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
     const [output, [status], stderr] = await Promise.all([text(shell.stdout), once(shell, "exit"), text(shell.stderr)]);
-    if (status !== 0) throw new Error(`${stderr}\n${await diagnosis()}`);
+    if (status !== 0) throw new Error(`${commands}: ${stderr}\n${await diagnosis()}`);
+    return output;
+  };
+  const ours = (): string => join(node.disk, "etc", "cni", "net.d", "00-plexus.conflist");
+
+  test("is installed within a minute by the three commands of page and README as they stand, and gives new pods their networks", async () => {
+    const commands = pageBlock("sh", "helm install");
+    expect(commands.trim().split("\n")).toHaveLength(3);
+    expect(readFileSync(join(root, "README.md"), "utf8")).toContain(commands);
+    const begun = performance.now();
+    const output = await runCommands(commands);
     expect(performance.now() - begun).toBeLessThan(60_000);
     expect(JSON.parse(output.slice(output.lastIndexOf("\n[")))).toMatchObject([
       { name: "pods", interface: "eth0", default: true },
@@ -146,7 +160,7 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
 
   test("is upgraded while pods come and go, and no pod fails", async () => {
     const upgrading = { done: false };
-    const upgrade = release("upgrade", "next").finally(() => (upgrading.done = true));
+    const upgrade = release("upgrade", "next", "kube-system").finally(() => (upgrading.done = true));
     // The loop below reports the failure.
     upgrade.catch(() => undefined);
     const names: string[] = [];
@@ -190,23 +204,71 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     expect(left.split("\n").filter((name) => name.includes("/plexus"))).toEqual([]);
   }, 240_000);
 
-  test("MO-26 is removed without a hook by deleting its objects, and the next pod starts", async () => {
-    await release("install", "0.1.0");
-    await cluster.apply(selecting("again"));
-    await ready("again");
-    const { status, stderr } = await cluster.helm(
-      "uninstall",
-      "plexus",
-      "--namespace",
-      "kube-system",
-      "--no-hooks",
-      "--wait",
-      "--timeout",
-      "90s",
-    );
-    expect({ status, stderr }).toMatchObject({ status: 0 });
-    await expect.poll(() => existsSync(ours()), { timeout: 30_000 }).toBe(false);
-    await cluster.apply(toolsPod("last"));
-    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=30s", "pod/last");
-  }, 180_000);
+  /** Starts a pod with the default network only, and expects that it is ready within 30 s. */
+  const startsInTime = async (pod: string): Promise<void> => {
+    const begun = performance.now();
+    await cluster.apply(toolsPod(pod));
+    await ready(pod);
+    expect(performance.now() - begun).toBeLessThan(30_000);
+    expect(await cluster.succeed("exec", pod, "--", "ip", "-o", "link")).not.toContain("net1");
+  };
+  /** Links and leases of the default network. Leases of further networks stay with a pod that outlives Plexus, as the page says. */
+  const onDefaultNetwork = (): object => {
+    const { links, leases: reserved } = leftOn(node);
+    return {
+      links: links.filter((name) => name !== "plexus-second"),
+      leases: reserved.filter((path) => !path.includes("second")),
+    };
+  };
+  /** Removes Plexus without a hook while a pod with two networks runs, and expects a node that serves pods as before. */
+  const removedWithoutHook = async (name: string, remove: () => Promise<unknown>): Promise<void> => {
+    const before = onDefaultNetwork();
+    const [definition = ""] = readFileSync(join(root, "deploy", "example.yaml"), "utf8").split("\n---\n");
+    await cluster.apply(definition, selecting(name));
+    await ready(name);
+    expect(await statusOf(name)).toMatchObject([{ interface: "eth0" }, { interface: "net1" }]);
+    expect(readFileSync(ours(), "utf8")).toContain('"plexus"');
+    await remove();
+    await startsInTime(`${name}-next`);
+    await expect
+      .poll(() => readdirSync(join(node.disk, "etc", "cni", "net.d")), { timeout: 30_000 })
+      .toEqual(["10-bridge.conflist"]);
+    await startsInTime(`${name}-later`);
+    await cluster.succeed("delete", "pods", name, `${name}-next`, `${name}-later`, "--grace-period=1", "--timeout=60s");
+    await expect.poll(onDefaultNetwork, { timeout: 30_000 }).toEqual(before);
+  };
+
+  test("MO-26 the rendered file gives pods their networks, also by kustomize; kubectl delete -f leaves a node whose next pod starts", async () => {
+    await runCommands(pageBlock("sh", "deploy/plexus.yaml"));
+    const directory = mkdtempSync(join(tmpdir(), "plexus-kustomization-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const kustomization = pageBlock("yaml", "images:")
+      .replace("plexus/deploy", relative(directory, join(root, "deploy")))
+      .replace("REGISTRY/plexus", plexusRepository)
+      .replace("newTag: 0.1.0", "newTag: next");
+    writeFileSync(join(directory, "kustomization.yaml"), kustomization);
+    await cluster.succeed("apply", "--server-side", "-k", directory);
+    await cluster.succeed("-n", "kube-system", "rollout", "status", "daemonset/plexus", "--timeout=90s");
+    const images = "jsonpath={.items[*].spec['containers','initContainers'][*].image}";
+    const run = await cluster.succeed("-n", "kube-system", "get", "pods", "-l", "app.kubernetes.io/name=plexus", "-o", images);
+    expect(new Set(run.split(" "))).toEqual(new Set([`${plexusRepository}:next`]));
+    const deletion = ["delete", "-f", join(root, "deploy", "plexus.yaml")];
+    const labelled = await cluster.succeed(...deletion, "-l", "app.kubernetes.io/name=plexus", "--dry-run=server", "-o", "name");
+    expect(labelled).toContain("daemonset.apps/plexus");
+    expect(labelled).not.toContain("customresourcedefinition");
+    await removedWithoutHook("rendered", () => cluster.succeed(...deletion, "--timeout=60s"));
+  }, 240_000);
+
+  test("MO-26 the deletion of its namespace leaves a node whose next pod starts", async () => {
+    const namespace = "plexus-system";
+    await release("install", "0.1.0", namespace, "--create-namespace", "--set", "ready.wait=false");
+    await cluster.succeed("-n", namespace, "rollout", "status", "daemonset/plexus", "--timeout=90s");
+    // The next pod starts while the namespace is being deleted.
+    await removedWithoutHook("in-namespace", () => cluster.succeed("delete", "namespace", namespace, "--wait=false"));
+    await cluster.succeed("-n", namespace, "wait", "--for=delete", "pods", "--all", "--timeout=60s");
+    await runCommands(pageBlock("sh", "kubectl delete clusterroles"));
+    const kinds = "clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings";
+    const left = await cluster.succeed("get", kinds, "-o", "name");
+    expect(left.split("\n").filter((name) => name.includes("plexus"))).toEqual([]);
+  }, 240_000);
 });
