@@ -7,6 +7,7 @@ import { poolsPart } from "../../host/controller/pools/part.ts";
 import { WorkSpans } from "../../host/controller/work/work-spans.ts";
 import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
 import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
+import type { ReservationHolder } from "../../src/address-pool/address-reservation.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
@@ -83,11 +84,12 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
       metadata: { name, namespace: "shop" },
       spec: { network, interface: "eth0" },
     } as ApiObject & KubernetesObject);
+  /** Each holder as `POD NODE`; undefined: no reservation. */
   const holdersOf = async (address: string): Promise<readonly string[] | undefined> => {
     const found = await objects.get(`${reservations}/${pool}.${address}`);
     if (found.kind !== "object") return undefined;
-    const { holders = [] } = (found.object as unknown as { spec: { holders?: readonly { pod: string }[] } }).spec;
-    return holders.map((holder) => holder.pod);
+    const { holders = [] } = (found.object as unknown as { spec: { holders?: readonly ReservationHolder[] } }).spec;
+    return holders.map(({ pod, node }) => `${pod} ${node}`);
   };
   const ipsOf = async (claim: string): Promise<unknown> => {
     const found = outcome(await objects.get(`${claims}/${claim}`));
@@ -138,7 +140,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     const [address = ""] = addressesIn(added);
     expect(address).toMatch(/^10\.190\.0\.1(2[89]|3[0-5])$/);
     expect(await ipsOf("vm.pods.eth0")).toEqual([`${address}/24`]);
-    expect(await holdersOf(address)).toEqual(["vm-1"]);
+    expect(await holdersOf(address)).toEqual(["vm-1 node-1"]);
     // Another pod with the claim waits for the DEL.
     const second = ["vm-2", await makePod("vm-2")] as const;
     const early = await call(nodes[1], "ADD", second, { claim: "vm.pods.eth0" });
@@ -158,7 +160,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     // The claim goes while a pod has the address: it is free after the DEL.
     await objects.remove(`${claims}/vm.pods.eth0`);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(await holdersOf(address)).toEqual(["vm-2"]);
+    expect(await holdersOf(address)).toEqual(["vm-2 node-2"]);
     expect(await call(nodes[1], "DEL", second, { claim: "vm.pods.eth0" })).toMatchObject({ status: 0 });
     await expectSoon(async () => expect(await holdersOf(address)).toBeUndefined());
     expect(await call(nodes[1], "DEL", other, { claim: "other" })).toMatchObject({ status: 0 });
@@ -171,15 +173,15 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     const target = ["target", await makePod("target", instance)] as const;
     const [address = ""] = addressesIn(await call(nodes[0], "ADD", source, { claim: "live" }));
     expect(addressesIn(await call(nodes[1], "ADD", target, { claim: "live" }))).toEqual([address]);
-    expect(await holdersOf(address)).toEqual(["source", "target"]);
+    expect(await holdersOf(address)).toEqual(["source node-1", "target node-2"]);
     const third = ["third", await makePod("third", { ...instance, uid: "vmi-2" })] as const;
     expect((await call(nodes[1], "ADD", third, { claim: "live" })).json).toMatchObject({ code: 11 });
     await call(nodes[0], "DEL", source, { claim: "live" });
-    await expectSoon(async () => expect(await holdersOf(address)).toEqual(["target"]));
+    await expectSoon(async () => expect(await holdersOf(address)).toEqual(["target node-2"]));
     await call(nodes[1], "DEL", target, { claim: "live" });
   });
 
-  test("a StatefulSet's pod keeps its address by name, and pods of others get addresses of blocks", async () => {
+  test("a StatefulSet's pod that is made again on another node keeps its address by name, and other pods get other addresses", async () => {
     const labels = { app: "db" };
     const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "none" }] } };
     const uid = await create({
@@ -195,13 +197,25 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     expect(address).toMatch(/^10\.190\.0\.1(2[89]|3[0-5])$/);
     const plain = ["plain", await makePod("plain")] as const;
     expect(addressesIn(await call(nodes[0], "ADD", plain, { ipam }))[0]).not.toMatch(/^10\.190\.0\.1(2[89]|3[0-5])$/);
-    // A new sandbox of the same pod, whose old one was not removed: the address stays, and the new container holds it.
+    // A new sandbox of the same pod.
     await call(nodes[0], "DEL", before, { ipam });
-    expect(addressesIn(await call(nodes[0], "ADD", before, { ipam }))).toEqual([address]);
-    await call(nodes[0], "DEL", before, { ipam });
+    expect(addressesIn(await call(nodes[0], "ADD", before, { ipam, sandbox: "again" }))).toEqual([address]);
+    await call(nodes[0], "DEL", before, { ipam, sandbox: "again" });
+    await removePod("db-0");
     await expectSoon(async () => expect(await holdersOf(address)).toEqual([]));
+    // While no pod db-0 exists, its address stays reserved: db-1 gets another one.
+    const sibling = ["db-1", await makePod("db-1", set)] as const;
+    const [different = ""] = addressesIn(await call(nodes[1], "ADD", sibling, { ipam }));
+    expect(different).toMatch(/^10\.190\.0\.1(2[89]|3[0-5])$/);
+    expect(different).not.toBe(address);
+    const after = ["db-0", await makePod("db-0", set)] as const;
+    expect(after[1]).not.toBe(before[1]);
+    expect(addressesIn(await call(nodes[1], "ADD", after, { ipam }))).toEqual([address]);
+    expect([await holdersOf(address), await holdersOf(different)]).toEqual([["db-0 node-2"], ["db-1 node-2"]]);
+    for (const pod of [after, sibling]) await call(nodes[1], "DEL", pod, { ipam });
+    for (const each of [address, different]) await expectSoon(async () => expect(await holdersOf(each)).toEqual([]));
     await objects.remove("/apis/apps/v1/namespaces/shop/statefulsets/db");
-    await expectSoon(async () => expect(await holdersOf(address)).toBeUndefined());
+    for (const each of [address, different]) await expectSoon(async () => expect(await holdersOf(each)).toBeUndefined());
     await call(nodes[0], "DEL", plain, { ipam });
   });
 
@@ -219,7 +233,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     expect(addressesIn(await call(nodes[0], "ADD", one, { args, sandbox }))).toEqual([]);
     await call(nodes[0], "DEL", one, { args, sandbox });
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(await holdersOf("10.190.0.200")).toEqual(["asks"]);
+    expect(await holdersOf("10.190.0.200")).toEqual(["asks node-1"]);
     expect((await call(nodes[1], "ADD", other, { args })).json).toMatchObject({ code: 101 });
     await call(nodes[0], "DEL", one, { args });
     await expectSoon(async () => expect(await holdersOf("10.190.0.200")).toBeUndefined());
@@ -235,7 +249,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     // Without a daemon a one-shot engine serves the DEL, which needs no API.
     expect(await call(nodes[0], "DEL", pod, { claim: "killed" })).toMatchObject({ status: 0 });
     expect(nodes[0].leases(pool)).not.toContain(address);
-    expect(await holdersOf(address)).toEqual(["killed"]);
+    expect(await holdersOf(address)).toEqual(["killed node-1"]);
     await nodes[0].start();
     await call(nodes[0], "DEL", pod, { claim: "killed" });
     await expectSoon(async () => expect(await holdersOf(address)).toEqual([]));
