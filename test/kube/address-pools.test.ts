@@ -3,6 +3,10 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { poolsPart } from "../../host/controller/pools/part.ts";
+import { WorkSpans } from "../../host/controller/work/work-spans.ts";
+import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
+import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
 import {
   type AddressBlock,
   addressBlockObject,
@@ -17,7 +21,7 @@ import {
   type ReservationHolder,
   type ReservationOwner,
 } from "../../src/address-pool/address-reservation.ts";
-import { hasAddress } from "../../src/address-pool/spans.ts";
+import { hasAddress, sizeOf } from "../../src/address-pool/spans.ts";
 import { readAddress } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
@@ -52,7 +56,13 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
     outcome(await objects.patch(`/apis/plexus.dev/v1alpha1/addresspools/${name}`, { spec }));
 
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: poolRequests });
+    const ofController = ["nodes", "pods", "ipamclaims", "statefulsets"].flatMap((each) => [
+      `get ${each}`,
+      `list ${each}`,
+      `watch ${each}`,
+    ]);
+    const ofTests = ["create nodes", "delete nodes"];
+    api = await startApiServer({ alsoAllowed: [...poolRequests, ...ofController, ...ofTests] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     const first = poolObject("storage", [{ subnet: "10.50.0.0/24" }, { subnet: "fd00:50::/64" }]);
@@ -170,6 +180,27 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
     const items = listed.kind === "list" ? listed.items : [];
     return items.map(readAddressBlock).flatMap((read) => (read.ok ? [read.value] : []));
   };
+  /** Runs the controller's part for pools. Its clock can pass the wait for which a block stays marked. */
+  const runController = (): { passWait(): void; end(): Promise<void> } => {
+    let skippedMs = 0;
+    const aborted = new AbortController();
+    const part = poolsPart({ now: () => performance.now() + skippedMs, maxPauseMs: 200 })({
+      objects,
+      metrics: new MetricsOf(controllerMetricDefinitions),
+      spans: new WorkSpans(undefined),
+      lease: { namespace: "default", name: "plexus-controller" },
+      log: () => undefined,
+      event: () => undefined,
+    });
+    const ran = part.run(aborted.signal);
+    return {
+      passWait: () => void (skippedMs += 14_400_000),
+      end: async () => {
+        aborted.abort();
+        await ran;
+      },
+    };
+  };
   describe("two nodes with daemons", () => {
     let nodes: readonly [PoolNode, PoolNode];
     const both = <T>(act: (node: PoolNode) => Promise<T>): Promise<T[]> => Promise.all(nodes.map(act));
@@ -218,6 +249,37 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
       for (const container of ["q1", "q2", "q3"])
         expect(await node.call("ADD", container, { pool: "quiet" })).toMatchObject({ status: 0 });
       expect(api.audit(plexusUser).filter(({ resource }) => resource.startsWith("address"))).toHaveLength(before);
+    });
+
+    test("the next block is claimed before the first one is full, and the ADD that first uses it sends no request", async () => {
+      const [node] = nodes;
+      const pool = "ahead";
+      /** Requests of daemons for blocks, or for this pool. */
+      const requests = (): readonly string[] =>
+        api
+          .audit(plexusUser)
+          .filter(({ resource, name }) => resource === "addressblocks" || (resource === "addresspools" && name === pool))
+          .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+      const first = [...(await addUntilDone(node, pool))];
+      const [block = unreachable()] = await blocksOf(pool);
+      const size = Number(sizeOf([block.span]));
+      // Three quarters of the block.
+      for (let used = 1; used < size * 0.75; used++) {
+        expect(await blocksOf(pool)).toHaveLength(1);
+        first.push(...(await addUntilDone(node, pool)));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(await blocksOf(pool)).toHaveLength(1);
+      first.push(...(await addUntilDone(node, pool)));
+      await expect.poll(async () => (await blocksOf(pool)).map((each) => each.node)).toEqual([node.name, node.name]);
+      const before = requests();
+      while (first.length < size) first.push(...(await addUntilDone(node, pool)));
+      expect(first.every((address) => hasAddress([block.span], readAddress(address) ?? unreachable()))).toBe(true);
+      const added = await node.call("ADD", "next", { pool });
+      expect(requests()).toEqual(before);
+      const [next] = addressesIn(added);
+      const second = (await blocksOf(pool)).find(({ uid }) => uid !== block.uid) ?? unreachable();
+      expect(hasAddress([second.span], readAddress(next ?? "") ?? unreachable())).toBe(true);
     });
 
     test("a pool without a grant, with a data directory, or without an object is refused with the reason", async () => {
@@ -360,7 +422,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
       }
     });
 
-    test("a block that the controller has freed and another node has claimed is not used by the node that comes back", async () => {
+    test("a block that was freed and claimed by another node is not used by the restarted daemon of the node that comes back", async () => {
       const [node, other] = nodes;
       const [address] = await addUntilDone(node, "returned");
       const paused = node.daemon() ?? unreachable();
@@ -378,9 +440,54 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
       const refused = await node.call("ADD", "late", { pool: "returned" });
       expect(refused.json).toMatchObject({ code: 11, msg: expect.stringContaining("AddressPool returned is full") });
     });
+
+    test("a paused daemon that goes on uses no block that the controller has freed and another node has claimed meanwhile", async () => {
+      const [, other] = nodes;
+      const pool = "paused";
+      const paused = await openPoolNode("node-4", api.plexus);
+      let controller: ReturnType<typeof runController> | undefined;
+      try {
+        // The part frees blocks of nodes without a Node object: the other nodes keep theirs.
+        for (const { name } of [...nodes, paused]) expect(await create(nodeObject(name))).toMatchObject({ kind: "Node" });
+        controller = runController();
+        const [address] = await addUntilDone(paused, pool);
+        const daemon = paused.daemon() ?? unreachable();
+        daemon.signal("SIGSTOP");
+        const pausedAt = performance.now();
+        await objects.remove("/api/v1/nodes/node-4");
+        const isMarked = async (): Promise<boolean> => (await blocksOf(pool))[0]?.isOrphaned === true;
+        await expect.poll(isMarked, { timeout: 15_000 }).toBe(true);
+        const left = (): Promise<readonly AddressBlock[]> => {
+          controller?.passWait();
+          return blocksOf(pool);
+        };
+        await expect.poll(left, { timeout: 15_000 }).toEqual([]);
+        expect(await addUntilDone(other, pool)).toEqual([address]);
+        // The controller's true wait is a minute at least, and a daemon notices a pause of 15 seconds.
+        await new Promise((resolve) => setTimeout(resolve, pausedAt + 16_000 - performance.now()));
+        expect(await create(nodeObject("node-4"))).toMatchObject({ kind: "Node" });
+        // One call waits for the paused daemon, the other one comes afterwards.
+        const waiting = paused.call("ADD", "waiting", { pool });
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        daemon.signal("SIGCONT");
+        const refusals = [await waiting, await paused.call("ADD", "late", { pool })];
+        for (const { json } of refusals) {
+          expect(json).toMatchObject({ code: 11, msg: expect.stringContaining(`AddressPool ${pool} is full`) });
+        }
+        expect(paused.daemon()?.pid).toBe(daemon.pid);
+        expect((await blocksOf(pool)).map((block) => block.node)).toEqual([other.name]);
+      } finally {
+        paused.daemon()?.signal("SIGCONT");
+        await paused.dispose();
+        await controller?.end();
+      }
+    });
   });
 });
 
+function nodeObject(name: string): KubernetesObject & ApiObject {
+  return { apiVersion: "v1", kind: "Node", metadata: { name } };
+}
 function poolPath(name: string): string {
   return `/apis/plexus.dev/v1alpha1/addresspools/${name}`;
 }
@@ -392,9 +499,12 @@ function unreachable(): never {
 const pools = [
   poolObject("dual", [{ subnet: "10.170.0.0/24" }, { subnet: "fd00:170::/64" }], { blockSize: 16 }),
   poolObject("quiet", [{ subnet: "10.171.0.0/24" }], { blockSize: 64 }),
+  // Each block has 16 addresses: 0, the gateway and the last one are outside.
+  poolObject("ahead", [{ subnet: "10.177.0.0/24", first: "10.177.0.16", last: "10.177.0.239" }], { blockSize: 16 }),
   poolObject("small", [{ subnet: "10.172.0.0/29" }], { blockSize: 1 }),
   poolObject("away", [{ subnet: "10.173.0.0/24" }], { blockSize: 16 }),
   poolObject("rough", [{ subnet: "10.174.0.0/20" }], { blockSize: 8 }),
   poolObject("lost", [{ subnet: "10.176.0.0/28", first: "10.176.0.4", last: "10.176.0.11" }], { blockSize: 4 }),
   poolObject("returned", [{ subnet: "10.175.0.0/28" }], { blockSize: 16 }),
+  poolObject("paused", [{ subnet: "10.178.0.0/28" }], { blockSize: 16 }),
 ];
