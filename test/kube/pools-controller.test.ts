@@ -48,6 +48,13 @@ interface Stored {
   };
 }
 
+interface PoolEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly involvedObject: { readonly kind: string; readonly name: string };
+}
+
 function expectSoon<T>(check: () => Promise<T>): Promise<T> {
   return vi.waitFor(check, { timeout: 15_000, interval: 50 });
 }
@@ -59,6 +66,11 @@ function pause(): Promise<void> {
 
 function blockPath(name: string): string {
   return `${group}/addressblocks/${name}`;
+}
+
+/** The Event of an address whose owner is the claim of these tests. */
+function freedEvent(address: string): string {
+  return `Normal ReservationFreed: reservation storage.${address} is free: IPAMClaim shop/vm.storage.net1 is gone`;
 }
 
 function holder(node: string, podUid: string): ReservationHolder {
@@ -103,13 +115,25 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     const condition = (await read(`${group}/addresspools/${pool}`))?.status?.conditions?.find((each) => each.type === type);
     return `${condition?.status} ${condition?.reason}`;
   };
+  /** The Events of a pool, as `TYPE REASON: MESSAGE`. */
+  const eventsOf = async (pool: string): Promise<readonly string[]> => {
+    const listed = await objects.list("/api/v1/namespaces/default/events");
+    if (listed.kind !== "list") throw new Error(listed.why);
+    return (listed.items as unknown as readonly PoolEvent[])
+      .filter(({ involvedObject: { kind, name } }) => kind === "AddressPool" && name === pool)
+      .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+  };
+  const announced = (pool: string, event: string): Promise<void> =>
+    expectSoon(async () => expect(await eventsOf(pool)).toContain(event));
   const makeNode = (name: string): Promise<void> => create({ apiVersion: "v1", kind: "Node", metadata: { name } });
   const removeNode = async (name: string): Promise<void> => void (await objects.remove(`/api/v1/nodes/${name}`));
+  const makeBlock = (pool: string, index: number, node: string, first: bigint, last: bigint): Promise<void> => {
+    const claim = { pool, index, span: { family: 4, first, last } as const, node, holder: "h", freeAfterSeconds };
+    return create(addressBlockObject(claim) as ApiObject & KubernetesObject);
+  };
   const claimBlock = (index: number, node: string): Promise<void> => {
     const first = 0x0a_32_00_00n + BigInt(index) * 64n;
-    const span = { family: 4, first: index === 0 ? first + 1n : first, last: first + (index === 1023 ? 62n : 63n) } as const;
-    const claim = { pool: "storage", index, span, node, holder: "h", freeAfterSeconds };
-    return create(addressBlockObject(claim) as ApiObject & KubernetesObject);
+    return makeBlock("storage", index, node, index === 0 ? first + 1n : first, first + (index === 1023 ? 62n : 63n));
   };
   const reserve = async (
     text: string,
@@ -196,6 +220,32 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     await objects.remove(`${group}/addresspools/late`);
   });
 
+  test("a pool is Full, with an Event, from the claim of its last address until a block is given back", async () => {
+    // 10.60.0.2 and 10.60.0.3 in blocks of one address each.
+    const first = 0x0a_3c_00_02n;
+    const range = { subnet: "10.60.0.0/24", first: "10.60.0.2", last: "10.60.0.3" };
+    await create({ ...poolObject("tiny", [range], { blockSize: 1 }), metadata: { name: "tiny" } });
+    await expectSoon(async () => expect(await conditionOf("tiny", "Ready")).toBe("True Ready"));
+    const free = async (count: string): Promise<void> =>
+      expectSoon(async () =>
+        expect(await read(`${group}/addresspools/tiny`)).toMatchObject({ status: { addresses: [{ total: "2", free: count }] } }),
+      );
+    await makeBlock("tiny", 0, "n1", first, first);
+    await free("1");
+    expect(await conditionOf("tiny", "Full")).toBe("False FreeAddresses");
+    await makeBlock("tiny", 1, "n1", first + 1n, first + 1n);
+    await free("0");
+    expect(await conditionOf("tiny", "Full")).toBe("True NoFreeAddress");
+    const why = "every IPv4 address is in one of the 2 claimed blocks; append a range, or free blocks";
+    await announced("tiny", `Warning NoFreeAddress: ${why}`);
+    await objects.remove(blockPath("tiny-0"));
+    await free("1");
+    expect(await conditionOf("tiny", "Full")).toBe("False FreeAddresses");
+    await announced("tiny", "Normal FreeAddresses: addresses are free");
+    expect((await eventsOf("tiny")).filter((event) => event.includes("FreeAddress"))).toHaveLength(2);
+    await objects.remove(blockPath("tiny-1"));
+  });
+
   test("blocks of a node are freed after the wait, only when the Node object is gone and no pod is bound to it", async () => {
     const pod = await api.pod("shop", "last");
     const node = (await read("/api/v1/namespaces/shop/pods/last")) as unknown as { readonly spec: { readonly nodeName: string } };
@@ -205,20 +255,28 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     await claimBlock(8, "n2");
     await removeNode("n2");
     await marked("storage-8");
+    await announced("storage", "Normal NodeGone: node n2 is gone, and no pod is bound to it: block storage-8 is freed in 60 s");
     // The node of block 7 is gone, too, but a pod is bound to it.
     expect(await markOf("storage-7")).toBeUndefined();
     passWait();
     await expectSoon(async () => expect(await read(blockPath("storage-8"))).toBeUndefined());
+    await announced("storage", "Normal BlockFreed: block storage-8 of node n2, which is gone, is free");
+    expect((await eventsOf("storage")).filter((event) => event.includes("storage-7"))).toEqual([]);
     expect(await read(blockPath("storage-7"))).toBeDefined();
     expect(await read(blockPath("storage-3"))).toBeDefined();
     await api.deletePod(pod.namespace, pod.name);
     await marked("storage-7");
+    await announced(
+      "storage",
+      `Normal NodeGone: node ${name} is gone, and no pod is bound to it: block storage-7 is freed in 60 s`,
+    );
   });
 
   test("a node that returns keeps its block, and the wait begins anew when it goes again", async () => {
     const { uid } = (await read(blockPath("storage-7")))?.metadata ?? { uid: "" };
     await makeNode("node");
     await expectSoon(async () => expect(await markOf("storage-7")).toBeUndefined());
+    await announced("storage", "Normal NodeBack: node node is back, or a pod is bound to it: block storage-7 stays with it");
     passWait();
     expect((await read(blockPath("storage-7")))?.metadata.uid).toBe(uid);
     await removeNode("node");
@@ -245,6 +303,7 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     clockMs += 0.2 * freeAfterSeconds * 1000;
     await expectSoon(async () => expect(await read(blockPath("storage-7"))).toBeUndefined());
     await expectSoon(async () => expect(await term?.metrics()).toContain("plexus_controller_pool_blocks_freed_total 1"));
+    await announced("storage", "Normal BlockFreed: block storage-7 of node node, which is gone, is free");
   });
 
   test("a reservation stays while its claim exists, and goes with the claim when no pod holds it", async () => {
@@ -261,13 +320,17 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     const held = await reserve("10.50.255.11", owner, [holder("n1", "p")]);
     const orphan = await reserve("10.50.255.12", { ...owner, uid: "of-an-earlier-claim" }, []);
     await expectSoon(async () => expect(await read(orphan)).toBeUndefined());
+    await announced("storage", freedEvent("10.50.255.12"));
     expect(await read(parked)).toBeDefined();
     await objects.remove(path);
     await expectSoon(async () => expect(await read(parked)).toBeUndefined());
+    await announced("storage", freedEvent("10.50.255.10"));
     // A pod still has the address.
     expect(await read(held)).toBeDefined();
+    expect(await eventsOf("storage")).not.toContain(freedEvent("10.50.255.11"));
     await objects.patch(held, { spec: { holders: [] } });
     await expectSoon(async () => expect(await read(held)).toBeUndefined());
+    await announced("storage", freedEvent("10.50.255.11"));
   });
 
   test("holders on a node that is gone are taken out, and others stay", async () => {
