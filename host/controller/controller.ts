@@ -6,7 +6,7 @@ import type { ApiObjects } from "../cluster/kube/api-objects.ts";
 import type { DaemonLogLevel } from "../telemetry/log.ts";
 import { expositionType } from "../telemetry/metrics/exposition.ts";
 import { MetricsOf } from "../telemetry/metrics/metrics.ts";
-import { controllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
+import { type ControllerMetricDefinitions, controllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
 import { listenOnTcp, type Page, pageServer, plainText } from "../telemetry/page-server.ts";
 import { SpanExporter, type SpanExporterInit } from "../telemetry/spans.ts";
 import { Elector } from "./election/elector.ts";
@@ -36,38 +36,29 @@ const dropPauseMs = 60_000;
 
 /** One replica. */
 export class Controller {
-  readonly metrics = new MetricsOf(controllerMetricDefinitions);
   readonly spans: WorkSpans;
   readonly #init: ControllerInit;
-  readonly #context: PartContext;
   readonly #server: Server;
   readonly #exporter: SpanExporter | undefined;
   readonly #stopped = new AbortController();
+  /** Begun anew after each term: a replica that waits for the lease has no values of pools and ports. */
+  #metrics: MetricsOf<ControllerMetricDefinitions>;
   #leads = false;
   #dropLoggedMs = -dropPauseMs;
   #lastApiProblem: string | undefined = "no answer of the API server yet";
 
   constructor(init: ControllerInit) {
     this.#init = init;
-    const { objects, log, collector, lease } = init;
+    const { collector } = init;
     this.#exporter = collector && new SpanExporter({ ...collector, onOutcome: (...outcome) => this.#countSpans(...outcome) });
     this.spans = new WorkSpans(this.#exporter);
-    this.#context = {
-      objects,
-      metrics: this.metrics,
-      spans: this.spans,
-      log,
-      lease,
-      event: (target, content) => void sendEvent(objects, target, content, (why) => log("warn", why)),
-    };
     this.#server = pageServer((request) => this.#page(request));
-    this.metrics.set("plexus_controller_build_info", { version: init.version }, 1);
-    this.metrics.set("plexus_controller_leader", {}, 0);
-    this.metrics.onScrape(() => {
-      const { user, system } = process.cpuUsage();
-      this.metrics.set("process_cpu_seconds_total", {}, (user + system) / 1e6);
-      this.metrics.set("process_resident_memory_bytes", {}, process.memoryUsage.rss());
-    });
+    this.#metrics = this.#newMetrics();
+  }
+
+  /** The metrics of the process since the last term's end, and of the current term. */
+  get metrics(): MetricsOf<ControllerMetricDefinitions> {
+    return this.#metrics;
   }
 
   /** Listens for scrapes; answers the TCP port, or undefined without one. Rejects with the error of listen(2). */
@@ -88,12 +79,14 @@ export class Controller {
       onLook: (problem) => (this.#lastApiProblem = problem),
       onChange: (leads) => {
         this.#leads = leads;
+        if (!leads) this.#metrics = this.#newMetrics();
         this.metrics.set("plexus_controller_leader", {}, Number(leads));
         log("info", leads ? `${identity} leads` : `${identity} does not lead any more`);
       },
     });
     await elector.run(async (signal) => {
-      const parts = this.#init.parts.map((make) => make(this.#context));
+      const context = this.#newContext();
+      const parts = this.#init.parts.map((make) => make(context));
       await Promise.all([aborted(signal), ...parts.map((part) => part.run(signal))]);
     }, this.#stopped.signal);
     this.#server.close();
@@ -105,6 +98,31 @@ export class Controller {
   /** Ends the work under way and gives the lease back; `run` then resolves. */
   stop(): void {
     this.#stopped.abort();
+  }
+
+  #newMetrics(): MetricsOf<ControllerMetricDefinitions> {
+    const metrics = new MetricsOf(controllerMetricDefinitions);
+    metrics.set("plexus_controller_build_info", { version: this.#init.version }, 1);
+    metrics.set("plexus_controller_leader", {}, 0);
+    metrics.onScrape(() => {
+      const { user, system } = process.cpuUsage();
+      metrics.set("process_cpu_seconds_total", {}, (user + system) / 1e6);
+      metrics.set("process_resident_memory_bytes", {}, process.memoryUsage.rss());
+    });
+    return metrics;
+  }
+
+  /** The means of the parts, for one term. */
+  #newContext(): PartContext {
+    const { objects, log, lease } = this.#init;
+    return {
+      objects,
+      metrics: this.metrics,
+      spans: this.spans,
+      log,
+      lease,
+      event: (target, content) => void sendEvent(objects, target, content, (why) => log("warn", why)),
+    };
   }
 
   #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {

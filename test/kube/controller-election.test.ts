@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startController, type TestController } from "../harness/controller.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
+import { poolRequests } from "../harness/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 
 const leaseSeconds = 3;
@@ -17,13 +18,14 @@ async function leads(replica: TestController): Promise<void> {
 describe.skipIf(missing("plexus-controller's election", privateNamespaces, kubeApi))("plexus-controller", () => {
   let api: ApiServer;
   const replicas: TestController[] = [];
-  const start = async (identity: string): Promise<TestController> => {
-    const replica = await startController({ identity, kubeconfig: api.adminKubeconfig, leaseSeconds });
+  const start = async (identity: string, ...args: readonly string[]): Promise<TestController> => {
+    const replica = await startController({ identity, kubeconfig: api.adminKubeconfig, leaseSeconds, args });
     replicas.push(replica);
     return replica;
   };
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: ["get leases", "create leases", "update leases"] });
+    const watched = ["nodes", "ipamclaims", "statefulsets"].flatMap((each) => [`list ${each}`, `watch ${each}`]);
+    api = await startApiServer({ alsoAllowed: ["get leases", "create leases", "update leases", ...poolRequests, ...watched] });
   });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.kill()));
@@ -54,7 +56,7 @@ describe.skipIf(missing("plexus-controller's election", privateNamespaces, kubeA
 
   test("a leader that is stopped gives the lease back, so that the next one leads at once", async () => {
     const [, second] = replicas;
-    const third = await start("third");
+    const third = await start("third", "--address-pools");
     const stoppedAt = performance.now();
     expect(await second?.stop()).toBe(0);
     await until(() => leads(third), 10_000);
@@ -64,11 +66,16 @@ describe.skipIf(missing("plexus-controller's election", privateNamespaces, kubeA
   test("a leader whose API server is gone stops before another may lead, and leads again afterwards", async () => {
     const third = replicas[2];
     if (third === undefined) throw new Error("no replica");
+    const queue = 'plexus_controller_queue_objects{part="pools"}';
+    expect((await third.page("/metrics")).body).toContain(queue);
     await api.stop();
     await until(async () => expect(await third.leads()).toBe(false), leaseSeconds * 1000 + 1_000);
+    // The values of a past term would count beside those of the new leader.
+    expect((await third.page("/metrics")).body).not.toContain(queue);
     expect((await third.page("/readyz")).status).toBe(503);
     await api.start();
     await until(() => leads(third), 15_000);
+    expect((await third.page("/metrics")).body).toContain(queue);
     expect(third.stderr()).toContain("the Lease kube-system/plexus-controller cannot be read or written");
   });
 

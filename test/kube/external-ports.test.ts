@@ -65,6 +65,15 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
     let controller: TestController;
     let node: Node;
     const conditions = async (): Promise<string> => JSON.stringify(await objects.list("/apis/plexus.dev/v1alpha1/externalports"));
+    /** Waits until the controller counts so many of the fabric's ports in this state: its watch comes after the API's answer. */
+    const untilCounted = (state: string, count: number): Promise<void> =>
+      vi.waitFor(
+        async () => {
+          const { body } = await controller.page("/metrics");
+          expect(body).toContain(`\nplexus_controller_external_ports{provider="fabric",state="${state}"} ${count}\n`);
+        },
+        { timeout: 10_000, interval: 50 },
+      );
     const pod = (selection = "fabric"): Promise<CreatedPod> => api.pod("shop", "web", selection);
 
     beforeAll(async () => {
@@ -126,9 +135,12 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       expect(refused.stdout).toContain('"code":11');
       expect(refused.stdout).toContain("QuotaExceeded: the provider answers HTTP 507: the fabric is full");
       expect(node.left()).toEqual(nothing);
+      await untilCounted("quota", 1);
       provider.refusal = undefined;
       await untilPorts(provider, 1);
       expect(await node.call("ADD", attaching)).toMatchObject({ status: 0 });
+      await untilCounted("quota", 0);
+      await untilCounted("ready", 1);
       expect(await node.call("DEL", attaching)).toMatchObject({ status: 0 });
     });
 

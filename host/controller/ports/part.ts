@@ -8,6 +8,7 @@ import { PortCollections } from "./collections.ts";
 import { type KuryrSettings, KuryrWriter } from "./kuryr.ts";
 import { keepPortsAhead, observePortsAhead } from "./ports-ahead.ts";
 import { lookForOrphans } from "./orphans.ts";
+import { setPortMetrics } from "./port-metrics.ts";
 import { workOnPod } from "./pod-work.ts";
 import { type ActiveLooks, type PortWork, workOnPort } from "./port-work.ts";
 import type { OwnedPort } from "./provider.ts";
@@ -68,6 +69,7 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
     };
     observeState(context, part, total, () => collections.states);
     observePortsAhead(context, providers);
+    context.metrics.onScrape(() => setPortMetrics(context, collections.ports.all(), providers.keys()));
     return {
       name: part,
       run: async (signal) => {

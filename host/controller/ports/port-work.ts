@@ -15,21 +15,13 @@ import type { PortCollections } from "./collections.ts";
 import { podFacts } from "./pod-work.ts";
 import { failure, type PortProvider, type ProviderFailure } from "./provider.ts";
 import type { ConfiguredProvider } from "./provider-settings.ts";
-import { conditionOf, type Judgement, portPath, says, writeStatus } from "./status.ts";
+import { conditionOf, type Judgement, portPath, readyReasons, says, writeStatus } from "./status.ts";
 
 const done: WorkOutcome = { kind: "done" };
 /** Pauses between looks whether the fabric forwards, in ms. A port becomes active some 0.3 s after it is plugged. */
 const activePausesMs: readonly number[] = [250, 250, 250, 250, 500, 500, 1_000, 1_000, 2_000, 2_000, 5_000];
 /** Longest pause between looks at a port that is not active, in ms. */
 const longActivePauseMs = 15_000;
-
-/** Reasons of the condition Ready, by the reason of a provider's failure. */
-const reasons: Readonly<Record<ProviderFailure["reason"], string>> = {
-  unavailable: "ProviderUnavailable",
-  quota: "QuotaExceeded",
-  invalid: "Invalid",
-  refused: "Refused",
-};
 
 /** The looks at a port's state in the fabric so far, by key. */
 export type ActiveLooks = Map<string, number>;
@@ -111,7 +103,7 @@ async function refuse(
   object: ExternalPort,
   { reason, message, waitMs }: ProviderFailure,
 ): Promise<WorkOutcome> {
-  const judgement = { type: "Ready", status: "False", reason: reasons[reason], message } as const;
+  const judgement = { type: "Ready", status: "False", reason: readyReasons[reason], message } as const;
   if (!says(object, judgement)) {
     tell(context, object, { reason: judgement.reason, message });
     const written = await writeStatus(context, object, judgement);
@@ -190,7 +182,7 @@ function providerOf(
 }
 
 function refused(message: string): { readonly judgement: Judgement } {
-  return { judgement: { type: "Ready", status: "False", reason: "Invalid", message } };
+  return { judgement: { type: "Ready", status: "False", reason: readyReasons.invalid, message } };
 }
 
 function parametersOf(text: string): Readonly<Record<string, unknown>> {

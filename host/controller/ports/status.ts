@@ -5,11 +5,20 @@ import type { ProvidedPort } from "../../../src/external-port/provided-port.ts";
 import type { Condition } from "../../../src/kube/conditions.ts";
 import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
 import type { PartContext } from "../part.ts";
+import type { ProviderFailure } from "./provider.ts";
 
 /** A condition as its writer knows it. */
 export type Judgement = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 const maxMessage = 1_024;
+
+/** Reasons of the condition Ready, by the reason of a provider's failure. */
+export const readyReasons: Readonly<Record<ProviderFailure["reason"], string>> = {
+  unavailable: "ProviderUnavailable",
+  quota: "QuotaExceeded",
+  invalid: "Invalid",
+  refused: "Refused",
+};
 
 /** The condition of this type. */
 export function conditionOf({ conditions }: ExternalPort, type: string): Condition | undefined {

@@ -59,6 +59,11 @@ export const controllerMetricDefinitions = {
     help: "Blocks of nodes that are gone, which the controller has freed.",
     labels: {},
   },
+  plexus_controller_external_ports: {
+    type: "gauge",
+    help: "ExternalPorts: Ready ones, those that the provider has not answered or has refused, by its reason, and deleted ones that are kept or released.",
+    labels: { provider: "open", state: ["ready", "unanswered", "unavailable", "quota", "invalid", "refused", "deleted"] },
+  },
   plexus_controller_ports_ahead: {
     type: "gauge",
     help: "Ports of a fabric that were made ahead and are free.",
