@@ -11,9 +11,10 @@ import { promtool, promtoolBinary } from "../harness/promtool.ts";
 import { missing } from "../harness/requires.ts";
 
 const files = join(root, "deploy", "helm", "plexus", "files");
+const ruleFiles = ["alerts.yaml", "controller-alerts.yaml"] as const;
 const minutes = 120;
 
-/** Series of a healthy node: a value for each minute. */
+/** Series of a healthy node and of two replicas of plexus-controller: a value for each minute. */
 const healthy: Readonly<Record<string, string>> = {
   'plexus_build_info{node="a",version="1"}': `1x${minutes}`,
   'plexus_ready{node="a",pod="p"}': `1x${minutes}`,
@@ -36,6 +37,19 @@ const healthy: Readonly<Record<string, string>> = {
   'plexus_sandbox_control{node="a",control="landlock"}': `1x${minutes}`,
   'plexus_sandbox_control{node="a",control="user-namespace"}': `0x${minutes}`,
   'plexus_log_lines_dropped_total{node="a"}': `0x${minutes}`,
+  'plexus_controller_build_info{pod="c1",version="1"}': `1x${minutes}`,
+  // The second replica leads after 20 minutes, with nobody leading for 3 minutes.
+  'plexus_controller_leader{pod="c1"}': `1x20 0x${minutes}`,
+  'plexus_controller_leader{pod="c2"}': `0x23 1x${minutes}`,
+  'plexus_controller_pool_addresses{pod="c2",pool="storage",family="IPv4",state="in-blocks"}': `64+64x13 960x${minutes}`,
+  'plexus_controller_pool_addresses{pod="c2",pool="storage",family="IPv4",state="free"}': `960-64x13 128x${minutes}`,
+  // Not accepted yet: no addresses.
+  'plexus_controller_pool_addresses{pod="c2",pool="new",family="IPv6",state="in-blocks"}': `0x${minutes}`,
+  'plexus_controller_pool_addresses{pod="c2",pool="new",family="IPv6",state="free"}': `0x${minutes}`,
+  'plexus_controller_external_ports{pod="c2",provider="neutron",state="ready"}': `50x${minutes}`,
+  'plexus_controller_external_ports{pod="c2",provider="neutron",state="unanswered"}': `1x${minutes}`,
+  'plexus_controller_external_ports{pod="c2",provider="neutron",state="deleted"}': `1x${minutes}`,
+  'plexus_controller_external_ports{pod="c2",provider="neutron",state="quota"}': `0x10 3x10 0x${minutes}`,
 };
 
 /** For each alert the series of its cause; undefined: the series is absent. */
@@ -57,13 +71,26 @@ const causes: Readonly<Record<string, Readonly<Record<string, string | undefined
   PlexusDelegateStopped: { 'plexus_limit_verdicts_total{node="a",limit="LIMIT_TIME",type="c"}': `0+1x${minutes}` },
   PlexusSandboxControlMissing: { 'plexus_sandbox_control{node="a",control="landlock"}': `0x${minutes}` },
   PlexusLogBlocked: { 'plexus_log_lines_dropped_total{node="a"}': `0+1x${minutes}` },
+  PlexusControllerAbsent: {
+    'plexus_controller_build_info{pod="c1",version="1"}': undefined,
+    'plexus_controller_leader{pod="c1"}': undefined,
+    'plexus_controller_leader{pod="c2"}': undefined,
+  },
+  PlexusControllerWithoutLeader: { 'plexus_controller_leader{pod="c2"}': `0x${minutes}` },
+  PlexusAddressPoolNearlyFull: {
+    'plexus_controller_pool_addresses{pod="c2",pool="storage",family="IPv4",state="in-blocks"}': `960x${minutes}`,
+    'plexus_controller_pool_addresses{pod="c2",pool="storage",family="IPv4",state="free"}': `64x${minutes}`,
+  },
+  PlexusExternalPortsNotReady: {
+    'plexus_controller_external_ports{pod="c2",provider="neutron",state="quota"}': `3x${minutes}`,
+  },
 };
 
 describe.skipIf(missing("alerts in promtool", promtool))("promtool", () => {
   let directory = "";
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), "plexus-alerts-"));
-    copyFileSync(join(files, "alerts.yaml"), join(directory, "alerts.yaml"));
+    for (const file of ruleFiles) copyFileSync(join(files, file), join(directory, file));
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
   const run = (...args: readonly string[]) => {
@@ -82,12 +109,12 @@ describe.skipIf(missing("alerts in promtool", promtool))("promtool", () => {
     };
     writeFileSync(
       join(directory, "test.json"),
-      JSON.stringify({ rule_files: ["alerts.yaml"], evaluation_interval: "1m", tests: [check] }),
+      JSON.stringify({ rule_files: ruleFiles, evaluation_interval: "1m", tests: [check] }),
     );
     return run("test", "rules", "test.json");
   };
 
-  test("no alert fires on a healthy node", () => {
+  test("no alert fires on a healthy node and for a healthy controller", () => {
     expect(fires(healthy, [])).toMatchObject({ status: 0 });
   });
 
@@ -98,12 +125,13 @@ describe.skipIf(missing("alerts in promtool", promtool))("promtool", () => {
   });
 
   test("every alert has a cause in this test", () => {
-    const rules: { readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[] } = parse(
-      readFileSync(join(files, "alerts.yaml"), "utf8"),
-    );
-    expect(Object.keys(causes).toSorted()).toEqual(
-      rules.groups.flatMap((group) => group.rules.map(({ alert }) => alert)).toSorted(),
-    );
+    const alerts = ruleFiles.flatMap((file) => {
+      const rules: { readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[] } = parse(
+        readFileSync(join(files, file), "utf8"),
+      );
+      return rules.groups.flatMap((group) => group.rules.map(({ alert }) => alert));
+    });
+    expect(Object.keys(causes).toSorted()).toEqual(alerts.toSorted());
   });
 
   test("accepts the rules and every query of the dashboard", () => {
@@ -117,7 +145,7 @@ describe.skipIf(missing("alerts in promtool", promtool))("promtool", () => {
     }));
     writeFileSync(join(directory, "queries.json"), JSON.stringify({ groups: [{ name: "dashboard", rules: recorded }] }));
     expect(queries.length).toBeGreaterThan(30);
-    expect(run("check", "rules", "alerts.yaml", "queries.json")).toMatchObject({ status: 0 });
+    expect(run("check", "rules", ...ruleFiles, "queries.json")).toMatchObject({ status: 0 });
     writeFileSync(
       join(directory, "wrong.json"),
       JSON.stringify({ groups: [{ name: "x", rules: [{ record: "x:y", expr: "rate(a)" }] }] }),

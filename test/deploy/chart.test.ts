@@ -25,6 +25,23 @@ import {
   theOnly,
 } from "./chart.ts";
 
+/** The parts of pods, monitors and Services by which Prometheus finds a program. */
+interface PodTemplate {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly containers: readonly { readonly name: string; readonly ports?: readonly { readonly name: string }[] }[];
+  };
+}
+interface MonitorSpec {
+  readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+  readonly podMetricsEndpoints?: readonly { readonly port: string }[];
+  readonly endpoints?: readonly { readonly port: string }[];
+}
+interface ServiceSpec {
+  readonly selector: Readonly<Record<string, string>>;
+  readonly ports: readonly { readonly name: string; readonly port: number; readonly targetPort: string }[];
+}
+
 const text = (path: string): string => readFileSync(path, "utf8");
 const identity = ({
   kind,
@@ -47,6 +64,39 @@ const portsDigest = (rendered: readonly object[]): string | undefined =>
 /** The chart with one provider of external ports. */
 const withProvider = (name: string, authority: string): readonly Manifest[] =>
   render("--set-json", `externalPorts=${JSON.stringify({ enabled: true, providers: [{ name }], authority })}`);
+
+/** The values for monitors of one kind. */
+const monitoring = (kind: string): readonly string[] => ["--set", `metrics.address=node,metrics.${kind}.enabled=true`];
+
+/** The programs whose pods have all these labels and a port of this name. */
+const programsWith = (objects: readonly Manifest[], labels: object, port: unknown): readonly string[] =>
+  objects.flatMap((object) => {
+    if (object.kind !== "DaemonSet" && object.kind !== "Deployment") return [];
+    const { template } = object["spec"] as { readonly template: PodTemplate };
+    const ports = template.spec.containers.flatMap(({ name, ports: all = [] }) =>
+      all.flatMap((each) => (each.name === port ? [name] : [])),
+    );
+    return Object.entries(labels).every(([key, value]) => template.metadata.labels[key] === value) ? ports : [];
+  });
+
+/** The PodMonitors with the programs that they select. */
+const selectedPods = (...args: readonly string[]) => {
+  const objects = render(...monitoring("podMonitor"), ...args);
+  return objects
+    .filter(({ kind }) => kind === "PodMonitor")
+    .map(({ metadata: { name }, ...rest }) => {
+      const { selector, podMetricsEndpoints } = rest["spec"] as MonitorSpec;
+      return [name, programsWith(objects, selector.matchLabels, podMetricsEndpoints?.[0]?.port)];
+    });
+};
+
+/** The groups of alerts. */
+const alertGroups = (...args: readonly string[]): readonly string[] => {
+  const { spec } = theOnly(render("--set", "metrics.alerts.enabled=true", ...args), "PrometheusRule") as Manifest & {
+    readonly spec: { readonly groups: readonly { readonly name: string; readonly rules: readonly object[] }[] };
+  };
+  return spec.groups.flatMap(({ name, rules }) => (rules.length > 0 ? [name] : []));
+};
 
 /** The policies of the verb use as one text. */
 const usePolicies = (objects: readonly Manifest[]): string =>
@@ -151,6 +201,47 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
 
     test("but not the values of a chart that includes this one", () => {
       expect(runHelm("template", "plexus", chart, "--set", "global.region=x").status).toBe(0);
+    });
+  });
+
+  describe("monitors for Prometheus", () => {
+    const controller = ["--set", "pools.enabled=true"];
+    test("select the pods of the daemon, and those of the controller where it runs, each in a job of its own", () => {
+      expect(selectedPods()).toEqual([["plexus", ["plexusd"]]]);
+      expect(selectedPods(...controller)).toEqual([
+        ["plexus", ["plexusd"]],
+        ["plexus-controller", ["controller"]],
+      ]);
+    });
+
+    test("select by a Service each, whose selector and port are those of one program", () => {
+      const objects = render(...monitoring("serviceMonitor"), ...controller);
+      const services = objects.filter(({ kind }) => kind === "Service");
+      const monitors = objects
+        .filter(({ kind }) => kind === "ServiceMonitor")
+        .map(({ metadata: { name }, ...rest }) => {
+          const { selector, endpoints } = rest["spec"] as MonitorSpec;
+          const found = services.filter(({ metadata }) =>
+            Object.entries(selector.matchLabels).every(([key, value]) => metadata.labels?.[key] === value),
+          );
+          return [
+            name,
+            ...found.map(({ metadata, ...service }) => {
+              const { selector: pods, ports } = service["spec"] as ServiceSpec;
+              expect(ports.map((each) => each.name)).toEqual([endpoints?.[0]?.port]);
+              return [metadata.name, ports[0]?.port, programsWith(objects, pods, ports[0]?.targetPort)];
+            }),
+          ];
+        });
+      expect(monitors).toEqual([
+        ["plexus", ["plexus-metrics", 9464, ["plexusd"]]],
+        ["plexus-controller", ["plexus-controller-metrics", 9465, ["controller"]]],
+      ]);
+    });
+
+    test("have the controller's alerts where it runs only", () => {
+      expect(alertGroups()).toEqual(["plexus"]);
+      expect(alertGroups(...controller)).toEqual(["plexus", "plexus-controller"]);
     });
   });
 

@@ -1,13 +1,15 @@
-// The chart's dashboard and alerts against the metrics that a real daemon serves: a renamed metric or label would leave an empty panel or an
+// The chart's dashboard and alerts against the metrics that a real daemon and a real controller serve: a renamed metric or label would leave an empty panel or an
 // alert that never fires.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
 import { metricDefinitions } from "../../host/telemetry/metrics/definitions.ts";
 import { root } from "../harness/compiled.ts";
+import { startController, type TestController } from "../harness/controller.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { httpRequest } from "../harness/http-request.ts";
 import { type Family, readPrometheusText } from "../harness/prometheus-text.ts";
@@ -32,11 +34,18 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
-const rules: { readonly groups: readonly { readonly rules: readonly Alert[] }[] } = parse(
-  readFileSync(join(files, "alerts.yaml"), "utf8"),
-);
+/** All metrics by name. Those that both programs have have the same labels in both. */
+const definitions = { ...metricDefinitions, ...controllerMetricDefinitions };
+
+function alertsOf(file: string): readonly Alert[] {
+  const rules: { readonly groups: readonly { readonly rules: readonly Alert[] }[] } = parse(
+    readFileSync(join(files, file), "utf8"),
+  );
+  return rules.groups.flatMap((group) => group.rules);
+}
 const dashboard: { readonly panels: readonly Panel[] } = JSON.parse(readFileSync(join(files, "dashboard.json"), "utf8"));
-const alerts = rules.groups.flatMap((group) => group.rules);
+const controllerAlerts = alertsOf("controller-alerts.yaml");
+const alerts = [...alertsOf("alerts.yaml"), ...controllerAlerts];
 const panels = dashboard.panels.filter(({ type }) => type !== "row");
 
 /** Labels that Prometheus and the monitors of the chart add to each series. */
@@ -48,7 +57,7 @@ function mistakeIn(expression: string, families: ReadonlyMap<string, Family>): s
   if (selectors.length === 0) return "no metric";
   for (const selector of selectors) {
     const found = familyOf(selector, families);
-    if (found === undefined) return `${selector.metric} is no metric of the daemon`;
+    if (found === undefined) return `${selector.metric} is no metric`;
     const labels = labelsOf(found, selector.metric);
     for (const { label, operator, value } of selector.matchers) {
       const values = labels[label];
@@ -73,7 +82,7 @@ function familyOf({ metric }: Selector, families: ReadonlyMap<string, Family>): 
 }
 
 function labelsOf(family: string, metric: string): Readonly<Record<string, readonly string[] | "open">> {
-  const own = Object.entries(metricDefinitions).find(([name]) => name === family)?.[1].labels ?? {};
+  const own = Object.entries(definitions).find(([name]) => name === family)?.[1].labels ?? {};
   const open = Object.fromEntries(added.map((label) => [label, "open"] as const));
   return { ...own, ...open, ...(metric.endsWith("_bucket") ? { le: "open" as const } : {}) };
 }
@@ -81,22 +90,44 @@ function labelsOf(family: string, metric: string): Readonly<Record<string, reado
 describe.skipIf(missing("the chart's dashboard and alerts", privateNamespaces))("the chart's dashboard and alerts", () => {
   let directory = "";
   let daemon: TestDaemon | undefined;
+  let controller: TestController | undefined;
+  let daemonFamilies: ReadonlyMap<string, Family> = new Map();
+  let controllerFamilies: ReadonlyMap<string, Family> = new Map();
   let families: ReadonlyMap<string, Family> = new Map();
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "plexus-monitoring-"));
     const socket = join(directory, "run", "plexus.sock");
     daemon = await startDaemon({ socket, args: ["--state-dir", join(directory, "state")] });
     const { body } = await httpRequest(join(directory, "run", "status.sock"), "/metrics");
-    families = readPrometheusText(body);
+    daemonFamilies = readPrometheusText(body);
+    // Without an API server the controller serves its pages, too.
+    const kubeconfig = join(directory, "kubeconfig");
+    const cluster = { name: "c", cluster: { server: "https://127.0.0.1:1" } };
+    const context = { name: "c", context: { cluster: "c", user: "u" } };
+    const users = [{ name: "u", user: { token: "t" } }];
+    const config = { apiVersion: "v1", kind: "Config", clusters: [cluster], contexts: [context], users, "current-context": "c" };
+    writeFileSync(kubeconfig, JSON.stringify(config));
+    controller = await startController({ identity: "c", kubeconfig });
+    controllerFamilies = readPrometheusText((await controller.page("/metrics")).body);
+    families = new Map([...controllerFamilies, ...daemonFamilies]);
   });
   afterAll(async () => {
+    await controller?.kill();
     await daemon?.stop();
     rmSync(directory, { recursive: true, force: true });
   });
 
-  test("the daemon's page has the metrics that are defined", () => {
-    expect([...families.keys()].toSorted()).toEqual(Object.keys(metricDefinitions).toSorted());
+  test("the pages of daemon and controller have the metrics that are defined", () => {
+    expect([...daemonFamilies.keys()].toSorted()).toEqual(Object.keys(metricDefinitions).toSorted());
+    expect([...controllerFamilies.keys()].toSorted()).toEqual(Object.keys(controllerMetricDefinitions).toSorted());
   });
+
+  test.each(controllerAlerts.map(({ alert, expr }) => [alert, expr] as const))(
+    "alert %s, which comes with the controller only, is about its metrics: %s",
+    (_, expression) => {
+      expect(mistakeIn(expression, controllerFamilies)).toBeUndefined();
+    },
+  );
 
   test.each(panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)))(
     "panel %s: %s",
@@ -115,6 +146,7 @@ describe.skipIf(missing("the chart's dashboard and alerts", privateNamespaces))(
     ['rate(plexus_calls_total{verb="ATTACH"}[5m])', "never ATTACH"],
     ["sum by (fault) (rate(plexus_calls_total[5m]))", "no label fault to group by"],
     ["rate(plexus_call_duration_seconds[5m])", "is no metric"],
+    ['plexus_controller_external_ports{state="full"}', "never full"],
     ["sum(rate(plexus_calls_total[5m])", "unclosed"],
     ["sum(1)", "no metric"],
   ])("this test finds the mistake in %s", (expression, mistake) => {
