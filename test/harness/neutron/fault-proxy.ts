@@ -29,6 +29,8 @@ export interface FaultProxy {
   fault: (request: string) => Fault | LateRequest | "hang up after" | undefined;
   /** Is awaited before a request goes on to Neutron. */
   before: (request: string) => Promise<void>;
+  /** Is called when Neutron has answered a request. */
+  after: (request: string) => void;
   /** Makes all tokens invalid. */
   expireTokens(): void;
   dispose(): void;
@@ -49,6 +51,7 @@ export async function startFaultProxy(neutron: string, password?: string): Promi
     tokens,
     fault: () => undefined,
     before: () => Promise.resolve(),
+    after: () => undefined,
     expireTokens: () => (valid = undefined),
     dispose: () => {
       server.close();
@@ -89,6 +92,7 @@ export async function startFaultProxy(neutron: string, password?: string): Promi
       return [forwarded.status, await forwarded.text()] as const;
     });
     statuses.push(status);
+    proxy.after(`${method} ${url}`);
     if (isLate || fault === "hang up after") return void request.socket.destroy();
     response.writeHead(status, { "content-type": "application/json" });
     response.end(text);
