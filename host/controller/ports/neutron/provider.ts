@@ -16,6 +16,7 @@ import { Trunks } from "./trunks.ts";
 /** `device_owner` of Plexus' ports. The prefix `compute:` makes Neutron treat them as ports of machines. */
 const deviceOwner = "compute:plexus";
 const drivers: readonly string[] = ["neutron-vif", "nested-vlan", "nested-macvlan"];
+
 /** Makes the provider. `owner`: this cluster's name at Neutron. */
 export function neutronProvider(settings: NeutronSettings, owner: string): PortProvider {
   const client = new NeutronClient(settings);
