@@ -226,6 +226,13 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
     },
   ],
   [
+    "pool-allocate-faults",
+    {
+      what: "the same while one daemon after the other is killed and started again, a second later, and the API server once, against the bound without faults; failed calls are repeated; on a day when Node started 1.6 times slower than in the other rows",
+      target: "no address twice, or there is no figure",
+    },
+  ],
+  [
     "pool-allocate-whereabouts",
     {
       what: "the same through whereabouts on 32 nodes, against `pool-allocate` of the same run",

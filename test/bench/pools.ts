@@ -1,7 +1,9 @@
 // Pools of addresses with a real API server. pool-ipam-step: an ADD with an address of a pool against the same with an address of the node.
 // pool-allocate: 2,048 addresses of one pool through 32 daemons, none twice, while ten nodes that are gone still have blocks.
+// pool-allocate-faults: the same while one daemon after the other is killed and started again, and the API server once.
 
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
 import { readAddressPool } from "../../src/address-pool/address-pool.ts";
@@ -14,7 +16,7 @@ import { kubeApi } from "../harness/kube/binaries.ts";
 import { daemonRights, poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
 import { missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { missingBuild, runtimeEnvironment } from "../harness/plexus.ts";
-import { type PoolCall, type PoolNode, openPoolNode } from "../kube/pool-node.ts";
+import { addUntilDone, type PoolCall, type PoolNode, openPoolNode } from "../kube/pool-node.ts";
 import { runLanes } from "./lanes.ts";
 import { type Benchmark, inTurns, quantile, type Samples } from "./measure.ts";
 import { startStopwatch } from "./stopwatch.ts";
@@ -28,6 +30,8 @@ const addressesOfNode = 64;
 /** The bound of pool-allocate in ms. */
 const allocateMs = 10_000;
 const rounds = 3;
+/** Time between the start of a daemon and the kill of the next one, in ms. */
+const faultMs = 1000;
 
 function missingHere(): string | undefined {
   return missingBuild({ components: ["ipam-host-local"] }) ?? missingPrivateNamespaces() ?? kubeApi();
@@ -51,7 +55,7 @@ async function withPools<T>(pools: readonly KubernetesObject[], act: (api: ApiSe
 
 /** The server serves a new kind, and follows a new policy, some time after its creation. */
 async function untilMade(objects: ReturnType<typeof objectsOf>, pool: KubernetesObject): Promise<void> {
-  for (const deadline = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 250))) {
+  for (const deadline = Date.now() + 30_000; ; await setTimeout(250)) {
     const made = await objects.create(collectionOf(pool), { ...pool });
     if (made.kind === "object") return;
     if (Date.now() > deadline) throw new Error(made.why);
@@ -136,22 +140,76 @@ async function allocate(nodes: readonly PoolNode[], pool: string, foreign: reado
   const failed = run.calls.find(({ status }) => status !== 0);
   if (failed !== undefined) throw new Error(`an ADD failed: ${failed.stdout.slice(0, 500)}`);
   const addresses = run.calls.map(({ stdout }) => /"address":\s*"([^"]+)"/u.exec(stdout)?.[1]);
+  verify(addresses, nodes.length * addressesOfNode, foreign);
+  return run.ms;
+}
+
+/** Throws if there are fewer addresses, if an address was handed out twice, or if it is in a block of another node. */
+function verify(addresses: readonly (string | undefined)[], count: number, foreign: readonly AddressSpan[]): void {
   const distinct = new Set(addresses);
-  if (distinct.size !== nodes.length * addressesOfNode || distinct.has(undefined)) {
+  if (distinct.size !== count || addresses.length !== count || distinct.has(undefined)) {
     throw new Error(`${addresses.length} ADDs have ${distinct.size} addresses`);
   }
   for (const text of distinct) {
     const address = readCidr(text ?? "")?.address;
     if (address === undefined || hasAddress(foreign, address)) throw new Error(`${text} is an address of a node that is gone`);
   }
-  return run.ms;
+}
+
+/**
+ * Milliseconds for all addresses of one pool, while one daemon after the other is killed and started again, and the API server once. A call that fails is
+ * repeated, as a runtime does. Throws as `allocate` does.
+ */
+async function allocateAmidFaults(
+  api: ApiServer,
+  nodes: readonly PoolNode[],
+  pool: string,
+  foreign: readonly AddressSpan[],
+): Promise<number> {
+  const begun = performance.now();
+  const over = new AbortController();
+  let killed = 0;
+  const faults = async (): Promise<void> => {
+    for (let second = 0; ; second++) {
+      await setTimeout(faultMs, undefined, { signal: over.signal }).catch(() => undefined);
+      const node = nodes[second % nodes.length];
+      if (over.signal.aborted || node === undefined) return;
+      await node.kill();
+      if (second === 1) await api.stop();
+      await node.start();
+      if (second === 1) await api.start();
+      killed += 1;
+    }
+  };
+  const faulty = faults();
+  const addresses = await Promise.all(
+    nodes.map(async (node) => {
+      const own: string[] = [];
+      while (own.length < addressesOfNode) own.push((await addUntilDone(node, pool))[0] ?? "");
+      return own;
+    }),
+  );
+  const ms = performance.now() - begun;
+  over.abort();
+  await faulty;
+  if (killed < 3) throw new Error(`only ${killed} daemons were killed`);
+  verify(
+    addresses.flat().map((address) => `${address}/32`),
+    nodes.length * addressesOfNode,
+    foreign,
+  );
+  process.stderr.write(`${killed} daemons were killed in ${Math.round(ms)} ms\n`);
+  return ms;
 }
 
 /** Milliseconds of each round, or why there is none. */
-async function measureAllocate(): Promise<readonly number[] | string> {
+async function measureAllocate(
+  count: number,
+  act: (api: ApiServer, nodes: readonly PoolNode[], pool: string, foreign: readonly AddressSpan[]) => Promise<number>,
+): Promise<readonly number[] | string> {
   const lacking = missingHere();
   if (lacking !== undefined) return lacking;
-  const names = Array.from({ length: rounds }, (_, round) => `bench-${round}`);
+  const names = Array.from({ length: count }, (_, round) => `bench-${round}`);
   const pools = names.map((name, round) => poolObject(name, [{ subnet: `10.${181 + round}.0.0/19` }]));
   return withPools(pools, async (api) => {
     const nodes: PoolNode[] = [];
@@ -162,7 +220,7 @@ async function measureAllocate(): Promise<readonly number[] | string> {
       // A daemon that has served a call has its sandbox process.
       for (const node of nodes) await node.call("STATUS", "", { pool: names[0] ?? "" });
       const plexusMs: number[] = [];
-      for (const name of names) plexusMs.push(await allocate(nodes, name, await claimForGone(api, name)));
+      for (const name of names) plexusMs.push(await act(api, nodes, name, await claimForGone(api, name)));
       return plexusMs;
     } finally {
       for (const node of nodes) await node.dispose();
@@ -174,12 +232,17 @@ let allocated: Promise<readonly number[] | string> | undefined;
 
 /** One measurement, for both rows. */
 function allocatedMs(): Promise<readonly number[] | string> {
-  allocated ??= measureAllocate();
+  allocated ??= measureAllocate(rounds, (_, ...init) => allocate(...init));
   return allocated;
 }
 
 async function sampleAllocate(): Promise<Samples | string> {
   const subject = await allocatedMs();
+  return typeof subject === "string" ? subject : { subject, baseline: subject.map(() => allocateMs) };
+}
+
+async function sampleFaults(): Promise<Samples | string> {
+  const subject = await measureAllocate(1, allocateAmidFaults);
   return typeof subject === "string" ? subject : { subject, baseline: subject.map(() => allocateMs) };
 }
 
@@ -206,6 +269,13 @@ export const poolBenchmarks: readonly Benchmark[] = [
     title: `${daemons * addressesOfNode} addresses of one pool through ${daemons} daemons with one API server, none twice, beside blocks of ${goneNodes} nodes that are gone; the baseline is the bound`,
     target: "under 10 s",
     sample: sampleAllocate,
+  },
+  {
+    id: "pool-allocate-faults",
+    title:
+      "the same while one daemon after the other is killed and started again, and the API server once; the baseline is the bound without faults",
+    target: "no address twice",
+    sample: sampleFaults,
   },
   {
     id: "pool-allocate-whereabouts",
