@@ -228,7 +228,7 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   [
     "pool-allocate-faults",
     {
-      what: "the same while one daemon after the other is killed and started again, a second later, and the API server once, against the bound without faults; failed calls are repeated; on a day when Node started 1.6 times slower than in the other rows",
+      what: "the same amid faults: one daemon after the other is killed and started again, with a second between them, and the API server once. Failed calls are repeated. Node started 1.6 times slower than on the day of the other rows; the baseline is the bound without faults",
       target: "no address twice, or there is no figure",
     },
   ],

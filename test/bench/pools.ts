@@ -181,17 +181,17 @@ async function allocateAmidFaults(
       killed += 1;
     }
   };
-  const faulty = faults();
-  const addresses = await Promise.all(
-    nodes.map(async (node) => {
-      const own: string[] = [];
-      while (own.length < addressesOfNode) own.push((await addUntilDone(node, pool))[0] ?? "");
-      return own;
-    }),
-  );
-  const ms = performance.now() - begun;
-  over.abort();
-  await faulty;
+  let ms = 0;
+  const all = nodes.map(async (node) => {
+    const own: string[] = [];
+    while (own.length < addressesOfNode) own.push((await addUntilDone(node, pool))[0] ?? "");
+    return own;
+  });
+  const allocating = Promise.all(all).finally(() => {
+    ms = performance.now() - begun;
+    over.abort();
+  });
+  const [addresses] = await Promise.all([allocating, faults()]);
   if (killed < 3) throw new Error(`only ${killed} daemons were killed`);
   verify(
     addresses.flat().map((address) => `${address}/32`),

@@ -4,9 +4,6 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { poolsPart } from "../../host/controller/pools/part.ts";
-import { WorkSpans } from "../../host/controller/work/work-spans.ts";
-import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
-import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
 import {
   type AddressBlock,
   addressBlockObject,
@@ -26,6 +23,7 @@ import { readAddress } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
+import { partContext } from "../harness/kube/part-context.ts";
 import { daemonRights, poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 import { addressesIn, addUntilDone, leaseText, openPoolNode, type PoolNode } from "./pool-node.ts";
@@ -184,14 +182,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
   const runController = (): { passWait(): void; end(): Promise<void> } => {
     let skippedMs = 0;
     const aborted = new AbortController();
-    const part = poolsPart({ now: () => performance.now() + skippedMs, maxPauseMs: 200 })({
-      objects,
-      metrics: new MetricsOf(controllerMetricDefinitions),
-      spans: new WorkSpans(undefined),
-      lease: { namespace: "default", name: "plexus-controller" },
-      log: () => undefined,
-      event: () => undefined,
-    });
+    const part = poolsPart({ now: () => performance.now() + skippedMs, maxPauseMs: 200 })(partContext(objects));
     const ran = part.run(aborted.signal);
     return {
       passWait: () => void (skippedMs += 14_400_000),

@@ -2,17 +2,14 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import type { PartContext } from "../../host/controller/part.ts";
 import { KuryrWriter } from "../../host/controller/ports/kuryr.ts";
-import { WorkSpans } from "../../host/controller/work/work-spans.ts";
-import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
-import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
 import type { ExternalPort } from "../../src/external-port/external-port.ts";
 import { kuryrVifAnnotation } from "../../src/external-port/kuryr-vifs.ts";
 import { objectsOf } from "../harness/kube/apply.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { networkRequests } from "../harness/kube/network-requests.ts";
+import { partContext } from "../harness/kube/part-context.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 
 const collection = "/apis/openstack.org/v1/namespaces/shop/kuryrports";
@@ -87,14 +84,7 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi))("p
   let objects: ApiObjects;
   let log: string[] = [];
   const writer = (settings: { annotation?: boolean; kuryrPorts?: boolean }): KuryrWriter => {
-    const context: PartContext = {
-      objects,
-      metrics: new MetricsOf(controllerMetricDefinitions),
-      spans: new WorkSpans(undefined),
-      lease: { namespace: "default", name: "plexus-controller" },
-      log: (_, text) => log.push(text),
-      event: () => undefined,
-    };
+    const context = partContext(objects, { log: (_, text) => log.push(text) });
     return new KuryrWriter(context, { annotation: false, kuryrPorts: false, bridge: "br-int", ...settings });
   };
   const stored = async (path: string): Promise<Record<string, never> | undefined> => {

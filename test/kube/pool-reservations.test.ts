@@ -4,13 +4,11 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { poolsPart } from "../../host/controller/pools/part.ts";
-import { WorkSpans } from "../../host/controller/work/work-spans.ts";
-import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
-import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
 import type { ReservationHolder } from "../../src/address-pool/address-reservation.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../harness/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
+import { partContext } from "../harness/kube/part-context.ts";
 import { daemonRights, poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
 import type { Answer } from "../harness/plexus.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
@@ -110,14 +108,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     for (const name of ["node-1", "node-2"]) await create({ apiVersion: "v1", kind: "Node", metadata: { name } });
     const kept = poolObject(pool, [{ subnet: "10.190.0.0/24", static: ["10.190.0.128/29", "10.190.0.200"] }], { blockSize: 16 });
     await expectSoon(() => create({ ...kept, metadata: { name: pool } }));
-    const part = poolsPart({ now: () => performance.now(), maxPauseMs: 200 })({
-      objects,
-      metrics: new MetricsOf(controllerMetricDefinitions),
-      spans: new WorkSpans(undefined),
-      lease: { namespace: "default", name: "plexus-controller" },
-      log: () => undefined,
-      event: () => undefined,
-    });
+    const part = poolsPart({ now: () => performance.now(), maxPauseMs: 200 })(partContext(objects));
     controlled = part.run(controller.signal);
     await expectSoon(async () => {
       const stored = JSON.stringify(await objects.get(`/apis/plexus.dev/v1alpha1/addresspools/${pool}`));

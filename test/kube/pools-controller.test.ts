@@ -6,7 +6,6 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { sendEvent } from "../../host/controller/events.ts";
-import { WorkSpans } from "../../host/controller/work/work-spans.ts";
 import { poolsPart } from "../../host/controller/pools/part.ts";
 import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
 import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
@@ -21,6 +20,7 @@ import { applyObjects, collectionOf, objectsOf } from "../harness/kube/apply.ts"
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { poolObject, poolRequests } from "../harness/kube/pool-objects.ts";
+import { partContext } from "../harness/kube/part-context.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
 
 const group = "/apis/plexus.dev/v1alpha1";
@@ -87,14 +87,13 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     const log: string[] = [];
     const metrics = new MetricsOf(controllerMetricDefinitions);
     const aborted = new AbortController();
-    const part = poolsPart({ now: () => clockMs, maxPauseMs: 100 })({
-      objects,
-      metrics,
-      spans: new WorkSpans(undefined),
-      lease: { namespace: "default", name: "plexus-controller" },
-      log: (_, text) => log.push(text),
-      event: (target, content) => void sendEvent(objects, target, content, (why) => log.push(why)),
-    });
+    const part = poolsPart({ now: () => clockMs, maxPauseMs: 100 })(
+      partContext(objects, {
+        metrics,
+        log: (_, text) => log.push(text),
+        event: (target, content) => void sendEvent(objects, target, content, (why) => log.push(why)),
+      }),
+    );
     const ran = part.run(aborted.signal);
     const end = async (): Promise<void> => {
       aborted.abort();
