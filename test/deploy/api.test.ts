@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AppsV1Api, AuthorizationV1Api, CoreV1Api, KubeConfig, type V1SelfSubjectRulesReview } from "@kubernetes/client-node";
+import { AppsV1Api, AuthorizationV1Api, CoreV1Api, type V1SelfSubjectRulesReview } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { derived } from "../../scripts/manifests.ts";
 import { ApiObjects, type ObjectAnswer } from "../../host/cluster/kube/api-objects.ts";
@@ -17,6 +17,7 @@ import { objectsOf as objectsOfApi } from "../harness/kube/apply.ts";
 import { adminClient, type AdminClient } from "../harness/kube/admin.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
+import { clientConfig, tokenConfig } from "../harness/kube/client-config.ts";
 import { helm } from "../harness/kube/helm.ts";
 import { poolRequests } from "../harness/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
@@ -71,13 +72,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
 
     /** The clients of a service account's token. */
     function clientsOf(token: string) {
-      const config = new KubeConfig();
-      config.loadFromOptions({
-        clusters: [{ name: "c", server: api.url, caFile: api.authority.certificate }],
-        users: [{ name: "u", token }],
-        contexts: [{ name: "x", cluster: "c", user: "u" }],
-        currentContext: "x",
-      });
+      const config = tokenConfig(api.url, api.authority.certificate, token);
       return {
         core: config.makeApiClient(CoreV1Api),
         authorization: config.makeApiClient(AuthorizationV1Api),
@@ -115,9 +110,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
     beforeAll(async () => {
       api = await startApiServer({ alsoAllowed: poolRequests });
       admin = adminClient(api.adminKubeconfig);
-      const config = new KubeConfig();
-      config.loadFromFile(api.adminKubeconfig);
-      apps = config.makeApiClient(AppsV1Api);
+      apps = clientConfig(api.adminKubeconfig).makeApiClient(AppsV1Api);
       for (const name of [namespace, "shop"]) await api.namespace(name);
       for (const name of ["node-a", "node-b"]) await admin.core.createNode({ body: { metadata: { name } } });
       await require(rendered("--no-hooks"));

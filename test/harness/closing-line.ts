@@ -3,6 +3,8 @@
 
 import type { Reporter, TestModule } from "vitest/node";
 
+type TestError = ReturnType<TestModule["errors"]>[number];
+
 /** Named in vitest.config.ts, beside the default reporter. */
 export class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -13,13 +15,13 @@ export class ClosingLine implements Reporter {
       // A file that could not be loaded has no tests to count, but did fail.
       for (const error of testModule.errors().slice(0, 1)) {
         counts.failed += 1;
-        failed.push(`failed: ${testModule.relativeModuleId}: ${firstLines(error.message)}\n`);
+        failed.push(`failed: ${testModule.relativeModuleId}: ${firstLines(error)}\n`);
       }
       // A hook of a group that failed leaves its tests as skipped.
       for (const group of testModule.children.allSuites()) {
         for (const error of group.errors().slice(0, 1)) {
           counts.failed += 1;
-          failed.push(`failed: ${testModule.relativeModuleId}: ${group.fullName}: ${firstLines(error.message)}\n`);
+          failed.push(`failed: ${testModule.relativeModuleId}: ${group.fullName}: ${firstLines(error)}\n`);
         }
       }
       for (const test of testModule.children.allTests()) {
@@ -27,9 +29,7 @@ export class ClosingLine implements Reporter {
         if (result.state === "pending") continue;
         counts[result.state] += 1;
         if (result.state === "failed")
-          failed.push(
-            `failed: ${testModule.relativeModuleId}: ${test.fullName}: ${firstLines(result.errors[0]?.message ?? "")}\n`,
-          );
+          failed.push(`failed: ${testModule.relativeModuleId}: ${test.fullName}: ${firstLines(result.errors[0])}\n`);
         if (result.state === "skipped")
           skipped.push(`skipped: ${test.fullName}: ${result.note ?? "see the reason printed above"}\n`);
       }
@@ -40,7 +40,9 @@ export class ClosingLine implements Reporter {
   }
 }
 
-/** The beginning of an error's message, short enough for a list. */
-function firstLines(message: string): string {
-  return message.split("\n").slice(0, 6).join(" | ").slice(0, 600);
+/** The beginning of an error's message and of its cause's, short enough for a list. */
+function firstLines(error: TestError | undefined): string {
+  const cause = error?.cause;
+  const because = typeof cause === "object" && cause !== null && "message" in cause ? `: ${String(cause.message)}` : "";
+  return `${error?.message ?? ""}${because}`.split("\n").slice(0, 6).join(" | ").slice(0, 600);
 }

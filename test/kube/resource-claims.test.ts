@@ -2,10 +2,11 @@
 
 import { join } from "node:path";
 
-import { CoreV1Api, KubeConfig, type KubernetesObject, ResourceV1Api } from "@kubernetes/client-node";
+import { CoreV1Api, type KubernetesObject, ResourceV1Api } from "@kubernetes/client-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { type ApiServer, type CreatedPod, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
+import { clientConfig } from "../harness/kube/client-config.ts";
 import { applyFile } from "../harness/kube/admin.ts";
 import { root } from "../harness/compiled.ts";
 import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
@@ -31,8 +32,7 @@ describe.skipIf(missingForKube("devices of resource claims"))("devices of resour
   let sriov: RecorderPlugin;
   beforeAll(async () => {
     api = await startApiServer({ alsoAllowed: ["get resourceclaims", "list resourceslices"] });
-    const config = new KubeConfig();
-    config.loadFromFile(api.adminKubeconfig);
+    const config = clientConfig(api.adminKubeconfig);
     core = config.makeApiClient(CoreV1Api);
     resources = config.makeApiClient(ResourceV1Api);
     await api.network("shop", "nic", [{ type: "sriov" }], { "k8s.v1.cni.cncf.io/resourceName": resource });

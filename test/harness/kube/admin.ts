@@ -2,8 +2,10 @@
 
 import { readFileSync } from "node:fs";
 
-import { CoreV1Api, KubeConfig, KubernetesObjectApi, type KubernetesObject } from "@kubernetes/client-node";
+import { CoreV1Api, KubernetesObjectApi, type KubernetesObject } from "@kubernetes/client-node";
 import { parseAllDocuments } from "yaml";
+
+import { clientConfig } from "./client-config.ts";
 
 export interface AdminClient {
   readonly objects: KubernetesObjectApi;
@@ -12,8 +14,7 @@ export interface AdminClient {
 
 /** Makes the clients of a kubeconfig. */
 export function adminClient(kubeconfig: string): AdminClient {
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
+  const config = clientConfig(kubeconfig);
   return { objects: KubernetesObjectApi.makeApiClient(config), core: config.makeApiClient(CoreV1Api) };
 }
 

@@ -22,7 +22,6 @@ import type { KubernetesObject, KubernetesObjectApi, V1Pod } from "@kubernetes/c
 import { inHost, requirePrivateNamespaces, type PodNamespace } from "../namespaces.ts";
 import { apiAddress, apiLink } from "./address.ts";
 import { adminClient, applyFile } from "./admin.ts";
-import { retryBroken } from "./retry-broken.ts";
 import { type AuditEvent, auditPolicy, readAudit } from "./audit.ts";
 import { type Authority, makeAuthority, makeKeyPair } from "./certificates.ts";
 import { etcdAndApi, type Processes } from "./processes.ts";
@@ -154,11 +153,11 @@ async function opened(
   const { objects, core } = adminClient(adminKubeconfig);
   await processes.ready(adminKubeconfig);
   const replace = async (object: KubernetesObject): Promise<void> => {
-    await retryBroken(() => objects.delete(object)).catch(absent);
+    await objects.delete(object).catch(absent);
     await objects.create(object);
   };
   const namespace = async (name: string): Promise<void> => {
-    await retryBroken(() => objects.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } })).catch(exists);
+    await objects.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } }).catch(exists);
   };
   const mayRequest = (request: string): boolean => allowed.has(request) || alsoAllowed.includes(request);
   return {
@@ -185,17 +184,7 @@ async function opened(
         metadata: { name, namespace: space, annotations },
         spec: { containers: [{ name: "main", image: "none" }], nodeName: "node", automountServiceAccountToken: false },
       };
-      let broken = false;
-      // The first attempt may have created the pod before its answer was lost.
-      const created = await retryBroken(async () => {
-        try {
-          return await objects.create(pod);
-        } catch (error) {
-          if (broken && statusCode(error) === 409) return core.readNamespacedPod({ namespace: space, name });
-          broken = true;
-          throw error;
-        }
-      });
+      const created = await objects.create(pod);
       const uid = created.metadata?.uid ?? "";
       const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=${space};K8S_POD_NAME=${name};K8S_POD_INFRA_CONTAINER_ID=x;K8S_POD_UID=${uid}`;
       return { namespace: space, name, uid, args };
@@ -215,13 +204,13 @@ async function opened(
     },
     namespace,
     async statusOf(space, name) {
-      const pod = await retryBroken(() => core.readNamespacedPod({ namespace: space, name }));
+      const pod = await core.readNamespacedPod({ namespace: space, name });
       const text = pod.metadata?.annotations?.["k8s.v1.cni.cncf.io/network-status"];
       return text === undefined ? undefined : JSON.parse(text);
     },
     async eventsOf({ namespace: space, uid }) {
       const events = { namespace: space, fieldSelector: `involvedObject.uid=${uid}` };
-      const { items } = await retryBroken(() => core.listNamespacedEvent(events));
+      const { items } = await core.listNamespacedEvent(events);
       return items.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
     },
     audit: (user) => readAudit(audit).filter((event) => user === undefined || event.user === user),

@@ -84,8 +84,12 @@ export const kubeApi: Requirement = () => {
   const etcd = etcdBinary();
   if (etcd === undefined) return "no etcd on PATH (Debian: apt-get install etcd-server), and ETCD is not set";
   if (!isExecutable(etcd)) return `ETCD names ${etcd}, which is not executable`;
-  return spawnSync("openssl", ["version"], { stdio: "ignore" }).status === 0 ? undefined : "no openssl on PATH";
+  return openssl();
 };
+
+/** Makes certificates. */
+export const openssl: Requirement = () =>
+  spawnSync("openssl", ["version"], { stdio: "ignore" }).status === 0 ? undefined : "no openssl on PATH";
 
 /** Builds the absent ones of these programs into the cache, with one `go build`. Answers the reason of a failure, or undefined. */
 export function buildKube(names: readonly KubeProgram[]): string | undefined {
