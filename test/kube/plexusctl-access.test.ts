@@ -118,6 +118,37 @@ describe.skipIf(skip)("plexusctl's access to the API", () => {
     expect(requestsOf("eve")).toBeGreaterThan(0);
   });
 
+  test("KUBECONFIG may list files, of which absent ones are skipped; without it ~/.kube/config counts", async () => {
+    const whole: Readonly<Record<string, unknown>> = JSON.parse(
+      readFileSync(api.kubeconfig("lister", ["system:masters"]), "utf8"),
+    );
+    const home = join(api.directory, "home");
+    const at = (name: string, content: object): string => {
+      const path = join(home, ".kube", name);
+      mkdirSync(join(home, ".kube"), { recursive: true });
+      writeFileSync(path, JSON.stringify(content));
+      return path;
+    };
+    const { users: entries, ...rest } = whole;
+    const files = [at("access", { users: entries }), join(home, "absent"), at("cluster", { ...rest, users: [] })];
+    vi.stubEnv("HOME", home);
+    try {
+      vi.stubEnv("KUBECONFIG", files.join(":"));
+      expect(await runCommandLine(["pools", "show"], false)).toMatchObject({ stdout: expect.stringMatching(/^storage /m) });
+      vi.stubEnv("KUBECONFIG", files.slice(0, 2).join(":"));
+      expect(await runCommandLine(["pools", "show"], false)).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/^kubeconfig .*access: current-context is missing/),
+      });
+      vi.stubEnv("KUBECONFIG", "");
+      at("config", whole);
+      expect(await runCommandLine(["pools", "show"], false)).toMatchObject({ stdout: expect.stringMatching(/^storage /m) });
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(requestsOf("lister")).toBeGreaterThan(1);
+  });
+
   test("a plugin that is missing, fails, or gives an invalid token ends the command with status 1 and the reason", async () => {
     const installHint = "See https://example.com/login";
     const missingPlugin = await show(pluginKubeconfig("", { command: "plexus-no-such-login", installHint }));

@@ -41,7 +41,8 @@ export type RunPlugin = (
   path: string,
 ) => Promise<Result<PluginCredential>>;
 
-interface KubeconfigRules {
+/** What a kubeconfig may have. */
+export interface KubeconfigRules {
   /** Whether the kubeconfig may have insecure-skip-tls-verify. */
   readonly allowInsecure?: boolean;
   /** Undefined: a kubeconfig with a credential plugin is refused. Only an administrator's own command may run one. */
@@ -56,26 +57,35 @@ const maxFileBytes = 1024 * 1024;
  * Credentials from the current context of a kubeconfig. `insecure-skip-tls-verify` is refused unless `allowInsecure`: an attacker
  * between node and API server could choose a pod's networks.
  */
-export function kubeconfigCredentials(
-  path: string,
-  { allowInsecure = false, plugins, note }: KubeconfigRules = {},
-): CredentialSource {
+export function kubeconfigCredentials(path: string, rules: KubeconfigRules = {}): CredentialSource {
   return async () => {
-    const text = readFile(path, "kubeconfig", note);
-    if (!text.ok) return text;
-    const value = await parse(text.value, path);
-    if (!value.ok) return value;
-    const entry = readKubeconfig(value.value, path, plugins?.read);
-    if (!entry.ok) return entry;
-    if (entry.value.insecure && !allowInsecure) {
-      return invalid(path, "insecure-skip-tls-verify is not accepted: give the server's certificate-authority instead");
-    }
-    const credentials = withFiles(path, entry.value, note);
-    const { plugin } = entry.value;
-    return plugin === undefined || plugins === undefined || !credentials.ok
-      ? credentials
-      : withPlugin(credentials.value, plugin, plugins.run);
+    const value = await parseKubeconfig(path, rules.note);
+    return value.ok ? credentialsIn(value.value, path, rules) : value;
   };
+}
+
+/** The parsed content of a kubeconfig. Faults KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE. */
+export async function parseKubeconfig(path: string, note?: NoteFile): Promise<Result<unknown>> {
+  const text = readFile(path, "kubeconfig", note);
+  return text.ok ? parse(text.value, path) : text;
+}
+
+/** The credentials in the parsed kubeconfig from `path`, as `kubeconfigCredentials`. */
+export async function credentialsIn(
+  value: unknown,
+  path: string,
+  { allowInsecure = false, plugins, note }: KubeconfigRules,
+): Promise<Result<Credentials>> {
+  const entry = readKubeconfig(value, path, plugins?.read);
+  if (!entry.ok) return entry;
+  if (entry.value.insecure && !allowInsecure) {
+    return invalid(path, "insecure-skip-tls-verify is not accepted: give the server's certificate-authority instead");
+  }
+  const credentials = withFiles(path, entry.value, note);
+  const { plugin } = entry.value;
+  return plugin === undefined || plugins === undefined || !credentials.ok
+    ? credentials
+    : withPlugin(credentials.value, plugin, plugins.run);
 }
 
 /** Credentials from the files of a pod's service account: `token` and `ca.crt`. */

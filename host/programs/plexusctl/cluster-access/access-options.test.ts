@@ -16,6 +16,7 @@ test.each(withAccess)("%s needs one way to a cluster", async (command) => {
   const run = (...options: readonly string[]): ReturnType<typeof runCommandLine> =>
     runCommandLine([...command.split(" "), ...options], false);
   vi.stubEnv("KUBECONFIG", "");
+  vi.stubEnv("HOME", "/none");
   vi.stubEnv("KUBERNETES_SERVICE_HOST", "");
   expect(await run()).toMatchObject({ status: 2, stderr: expect.stringMatching(/^give --kubeconfig FILE.*--in-cluster/) });
   expect(await run("--in-cluster")).toMatchObject({ status: 2, stderr: expect.stringContaining("needs a pod: KUBERNETES_") });

@@ -3,8 +3,14 @@
 import type { OptionSpec } from "../../../../src/command-line/command-spec.ts";
 import { type CommandLine, type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import { readCredentialPlugin } from "../../../../src/kube/credential-plugin.ts";
-import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "../../../cluster/kube/credentials.ts";
+import {
+  type CredentialSource,
+  kubeconfigCredentials,
+  type KubeconfigRules,
+  serviceAccountCredentials,
+} from "../../../cluster/kube/credentials.ts";
 import { inClusterServer } from "../../../cluster/kube/in-cluster.ts";
+import { kubeconfigsOf, mergedCredentials } from "./kubeconfig-files.ts";
 import { credentialPluginRunner } from "./run-credential-plugin.ts";
 
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -16,7 +22,7 @@ export const accessOptions: readonly OptionSpec[] = [
     name: "kubeconfig",
     value: "FILE",
     about: "the cluster and the credentials, by the file's current context",
-    usual: "$KUBECONFIG",
+    usual: "$KUBECONFIG, or ~/.kube/config",
     completes: "file",
   },
 ];
@@ -31,13 +37,18 @@ export function credentialsOf(line: CommandLine): CredentialSource | CommandLine
       ? { wrong: "--in-cluster needs a pod: KUBERNETES_SERVICE_HOST is not set" }
       : serviceAccountCredentials(serviceAccount, server);
   }
-  const path = kubeconfig ?? process.env["KUBECONFIG"];
-  if (path === undefined || path === "")
-    return { wrong: "give --kubeconfig FILE, or set KUBECONFIG; in a pod, --in-cluster is possible" };
-  return administratorCredentials(path);
+  if (kubeconfig !== undefined) return administratorCredentials(kubeconfig);
+  const found = kubeconfigsOf(process.env);
+  if (found.length === 0)
+    return { wrong: "give --kubeconfig FILE, set KUBECONFIG, or write ~/.kube/config; in a pod, --in-cluster is possible" };
+  return mergedCredentials(found, administratorRules());
 }
 
 /** The credentials of an administrator's kubeconfig, which may have a credential plugin. */
 export function administratorCredentials(path: string): CredentialSource {
-  return kubeconfigCredentials(path, { plugins: { read: readCredentialPlugin, run: credentialPluginRunner() } });
+  return kubeconfigCredentials(path, administratorRules());
+}
+
+function administratorRules(): KubeconfigRules {
+  return { plugins: { read: readCredentialPlugin, run: credentialPluginRunner() } };
 }
