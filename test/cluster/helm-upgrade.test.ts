@@ -11,6 +11,7 @@ import { toolsDeployment, toolsPod } from "../harness/cluster/pods.ts";
 import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
 import { deployPlexus, rollBackPlexus } from "../harness/cluster/release.ts";
 import { storageWith } from "../harness/cluster/storage.ts";
+import { sandboxTimes } from "../harness/cluster/sandbox-times.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { helm } from "../harness/kube/helm.ts";
 import { missingBuild } from "../harness/plexus.ts";
@@ -94,7 +95,10 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
       const change = kind === "upgrade" ? () => deployPlexus(cluster, "upgrade", "v2") : () => rollBackPlexus(cluster);
       recorder.clear();
       const times = await under(kind, change);
-      process.stdout.write(`during the ${kind}: ${shown(times)}\n`);
+      const calls = sandboxTimes(node.containerd.log(), `${kind}-`);
+      process.stdout.write(`during the ${kind}: ${shown(times)} ms\n`);
+      process.stdout.write(`RunPodSandbox took ${spread(calls.run)} ms, StopPodSandbox took ${spread(calls.stop)} ms\n`);
+      expect(calls.run).toHaveLength(times.length);
       expect(await failures()).toBe("");
       await expect.poll(() => leftOn(node), { timeout: 30_000 }).toEqual(nothingLeft);
       const [added, deleted] = [served("ADD"), served("DEL")];
@@ -128,8 +132,10 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
 
 const moreThanOnce = (counts: ReadonlyMap<string, number>) => [...counts].filter(([, count]) => count > 1);
 
-function shown(times: readonly number[]): string {
+const shown = (times: readonly number[]): string => `${times.length} pods were ready after ${spread(times)}`;
+
+function spread(times: readonly number[]): string {
   const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): string => `${Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0)} ms`;
-  return `${sorted.length} pods were ready after ${at(0.5)} (median), ${at(1)} (most)`;
+  const at = (share: number): number => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+  return `${at(0.5)} (median), ${at(1)} (most)`;
 }

@@ -22,9 +22,6 @@ const networks = ["net-a", "net-b", "net-c"] as const;
 const defaultFile = "10-default.conflist";
 const multusName = "multus-cni-network";
 
-/** Lets pods come and go for a while. */
-const settle = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** A running Multus. */
 interface RunningMultus {
   /** The configurations that an administrator passes to `plexusctl migrate`. */
@@ -150,7 +147,7 @@ describe.skipIf(
 
   /** Leases of a container's addresses, as NETWORK/ADDRESS. */
   const leasesOf = ({ id }: NetworkPod): readonly string[] =>
-    filesBelow(leaseDirectory()).filter((path) => readFileSync(join(leaseDirectory(), path), "utf8").split(/\s/)[0] === id);
+    filesBelow(leaseDirectory()).filter((path) => ownerOf(join(leaseDirectory(), path)) === id);
 
   /** A container's leases, and files of its state. */
   const leftOf = (pod: NetworkPod): readonly string[] => [
@@ -223,7 +220,7 @@ describe.skipIf(
   }
 
   /** Pods that come and go until `end`, which answers the programs that attached them, in order. */
-  function churn(): { end(): Promise<readonly string[]> } {
+  function churn(): { several(): Promise<void>; end(): Promise<readonly string[]> } {
     const churning = { ended: false };
     const [attached, left]: [string[], string[]] = [[], []];
     const worker = async (): Promise<void> => {
@@ -239,6 +236,11 @@ describe.skipIf(
     // A failure is reported by end().
     workers.catch(() => (churning.ended = true));
     return {
+      /** Resolves when six more pods are attached: at least four of them by calls that began after this one. */
+      async several() {
+        const more = attached.length + 6;
+        await expect.poll(() => churning.ended || attached.length >= more, { ...within, timeout: 60_000 }).toBe(true);
+      },
       async end() {
         churning.ended = true;
         await workers;
@@ -259,20 +261,20 @@ describe.skipIf(
       const old: NetworkPod[] = [];
       for (const selected of selections) old.push((await addPod(selected)).pod);
       const moving = churn();
-      await settle(1500);
+      await moving.several();
 
       // Step 1: Plexus comes first. Step 2: a Multus that restarts meanwhile does not delegate to Plexus.
       await startPlexus();
-      await settle(1500);
+      await moving.several();
       await multus.terminate();
       multus = await start();
       const generated = Object.entries(multus.configurations()).map(([, text]) => text);
       expect(generated.join("\n")).not.toContain("plexus.conflist");
-      await settle(1500);
+      await moving.several();
       // Step 3: Multus goes.
       await multus.terminate();
       multus = undefined;
-      await settle(1500);
+      await moving.several();
       const attachedBy = await moving.end();
       expect([...new Set(attachedBy)]).toEqual([type, "plexus"]);
       for (const pod of old) {
@@ -287,16 +289,25 @@ describe.skipIf(
     multus = await startThick();
     await startPlexus();
     const moving = churn();
-    await settle(1500);
+    await moving.several();
     // Plexus removes its file and goes on for the calls of runtimes that have read it just before. No one-shot engine would serve them.
     await daemon?.stop();
     daemon = undefined;
     expect(existsSync(ours())).toBe(false);
-    await settle(1500);
+    await moving.several();
     const attachedBy = await moving.end();
     expect([...new Set(attachedBy)]).toEqual(["plexus", "multus-shim"]);
   }, 120_000);
 });
+
+/** The container of a lease; undefined if the lease ended meanwhile. */
+function ownerOf(lease: string): string | undefined {
+  try {
+    return readFileSync(lease, "utf8").split(/\s/)[0];
+  } catch {
+    return undefined;
+  }
+}
 
 /** The plugin's configuration in a file as a runtime passes it; undefined if the file is incomplete or gone. */
 function objectIn(path: string): Readonly<Record<string, unknown>> | undefined {
