@@ -88,6 +88,7 @@ if [ "$command" = test ]; then
   prepare test/conformance/libcni/build-oracle.ts
   prepare test/conformance/multus/build.ts
   prepare test/harness/kube/build.ts chart
+  prepare test/harness/whereabouts/build.ts
   prepare test/harness/registry/get.ts
   prepare test/harness/cluster/get.ts
   prepare test/harness/promtool.ts
@@ -119,7 +120,7 @@ if [ "$command" = bench ]; then
   esac
   if [ $compared = yes ]; then
     prepare test/conformance/multus/build.ts bench
-    prepare test/bench/whereabouts/build.ts
+    prepare test/harness/whereabouts/build.ts
     prepare test/harness/kube/build.ts api
   fi
 fi

@@ -68,10 +68,24 @@ describe("an import of addresses", () => {
 
   test("repeated, releases the addresses whose records are gone", () => {
     const imported = { whereabouts: ["10.50.0.2/31"], "host-local-n1": ["10.50.0.8"] };
-    const again = plan({ exclude: ["10.50.9.0/24", "10.50.0.2/31", "10.50.0.8"], imported, records: [record("10.50.0.3", "b")] });
+    const again = plan({
+      exclude: ["10.50.9.0/24", "10.50.0.2/31", "10.50.0.8"],
+      imported,
+      records: [record("10.50.0.3", "b")],
+      used: [],
+    });
     expect(again.exclude).toEqual(["10.50.9.0/24", "10.50.0.8", "10.50.0.3"]);
-    const ended = plan({ exclude: again.exclude, imported: again.imported, records: [] });
+    const ended = plan({ exclude: again.exclude, imported: again.imported, records: [], used: [] });
     expect(ended).toMatchObject({ exclude: ["10.50.9.0/24", "10.50.0.8"], imported: { "host-local-n1": ["10.50.0.8"] } });
+  });
+
+  test("keeps the address of a running pod excluded, although its record is gone", () => {
+    const imported = { whereabouts: ["10.50.0.2/31"] };
+    const lost = plan({ exclude: ["10.50.0.2/31"], imported, records: [record("10.50.0.3", "b")] });
+    expect(lost).toMatchObject({ exclude: ["10.50.0.2/31"], imported, conflicts: [] });
+    expect(lost.unrecorded).toEqual(["10.50.0.2 of the running pod shop/a on node n1: whereabouts has no record of it"]);
+    // An address that no import has excluded may be one of Plexus' own.
+    expect(plan({ exclude: [], records: [] })).toMatchObject({ exclude: [], unrecorded: [] });
   });
 
   test("names both owners of an address that two records have", () => {

@@ -32,6 +32,8 @@ export interface ImportPlan {
   readonly addresses: readonly { readonly address: string; readonly owner: string; readonly source: string }[];
   /** Records whose pod is gone or has another address: their addresses stay excluded until the record is gone. */
   readonly stale: readonly string[];
+  /** Running pods that have an address of an earlier import without a record: their addresses stay excluded, too. */
+  readonly unrecorded: readonly string[];
   /** Sentences that name both owners of each address with two owners, and whatever else forbids the import. */
   readonly conflicts: readonly string[];
   readonly exclude: readonly string[];
@@ -72,13 +74,17 @@ export function planImport(input: ImportInput): ImportPlan {
     if (earlier !== undefined)
       conflicts.push(`${text} of ${ownerText(record.owner)} (${record.source}) was imported from ${earlier[0]} already`);
   }
-  const held = cidrsOf(inPool.map(({ address }) => address));
+  const before = imported[source] ?? [];
+  const beforeSpans = spansOf(before);
+  const unrecorded = used.filter(
+    ({ address }) => hasAddress(beforeSpans, address) && !inPool.some((record) => isSame(record.address, address)),
+  );
+  const held = cidrsOf([...inPool, ...unrecorded].map(({ address }) => address));
   // A whole subnet is what keeps nodes from handing out an address before the import.
   const subnets = new Set(pool.ranges.map(({ subnet }) => formatCidr(subnet)));
   const wholeSubnets = isOfAllNodes ? [] : exclude.filter((each) => subnets.has(each));
   const others = Object.entries(imported).filter(([name]) => name !== source);
-  const before = new Set(imported[source] ?? []);
-  const kept = exclude.filter((each) => !before.has(each) && !subnets.has(each));
+  const kept = exclude.filter((each) => !before.includes(each) && !subnets.has(each));
   const next = [...new Set([...wholeSubnets, ...kept, ...others.flatMap(([, spans]) => spans), ...held])];
   if (next.length > poolBounds.exclusions) {
     conflicts.push(
@@ -90,6 +96,9 @@ export function planImport(input: ImportInput): ImportPlan {
       return { address: formatAddress(record.address), owner: ownerText(record.owner), source: record.source };
     }),
     stale,
+    unrecorded: unrecorded.map(({ address, namespace, pod, node }) => {
+      return `${formatAddress(address)} of the running pod ${namespace}/${pod} on node ${node}: ${source} has no record of it`;
+    }),
     conflicts: [...new Set(conflicts)],
     exclude: next,
     wholeSubnets,
@@ -135,6 +144,10 @@ function isOfPool(pool: AddressPool, address: IpAddress): boolean {
     const { first, last } = networkOf(subnet);
     return hasAddress([{ family: first.family, first: first.value, last: last.value }], address);
   });
+}
+
+function isSame(left: IpAddress, right: IpAddress): boolean {
+  return left.family === right.family && left.value === right.value;
 }
 
 /** A record without a pod may be any pod's: host-local knows containers only. */

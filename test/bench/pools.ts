@@ -21,7 +21,7 @@ import { runLanes } from "./lanes.ts";
 import { type Benchmark, inTurns, quantile, type Samples } from "./measure.ts";
 import { startStopwatch } from "./stopwatch.ts";
 import { allocateByWhereabouts } from "./whereabouts/allocate.ts";
-import { realWhereabouts } from "./whereabouts/whereabouts-binary.ts";
+import { realWhereabouts } from "../harness/whereabouts/whereabouts-binary.ts";
 
 const daemons = 32;
 /** Nodes that are gone, with a block each. */

@@ -6,6 +6,7 @@ export const longFiles: readonly string[] = [
   "test/kube/pod-life.test.ts",
   "test/e2e/crowd.test.ts",
   "test/e2e/crash.test.ts",
+  "test/kube/whereabouts-import.test.ts",
   "test/e2e/cni-configuration.test.ts",
   "test/conformance/bridge/differential.test.ts",
   "test/kube/faults.test.ts",

@@ -23,6 +23,7 @@ const rules = [
   { apiGroups: ["plexus.dev"], resources: ["addresspools"], verbs: ["get", "list", "patch"] },
   { apiGroups: ["plexus.dev"], resources: ["addressblocks", "addressreservations"], verbs: ["list"] },
   { apiGroups: ["whereabouts.cni.cncf.io"], resources: ["ippools", "overlappingrangeipreservations"], verbs: ["list"] },
+  { apiGroups: ["whereabouts.cni.cncf.io"], resources: ["ippools"], verbs: ["patch"] },
 ];
 const finalizerRule = {
   apiGroups: ["plexus.dev"],

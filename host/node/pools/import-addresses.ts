@@ -12,6 +12,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { formatCidr } from "../../../src/net/ip.ts";
 import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import { readHostLocalDirectories } from "./host-local-leases.ts";
+import { closeIpPools } from "./close-ip-pools.ts";
 import { listAll, poolsPath, usedAddresses } from "./pool-objects.ts";
 
 /** The annotation with the exclusions that imports have made, by source. */
@@ -43,19 +44,24 @@ export async function importAddresses(objects: ApiObjects, options: ImportOption
   for (let round = 1; ; round++) {
     const prepared = await prepare(objects, options);
     if (!prepared.ok) return prepared;
-    const { plan, problems, resourceVersion, isCurrent } = prepared.value;
+    const { pool, plan, problems, isCurrent } = prepared.value;
     const { imported, ...shown } = plan;
     const report = { ...shown, pool: options.pool, source: options.source, problems };
     const isRefused = problems.length > 0 || plan.conflicts.length > 0;
+    if (!options.write || isRefused) return ok({ ...report, written: false });
+    const closed = options.directories.length === 0 ? await closeIpPools(objects, pool) : ok(false);
+    if (!closed.ok) return closed;
     // A second look, after the write, has found nothing new: no address was given meanwhile.
-    if (!options.write || isRefused || isCurrent) return ok({ ...report, written: options.write && !isRefused });
+    if (isCurrent && !closed.value) return ok({ ...report, written: true });
     if (round === maxRounds) {
       return failed(
         fault("CLUSTER_UNREADABLE", `the records of ${options.source} still change: stop what takes addresses, and import again`),
       );
     }
+    // The records may have changed until the IPPools were closed.
+    if (closed.value) continue;
     const written = await objects.patch(`${poolsPath}/${options.pool}`, {
-      metadata: { resourceVersion, annotations: { [importedAnnotation]: JSON.stringify(imported) } },
+      metadata: { resourceVersion: pool.resourceVersion, annotations: { [importedAnnotation]: JSON.stringify(imported) } },
       spec: { exclude: plan.exclude },
     });
     if (written.kind !== "object" && written.kind !== "conflict") {
@@ -65,9 +71,9 @@ export async function importAddresses(objects: ApiObjects, options: ImportOption
 }
 
 interface Prepared {
+  readonly pool: AddressPool;
   readonly plan: ImportPlan;
   readonly problems: readonly string[];
-  readonly resourceVersion: string;
   /** Whether the pool has the plan's exclusions already. */
   readonly isCurrent: boolean;
 }
@@ -102,7 +108,7 @@ async function prepare(objects: ApiObjects, { pool: name, directories, source }:
   });
   const isCurrent =
     JSON.stringify(exclude) === JSON.stringify(plan.exclude) && JSON.stringify(imported.value) === JSON.stringify(plan.imported);
-  return ok({ plan, problems: records.value.problems, resourceVersion: pool.value.resourceVersion, isCurrent });
+  return ok({ pool: pool.value, plan, problems: records.value.problems, isCurrent });
 }
 
 /** whereabouts' records, and as problems the definitions that still take addresses of the pool from whereabouts. */

@@ -7,7 +7,7 @@ import { collectionOf, objectsOf } from "../../harness/kube/apply.ts";
 import type { ApiServer } from "../../harness/kube/api-server.ts";
 import { whereaboutsDefinition, whereaboutsKinds } from "../../harness/kube/whereabouts-objects.ts";
 import { type LaneCall, runLanes } from "../lanes.ts";
-import { realWhereabouts, whereaboutsBinary } from "./whereabouts-binary.ts";
+import { realWhereabouts, whereaboutsBinary } from "../../harness/whereabouts/whereabouts-binary.ts";
 
 /** Time for the API server to serve the kinds, in ms. */
 const servedMs = 3_000;

@@ -8,12 +8,37 @@ export const whereaboutsGroup = "whereabouts.cni.cncf.io";
 /** The kinds that the plugin reads and writes. */
 export const whereaboutsKinds = ["IPPool", "OverlappingRangeIPReservation"] as const;
 
-/** A CustomResourceDefinition that accepts all fields of a kind. */
+const text = { type: "string" };
+/** The schema of each kind's `spec`, as in whereabouts' own definitions. */
+const specs: Readonly<Record<(typeof whereaboutsKinds)[number], object>> = {
+  IPPool: {
+    type: "object",
+    required: ["allocations", "range"],
+    properties: {
+      range: text,
+      allocations: {
+        type: "object",
+        additionalProperties: {
+          type: "object",
+          required: ["id", "podref"],
+          properties: { id: text, podref: text, ifname: text },
+        },
+      },
+    },
+  },
+  OverlappingRangeIPReservation: {
+    type: "object",
+    required: ["podref"],
+    properties: { podref: text, ifname: text, containerid: text },
+  },
+};
+
+/** whereabouts' CustomResourceDefinition of a kind. */
 export function whereaboutsDefinition(
   kind: (typeof whereaboutsKinds)[number],
 ): KubernetesObject & Readonly<Record<string, unknown>> {
   const plural = `${kind.toLowerCase()}s`;
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const schema = { openAPIV3Schema: { type: "object", properties: { spec: specs[kind] } } };
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -21,7 +46,7 @@ export function whereaboutsDefinition(
     spec: {
       group: whereaboutsGroup,
       scope: "Namespaced",
-      names: { kind, plural, singular: kind.toLowerCase() },
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
       versions: [{ name: "v1alpha1", served: true, storage: true, schema }],
     },
   };

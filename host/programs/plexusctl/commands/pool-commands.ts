@@ -25,10 +25,11 @@ export const poolCommands: readonly Command[] = [
     synopsis: "POOL",
     count: [1, 1],
     details:
-      "The addresses become exclusions of the pool, and their pods keep them. A repeated import releases addresses whose records are gone. Nothing is " +
-      "written if an address has two owners, or a definition still takes addresses of the pool from whereabouts: docs/how-to/addresses-across-nodes.md.",
+      "The addresses become exclusions of the pool, and their pods keep them. A repeated import releases addresses whose records are gone. With --write, " +
+      "whereabouts gives no further address of the pool, and its DELs go on. Nothing is written if an address has two owners, or a definition still takes " +
+      "addresses of the pool from whereabouts: docs/how-to/addresses-across-nodes.md.",
     options: [
-      { name: "write", about: "writes the exclusions; without it the command only reports" },
+      { name: "write", about: "closes whereabouts' IPPools and writes the exclusions; without it the command only reports" },
       {
         name: "host-local",
         value: "DIR",

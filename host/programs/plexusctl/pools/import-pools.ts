@@ -35,7 +35,7 @@ export async function importPoolsCommand(line: Invocation): Promise<CommandResul
 }
 
 function importText(
-  { pool, source, addresses, stale, conflicts, problems, exclude, wholeSubnets, written }: ImportReport,
+  { pool, source, addresses, stale, unrecorded, conflicts, problems, exclude, wholeSubnets, written }: ImportReport,
   width: number,
   write: boolean,
 ): string {
@@ -46,6 +46,7 @@ function importText(
     if (each.length > 0) lines.push(title, ...each.flatMap((text) => wrap(`- ${text}`, width)), "");
   };
   section("records without a running pod, which stay excluded until the records are gone:", stale);
+  section("running pods without a record, whose addresses stay excluded:", unrecorded);
   section("problems, which forbid the import:", problems);
   section("conflicts, which forbid the import:", conflicts);
   const what = `${addresses.length} addresses of ${source}`;

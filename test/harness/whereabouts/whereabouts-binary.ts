@@ -1,16 +1,16 @@
-// The IPAM plugin whereabouts, with which the benchmark compares pools of addresses. WHEREABOUTS names an existing binary. Without it the binary is
-// built once from its Go module, pinned in go/, and kept in the user's cache directory.
+// The IPAM plugin whereabouts: addresses are imported from it, and the benchmark compares pools of addresses with it. WHEREABOUTS names an existing
+// binary. Without it the binary is built once from its Go module, pinned in go/, and kept in the user's cache directory.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { root } from "../../harness/compiled.ts";
-import { testCache } from "../../harness/debian-packages.ts";
-import { hasGo, runGo } from "../../harness/kube/go-command.ts";
-import type { Requirement } from "../../harness/requires.ts";
+import { root } from "../compiled.ts";
+import { testCache } from "../debian-packages.ts";
+import { hasGo, runGo } from "../kube/go-command.ts";
+import type { Requirement } from "../requires.ts";
 
-const moduleDirectory = join(root, "test", "bench", "whereabouts", "go");
+const moduleDirectory = join(root, "test", "harness", "whereabouts", "go");
 const buildPackage = "github.com/k8snetworkplumbingwg/whereabouts/cmd";
 /** Minutes after which a build is stopped. */
 const maxBuildMinutes = 20;
@@ -31,7 +31,7 @@ export function whereaboutsBinary(): string | undefined {
 /** Requires the plugin. */
 export const realWhereabouts: Requirement = () =>
   whereaboutsBinary() === undefined
-    ? "no whereabouts: set WHEREABOUTS to its path, or run the benchmark where Go is on PATH, which builds it once"
+    ? "no whereabouts: set WHEREABOUTS to its path, or run `npm test` where Go is on PATH, which builds it once"
     : undefined;
 
 /** Builds the plugin into the cache. Answers the reason of a failure; undefined if the plugin exists. */
