@@ -450,6 +450,18 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(() => withProvider("a", "/etc/ssl/fabric.crt")).toThrow(/authority/u);
     });
 
+    test("give the fabrics' Secret to the group of plexus-controller, which is not root", () => {
+      const set = ["--set", "externalPorts.enabled=true,externalPorts.secretName=openstack"];
+      const { spec } = theOnly(render(...set), "Deployment") as unknown as { readonly spec: { readonly template: object } };
+      expect(spec.template).toMatchObject({
+        spec: {
+          securityContext: { fsGroup: 65532 },
+          containers: [{ securityContext: { runAsUser: 65532, runAsGroup: 65532 } }],
+          volumes: expect.arrayContaining([{ name: "secrets", secret: { secretName: "openstack", defaultMode: 0o440 } }]),
+        },
+      });
+    });
+
     test.each(["all", "none", "tuning,portmap"])("do not depend on the shipped components: %s", (list) => {
       const { args } = containerOf(podOf(render("--set", `shippedComponents=${list.replace(",", "\\,")}`)), "install");
       expect(args).toContain(`--components=${list}`);
