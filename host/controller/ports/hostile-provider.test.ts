@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { withoutSecrets } from "../../../src/fault/without-secrets.ts";
 import { httpProvider } from "./http-provider.ts";
 import { NeutronClient } from "./neutron/client.ts";
 import { neutronProvider } from "./neutron/provider.ts";
@@ -135,6 +136,23 @@ test("a token of several lines is refused without being shown", async () => {
   const made = await httpProvider({ url, owner: "test", tokenFile }).ensure(request);
   expect(made).toMatchObject({ ok: false, reason: "unavailable", message: expect.stringContaining(tokenFile) });
   expect(JSON.stringify(made)).not.toContain("secret-");
+});
+
+test("a file with a secret that cannot be used is named in logs, too", async () => {
+  const [absent, several] = [join(directory, "absent"), join(directory, "several")];
+  writeFileSync(several, "one\ntwo\n");
+  const auth = { type: "applicationCredential", url, id: "a", secretFile: absent };
+  const providers = [
+    neutronProvider(neutronSettings.parse({ url, podSubnet: "5", auth }), "test"),
+    httpProvider({ url, owner: "test", tokenFile: absent }),
+    httpProvider({ url, owner: "test", tokenFile: several }),
+  ];
+  for (const [index, file] of [absent, absent, several].entries()) {
+    const made = await providers[index]?.ensure(request);
+    const message = made?.ok === false ? made.message : "";
+    expect(message).toContain(file);
+    expect(withoutSecrets(message)).toBe(message);
+  }
 });
 
 test("a refusal has no escape sequence, no control character and no half of a surrogate pair", async () => {

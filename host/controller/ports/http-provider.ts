@@ -81,10 +81,13 @@ async function readToken(file: string): Promise<ProviderResult<string>> {
   try {
     text = (await readFile(file, "utf8")).trim();
   } catch (error) {
-    return failure("unavailable", `the provider's token: ${error instanceof Error ? error.message : String(error)}`);
+    return failure(
+      "unavailable",
+      `the provider's token cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   if (text.length <= maxTokenBytes && /^[!-~]+$/.test(text)) return { ok: true, value: text };
-  return failure("unavailable", `the provider's token: the file ${file} needs one line of ASCII characters without a space`);
+  return failure("unavailable", `the file ${file} with the provider's token needs one line of ASCII characters without a space`);
 }
 
 function outcomeOf(answer: JsonAnswer): ProviderResult<Readonly<Record<string, unknown>>> {

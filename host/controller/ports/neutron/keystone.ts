@@ -77,6 +77,6 @@ async function secretOf(file: string): Promise<ProviderResult<string>> {
     const secret = (await readFile(file, "utf8")).replace(/\n$/, "");
     return secret === "" ? failure("unavailable", `the file ${file} with the secret is empty`) : { ok: true, value: secret };
   } catch (error) {
-    return failure("unavailable", `the file with the secret: ${error instanceof Error ? error.message : String(error)}`);
+    return failure("unavailable", `the secret's file cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
