@@ -22,6 +22,7 @@ import { clusterWithImage } from "../harness/cluster/ready-cluster.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { kubectlBinary } from "../harness/kube/binaries.ts";
 import { helm, helmBinary } from "../harness/kube/helm.ts";
+import { pageBlock } from "../harness/page-block.ts";
 import { missingBuild } from "../harness/plexus.ts";
 import { leases } from "../harness/namespaces.ts";
 
@@ -29,16 +30,8 @@ import { leases } from "../harness/namespaces.ts";
 const plexusImage = "docker.io/library/plexus";
 const exampleImage = "registry.k8s.io/pause:3.10";
 const chart = join(root, "deploy", "helm", "plexus");
+const page = "install-on-a-cluster.md";
 const skip = missingCluster("the chart on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
-
-/** The first block of a language on the page of the installation that contains a text. */
-function pageBlock(language: string, containing: string): string {
-  const page = readFileSync(join(root, "docs", "how-to", "install-on-a-cluster.md"), "utf8");
-  const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gmu)].filter(([, its]) => its === language);
-  const block = blocks.map(([, , content = ""]) => content).find((content) => content.includes(containing));
-  if (block === undefined) throw new Error(`the page has no block of ${language} with ${containing}`);
-  return block;
-}
 
 /** A pod that selects the network of deploy/example.yaml. */
 const selecting = (name: string): object =>
@@ -130,7 +123,7 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
   const ours = (): string => join(node.disk, "etc", "cni", "net.d", "00-plexus.conflist");
 
   test("is installed within a minute by the three commands of page and README as they stand, and gives new pods their networks", async () => {
-    const commands = pageBlock("sh", "helm install");
+    const commands = pageBlock(page, "sh", "helm install");
     expect(commands.trim().split("\n")).toHaveLength(3);
     expect(readFileSync(join(root, "README.md"), "utf8")).toContain(commands);
     const begun = performance.now();
@@ -239,10 +232,10 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
   };
 
   test("MO-26 the rendered file gives pods their networks, also by kustomize; kubectl delete -f leaves a node whose next pod starts", async () => {
-    await runCommands(pageBlock("sh", "deploy/plexus.yaml"));
+    await runCommands(pageBlock(page, "sh", "deploy/plexus.yaml"));
     const directory = mkdtempSync(join(tmpdir(), "plexus-kustomization-"));
     onTestFinished(() => rmSync(directory, { recursive: true }));
-    const kustomization = pageBlock("yaml", "images:")
+    const kustomization = pageBlock(page, "yaml", "images:")
       .replace("plexus/deploy", relative(directory, join(root, "deploy")))
       .replace("REGISTRY/plexus", plexusRepository)
       .replace("newTag: 0.1.0", "newTag: next");
@@ -266,7 +259,7 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     // The next pod starts while the namespace is being deleted.
     await removedWithoutHook("in-namespace", () => cluster.succeed("delete", "namespace", namespace, "--wait=false"));
     await cluster.succeed("-n", namespace, "wait", "--for=delete", "pods", "--all", "--timeout=60s");
-    await runCommands(pageBlock("sh", "kubectl delete clusterroles"));
+    await runCommands(pageBlock(page, "sh", "kubectl delete clusterroles"));
     const kinds = "clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings";
     const left = await cluster.succeed("get", kinds, "-o", "name");
     expect(left.split("\n").filter((name) => name.includes("plexus"))).toEqual([]);

@@ -125,7 +125,7 @@ describe.skipIf(unable || missingForKube("times of external ports"))("the times 
     stage = openNodeStage([], fabricComponents);
     [api, neutron] = await Promise.all([
       startApiServer({ alsoAllowed: [...networkRequests, ...portRequests] }),
-      startNeutron("node", stage.node.path),
+      startNeutron({ name: "node", netns: stage.node.path }),
     ]);
     proxy = await startFaultProxy(neutron.url);
     objects = objectsOf(api.adminKubeconfig);

@@ -158,9 +158,9 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       if (canPlug) stage = openNodeStage([], fabricComponents);
       [api, neutron] = await Promise.all([
         startApiServer({ alsoAllowed: [...networkRequests, ...portRequests] }),
-        startNeutron(nodeName, stage?.node.path),
+        startNeutron({ name: nodeName, netns: stage?.node.path }),
       ]);
-      proxy = await startFaultProxy(neutron.url, password);
+      proxy = await startFaultProxy(neutron.url, { secret: password });
       objects = objectsOf(api.adminKubeconfig);
       await applyObjects(objects, "deploy/helm/plexus/files/external-ports.yaml");
       network = (await neutron.request("POST", "/networks", { network: { name: "pods" } })).network.id;

@@ -77,7 +77,7 @@ describe.skipIf(missing("conflicts at Neutron", privateNamespaces, missingNeutro
   };
 
   beforeAll(async () => {
-    neutron = await startNeutron(nodeName);
+    neutron = await startNeutron({ name: nodeName });
     proxy = await startFaultProxy(neutron.url);
     network = (await neutron.request("POST", "/networks", { network: { name: "pods" } })).network.id;
     const body = { network_id: network, ip_version: 4, cidr: "10.9.0.0/24", enable_dhcp: false };

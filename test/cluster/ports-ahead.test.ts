@@ -68,7 +68,7 @@ describe.skipIf(missing("ports made ahead with Neutron", privateNamespaces, miss
     };
 
     beforeAll(async () => {
-      neutron = await startNeutron(nodeName);
+      neutron = await startNeutron({ name: nodeName });
       proxy = await startFaultProxy(neutron.url);
       network = (await neutron.request("POST", "/networks", { network: { name: "pods" } })).network.id;
       await neutron.request("PUT", "/quotas/fake_project_id", { quota: { port: quota } });

@@ -20,6 +20,7 @@ export const clusterOrder: readonly string[] = [
   "helm-upgrade",
   "faults-crash",
   "faults-resources",
+  "neutron-pods",
   "pod-networks",
   "resource-claims",
   "hot-plug",

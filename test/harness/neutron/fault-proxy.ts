@@ -1,7 +1,10 @@
 // A server before Neutron: Keystone's part, and faults that a healthy Neutron does not show on demand.
 
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { Certificate } from "../kube/certificates.ts";
 import { inTurn } from "./turns.ts";
 
 /** An answer instead of Neutron's. */
@@ -36,14 +39,31 @@ export interface FaultProxy {
   dispose(): void;
 }
 
-/** Starts the proxy. `password`: the only one that Keystone's part accepts; undefined: requests need no token. */
-export async function startFaultProxy(neutron: string, password?: string): Promise<FaultProxy> {
-  const needsToken = password !== undefined;
+/** How the proxy serves. */
+export interface FaultProxyInit {
+  /** The only password, or secret of an application credential, that Keystone's part accepts. Default: requests need no token. */
+  readonly secret?: string;
+  /** Default: 127.0.0.1. */
+  readonly address?: string;
+  /** HTTPS with this certificate. Default: HTTP. */
+  readonly tls?: Certificate;
+}
+
+/** Starts the proxy of the Neutron with this URL. */
+export async function startFaultProxy(
+  neutron: string,
+  { secret, address = "127.0.0.1", tls }: FaultProxyInit = {},
+): Promise<FaultProxy> {
+  const needsToken = secret !== undefined;
   const requests: string[] = [];
   const statuses: number[] = [];
   const tokens: string[] = [];
   let valid: string | undefined;
-  const server = createServer((request, response) => void answer(request, response));
+  const serve = (request: IncomingMessage, response: ServerResponse): void => void answer(request, response);
+  const server =
+    tls === undefined
+      ? createServer(serve)
+      : createTlsServer({ cert: readFileSync(tls.certificate), key: readFileSync(tls.key) }, serve);
   const proxy: FaultProxy = {
     url: "",
     requests,
@@ -65,7 +85,7 @@ export async function startFaultProxy(neutron: string, password?: string): Promi
     const body = Buffer.concat(chunks).toString();
     requests.push(`${method} ${url}`);
     if (url === "/v3/auth/tokens") {
-      if (!needsToken || !body.includes(JSON.stringify(password))) return end(response, { status: 401 });
+      if (!needsToken || !body.includes(JSON.stringify(secret))) return end(response, { status: 401 });
       valid = `token-${tokens.length}`;
       tokens.push(valid);
       const expires = { token: { expires_at: new Date(Date.now() + 3_600_000).toISOString() } };
@@ -97,8 +117,10 @@ export async function startFaultProxy(neutron: string, password?: string): Promi
     response.writeHead(status, { "content-type": "application/json" });
     response.end(text);
   };
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return Object.assign(proxy, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  return Object.assign(proxy, {
+    url: `${tls === undefined ? "http" : "https"}://${address}:${(server.address() as AddressInfo).port}`,
+  });
 }
 
 function end(response: ServerResponse, { status, headers = {}, body = {} }: Fault): void {

@@ -47,22 +47,29 @@ export interface Neutron {
 const maxServers = 4;
 const bindingTries = 6;
 
-/**
- * Starts the fabric with one host. Resolves when Neutron answers; throws with the end of its log. `netns`: the path of the host's network namespace,
- * whose links can become ports of its switch; without it, that of this process.
- */
-export async function startNeutron(hostName: string, netns?: string): Promise<Neutron> {
+/** The fabric's one host. */
+export interface FabricHost {
+  readonly name: string;
+  /** The path of the host's network namespace, whose links can become ports of its switch. Default: that of this process. */
+  readonly netns?: string | undefined;
+  /** A further path of OVSDB's socket, for programs that see other directories. */
+  readonly ovsSocket?: string;
+}
+
+/** Starts the fabric. Resolves when Neutron answers; throws with the end of its log. */
+export async function startNeutron({ name: hostName, netns, ovsSocket: shownSocket }: FabricHost): Promise<Neutron> {
   // A file system in memory: on a busy disk SQLite's lock is held for seconds, and Neutron answers HTTP 500.
   const directory = mkdtempSync("/run/plexus-neutron-");
   const { at, log, children, run, start, end, dispose } = programsIn(directory);
   try {
     const schemas = { conf: "openvswitch/vswitch", nb: "ovn/ovn-nb", sb: "ovn/ovn-sb" };
     for (const [name, schema] of Object.entries(schemas)) {
+      const sockets = [at(`${name}.sock`), ...(name === "conf" && shownSocket !== undefined ? [shownSocket] : [])];
       run("ovsdb-tool", "create", at(`${name}.db`), join(neutronRoot, "usr/share", `${schema}.ovsschema`));
       start(
         "ovsdb-server",
         at(`${name}.db`),
-        `--remote=punix:${at(`${name}.sock`)}`,
+        ...sockets.map((path) => `--remote=punix:${path}`),
         `--unixctl=${at(`${name}.ctl`)}`,
         "-vconsole:warn",
       );
