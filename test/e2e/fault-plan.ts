@@ -1,6 +1,8 @@
 // Random faults of one pod of the crowd test. The seed and the pod's number determine them, so that a run can be repeated although the order
 // of its pods varies.
 
+import { randomFrom } from "../harness/random-from.ts";
+
 /** Orders to a fault step: kill a process, or fail. */
 export const stepFaults = ["engine", "shim", "both", "fail"] as const;
 const addFaults = [...stepFaults, "no pod yet", "status refused"] as const;
@@ -19,17 +21,6 @@ export interface PodPlan {
   readonly del: readonly DelFault[];
   /** The network whose fault step is used: 0 is the default network, others are 1 plus the index in `networks`. */
   readonly faultNetwork: number;
-}
-
-/** A pseudo-random sequence in [0, 1) that depends on the seed only (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = Math.trunc(seed);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** Draws the faults of a pod. `share` is the probability of a first fault; each further one is half as probable. */

@@ -28,6 +28,7 @@ export const longFiles: readonly string[] = [
   "test/deploy/install.test.ts",
   "host/shim/one-shot.test.ts",
   "test/kube/address-pools.test.ts",
+  "test/kube/pool-orders.test.ts",
   "test/e2e/reinstall.test.ts",
   "test/conformance/libcni/installed.test.ts",
   "test/e2e/ui.test.ts",

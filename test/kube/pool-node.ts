@@ -37,8 +37,21 @@ export interface PoolCall {
   readonly config?: object;
 }
 
+/** Settings of a node's daemon. */
+export interface PoolNodeInit {
+  readonly sandboxes?: number;
+  /** Further arguments of Node, before the daemon's program. */
+  readonly nodeArgs?: readonly string[];
+  /** The daemon's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Opens a node whose calls use the pools of an API server. */
-export async function openPoolNode(name: string, kubeconfig: string, { sandboxes = 2 } = {}): Promise<PoolNode> {
+export async function openPoolNode(
+  name: string,
+  kubeconfig: string,
+  { sandboxes = 2, nodeArgs = [], env = {} }: PoolNodeInit = {},
+): Promise<PoolNode> {
   const plexus = installPlexus({ components: ["ipam-host-local"] });
   const cniDir = plexus.state("cni");
   const runDir = plexus.state("run");
@@ -47,7 +60,8 @@ export async function openPoolNode(name: string, kubeconfig: string, { sandboxes
   const start = async (): Promise<void> => {
     const args = ["--node-name", name, "--state-dir", cniDir, "--sandboxes", String(sandboxes)];
     const statusSocket = join(plexus.directory, "status.sock");
-    daemon = await startDaemon({ socket, args: [...args, "--status-socket", statusSocket, "--reconcile-interval", "0"] });
+    const allArgs = [...args, "--status-socket", statusSocket, "--reconcile-interval", "0"];
+    daemon = await startDaemon({ socket, nodeArgs, env, args: allArgs });
   };
   const request: PoolNode["request"] = (
     verb,
