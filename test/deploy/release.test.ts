@@ -100,7 +100,7 @@ describe.skipIf(missing("releases", () => missingBuild()))("the archive for a no
     archive = readdirSync(join(directory, "one")).find((name) => name.startsWith("plexus-") && name.includes("linux")) ?? "";
     execFileSync("tar", ["-xzf", join(directory, "one", archive), "-C", directory]);
     release = join(directory, archive.replace(".tar.gz", ""));
-  }, 120_000);
+  }, 300_000);
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   const install = (env: NodeJS.ProcessEnv, ...args: readonly string[]) => {

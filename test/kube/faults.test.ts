@@ -148,7 +148,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       const attaching = { ...node.attaching(web), config };
       let stderrText = "";
       try {
-        for (let calls = 0; calls < 15 && !stderrText.includes("HTTP 429"); calls++) {
+        for (let calls = 0; calls < 60 && !stderrText.includes("HTTP 429"); calls++) {
           const [added] = await Promise.all([node.call("ADD", attaching), occupySeat(1_200)]);
           expect([added.status, added.json]).toEqual([0, expect.objectContaining({ interfaces: expect.anything() })]);
           stderrText += added.stderr;

@@ -54,7 +54,7 @@ function removalOf(more: Partial<RemovalDeps> = {}, retirement?: Retirement) {
 
 describe("MO-26 Plexus' removal from a node", () => {
   test("names the DaemonSet in the file, and counts the calls that came until 5 s after its begin", async () => {
-    const { removal, file, asked } = removalOf();
+    const { removal, file, asked } = removalOf({ heldMs: 60_000 });
     await removal.belongTo("one/1");
     expect((await removal.step("report", false)).calls).toBe(0);
     const begun = performance.now();

@@ -87,7 +87,7 @@ describe.each(referenceReleases)("$release", (reference) => {
           }),
           { seed: 20_261_121, numRuns: RUNS },
         );
-      }, 120_000);
+      }, 600_000);
 
       test("the generated calls have enough successes, failures, families and full ranges", () => {
         expect(counts.steps).toBeGreaterThan(RUNS * 4);

@@ -16,6 +16,8 @@ export const clusterOrder: readonly string[] = [
   "chart",
   "components",
   "helm-install",
+  // Not beside another Neutron: each of them keeps a processor busy.
+  "neutron-conflicts",
   "faults-api",
   "helm-upgrade",
   "faults-crash",
@@ -26,7 +28,6 @@ export const clusterOrder: readonly string[] = [
   "hot-plug",
   "jail",
   "kubectl-plexus",
-  // Not beside external-ports: two fabrics of one network namespace want the same bridge.
   "ports-ahead",
   "external-port-times",
 ].map((name) => `${name}.test.ts`);

@@ -86,8 +86,9 @@ export async function startNeutron({ name: hostName, netns, ovsSocket: shownSock
       "ovn-bridge-datapath-type": "netdev",
     };
     vsctl("set", "open", ".", ...Object.entries(ids).map(([key, value]) => `external_ids:${key}=${value}`));
-    const inHost = netns === undefined ? ["ovs-vswitchd"] : ["nsenter", `--net=${netns}`, "ovs-vswitchd"];
-    const [program = "", ...args] = [...inHost, `unix:${ovsSocket}`, "--disable-system", "-vconsole:warn"];
+    // Each switch has a bridge br-int, so that two of them cannot share a network namespace.
+    const inHost = netns === undefined ? ["unshare", "--net"] : ["nsenter", `--net=${netns}`];
+    const [program = "", ...args] = [...inHost, "ovs-vswitchd", `unix:${ovsSocket}`, "--disable-system", "-vconsole:warn"];
     start(program, ...args, `--unixctl=${at("vswitchd.ctl")}`);
     start(
       "ovn-northd",
