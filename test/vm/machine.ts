@@ -17,6 +17,11 @@ export interface MachineRun {
   /** Kernel modules to load before the command. */
   readonly modules: readonly string[];
   readonly memoryMiB: number;
+  /**
+   * One processor and a clock that counts instructions, 10^9 in a second, while the machine computes: limits of time in the command mean the same on a busy
+   * machine. Otherwise two processors and the time of day.
+   */
+  readonly countsInstructions?: boolean;
   /** Called with the machine's console output. */
   readonly show: (text: string) => void;
 }
@@ -24,7 +29,7 @@ export interface MachineRun {
 /** Runs the command. Returns its exit status, or the reason why it has none. */
 export async function runInMachine(
   kernel: VmKernel,
-  { command, modules, memoryMiB, show }: MachineRun,
+  { command, modules, memoryMiB, countsInstructions = false, show }: MachineRun,
 ): Promise<number | string> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-vm-"));
   try {
@@ -34,13 +39,16 @@ export async function runInMachine(
       `insmod() { ${kernel.busybox} insmod "$@"; }`,
       ...loaded,
       "ip link set lo up",
+      "echo localhost >/proc/sys/kernel/hostname",
       `cd '${process.cwd()}'`,
       `( ${command}\n)`,
       `echo "${ended} $?"`,
     ].join("\n");
     writeFileSync(join(directory, "command.sh"), script);
     const initrd = makeInitrd(kernel, directory);
-    const line = `-accel tcg,thread=multi -cpu max -smp 2 -m ${memoryMiB} -nographic -nic none -no-reboot`;
+    // Idle time is real time, because the machine also idles while it waits for a file.
+    const processors = countsInstructions ? "-accel tcg,thread=single -icount shift=0 -smp 1" : "-accel tcg,thread=multi -smp 2";
+    const line = `${processors} -cpu max -m ${memoryMiB} -nographic -nic none -no-reboot`;
     const share = "local,path=/,mount_tag=root,security_model=passthrough,readonly=on,multidevs=remap";
     const append = `console=ttyS0 quiet panic=-1 plexus_run=${join(directory, "command.sh")}`;
     const machine = spawn(
