@@ -32,16 +32,23 @@ export interface FabricPod {
 
 export interface FabricNode extends Node {
   /** Makes a pod of the namespace `shop`, waits for its port, attaches it, and waits until Neutron says ACTIVE. */
-  plug(name: string, selection: string, untilReady: (uid: string) => Promise<ReadyPort>): Promise<FabricPod>;
+  plug(name: string, selection: string | readonly object[], untilReady: (uid: string) => Promise<ReadyPort>): Promise<FabricPod>;
   /** The ports of OVN's bridge, without those that OVN made. */
   ports(): readonly string[];
 }
 
-/** Connects the stage to the API server and the fabric. The stage's namespace must be that of Neutron's host. */
-export function openFabricNode(stage: Stage, api: ApiServer, neutron: Neutron): FabricNode {
+/**
+ * Connects the stage to the API server and the fabric. `grants`: those of `external-port` besides `log`. By default it may plug ports into OVN's bridge, and
+ * the stage's namespace must be that of Neutron's host.
+ */
+export function openFabricNode(
+  stage: Stage,
+  api: ApiServer,
+  neutron: Neutron,
+  grants: object = { links: {}, ovs: { bridges: ["br-int"], socket: neutron.ovsSocket } },
+): FabricNode {
   const node = connectNode(stage, api, api.adminKubeconfig);
-  const ovs = { bridges: ["br-int"], socket: neutron.ovsSocket };
-  const wasm = { grants: { "external-port": { log: {}, links: {}, ovs } } };
+  const wasm = { grants: { "external-port": { log: {}, ...grants } } };
   // CHECK of the reference bridge fails once a second pod has changed the bridge's MAC, so the default network is another one.
   const { ipam } = node.bridge("pods", "10.10.0.0/24") as { readonly ipam: object };
   const config = node.network([{ type: "ptp", ipam }], { kubeconfig: api.adminKubeconfig, externalPorts: true, wasm });

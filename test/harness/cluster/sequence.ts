@@ -29,5 +29,6 @@ export const clusterOrder: readonly string[] = [
   "jail",
   "kubectl-plexus",
   "ports-ahead",
+  "nested-vlan",
   "external-port-times",
 ].map((name) => `${name}.test.ts`);

@@ -14,6 +14,8 @@ export interface NeutronObject {
   readonly name: string;
   readonly status: string;
   readonly mac_address: string;
+  readonly mtu: number;
+  readonly network_id: string;
   readonly "binding:vif_type": string;
   readonly fixed_ips: readonly { readonly ip_address: string }[];
 }
