@@ -130,12 +130,12 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
     test("KU-22 fails with code 11 and the provider's reason while the fabric has no port, and works later", async () => {
       provider.refusal = { status: 507, message: "the fabric is full" };
       const web = await pod();
-      const attaching = node.attaching(web, { ...externalPorts, kubernetes: { budgetMs: 2_000 } });
-      const refused = await node.call("ADD", attaching);
+      await untilCounted("quota", 1);
+      const attaching = node.attaching(web, externalPorts);
+      const refused = await node.call("ADD", node.attaching(web, { ...externalPorts, kubernetes: { budgetMs: 2_000 } }));
       expect(refused.stdout).toContain('"code":11');
       expect(refused.stdout).toContain("QuotaExceeded: the provider answers HTTP 507: the fabric is full");
       expect(node.left()).toEqual(nothing);
-      await untilCounted("quota", 1);
       provider.refusal = undefined;
       await untilPorts(provider, 1);
       expect(await node.call("ADD", attaching)).toMatchObject({ status: 0 });
