@@ -147,7 +147,7 @@ describe.skipIf(skip)("pods of the chart's cluster on ports of Neutron", () => {
     await expect.poll(() => externalPorts("name"), { timeout: 60_000 }).toBe("");
   });
 
-  test("a pod without room in the quota stays in ContainerCreating with an Event, and runs once the quota is raised", async () => {
+  test("a pod beyond the quota stays in ContainerCreating with an Event, and runs once the quota is raised", async () => {
     await setQuota(0);
     await cluster.apply(portedPod("waiting"));
     await expect.poll(() => eventsOf(cluster, "waiting", "QuotaExceeded"), { timeout: 60_000 }).toContain("OverQuota");

@@ -18,8 +18,8 @@ export class MovingPods {
   readonly #pods = new Map<string, string>();
   /** The IPAM configuration of each pod with an address of whereabouts. */
   readonly #ipam = new Map<string, object>();
-  /** Sentences, one for each address that was in two hands. */
-  readonly twoHands: string[] = [];
+  /** A sentence for each address that had two owners. */
+  readonly doubleOwners: string[] = [];
   #count = 0;
 
   constructor(objects: ApiObjects, whereabouts: Whereabouts) {
@@ -112,7 +112,7 @@ export class MovingPods {
       // In this order: whereabouts takes no address that Plexus has given, so a record behind a lease is a second owner.
       const leases = nodes.flatMap((node) => node.leases(pool));
       const records = new Set(await this.records());
-      for (const address of leases) if (records.has(address)) this.twoHands.push(`whereabouts and Plexus have ${address}`);
+      for (const address of leases) if (records.has(address)) this.doubleOwners.push(`whereabouts and Plexus have ${address}`);
       await setTimeout(50);
     }
   }
@@ -120,7 +120,7 @@ export class MovingPods {
   #note(name: string, addresses: readonly string[]): void {
     for (const address of addresses) {
       const other = this.#pods.get(address);
-      if (other !== undefined) this.twoHands.push(`${other} and ${name} have ${address}`);
+      if (other !== undefined) this.doubleOwners.push(`${other} and ${name} have ${address}`);
       this.#pods.set(address, name);
     }
   }

@@ -54,14 +54,14 @@ export class PoolMachine {
     if (kind !== undefined) this.#proxy.cut();
   }
 
-  /** Time passes. The clocks of a frozen machine catch up later: the one of the day when the machine goes on, the other one never. */
+  /** Time passes. A frozen machine's wall clock has the time when the machine goes on, and its monotonic clock never has it. */
   pass(ms: number): void {
     if (!this.#isFrozen) this.#monotonicMs += ms;
     this.#wallMs += ms;
     this.#write();
   }
 
-  /** The clock of the day is set, or the monotonic clock jumps ahead as after a pause of all processes. */
+  /** The wall clock is set, or the monotonic clock jumps ahead as after a pause of all processes. */
   jump(clock: "wall" | "monotonic", ms: number): void {
     if (clock === "wall") this.#wallMs += ms;
     else this.#monotonicMs += Math.abs(ms);

@@ -55,7 +55,7 @@ const pods = `/api/v1/namespaces/${namespace}/pods`;
 /** Seconds of one step of time. A daemon counts a silence of 15 s as a pause. */
 const stepSeconds = 10;
 
-/** The cluster, and what has happened so far. */
+/** The nodes of the pool, the events so far, and the containers with addresses. */
 export class PoolOrders {
   readonly #objects: ApiObjects;
   readonly #pool: string;
@@ -64,7 +64,7 @@ export class PoolOrders {
   #holders: Holder[] = [];
   readonly #gone = new Set<PoolMachine>();
   #passedMs = 0;
-  /** What has happened, as texts. */
+  /** The events so far, as texts. */
   readonly order: string[] = [];
   /** Numbers for the summary. */
   readonly counts = { addresses: 0, givenAway: 0 };
@@ -76,7 +76,7 @@ export class PoolOrders {
     this.#random = randomFrom(seed);
   }
 
-  /** Runs the controller's part for pools with the clock of this world, until the signal. */
+  /** Runs the controller's part for pools with a clock that has the time that passed for the nodes, until the signal. */
   async control(signal: AbortSignal): Promise<void> {
     await poolsPart({ now: () => performance.now() + this.#passedMs, maxPauseMs: 50 })(partContext(this.#objects)).run(signal);
   }

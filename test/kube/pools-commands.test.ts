@@ -131,11 +131,13 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
 
   test("an import is refused without the policy that keeps whereabouts from further records", async () => {
     const name = "plexus-imported-addresses";
+    const before = await excluded();
     await objects.remove(`/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/${name}`);
     const why = `whereabouts can still give addresses of .*/ippools/first: the policy ${name} is missing`;
     await expect
       .poll(async () => (await plexusctl("import", "storage", "--write")).stderr, { timeout: 60_000 })
       .toMatch(new RegExp(why));
+    expect(await excluded()).toEqual(before);
   }, 90_000);
 
   test("leases of host-local are imported beside whereabouts' addresses, and a lease of another's address is refused", async () => {

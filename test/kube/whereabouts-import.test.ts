@@ -86,7 +86,7 @@ describe.skipIf(missing("the move from whereabouts", privateNamespaces, kubeApi,
       await api?.dispose();
     });
 
-    test("no address is in two hands, while pods come and go during the move and the import is killed and repeated", async () => {
+    test("no address has two owners, while pods come and go during the move and the import is killed and repeated", async () => {
       const over = new AbortController();
       const [first, second] = nodes as [PoolNode, PoolNode];
       for (const name of ["kept-1", "kept-2", "kept-3"]) expect(await pods.add(name, ofWhereabouts)).toHaveLength(1);
@@ -115,7 +115,7 @@ describe.skipIf(missing("the move from whereabouts", privateNamespaces, kubeApi,
       expect(given.length).toBeGreaterThan(20);
       expect(excluded).not.toContain(subnet);
       await Promise.all([late, ...churning]);
-      expect(pods.twoHands).toEqual([]);
+      expect(pods.doubleOwners).toEqual([]);
       // Step 4. A daemon reads a pool when it starts, and every 30 s.
       const released = async (): Promise<readonly string[]> => {
         await imported();
@@ -143,7 +143,7 @@ describe.skipIf(missing("the move from whereabouts", privateNamespaces, kubeApi,
       expect([(await stored()).spec.exclude, ascending(leases())]).toEqual([[], all]);
       over.abort();
       await comparing;
-      expect(pods.twoHands).toEqual([]);
+      expect(pods.doubleOwners).toEqual([]);
     });
   },
 );

@@ -41,7 +41,7 @@ export type RunPlugin = (
   path: string,
 ) => Promise<Result<PluginCredential>>;
 
-/** What a kubeconfig may have. */
+/** The rules by which a kubeconfig is accepted. */
 export interface KubeconfigRules {
   /** Whether the kubeconfig may have insecure-skip-tls-verify. */
   readonly allowInsecure?: boolean;

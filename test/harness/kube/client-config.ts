@@ -94,7 +94,7 @@ async function created(request: RequestContext): Promise<ResponseContext | undef
   return httpApi.send(reading).toPromise();
 }
 
-/** Errors of connections: broken, refused at the moment, or not open in time. The rest is an answer or a mistake of the test. */
+/** Codes of connections that broke or were not open in time. All other errors are answers, or mistakes of the test. */
 const brokenCodes: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "EPIPE"]);
 
 function isBroken(error: unknown): boolean {

@@ -52,7 +52,7 @@ const bindingTries = 6;
 /** The fabric's one host. */
 export interface FabricHost {
   readonly name: string;
-  /** The path of the host's network namespace, whose links can become ports of its switch. Default: that of this process. */
+  /** The path of the host's network namespace, whose links can become ports of its switch. Default: a new one, which has no other link. */
   readonly netns?: string | undefined;
   /** A further path of OVSDB's socket, for programs that see other directories. */
   readonly ovsSocket?: string;
