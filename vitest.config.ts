@@ -39,8 +39,14 @@ const shared = {
 // than most of these files. A run of chosen files has them in "all".
 const isWhole = process.env["PLEXUS_TEST_WHOLE"] !== undefined;
 const isSecondUser = process.env["PLEXUS_TEST_SECOND_USER"] !== undefined;
-// A whole run begins these files when all others have ended: their bounds are times that a victim waits beside an attacker with all processors.
-const alone = isWhole || isSecondUser ? ["test/hostile/attacker/definition-author-load.test.ts"] : [];
+// A whole run begins these files when all others have ended, one after the other: their bounds are times that a victim may wait.
+const aloneTests = [
+  "test/hostile/attacker/definition-author-load.test.ts",
+  "test/hostile/attacker/neighbour-process.test.ts",
+  "test/hostile/attacker/component.test.ts",
+  "test/e2e/netlink-agent.test.ts",
+];
+const alone = isWhole || isSecondUser ? aloneTests : [];
 const computing = isWhole || isSecondUser ? computingTests(import.meta.dirname) : [];
 
 export default defineConfig({
@@ -59,7 +65,7 @@ export default defineConfig({
         },
       },
       ...(isWhole || isSecondUser
-        ? [{ test: { ...shared, name: "alone", include: [...alone], sequence: { groupOrder: 1 } } }]
+        ? [{ test: { ...shared, name: "alone", include: [...alone], maxWorkers: 1, sequence: { groupOrder: 1 } } }]
         : []),
       ...(isWhole ? [{ test: { ...shared, name: "computing", include: [...computing], isolate: false } }] : []),
       // `npm run test:cluster`: needs a kubelet, which takes minutes to build. A worker keeps its modules, and so its cluster, for all of

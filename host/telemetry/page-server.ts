@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { SilentConnections } from "../store/files/silent-connections.ts";
 
 /** One answer. */
@@ -18,8 +19,9 @@ export const plainText = "text/plain; charset=utf-8";
 
 /** Maximum connections of a server that have no request in work. A further one closes the oldest of them. */
 const maxSilent = 32;
-/** Maximum requests in work, of a server and of one connection; further ones get status 503. */
+/** Maximum requests in work of a server; further ones get status 503. */
 const maxRequests = 256;
+/** Maximum requests in work of a connection. A further one ends the connection: answers to all that a client can send ahead take CPU time. */
 const maxPipelined = 4;
 /** Longest time until a client has sent its request, and until it has read its answer, in ms. */
 const patienceMs = 5000;
@@ -42,13 +44,18 @@ export function pageServer(pageOf: (request: IncomingMessage) => Promise<Page>):
     (request, response) => {
       const { socket } = request;
       const before = pipelined.get(socket) ?? 0;
+      if (before >= maxPipelined) return void socket.destroy();
       silent.delete(socket);
       socket.setTimeout(0);
       requests += 1;
       pipelined.set(socket, before + 1);
-      const isBusy = requests > maxRequests || before >= maxPipelined;
       const busy: Page = { status: 503, type: plainText, body: "too many requests at once\n" };
-      void (isBusy ? Promise.resolve(busy) : pageOf(request)).then((page) => {
+      const answer = async (): Promise<Page> => {
+        // By then the socket's other requests of the same packet have been read.
+        await setImmediate();
+        return requests > maxRequests || socket.destroyed ? busy : pageOf(request);
+      };
+      void answer().then((page) => {
         send(request, response, page);
         requests -= 1;
         pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1);

@@ -149,13 +149,13 @@ describe.skipIf(missingForMixed("concurrency"))("concurrent calls", () => {
     });
 
     test("with different interface names do not wait for each other", async () => {
-      recorder.script("ADD", { sleepMs: 1500 });
+      recorder.script("ADD", { sleepMs: 4000 });
       const adding = stage.call("ADD", same);
       await callsInProgress(1);
       const other = stage.call("ADD", { ...same, ifname: "eth1" });
       await callsInProgress(2);
       const [first, second] = recorder.calls();
-      expect((second?.time ?? 0) - (first?.time ?? 0)).toBeLessThan(1.5);
+      expect((second?.time ?? 0) - (first?.time ?? 0)).toBeLessThan(4);
       expect(failures(await Promise.all([adding, other]))).toEqual([]);
       for (const ifname of ["eth0", "eth1"]) await stage.succeed("DEL", { ...same, ifname });
       expect(stage.left()).toEqual(nothing);
@@ -184,7 +184,7 @@ describe.skipIf(missingForMixed("concurrency"))("concurrent calls", () => {
       deadlineMs: 1500,
     });
     expect(killed.status).toBe(137);
-    await expect.poll(engines, { timeout: 5000 }).toEqual([]);
+    await expect.poll(engines).toEqual([]);
     holder.stdin.end("\n");
     await once(holder, "close");
     expect(recorder.calls()).toEqual([]);

@@ -35,7 +35,7 @@ describe.skipIf(missing("slow disk", strace) || missingForMixed("slow disk"))("a
     const options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", `inject=fsync:${injection}`];
     tracer = spawn("strace", [...options, "-p", String(daemon.pid)], { stdio: "ignore" });
     const isTraced = () => !/^TracerPid:\t0$/m.test(readFileSync(`/proc/${daemon.pid}/status`, "utf8"));
-    await expect.poll(isTraced, { timeout: 5000 }).toBe(true);
+    await expect.poll(isTraced).toBe(true);
   }
 
   async function endInjection(): Promise<void> {

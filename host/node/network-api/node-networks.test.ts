@@ -117,7 +117,7 @@ test("clients that watch share one look at the directory, and each learns of the
   const stopSecond = networks.watch(({ type, config }) => second.push(`${type} ${config.networkName}`));
   expect([first, second]).toEqual([["ADDED disk"], []]);
   rmSync(path);
-  await expect.poll(() => [first, second], { timeout: 5000 }).toEqual([["ADDED disk", "REMOVED disk"], ["REMOVED disk"]]);
+  await expect.poll(() => [first, second]).toEqual([["ADDED disk", "REMOVED disk"], ["REMOVED disk"]]);
   stopFirst();
   stopSecond();
 });

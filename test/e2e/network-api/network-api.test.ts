@@ -248,13 +248,13 @@ describe.skipIf(
         },
       },
     ]);
-    await expect.poll(seen, { timeout: 5000 }).toContain("ADDED _fallback");
+    await expect.poll(seen).toContain("ADDED _fallback");
     await client.call("SetPodNetwork", network("seen"));
     await client.call("SetPodNetwork", network("seen", { generation: 2 }));
     await client.call("RemovePodNetwork", { metadata: { name: "seen" } });
     rmSync(file);
     expect(await names()).toEqual([]);
-    await expect.poll(seen, { timeout: 5000 }).toContain("REMOVED _fallback");
+    await expect.poll(seen).toContain("REMOVED _fallback");
     expect(seen()).toEqual(["SYNCED", "ADDED _fallback", "ADDED seen", "MODIFIED seen", "REMOVED seen", "REMOVED _fallback"]);
     cancel();
   });

@@ -85,7 +85,8 @@ describe("a process that holds connections", () => {
     ["32 half requests", 32, head],
     ["200 silent connections", 200, ""],
     ["200 half requests", 200, head],
-    ["40 clients that read no answer", 40, `${head}\r\n`.repeat(200)],
+    ["40 clients that send 200 requests and read no answer", 40, `${head}\r\n`.repeat(200)],
+    ["40 clients that send 4 requests and read no answer", 40, `${head}\r\n`.repeat(4)],
     ["200 idle clients that were answered", 200, `${head}\r\n`],
   ];
   test.each(connections)("on the metrics port does not delay the next scrape: %s", async (_, count, text) => {
