@@ -143,8 +143,16 @@ export class PoolOrders {
     await adding;
   }
 
-  /** The Node object and its pods go, the controller marks the node's blocks, and gives them away after the wait. */
+  /**
+   * The Node object and its pods go, the controller marks the node's blocks, and gives them away after the wait. Half of the machines do not reach
+   * the API server then, and are asked for an address afterwards: their knowledge of the blocks must have ended.
+   */
   async giveAway(machine: PoolMachine): Promise<void> {
+    const isAlone = this.#random() < 0.5;
+    if (isAlone) {
+      this.order.push("alone");
+      machine.partition("requests");
+    }
     if (!this.#gone.has(machine)) {
       this.#gone.add(machine);
       await this.#objects.remove(`/api/v1/nodes/${machine.node.name}`);
@@ -163,6 +171,11 @@ export class PoolOrders {
     const isFree = async (): Promise<boolean> => !(await own()).some(({ uid }) => marked.some((each) => each.uid === uid));
     await soon(isFree, `the blocks of ${machine.node.name} are free`);
     this.counts.givenAway += marked.length;
+    if (isAlone) {
+      // Its node removes a container without the API, so that its blocks have room.
+      await this.remove(machine);
+      await this.add(machine);
+    }
   }
 
   /** The Node object returns. Its kubelet removes the containers whose pods are gone. */
