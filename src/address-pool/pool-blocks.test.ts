@@ -7,6 +7,7 @@ import { candidates, startOf } from "./next-block.ts";
 import { assignableSpans, blockAt, blockNumbers, indexOf } from "./pool-blocks.ts";
 import { formatSpan, hasAddress, sizeOf } from "./spans.ts";
 import { poolOf } from "./testing/read-pool.ts";
+import { cpuMs } from "../../test/harness/cpu-ms.ts";
 
 const dual = poolOf({
   ranges: [{ subnet: "10.50.0.0/24", first: "10.50.0.70", static: ["10.50.0.128/26"] }, { subnet: "fd00:50::/64" }],
@@ -68,11 +69,11 @@ describe("a node", () => {
   });
 
   test("passes over a large exclusion at once", () => {
-    const started = performance.now();
+    const started = cpuMs();
     const block = candidates(dual, 6, "node-1", new Set()).next().value;
     const excluded = poolOf({ ranges: [{ subnet: "fd00:50::/64" }], exclude: ["fd00:50::/64"] });
     expect(candidates(excluded, 6, "node-1", new Set()).next().value).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(cpuMs() - started).toBeLessThan(1000);
     // All numbered blocks are in the excluded half: 2^24 blocks of 64 addresses are a /98.
     expect(block).toBeUndefined();
   });
@@ -86,11 +87,11 @@ describe("a node", () => {
       { family: 6, first: at("fd00:60::100:0"), last: at("fd00:60::100:ff") },
       { family: 4, first: at("10.60.1.1"), last: at("10.60.1.1") },
     ] as const;
-    const started = performance.now();
+    const started = cpuMs();
     const tried = [...candidates(large, 6, "node-1", new Set(), wanted)].map(({ span }) =>
       formatSpan({ ...span, last: span.first }),
     );
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(cpuMs() - started).toBeLessThan(1000);
     expect(tried.map((text) => text.split("-")[0]).toSorted()).toEqual([
       "fd00:60::100:0",
       ...["5", "6", "7", "8", "9"].map((each) => `fd00:60::${each}`),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isSecretInProse, isSecretKey } from "./secret-keys.ts";
+import { cpuMs } from "../../test/harness/cpu-ms.ts";
 
 describe("a key of a configuration", () => {
   test.each(
@@ -20,8 +21,8 @@ describe("a key of a configuration", () => {
   });
 
   test("a long key takes no longer than a short one", () => {
-    const started = performance.now();
+    const started = cpuMs();
     for (const key of ["A".repeat(1_000_000), "aA".repeat(500_000), `key${"-".repeat(1_000_000)}`]) isSecretKey(key);
-    expect(performance.now() - started).toBeLessThan(200);
+    expect(cpuMs() - started).toBeLessThan(200);
   });
 });

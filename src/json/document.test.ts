@@ -13,6 +13,7 @@ import {
   parseConfiguration,
   parseDocument,
 } from "./document.ts";
+import { cpuMs } from "../../test/harness/cpu-ms.ts";
 
 function read(text: string): JsonObjectDocument {
   const document = parseDocument(text, { what: "configuration" });
@@ -139,9 +140,9 @@ describe("reading", () => {
   test("A-06: an object of 200 000 keys is read in linear time, and a duplicate of an early key is found", () => {
     const keys = Array.from({ length: 200_000 }, (_, index) => `"k${index}":0`).join(",");
     // Comparing each key with each other would take minutes.
-    const started = performance.now();
+    const started = cpuMs();
     expect(refusal(`{${keys}}`)).toBe("accepted");
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuMs() - started).toBeLessThan(5000);
     expect(refusal(`{${keys},"k7":0}`)).toContain('"k7" twice in one object');
   });
 

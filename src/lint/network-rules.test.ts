@@ -4,6 +4,7 @@ import { positionAt } from "../json/position.ts";
 import type { LintNetwork } from "./finding.ts";
 import { locateNetwork } from "./locate-network.ts";
 import { lintNetworks } from "./network-rules.ts";
+import { cpuMs } from "../../test/harness/cpu-ms.ts";
 
 function network(file: string, content: object): LintNetwork {
   const text = JSON.stringify(content, undefined, 1);
@@ -114,7 +115,7 @@ test("two thousand networks are compared in less than two seconds", () => {
   const many = Array.from({ length: 2000 }, (_, index) =>
     list(`n${index}`, pool({ subnet: `10.${index >> 8}.${index & 255}.0/24` })),
   );
-  const start = performance.now();
+  const start = cpuMs();
   expect(found(...many)).toEqual([]);
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(cpuMs() - start).toBeLessThan(2000);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { indentQuotedScalars } from "./quoted-scalars.ts";
+import { cpuMs } from "../../test/harness/cpu-ms.ts";
 
 describe("quoted values with too little indentation", () => {
   test.each([
@@ -26,7 +27,7 @@ describe("quoted values with too little indentation", () => {
   });
 
   test("A-03: a megabyte of quotes and spaces is read fast", () => {
-    const start = performance.now();
+    const start = cpuMs();
     for (const each of [
       "a: '\n",
       " ".repeat(1_000) + "\n",
@@ -39,6 +40,6 @@ describe("quoted values with too little indentation", () => {
       const text = each.repeat(1_000_000 / each.length);
       expect(indentQuotedScalars(text).length).toBeGreaterThanOrEqual(text.length);
     }
-    expect(performance.now() - start).toBeLessThan(3_000);
+    expect(cpuMs() - start).toBeLessThan(3_000);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { inertLine, inertText } from "./inert-text.ts";
+import { cpuMs } from "../../test/harness/cpu-ms.ts";
 
 describe("a guest's text", () => {
   const cases: readonly (readonly [string, string, string])[] = [
@@ -27,8 +28,8 @@ describe("a guest's text", () => {
   });
 
   it("takes time in proportion to its length", () => {
-    const started = performance.now();
+    const started = cpuMs();
     inertText("\u001B]".repeat(200_000), 1_000_000);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(cpuMs() - started).toBeLessThan(1000);
   });
 });

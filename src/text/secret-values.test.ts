@@ -2,6 +2,7 @@ import { assert, constantFrom, dictionary, integer, property, string } from "fas
 import { describe, expect, test } from "vitest";
 import { fault } from "../fault/fault.ts";
 import { redactorOf, secretValues, withoutStepSecrets } from "./secret-values.ts";
+import { cpuMs } from "../../test/harness/cpu-ms.ts";
 
 const secret = 'tr0ub4dor "&" <3>/+';
 
@@ -156,12 +157,12 @@ describe("the output of a step", () => {
     assert(
       property(integer({ min: 1, max: 64 }), (count) => {
         const redact = redacting({ tokens: Array.from({ length: count }, (_, number) => `${"a".repeat(1000)}-${number}`) });
-        const started = performance.now();
+        const started = cpuMs();
         redact("a".repeat(64 * 1024));
         redact("password=".repeat(7 * 1024));
         redact('\\"'.repeat(32 * 1024));
         redact("aaaaaaa…".repeat(8 * 1024));
-        durations.push(performance.now() - started);
+        durations.push(cpuMs() - started);
       }),
       { numRuns: 5 },
     );

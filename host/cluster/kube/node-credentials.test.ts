@@ -89,13 +89,13 @@ describe("MO-22 credentials of one-shot engines", () => {
   });
 
   test("are renewed after a third of the token's life", async () => {
-    issue(3000);
+    issue(9000);
     start();
     await expect.poll(() => outcomes.length, within).toBeGreaterThanOrEqual(1);
     const renewedMs = performance.now();
     await expect.poll(() => outcomes.length, within).toBeGreaterThanOrEqual(2);
-    expect(performance.now() - renewedMs).toBeGreaterThan(500);
-    expect(performance.now() - renewedMs).toBeLessThan(2900);
+    expect(performance.now() - renewedMs).toBeGreaterThan(1500);
+    expect(performance.now() - renewedMs).toBeLessThan(8700);
   });
 
   test("stay while the API is away, and are rotated once it is back, also after the token has ended", async () => {

@@ -7,6 +7,7 @@ import { type CheckTerms, DefinitionChecks } from "./check.ts";
 import { nodePlugins } from "./component-facts.ts";
 import { readSettings } from "./plexus-settings.ts";
 import { maxCheckedLength, storedDefinition, type StoredDefinition } from "./stored-definition.ts";
+import { cpuMs } from "../../../test/harness/cpu-ms.ts";
 
 let directory: string;
 beforeAll(() => {
@@ -105,12 +106,6 @@ test("the template of the chart is read, and a mistake in it is named", () => {
   expect(readSettings(path, undefined)).toMatchObject({ ok: false, fault: { msg: expect.stringContaining("trustd") } });
   expect(readSettings(join(directory, "none"), undefined)).toMatchObject({ ok: false });
 });
-
-/** The CPU time of this thread in ms: a busy machine makes only the elapsed time longer. */
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
 
 test("two thousand definitions are checked in less than two seconds, and a change of one in a tenth", () => {
   const terms = termsOf({});
