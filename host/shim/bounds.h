@@ -39,7 +39,9 @@
 #define SEARCH_MS 30000                /* an ADD, DEL, CHECK or GC waits for an engine */
 #endif
 #define STATUS_SEARCH_MS 5000          /* a STATUS waits for a place among the one-shot engines */
+#ifndef RETURN_MS
 #define RETURN_MS 3000                 /* wait for the next daemon after one has gone, although a one-shot engine could be started */
+#endif
 #ifndef STATUS_RETURN_MS
 #define STATUS_RETURN_MS 10000         /* wait of a STATUS for the next daemon, where no one-shot engine can be started */
 #endif

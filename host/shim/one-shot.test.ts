@@ -386,13 +386,16 @@ describe("the search for an engine", () => {
       const socket = join(shop.directory, "gone.sock");
       writeFileSync(`${socket}.away`, "");
       expect(await timed(linkedBeside(socket))).toBeGreaterThan(2000);
-      const begun = performance.now();
-      await linkedBeside(socket);
-      expect(performance.now() - begun).toBeLessThan(2500);
+      // This shim would wait for so long that a busy machine's start of an engine cannot be taken for a wait.
+      const returnMs = 30_000;
+      const shim = shop.shimWith({ RETURN_MS: returnMs });
+      const env = { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: socket, PLEXUS_HOME: join(shop.directory, "linked") };
       // A clock that was set back does not make calls wait.
-      const later = Date.now() / 1000 + 3600;
-      utimesSync(`${socket}.away`, later, later);
-      expect(await timed(linkedBeside(socket))).toBeLessThan(2500);
+      for (const agoMs of [returnMs, -3_600_000]) {
+        const goneAt = (Date.now() - agoMs) / 1000;
+        utimesSync(`${socket}.away`, goneAt, goneAt);
+        expect(await timed(startShim({ shim, env, stdin: configuration() }).answer)).toBeLessThan(returnMs / 2);
+      }
     });
 
     test("STATUS waits for the next one, if there is no engine", async () => {

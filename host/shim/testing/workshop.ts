@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { buildShim, shimSources, LANGUAGE_FLAGS } from "../build.ts";
@@ -25,6 +25,8 @@ export interface Workshop {
   component(name: string, rest?: string): string;
   /** The shim, compiled to wait only `ms` for the end of stdin, for a nested call's request and for an engine. */
   impatientShim(ms: number): string;
+  /** The shim, compiled with other bounds of bounds.h, in ms. */
+  shimWith(bounds: Readonly<Record<string, number>>): string;
   dispose(): void;
 }
 
@@ -35,6 +37,21 @@ export async function openWorkshop(): Promise<Workshop> {
   const cniPath = join(directory, "cni");
   mkdirSync(cniPath);
   let compiled: string | undefined;
+  const shimWith = (bounds: Readonly<Record<string, number>>): string => {
+    const defined = Object.entries(bounds).map(([name, ms]) => `${name}=${ms}`);
+    const path = join(directory, defined.join("-"), "plexus");
+    if (existsSync(path)) return path;
+    mkdirSync(dirname(path));
+    execFileSync("cc", [
+      ...LANGUAGE_FLAGS,
+      '-DPLEXUS_VERSION="0.0.0"',
+      ...defined.map((each) => `-D${each}`),
+      "-o",
+      path,
+      ...shimSources(),
+    ]);
+    return path;
+  };
   return {
     shim,
     directory,
@@ -60,21 +77,9 @@ export async function openWorkshop(): Promise<Workshop> {
       return path;
     },
     impatientShim(ms) {
-      const path = join(directory, `waits-${ms}`, "plexus");
-      if (existsSync(path)) return path;
-      mkdirSync(join(directory, `waits-${ms}`));
-      execFileSync("cc", [
-        ...LANGUAGE_FLAGS,
-        '-DPLEXUS_VERSION="0.0.0"',
-        `-DSTDIN_MS=${ms}`,
-        `-DNESTED_MS=${ms}`,
-        `-DSEARCH_MS=${ms}`,
-        "-o",
-        path,
-        ...shimSources(),
-      ]);
-      return path;
+      return shimWith({ STDIN_MS: ms, NESTED_MS: ms, SEARCH_MS: ms });
     },
+    shimWith,
     dispose: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
