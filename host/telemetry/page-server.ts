@@ -49,11 +49,12 @@ export function pageServer(pageOf: (request: IncomingMessage) => Promise<Page>):
       socket.setTimeout(0);
       requests += 1;
       pipelined.set(socket, before + 1);
+      const isBusy = requests > maxRequests;
       const busy: Page = { status: 503, type: plainText, body: "too many requests at once\n" };
       const answer = async (): Promise<Page> => {
         // By then the socket's other requests of the same packet have been read.
         await setImmediate();
-        return requests > maxRequests || socket.destroyed ? busy : pageOf(request);
+        return isBusy || socket.destroyed ? busy : pageOf(request);
       };
       void answer().then((page) => {
         send(request, response, page);
