@@ -17,11 +17,11 @@ export interface Page {
 /** Content-Type of plain text. */
 export const plainText = "text/plain; charset=utf-8";
 
-/** Maximum connections of a server that have no request in work. A further one closes the oldest of them. */
+/** Maximum connections of a server without a request yet, and of those that were answered. A further one closes the oldest of its kind. */
 const maxSilent = 32;
 /** Maximum requests in work of a server; further ones get status 503. */
 const maxRequests = 256;
-/** Maximum requests in work of a connection. A further one ends the connection: answers to all that a client can send ahead take CPU time. */
+/** Maximum requests in work of a connection. A further request ends it: pages for all that a client sends ahead take CPU time. */
 const maxPipelined = 4;
 /** Longest time until a client has sent its request, and until it has read its answer, in ms. */
 const patienceMs = 5000;
@@ -31,6 +31,8 @@ const slowCheckMs = 500;
 /** A server, not listening yet, that answers each request with the page of `pageOf`, which must not reject. */
 export function pageServer(pageOf: (request: IncomingMessage) => Promise<Page>): Server {
   const silent = new SilentConnections(maxSilent);
+  // Apart, so that clients that do not read their answers close no connection whose request is under way.
+  const answered = new SilentConnections(maxSilent);
   let requests = 0;
   const pipelined = new WeakMap<Socket, number>();
   const server = createServer(
@@ -46,13 +48,14 @@ export function pageServer(pageOf: (request: IncomingMessage) => Promise<Page>):
       const before = pipelined.get(socket) ?? 0;
       if (before >= maxPipelined) return void socket.destroy();
       silent.delete(socket);
+      answered.delete(socket);
       socket.setTimeout(0);
       requests += 1;
       pipelined.set(socket, before + 1);
       const isBusy = requests > maxRequests;
       const busy: Page = { status: 503, type: plainText, body: "too many requests at once\n" };
       const answer = async (): Promise<Page> => {
-        // By then the socket's other requests of the same packet have been read.
+        // The packet's further requests are read by then, and may have ended the connection.
         await setImmediate();
         return isBusy || socket.destroyed ? busy : pageOf(request);
       };
@@ -60,8 +63,7 @@ export function pageServer(pageOf: (request: IncomingMessage) => Promise<Page>):
         send(request, response, page);
         requests -= 1;
         pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1);
-        // A client that does not read its answer counts as silent, too.
-        silent.add(socket);
+        answered.add(socket);
       });
     },
   );

@@ -358,7 +358,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       const startedAt = performance.now();
       await pod();
       await untilPorts(provider, 1);
-      expect(performance.now() - startedAt).toBeLessThan(9_000);
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
     });
   },
 );

@@ -148,9 +148,9 @@ export class PoolOrders {
    * the API server then, and are asked for an address afterwards: their knowledge of the blocks must have ended.
    */
   async giveAway(machine: PoolMachine): Promise<void> {
-    const isAlone = this.#random() < 0.5;
-    if (isAlone) {
-      this.order.push("alone");
+    const isCutOff = this.#random() < 0.5;
+    if (isCutOff) {
+      this.order.push("cut off");
       machine.partition("requests");
     }
     if (!this.#gone.has(machine)) {
@@ -171,8 +171,8 @@ export class PoolOrders {
     const isFree = async (): Promise<boolean> => !(await own()).some(({ uid }) => marked.some((each) => each.uid === uid));
     await soon(isFree, `the blocks of ${machine.node.name} are free`);
     this.counts.givenAway += marked.length;
-    if (isAlone) {
-      // Its node removes a container without the API, so that its blocks have room.
+    if (isCutOff) {
+      // The node removes a container without the API, so that an address of its blocks is free.
       await this.remove(machine);
       await this.add(machine);
     }
