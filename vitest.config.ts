@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
-import { ClosingLine } from "./test/harness/closing-line.ts";
-import { computingTests } from "./test/harness/computing-tests.ts";
-import { fastTests } from "./test/harness/fast-tests.ts";
-import { FileSequence } from "./test/harness/file-sequence.ts";
-import { onlyOfApiServer, sameForEveryUser } from "./test/harness/same-for-every-user.ts";
-import { suiteSocket } from "./test/harness/suite-daemon.ts";
+import { ClosingLine } from "./scripts/test-run/closing-line.ts";
+import { computingTests } from "./test/lab/computing-tests.ts";
+import { fastTests } from "./test/lab/fast-tests.ts";
+import { FileSequence } from "./scripts/test-run/file-sequence.ts";
+import { onlyOfApiServer, sameForEveryUser } from "./test/lab/same-for-every-user.ts";
+import { suiteSocket } from "./test/lab/suite-daemon.ts";
 
 // Suites that call Plexus as a runtime does: once with one-shot engines, and once more against a daemon. Both run at the same
 // time, so no suite may use anything that a node has only one of.
@@ -30,7 +30,7 @@ const shared = {
   // Vitest's own limit is a second, which a busy machine can miss.
   expect: { poll: { timeout: 20_000 } },
   pool: "forks" as const,
-  setupFiles: ["test/harness/signal-guard.ts"],
+  setupFiles: ["test/lab/signal-guard.ts"],
   // As the shim starts the engine: locks use node:ffi.
   execArgv: ["--disable-warning=ExperimentalWarning"],
 };
@@ -44,7 +44,7 @@ const aloneTests = [
   "test/hostile/attacker/definition-author-load.test.ts",
   "test/hostile/attacker/neighbour-process.test.ts",
   "test/hostile/attacker/component.test.ts",
-  "test/e2e/netlink-agent.test.ts",
+  "test/node/daemon/netlink-agent.test.ts",
 ];
 const alone = isWhole || isSecondUser ? aloneTests : [];
 const computing = isWhole || isSecondUser ? computingTests(import.meta.dirname) : [];
@@ -60,7 +60,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "all",
-          include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
+          include: ["{src,host,delegates,test,scripts,bench}/**/*.test.ts"],
           exclude: [...shared.exclude, "test/cluster/**", ...computing, ...alone],
         },
       },
@@ -76,15 +76,15 @@ export default defineConfig({
           name: "cluster",
           include: ["test/cluster/**/*.test.ts"],
           isolate: false,
-          globalSetup: ["test/harness/cluster/ended-clusters.ts"],
+          globalSetup: ["test/lab/cluster/ended-clusters.ts"],
         },
       },
       {
         test: {
           ...shared,
           name: "daemon",
-          include: attaching.map((name) => `test/e2e/${name}.test.ts`),
-          globalSetup: ["test/harness/suite-daemon.ts"],
+          include: attaching.map((name) => `test/node/attach/${name}.test.ts`),
+          globalSetup: ["test/lab/suite-daemon.ts"],
           env: { PLEXUS_TEST_SOCKET: suiteSocket },
         },
       },
@@ -95,7 +95,7 @@ export default defineConfig({
               test: {
                 ...shared,
                 name: "second-user",
-                include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
+                include: ["{src,host,delegates,test,scripts,bench}/**/*.test.ts"],
                 exclude: [...shared.exclude, "test/cluster/**", ...sameForEveryUser, ...onlyOfApiServer, ...computing, ...alone],
               },
             },

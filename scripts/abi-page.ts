@@ -33,7 +33,7 @@ side by side in one list, too. A component names one version in all its imports 
 ## What will never change
 
 - A released version keeps its types, its functions, and the order of their members. A component for it runs on every later Plexus
-  ([test](../../test/compat/released.test.ts)).
+  ([test](../../test/ship/compat/released.test.ts)).
 - A component declares itself in the custom section \`plexus:delegate\`. An import that it does not declare, and a field that the declaration does not know, is refused.
 - An administrator grants each capability. A component is not loaded without the grants of what it imports, unless it declares them as \`optional\`. A capability does
   nothing beyond its grant; the call then answers a fault of code 7 that names the grant's key.

@@ -2,8 +2,8 @@
 
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { checklist, coreFigure, type HeldRow } from "../test/conformance/checklist/checklist.ts";
-import { coreGoal } from "../test/conformance/checklist/rows.ts";
+import { checklist, coreFigure, type HeldRow } from "./checklist/checklist.ts";
+import { coreGoal } from "./checklist/rows.ts";
 
 function rowText({ id, core, asks, tests, open }: HeldRow): string {
   const mark = tests.length > 0 ? "held" : "OPEN";

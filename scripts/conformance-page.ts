@@ -2,8 +2,8 @@
 
 import { writeFileSync } from "node:fs";
 import { implementedVersions } from "../src/npwg/profile.ts";
-import { checklist, coreFigure, type HeldRow } from "../test/conformance/checklist/checklist.ts";
-import { coreGoal, sections } from "../test/conformance/checklist/rows.ts";
+import { checklist, coreFigure, type HeldRow } from "./checklist/checklist.ts";
+import { coreGoal, sections } from "./checklist/rows.ts";
 
 /** The page's path from the repository's root. */
 export const conformancePagePath = "docs/reference/conformance.md";

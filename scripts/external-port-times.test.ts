@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../test/harness/compiled.ts";
+import { root } from "../test/lab/compiled.ts";
 import { readTimes, timesPagePath, withTimes } from "./external-port-times.ts";
 
 const page = readFileSync(join(root, timesPagePath), "utf8");

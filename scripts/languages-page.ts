@@ -1,12 +1,12 @@
 // Writes docs/reference/languages.md from docs/reference/languages.json. `--measure` measures the templates of all languages first, which needs
-// cargo and what test/harness/rust/get.ts and test/harness/python/get.ts prepare.
+// cargo and what test/lab/rust/get.ts and test/lab/python/get.ts prepare.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { languages } from "../delegates/sdk/build/language.ts";
-import type { GuestId } from "../test/bench/guest.ts";
+import type { GuestId } from "../bench/guest.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const figuresFile = join(root, "docs/reference/languages.json");
@@ -61,9 +61,9 @@ function kib(bytes: number): string {
 }
 
 async function measure(): Promise<void> {
-  const { cargoEnvironment } = await import("../test/harness/rust/toolchain.ts");
-  const { figuresOf } = await import("../test/bench/guest.ts");
-  const { pythonEnvironment } = await import("../test/harness/python/toolchain.ts");
+  const { cargoEnvironment } = await import("../test/lab/rust/toolchain.ts");
+  const { figuresOf } = await import("../bench/guest.ts");
+  const { pythonEnvironment } = await import("../test/lab/python/toolchain.ts");
   for (const environment of [cargoEnvironment(), pythonEnvironment()]) {
     if ("missing" in environment) throw new Error(environment.missing);
     Object.assign(process.env, environment);

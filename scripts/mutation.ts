@@ -17,10 +17,10 @@ const report = join(directory, "report.json");
 /** Installs Stryker below dist. It is not a dependency of the project, because few users need its 150 packages. */
 function install(): void {
   mkdirSync(directory, { recursive: true });
-  const lock = readFileSync("test/mutation/package-lock.json", "utf8");
+  const lock = readFileSync("scripts/mutation/package-lock.json", "utf8");
   const installed = join(directory, "installed.json");
   if (read(installed) === lock) return;
-  for (const name of ["package.json", "package-lock.json"]) copyFileSync(join("test/mutation", name), join(directory, name));
+  for (const name of ["package.json", "package-lock.json"]) copyFileSync(join("scripts/mutation", name), join(directory, name));
   // With legacy-peer-deps npm does not install Vitest here, so Stryker finds the project's own Vitest in the parent directory.
   run("npm", ["ci", "--legacy-peer-deps", "--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error"], directory);
   writeFileSync(installed, lock);
@@ -45,7 +45,7 @@ function configuration(patterns: readonly string[], workers: number): object {
     mutate: patterns,
     testRunner: "vitest",
     plugins: [pathToFileURL(runner).href],
-    vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
+    vitest: { configFile: "scripts/mutation/vitest.config.ts", related: false },
     coverageAnalysis: "perTest",
     // A module's constants are evaluated before any test runs, so each mutant of a constant would need a new process for all tests.
     ignoreStatic: true,

@@ -43,7 +43,7 @@ ${table.join("\n")}
 ${multusComparison(rows)}
 ## How it is measured
 
-- Small C programs (\`test/bench/stopwatch.c\`, \`test/bench/lanes.c\`) start the measured programs, so no figure contains the time that a
+- Small C programs (\`bench/stopwatch.c\`, \`bench/lanes.c\`) start the measured programs, so no figure contains the time that a
   JavaScript engine needs to start a process. \`lanes.c\` starts 32 at once and reads the CPU time of each from the kernel when it ends.
 - A row without a comparison has its bound as the baseline: a ratio of at most 1 meets the target.
 - After each round of \`daemon-c32\` and \`multus-c32\`, the benchmark checks that every pod had its own link and address, and that no address,

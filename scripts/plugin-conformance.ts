@@ -8,13 +8,13 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { busybox } from "../test/harness/cluster/images.ts";
-import { referencePlugin } from "../test/harness/requires.ts";
-import { vmKernel, vmTools } from "../test/vm/kernel.ts";
-import { runInMachine } from "../test/vm/machine.ts";
+import { busybox } from "../test/lab/cluster/images.ts";
+import { referencePlugin } from "../test/lab/requires.ts";
+import { vmKernel, vmTools } from "../test/lab/vm/kernel.ts";
+import { runInMachine } from "../test/lab/vm/machine.ts";
 import { type PluginOutcomes, pluginOutcomeList, pluginOutcomes, pluginOutcomesPath } from "./plugin-conformance-page.ts";
 
-const setups = "test/conformance/kit/setups";
+const setups = "test/kit/reference-plugins/setups";
 const delegates = [
   "bridge-adapter",
   "external-port",

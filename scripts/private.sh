@@ -47,9 +47,9 @@ export PLEXUS_PRIVATE
 unset NODE_EXTRA_CA_CERTS NODE_OPTIONS PLEXUS_SOCKET PLEXUS_HOME PLEXUS_NESTED_CALLS 2>/dev/null || true
 
 case $command in
-  demo) exec node test/demo/demo.ts "$@" ;;
-  bench) exec node test/bench/run.ts "$@" ;;
-  cluster) exec node test/harness/cluster/shell.ts "$@" ;;
+  demo) exec node scripts/demo/demo.ts "$@" ;;
+  bench) exec node bench/run.ts "$@" ;;
+  cluster) exec node test/lab/cluster/shell.ts "$@" ;;
   test)
     if [ $# = 0 ]; then
       tsc --noEmit

@@ -85,31 +85,31 @@ node scripts/build.ts || stop "the build failed: see above"
 prepare() { GOGC=800 GOMEMLIMIT=2GiB node "$@"; }
 # Go modules come from the module proxy, which private namespaces do not reach.
 if [ "$command" = test ]; then
-  prepare test/conformance/libcni/build-oracle.ts
-  prepare test/conformance/multus/build.ts
-  prepare test/harness/kube/build.ts chart
-  prepare test/harness/whereabouts/build.ts
-  prepare test/harness/registry/get.ts
-  prepare test/harness/cluster/get.ts
-  prepare test/harness/promtool.ts
-  prepare test/harness/build-newer-plugins.ts
-  prepare test/e2e/containerd/get.ts
-  prepare test/e2e/podman/get.ts
-  prepare test/harness/rust/get.ts
-  prepare test/harness/python/get.ts
+  prepare test/node/conformance/libcni/build-oracle.ts
+  prepare test/lab/multus/build.ts
+  prepare test/lab/kube/build.ts chart
+  prepare test/lab/whereabouts/build.ts
+  prepare test/lab/registry/get.ts
+  prepare test/lab/cluster/get.ts
+  prepare test/lab/promtool.ts
+  prepare test/lab/build-newer-plugins.ts
+  prepare test/lab/containerd/get.ts
+  prepare test/lab/podman/get.ts
+  prepare test/lab/rust/get.ts
+  prepare test/lab/python/get.ts
 fi
 if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
-  prepare test/harness/kube/build.ts cluster
-  prepare test/e2e/containerd/get.ts
-  prepare test/harness/cluster/get.ts
-  prepare test/harness/neutron/get.ts
-  prepare test/harness/moto/get.ts
-  prepare test/conformance/multus/build.ts cluster
+  prepare test/lab/kube/build.ts cluster
+  prepare test/lab/containerd/get.ts
+  prepare test/lab/cluster/get.ts
+  prepare test/lab/neutron/get.ts
+  prepare test/lab/moto/get.ts
+  prepare test/lab/multus/build.ts cluster
 fi
 # The cluster of helm-install.test.ts runs the image for users.
 if [ "$command" = test-cluster ]; then
-  prepare test/harness/image/get.ts
-  prepare test/harness/network-client/build.ts
+  prepare test/lab/image/get.ts
+  prepare test/lab/network-client/build.ts
 fi
 # Only the rows that compare with Multus need Multus and kube-apiserver.
 if [ "$command" = bench ]; then
@@ -119,9 +119,9 @@ if [ "$command" = bench ]; then
     *) compared=yes ;;
   esac
   if [ $compared = yes ]; then
-    prepare test/conformance/multus/build.ts bench
-    prepare test/harness/whereabouts/build.ts
-    prepare test/harness/kube/build.ts api
+    prepare test/lab/multus/build.ts bench
+    prepare test/lab/whereabouts/build.ts
+    prepare test/lab/kube/build.ts api
   fi
 fi
 

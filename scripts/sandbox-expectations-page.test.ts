@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { heldRows, testsByRow } from "../test/conformance/checklist/checklist.ts";
-import { expectations, openExpectations } from "../test/conformance/checklist/expectations.ts";
+import { heldRows, testsByRow } from "./checklist/checklist.ts";
+import { expectations, openExpectations } from "./checklist/expectations.ts";
 import { expectationsPage, expectationsPagePath } from "./sandbox-expectations-page.ts";
 
 const tests = testsByRow();

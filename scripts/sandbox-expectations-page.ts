@@ -2,8 +2,8 @@
 // current.
 
 import { writeFileSync } from "node:fs";
-import { heldRows, testsByRow } from "../test/conformance/checklist/checklist.ts";
-import { expectations, openExpectations } from "../test/conformance/checklist/expectations.ts";
+import { heldRows, testsByRow } from "./checklist/checklist.ts";
+import { expectations, openExpectations } from "./checklist/expectations.ts";
 import { tableLine } from "./conformance-page.ts";
 
 /** The page's path from the repository's root. */

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-const directory = fileURLToPath(new URL(".", import.meta.url));
+const directory = fileURLToPath(new URL("./", import.meta.url));
 
 /** Unit name (`netlink` for netlink.c and netlink.h) → the units that it includes. */
 function includes(): ReadonlyMap<string, ReadonlySet<string>> {

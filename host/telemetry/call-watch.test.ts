@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readPrometheusText, valueOf } from "../../test/harness/prometheus-text.ts";
+import { readPrometheusText, valueOf } from "../../test/lab/prometheus-text.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { maxSeries } from "./metrics/series.ts";

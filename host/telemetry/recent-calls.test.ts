@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { fault } from "../../src/fault/fault.ts";
 import type { TracedStep } from "../engine/call/call-observer.ts";
 import { type CallNames, maxCalls, maxUnits, RecentCalls, type RecentCallsDocument } from "./recent-calls.ts";
-import { cpuMs } from "../../test/harness/cpu-ms.ts";
+import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 const names: CallNames = { request: "r1", verb: "ADD", pod: "shop/cart-7", container: "c1", ifname: "eth0" };
 const bridge: TracedStep = {

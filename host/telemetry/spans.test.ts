@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Collector, startCollector } from "../../test/harness/collector.ts";
+import { type Collector, startCollector } from "../../test/lab/collector.ts";
 import { collectorHeaders } from "./collector-headers.ts";
 import { type FinishedSpan, SpanExporter } from "./spans.ts";
 

@@ -7,7 +7,7 @@ import { candidates, startOf } from "./next-block.ts";
 import { assignableSpans, blockAt, blockNumbers, indexOf } from "./pool-blocks.ts";
 import { formatSpan, hasAddress, sizeOf } from "./spans.ts";
 import { poolOf } from "./testing/read-pool.ts";
-import { cpuMs } from "../../test/harness/cpu-ms.ts";
+import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 const dual = poolOf({
   ranges: [{ subnet: "10.50.0.0/24", first: "10.50.0.70", static: ["10.50.0.128/26"] }, { subnet: "fd00:50::/64" }],

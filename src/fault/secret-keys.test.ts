@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isSecretInProse, isSecretKey } from "./secret-keys.ts";
-import { cpuMs } from "../../test/harness/cpu-ms.ts";
+import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 describe("a key of a configuration", () => {
   test.each(

@@ -13,7 +13,7 @@ import {
   parseConfiguration,
   parseDocument,
 } from "./document.ts";
-import { cpuMs } from "../../test/harness/cpu-ms.ts";
+import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 function read(text: string): JsonObjectDocument {
   const document = parseDocument(text, { what: "configuration" });

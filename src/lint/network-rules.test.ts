@@ -4,7 +4,7 @@ import { positionAt } from "../json/position.ts";
 import type { LintNetwork } from "./finding.ts";
 import { locateNetwork } from "./locate-network.ts";
 import { lintNetworks } from "./network-rules.ts";
-import { cpuMs } from "../../test/harness/cpu-ms.ts";
+import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 function network(file: string, content: object): LintNetwork {
   const text = JSON.stringify(content, undefined, 1);

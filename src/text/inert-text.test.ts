@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { inertLine, inertText } from "./inert-text.ts";
-import { cpuMs } from "../../test/harness/cpu-ms.ts";
+import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 describe("a guest's text", () => {
   const cases: readonly (readonly [string, string, string])[] = [

@@ -2,7 +2,7 @@ import { assert, constantFrom, dictionary, integer, property, string } from "fas
 import { describe, expect, test } from "vitest";
 import { fault } from "../fault/fault.ts";
 import { redactorOf, secretValues, withoutStepSecrets } from "./secret-values.ts";
-import { cpuMs } from "../../test/harness/cpu-ms.ts";
+import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 const secret = 'tr0ub4dor "&" <3>/+';
 

@@ -5,15 +5,15 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { installByHand } from "../harness/cluster/by-hand.ts";
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
-import { toolsDeployment, toolsPod } from "../harness/cluster/pods.ts";
-import { linkNames } from "../harness/cluster/node.ts";
-import { storage } from "../harness/cluster/storage.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { filesBelow, leases } from "../harness/namespaces.ts";
-import { missingBuild } from "../harness/plexus.ts";
-import { isPermanent } from "../e2e/stage.ts";
+import { installByHand } from "../lab/cluster/by-hand.ts";
+import { type Cluster, startCluster } from "../lab/cluster/cluster.ts";
+import { toolsDeployment, toolsPod } from "../lab/cluster/pods.ts";
+import { linkNames } from "../lab/cluster/node.ts";
+import { storage } from "../lab/cluster/storage.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { filesBelow, leases } from "../lab/namespaces.ts";
+import { missingBuild } from "../lab/plexus.ts";
+import { isPermanent } from "../lab/stage.ts";
 
 const skip = missingCluster("Plexus by hand on a cluster", () => missingBuild({ components: ["ipam-host-local"] }));
 

@@ -9,22 +9,22 @@ import { text } from "node:stream/consumers";
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
-import { program } from "../e2e/containerd/programs.ts";
-import { sandboxImage } from "../e2e/containerd/sandbox-image.ts";
-import { root } from "../harness/compiled.ts";
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import type { ClusterNode } from "../harness/cluster/node.ts";
-import { leftOn } from "../harness/cluster/left.ts";
-import { importPlexus, plexusRepository } from "../harness/cluster/plexus-image.ts";
-import { runtimeSocket } from "../harness/cluster/runtime.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { clusterWithImage } from "../harness/cluster/ready-cluster.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { kubectlBinary } from "../harness/kube/binaries.ts";
-import { helm, helmBinary } from "../harness/kube/helm.ts";
-import { pageBlock } from "../harness/page-block.ts";
-import { missingBuild } from "../harness/plexus.ts";
-import { leases } from "../harness/namespaces.ts";
+import { program } from "../lab/containerd/programs.ts";
+import { sandboxImage } from "../lab/containerd/sandbox-image.ts";
+import { root } from "../lab/compiled.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import type { ClusterNode } from "../lab/cluster/node.ts";
+import { leftOn } from "../lab/cluster/left.ts";
+import { importPlexus, plexusRepository } from "../lab/cluster/plexus-image.ts";
+import { runtimeSocket } from "../lab/cluster/runtime.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { clusterWithImage } from "../lab/cluster/ready-cluster.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { kubectlBinary } from "../lab/kube/binaries.ts";
+import { helm, helmBinary } from "../lab/kube/helm.ts";
+import { pageBlock } from "../lab/page-block.ts";
+import { missingBuild } from "../lab/plexus.ts";
+import { leases } from "../lab/namespaces.ts";
 
 /** The image of the chart's default values, and that of deploy/example.yaml. */
 const plexusImage = "docker.io/library/plexus";

@@ -7,16 +7,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { type Comparison, comparisonPath, type Measured } from "../../scripts/comparison-page.ts";
-import { everyMultus } from "../conformance/multus/multus-binary.ts";
-import { root } from "../harness/compiled.ts";
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
-import { type ClusterNode, linkNames } from "../harness/cluster/node.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { storageWith } from "../harness/cluster/storage.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { leases } from "../harness/namespaces.ts";
-import { missingBuild } from "../harness/plexus.ts";
+import { everyMultus } from "../lab/multus/multus-binary.ts";
+import { root } from "../lab/compiled.ts";
+import { type Cluster, startCluster } from "../lab/cluster/cluster.ts";
+import { type ClusterNode, linkNames } from "../lab/cluster/node.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { storageWith } from "../lab/cluster/storage.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { leases } from "../lab/namespaces.ts";
+import { missingBuild } from "../lab/plexus.ts";
 import { contenders } from "./contenders.ts";
 
 const skip = missingCluster(

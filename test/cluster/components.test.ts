@@ -5,20 +5,20 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import type { ClusterNode } from "../harness/cluster/node.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { clusterWithImage } from "../harness/cluster/ready-cluster.ts";
-import { deployPlexus, explained } from "../harness/cluster/release.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { storage } from "../harness/cluster/storage.ts";
-import { apiAddress } from "../harness/kube/address.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { dist, missingBuild } from "../harness/plexus.ts";
-import { attachBundle, ComponentNode, sha256 } from "../harness/registry/component-node.ts";
-import { dsseBundle, makeSigningKey, signStatement } from "../harness/registry/cosign-bundle.ts";
-import { dockerRegistry } from "../harness/registry/programs.ts";
-import { basicUser, type Registry, startRegistry } from "../harness/registry/registry.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import type { ClusterNode } from "../lab/cluster/node.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { clusterWithImage } from "../lab/cluster/ready-cluster.ts";
+import { deployPlexus, explained } from "../lab/cluster/release.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { storage } from "../lab/cluster/storage.ts";
+import { apiAddress } from "../lab/kube/address.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { dist, missingBuild } from "../lab/plexus.ts";
+import { attachBundle, ComponentNode, sha256 } from "../lab/registry/component-node.ts";
+import { dsseBundle, makeSigningKey, signStatement } from "../lab/registry/cosign-bundle.ts";
+import { dockerRegistry } from "../lab/registry/programs.ts";
+import { basicUser, type Registry, startRegistry } from "../lab/registry/registry.ts";
 
 const skip = missingCluster("components on a cluster", helm, dockerRegistry, () =>
   missingBuild({ components: ["ipam-host-local"] }),

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-import { multusRelease } from "../conformance/multus/multus-binary.ts";
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { deployMultus, fillMultus, importMultus, multusDaemonSet } from "../harness/cluster/multus.ts";
-import { fillPlexus, importPlexus } from "../harness/cluster/plexus-image.ts";
-import { deployPlexus, removePlexus } from "../harness/cluster/release.ts";
+import { multusRelease } from "../lab/multus/multus-binary.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { deployMultus, fillMultus, importMultus, multusDaemonSet } from "../lab/cluster/multus.ts";
+import { fillPlexus, importPlexus } from "../lab/cluster/plexus-image.ts";
+import { deployPlexus, removePlexus } from "../lab/cluster/release.ts";
 
 /** A meta-plugin under measurement. */
 export interface Contender {

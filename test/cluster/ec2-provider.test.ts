@@ -9,12 +9,12 @@ import { providerChecks } from "../../host/controller/ports/conformance/catalogu
 import { runProviderChecks } from "../../host/controller/ports/conformance/run-checks.ts";
 import { httpProvider } from "../../host/controller/ports/http-provider.ts";
 import type { PortProvider, PortRequest } from "../../host/controller/ports/provider.ts";
-import { endChild, startChild } from "../harness/kube/child.ts";
-import { root } from "../harness/compiled.ts";
-import { type Ec2FaultProxy, startEc2FaultProxy } from "../harness/moto/fault-proxy.ts";
-import { type Moto, motoRegion, startMoto } from "../harness/moto/fabric.ts";
-import { ec2ProviderPackages, ec2ProviderSource, missingMoto } from "../harness/moto/toolchain.ts";
-import { missing } from "../harness/requires.ts";
+import { endChild, startChild } from "../lab/kube/child.ts";
+import { root } from "../lab/compiled.ts";
+import { type Ec2FaultProxy, startEc2FaultProxy } from "../lab/moto/fault-proxy.ts";
+import { type Moto, motoRegion, startMoto } from "../lab/moto/fabric.ts";
+import { ec2ProviderPackages, ec2ProviderSource, missingMoto } from "../lab/moto/toolchain.ts";
+import { missing } from "../lab/requires.ts";
 
 const token = "token-of-the-test";
 

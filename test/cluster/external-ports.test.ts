@@ -9,17 +9,17 @@ import { neutronProvider } from "../../host/controller/ports/neutron/provider.ts
 import { neutronSettings } from "../../host/controller/ports/neutron/settings.ts";
 import type { PortProvider, PortRequest } from "../../host/controller/ports/provider.ts";
 import { externalPortName } from "../../src/external-port/external-port.ts";
-import { startController, type TestController } from "../harness/controller.ts";
-import { applyObjects, objectsOf } from "../harness/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
-import { kubeApi } from "../harness/kube/binaries.ts";
-import { networkRequests } from "../harness/kube/network-requests.ts";
-import { type FaultProxy, type LateRequest, startFaultProxy } from "../harness/neutron/fault-proxy.ts";
-import { type Neutron, type NeutronObject, startNeutron } from "../harness/neutron/neutron.ts";
-import { missingNeutron } from "../harness/neutron/packages.ts";
-import { missing, privateNamespaces } from "../harness/requires.ts";
-import type { Stage } from "../e2e/stage.ts";
-import { missingForKube, openNodeStage } from "../kube/node.ts";
+import { startController, type TestController } from "../lab/controller.ts";
+import { applyObjects, objectsOf } from "../lab/kube/apply.ts";
+import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import { kubeApi } from "../lab/kube/binaries.ts";
+import { networkRequests } from "../lab/kube/network-requests.ts";
+import { type FaultProxy, type LateRequest, startFaultProxy } from "../lab/neutron/fault-proxy.ts";
+import { type Neutron, type NeutronObject, startNeutron } from "../lab/neutron/neutron.ts";
+import { missingNeutron } from "../lab/neutron/packages.ts";
+import { missing, privateNamespaces } from "../lab/requires.ts";
+import type { Stage } from "../lab/stage.ts";
+import { missingForKube, openNodeStage } from "../lab/kube/node.ts";
 import { fabricComponents, type FabricPod, fabricPlugin, openFabricNode } from "./fabric-node.ts";
 
 /** The node of `ApiServer.pod`. */

@@ -1,11 +1,11 @@
 // A node whose Open vSwitch belongs to a real OVN, and pods that Plexus plugs into it.
 
 import { expect, vi } from "vitest";
-import type { Attaching, Stage } from "../e2e/stage.ts";
-import type { ApiServer } from "../harness/kube/api-server.ts";
-import type { Neutron } from "../harness/neutron/neutron.ts";
-import type { PodNamespace } from "../harness/namespaces.ts";
-import { connectNode, type Node } from "../kube/node.ts";
+import type { Attaching, Stage } from "../lab/stage.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import type { Neutron } from "../lab/neutron/neutron.ts";
+import type { PodNamespace } from "../lab/namespaces.ts";
+import { connectNode, type Node } from "../lab/kube/node.ts";
 
 /** The components that the node's stage needs. */
 export const fabricComponents: readonly string[] = ["external-port"];

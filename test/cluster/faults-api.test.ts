@@ -6,17 +6,17 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { program } from "../e2e/containerd/programs.ts";
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
-import { connected, deletePods, eventsOf, readyPods, selectingPod, startPods } from "../harness/cluster/fault-pods.ts";
-import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import type { ClusterNode } from "../harness/cluster/node.ts";
-import { deployPlexus } from "../harness/cluster/release.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { runtimeSocket } from "../harness/cluster/runtime.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
+import { program } from "../lab/containerd/programs.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
+import { connected, deletePods, eventsOf, readyPods, selectingPod, startPods } from "../lab/cluster/fault-pods.ts";
+import { leftOn, nothingLeft } from "../lab/cluster/left.ts";
+import type { ClusterNode } from "../lab/cluster/node.ts";
+import { deployPlexus } from "../lab/cluster/release.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { runtimeSocket } from "../lab/cluster/runtime.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("the API away", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 const within = { timeout: 120_000, interval: 500 };

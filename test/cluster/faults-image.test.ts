@@ -2,15 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
-import { connected, deletePods, eventsOf, plexusPodOn, startPods } from "../harness/cluster/fault-pods.ts";
-import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
-import { breakPlexus, deployPlexus, rollBackPlexus } from "../harness/cluster/release.ts";
-import { storage } from "../harness/cluster/storage.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
+import { type Cluster, startCluster } from "../lab/cluster/cluster.ts";
+import { connected, deletePods, eventsOf, plexusPodOn, startPods } from "../lab/cluster/fault-pods.ts";
+import { leftOn, nothingLeft } from "../lab/cluster/left.ts";
+import { importPlexus } from "../lab/cluster/plexus-image.ts";
+import { breakPlexus, deployPlexus, rollBackPlexus } from "../lab/cluster/release.ts";
+import { storage } from "../lab/cluster/storage.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("an image that is absent", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 const within = { timeout: 90_000, interval: 500 };

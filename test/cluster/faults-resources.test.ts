@@ -2,22 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import {
-  connected,
-  deletePods,
-  eventsOf,
-  plexusPodOn,
-  readyPods,
-  selectingPod,
-  startPods,
-} from "../harness/cluster/fault-pods.ts";
-import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import type { ClusterNode } from "../harness/cluster/node.ts";
-import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { connected, deletePods, eventsOf, plexusPodOn, readyPods, selectingPod, startPods } from "../lab/cluster/fault-pods.ts";
+import { leftOn, nothingLeft } from "../lab/cluster/left.ts";
+import type { ClusterNode } from "../lab/cluster/node.ts";
+import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("no disk space, no memory", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 const within = { timeout: 90_000, interval: 500 };

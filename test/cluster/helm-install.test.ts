@@ -5,18 +5,18 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import { importShippedPlexus } from "../harness/cluster/plexus-image.ts";
-import { toolsDeployment, toolsPod } from "../harness/cluster/pods.ts";
-import { clusterWithImage } from "../harness/cluster/ready-cluster.ts";
-import { deployPlexus, explained, removePlexus } from "../harness/cluster/release.ts";
-import { storage } from "../harness/cluster/storage.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { imagePrograms } from "../harness/image/programs.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
-import { missing } from "../harness/requires.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { leftOn, nothingLeft } from "../lab/cluster/left.ts";
+import { importShippedPlexus } from "../lab/cluster/plexus-image.ts";
+import { toolsDeployment, toolsPod } from "../lab/cluster/pods.ts";
+import { clusterWithImage } from "../lab/cluster/ready-cluster.ts";
+import { deployPlexus, explained, removePlexus } from "../lab/cluster/release.ts";
+import { storage } from "../lab/cluster/storage.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { imagePrograms } from "../lab/image/programs.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
+import { missing } from "../lab/requires.ts";
 
 const skip = missingCluster("helm install on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 // Without buildah the cluster has an image of the build in dist/ only.

@@ -8,16 +8,16 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { clusterWithImage } from "../harness/cluster/ready-cluster.ts";
-import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import type { ClusterNode } from "../harness/cluster/node.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { deployPlexus, explained, rollBackPlexus } from "../harness/cluster/release.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { storage } from "../harness/cluster/storage.ts";
-import { helm, helmBinary } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { clusterWithImage } from "../lab/cluster/ready-cluster.ts";
+import { leftOn, nothingLeft } from "../lab/cluster/left.ts";
+import type { ClusterNode } from "../lab/cluster/node.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { deployPlexus, explained, rollBackPlexus } from "../lab/cluster/release.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { storage } from "../lab/cluster/storage.ts";
+import { helm, helmBinary } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("helm uninstall on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 const plexusctl = ["/opt/plexus/bin/node", "/opt/plexus/plexusctl.cjs"];

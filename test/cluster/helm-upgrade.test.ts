@@ -4,18 +4,18 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
-import { toolsDeployment, toolsPod } from "../harness/cluster/pods.ts";
-import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
-import { deployPlexus, rollBackPlexus } from "../harness/cluster/release.ts";
-import { storageWith } from "../harness/cluster/storage.ts";
-import { sandboxTimes } from "../harness/cluster/sandbox-times.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
-import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { leftOn, nothingLeft } from "../lab/cluster/left.ts";
+import { importPlexus } from "../lab/cluster/plexus-image.ts";
+import { toolsDeployment, toolsPod } from "../lab/cluster/pods.ts";
+import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
+import { deployPlexus, rollBackPlexus } from "../lab/cluster/release.ts";
+import { storageWith } from "../lab/cluster/storage.ts";
+import { sandboxTimes } from "../lab/cluster/sandbox-times.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
+import { installRecorder, type RecorderPlugin } from "../lab/recorder.ts";
 
 const skip = missingCluster("helm upgrade on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 const selection = { "k8s.v1.cni.cncf.io/networks": "storage@data0" };

@@ -4,13 +4,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
-import { deployPlexus, explained } from "../harness/cluster/release.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
+import { deployPlexus, explained } from "../lab/cluster/release.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("hot-plug on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 const soon = { timeout: 30_000, interval: 200 };

@@ -23,10 +23,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Architecture, architectures, machineArchitecture } from "../../scripts/image/debian-packages.ts";
 import { type ImageOfLayout, imagesOf } from "../../scripts/image/oci-layout.ts";
 import { readSbom } from "../../scripts/image/sbom.ts";
-import { root } from "../harness/compiled.ts";
-import { buildTestImage, testImage } from "../harness/image/built.ts";
-import { arm64Emulator, imagePrograms } from "../harness/image/programs.ts";
-import { command, missing } from "../harness/requires.ts";
+import { root } from "../lab/compiled.ts";
+import { buildTestImage, testImage } from "../lab/image/built.ts";
+import { arm64Emulator, imagePrograms } from "../lab/image/programs.ts";
+import { command, missing } from "../lab/requires.ts";
 
 const mebibyte = 1024 * 1024;
 const machine = machineArchitecture() ?? "amd64";

@@ -7,15 +7,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { Control } from "../../host/sandbox/launcher/controls.ts";
 import { defaultUids } from "../../src/configuration/wasm-configuration.ts";
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
-import { deletePods, plexusPodOn, startPods } from "../harness/cluster/fault-pods.ts";
-import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
-import type { ClusterNode } from "../harness/cluster/node.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { root } from "../harness/compiled.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
+import { deletePods, plexusPodOn, startPods } from "../lab/cluster/fault-pods.ts";
+import { leftOn, nothingLeft } from "../lab/cluster/left.ts";
+import type { ClusterNode } from "../lab/cluster/node.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { root } from "../lab/compiled.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("the jail in a container", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 

@@ -8,13 +8,13 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { version } from "../../host/system/version.ts";
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { kubectlBinary } from "../harness/kube/binaries.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { dist, missingBuild } from "../harness/plexus.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { kubectlBinary } from "../lab/kube/binaries.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { dist, missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("kubectl plexus", helm, () => missingBuild());
 

@@ -6,20 +6,20 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { processesNaming } from "../e2e/processes.ts";
-import { removeCgroups } from "../harness/cluster/cgroups.ts";
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
-import { cgroupOf } from "../harness/cluster/machine.ts";
-import { toolsImage } from "../harness/cluster/images.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
-import { deployPlexus, explained } from "../harness/cluster/release.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { root } from "../harness/compiled.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { inHost } from "../harness/namespaces.ts";
-import { missingBuild } from "../harness/plexus.ts";
-import { linkType, missing, referencePlugins } from "../harness/requires.ts";
+import { processesNaming } from "../lab/processes.ts";
+import { removeCgroups } from "../lab/cluster/cgroups.ts";
+import { type Cluster, startCluster } from "../lab/cluster/cluster.ts";
+import { cgroupOf } from "../lab/cluster/machine.ts";
+import { toolsImage } from "../lab/cluster/images.ts";
+import { importPlexus } from "../lab/cluster/plexus-image.ts";
+import { deployPlexus, explained } from "../lab/cluster/release.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { root } from "../lab/compiled.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { inHost } from "../lab/namespaces.ts";
+import { missingBuild } from "../lab/plexus.ts";
+import { linkType, missing, referencePlugins } from "../lab/requires.ts";
 
 describe.skipIf(missingCluster("two nodes"))("a cluster with two nodes", () => {
   let cluster: Cluster;
@@ -168,7 +168,7 @@ describe.skipIf(missingCluster("the end of a cluster"))("a cluster whose test is
   test("leaves no process", async () => {
     const child = spawn(
       process.execPath,
-      [join(root, "test/harness/cluster/shell.ts"), "sh", "-c", "echo $KUBECONFIG; exec sleep 600"],
+      [join(root, "test/lab/cluster/shell.ts"), "sh", "-c", "echo $KUBECONFIG; exec sleep 600"],
       {
         stdio: ["ignore", "pipe", "inherit"],
       },

@@ -10,19 +10,19 @@ import { text } from "node:stream/consumers";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { everyMultus } from "../conformance/multus/multus-binary.ts";
-import { root } from "../harness/compiled.ts";
-import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
-import { deployMultus, importMultus } from "../harness/cluster/multus.ts";
-import { type ClusterNode, linkNames } from "../harness/cluster/node.ts";
-import { importPlexus } from "../harness/cluster/plexus-image.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { explained } from "../harness/cluster/release.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { kubectlBinary } from "../harness/kube/binaries.ts";
-import { helm, helmBinary } from "../harness/kube/helm.ts";
-import { filesBelow, leases } from "../harness/namespaces.ts";
-import { dist, missingBuild } from "../harness/plexus.ts";
+import { everyMultus } from "../lab/multus/multus-binary.ts";
+import { root } from "../lab/compiled.ts";
+import { type Cluster, startCluster } from "../lab/cluster/cluster.ts";
+import { deployMultus, importMultus } from "../lab/cluster/multus.ts";
+import { type ClusterNode, linkNames } from "../lab/cluster/node.ts";
+import { importPlexus } from "../lab/cluster/plexus-image.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { explained } from "../lab/cluster/release.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { kubectlBinary } from "../lab/kube/binaries.ts";
+import { helm, helmBinary } from "../lab/kube/helm.ts";
+import { filesBelow, leases } from "../lab/namespaces.ts";
+import { dist, missingBuild } from "../lab/plexus.ts";
 
 /** The links, addresses and state files of pods on the node. */
 interface Left {

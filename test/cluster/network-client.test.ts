@@ -4,13 +4,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { missingForMixed } from "../e2e/mixed-network.ts";
-import { openStage, type Stage } from "../e2e/stage.ts";
-import { startAgent, type TestAgent } from "../harness/agent.ts";
-import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
-import type { PodNamespace } from "../harness/namespaces.ts";
-import { goClient, type GoClient, startGoClient } from "../harness/network-client/go-client.ts";
-import { linkType, missing, referencePlugins } from "../harness/requires.ts";
+import { missingForMixed } from "../lab/mixed-network.ts";
+import { openStage, type Stage } from "../lab/stage.ts";
+import { startAgent, type TestAgent } from "../lab/agent.ts";
+import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
+import type { PodNamespace } from "../lab/namespaces.ts";
+import { goClient, type GoClient, startGoClient } from "../lab/network-client/go-client.ts";
+import { linkType, missing, referencePlugins } from "../lab/requires.ts";
 
 const codes = { invalidArgument: 3, notFound: 5, alreadyExists: 6, resourceExhausted: 8, failedPrecondition: 9 } as const;
 

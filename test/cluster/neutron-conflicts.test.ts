@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { neutronProvider } from "../../host/controller/ports/neutron/provider.ts";
 import { neutronSettings } from "../../host/controller/ports/neutron/settings.ts";
 import type { PortProvider, PortRequest, ProviderResult } from "../../host/controller/ports/provider.ts";
-import { type FaultProxy, startFaultProxy } from "../harness/neutron/fault-proxy.ts";
-import { type Neutron, type NeutronObject, startNeutron } from "../harness/neutron/neutron.ts";
-import { missingNeutron } from "../harness/neutron/packages.ts";
-import { missing, privateNamespaces } from "../harness/requires.ts";
+import { type FaultProxy, startFaultProxy } from "../lab/neutron/fault-proxy.ts";
+import { type Neutron, type NeutronObject, startNeutron } from "../lab/neutron/neutron.ts";
+import { missingNeutron } from "../lab/neutron/packages.ts";
+import { missing, privateNamespaces } from "../lab/requires.ts";
 
 const nodeName = "node";
 /** A pause that the proxy asks for, in seconds. */

@@ -2,16 +2,16 @@
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
-import { deployPlexus, explained } from "../harness/cluster/release.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { apiAddress } from "../harness/kube/address.ts";
-import { networkObjects } from "../harness/kube/network-objects.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
-import { startPortProvider, type TestProvider } from "../harness/port-provider.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
+import { deployPlexus, explained } from "../lab/cluster/release.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { apiAddress } from "../lab/kube/address.ts";
+import { networkObjects } from "../lab/kube/network-objects.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
+import { startPortProvider, type TestProvider } from "../lab/port-provider.ts";
 
 const skip = missingCluster("PodNetworks on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
 const storage = { group: "k8s.cni.cncf.io", kind: "network-attachment-definitions", name: "storage", namespace: "default" };

@@ -6,10 +6,10 @@ import { neutronProvider } from "../../host/controller/ports/neutron/provider.ts
 import { neutronSettings } from "../../host/controller/ports/neutron/settings.ts";
 import type { PortProvider, PortRequest } from "../../host/controller/ports/provider.ts";
 import { kuryrVifs } from "../../src/external-port/kuryr-vifs.ts";
-import { type FaultProxy, startFaultProxy } from "../harness/neutron/fault-proxy.ts";
-import { type Neutron, type NeutronObject, startNeutron } from "../harness/neutron/neutron.ts";
-import { debianPython, missingNeutron, neutronEnvironment } from "../harness/neutron/packages.ts";
-import { missing, privateNamespaces } from "../harness/requires.ts";
+import { type FaultProxy, startFaultProxy } from "../lab/neutron/fault-proxy.ts";
+import { type Neutron, type NeutronObject, startNeutron } from "../lab/neutron/neutron.ts";
+import { debianPython, missingNeutron, neutronEnvironment } from "../lab/neutron/packages.ts";
+import { missing, privateNamespaces } from "../lab/requires.ts";
 
 const nodeName = "node";
 /** Ports that the test's project may have. */

@@ -5,16 +5,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Cluster } from "../harness/cluster/cluster.ts";
-import { toolsImage } from "../harness/cluster/images.ts";
-import { toolsPod } from "../harness/cluster/pods.ts";
-import { clusterWithPlexus } from "../harness/cluster/ready-cluster.ts";
-import { deployPlexus, explained } from "../harness/cluster/release.ts";
-import { missingCluster } from "../harness/cluster/requirements.ts";
-import { type ResourceDriver, startResourceDriver } from "../harness/cluster/resource-driver.ts";
-import { helm } from "../harness/kube/helm.ts";
-import { missingBuild } from "../harness/plexus.ts";
-import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import type { Cluster } from "../lab/cluster/cluster.ts";
+import { toolsImage } from "../lab/cluster/images.ts";
+import { toolsPod } from "../lab/cluster/pods.ts";
+import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
+import { deployPlexus, explained } from "../lab/cluster/release.ts";
+import { missingCluster } from "../lab/cluster/requirements.ts";
+import { type ResourceDriver, startResourceDriver } from "../lab/cluster/resource-driver.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { missingBuild } from "../lab/plexus.ts";
+import { installRecorder, type RecorderPlugin } from "../lab/recorder.ts";
 
 const skip = missingCluster("devices of resource claims on a cluster", helm, () =>
   missingBuild({ components: ["ipam-host-local"] }),

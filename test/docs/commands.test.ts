@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../harness/compiled.ts";
-import { missing, privateNamespaces, referencePlugins } from "../harness/requires.ts";
+import { root } from "../lab/compiled.ts";
+import { missing, privateNamespaces, referencePlugins } from "../lab/requires.ts";
 
 interface Block {
   readonly page: string;

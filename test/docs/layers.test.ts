@@ -4,8 +4,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../harness/compiled.ts";
-import { missing } from "../harness/requires.ts";
+import { root } from "../lab/compiled.ts";
+import { missing } from "../lab/requires.ts";
 import {
   importCircles,
   layers,
@@ -79,7 +79,7 @@ describe.skipIf(missing("the layers", () => (files.length > 0 ? undefined : "thi
   });
 
   test("an import of a test's helper by the product is found", () => {
-    const edge = { from: "src/fault/fault.ts", to: "test/harness/compiled.ts" };
+    const edge = { from: "src/fault/fault.ts", to: "test/lab/compiled.ts" };
     expect(upwardImports(withImport(graph, edge))).toEqual([edge]);
   });
 });

@@ -5,8 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scaffold } from "../../delegates/sdk/build/scaffold.ts";
-import { root } from "../harness/compiled.ts";
-import { missing } from "../harness/requires.ts";
+import { root } from "../lab/compiled.ts";
+import { missing } from "../lab/requires.ts";
 
 const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" });
 const files = (listed.stdout ?? "").split("\n").filter((file) => file !== "" && existsSync(join(root, file)));

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalogue } from "../../src/fault/catalogue.ts";
-import { type Answer, installPlexus, type Installation, missingBuild } from "../harness/plexus.ts";
+import { type Answer, installPlexus, type Installation, missingBuild } from "../lab/plexus.ts";
 import { type HostileComponent, hostileComponents, writeHostileComponents } from "./components/index.ts";
 
 const build = missingBuild();

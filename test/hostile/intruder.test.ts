@@ -6,15 +6,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { installTestDelegate, testDelegate } from "../delegates/built.ts";
-import { type Attaching, nothing, openStage, type Stage } from "../e2e/stage.ts";
-import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
-import { missingOpenVswitch, type OpenVswitch, startOpenVswitch } from "../harness/neutron/open-vswitch.ts";
-import { filesBelow, type PodNamespace } from "../harness/namespaces.ts";
-import type { Answer } from "../harness/plexus.ts";
-import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
-import { bridgeCommand, iproute2, linkType, missing, privateNamespaces } from "../harness/requires.ts";
-import { type Snapshot, snapshotOf } from "./snapshot.ts";
+import { installTestDelegate, testDelegate } from "../lab/delegates/built.ts";
+import { type Attaching, nothing, openStage, type Stage } from "../lab/stage.ts";
+import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
+import { missingOpenVswitch, type OpenVswitch, startOpenVswitch } from "../lab/neutron/open-vswitch.ts";
+import { filesBelow, type PodNamespace } from "../lab/namespaces.ts";
+import type { Answer } from "../lab/plexus.ts";
+import { installRecorder, type RecorderPlugin } from "../lab/recorder.ts";
+import { bridgeCommand, iproute2, linkType, missing, privateNamespaces } from "../lab/requires.ts";
+import { type Snapshot, snapshotOf } from "../lab/namespace-snapshot.ts";
 
 const unable = missing("an intruder", privateNamespaces, iproute2, bridgeCommand, linkType("veth"), linkType("bridge"));
 

@@ -3,7 +3,7 @@ import { MemoryLeases } from "./memory-leases.ts";
 
 const owner = (containerId: string) => ({ containerId, ifname: "eth0" });
 
-// host/capabilities/leases/disk.test.ts has the same test for the leases of a node.
+// test/node/capabilities/leases/disk.test.ts has the same test for the leases of a node.
 test("an exact reservation moves the position of the next one, and a refused one does not", () => {
   const { functions: leases } = new MemoryLeases();
   const pool = { set: 0 };

@@ -1,7 +1,7 @@
 // The reflector with a scripted server.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { command, missing } from "../../../test/harness/requires.ts";
+import { command, missing } from "../../../test/lab/requires.ts";
 import { type ScriptedApiServer, startScriptedApiServer } from "../testing/scripted-api-server.ts";
 import { Connection } from "./connection.ts";
 import { Reflector, type ReflectorState } from "./reflector.ts";

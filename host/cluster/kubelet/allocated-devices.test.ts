@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Kubelet, type PodResources, startKubelet } from "../../../test/harness/kubelet.ts";
+import { type Kubelet, type PodResources, startKubelet } from "../../../test/lab/kubelet.ts";
 import { allocatedDevices } from "./allocated-devices.ts";
 import { byteFields } from "./protobuf.ts";
 

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makeAuthority } from "../../../test/harness/kube/certificates.ts";
+import { makeAuthority } from "../../../test/lab/kube/certificates.ts";
 import { ok } from "../../../src/fault/result.ts";
 import type { CredentialSource } from "../kube/credentials.ts";
 

@@ -7,7 +7,7 @@ import { type CheckTerms, DefinitionChecks } from "./check.ts";
 import { nodePlugins } from "./component-facts.ts";
 import { readSettings } from "./plexus-settings.ts";
 import { maxCheckedLength, storedDefinition, type StoredDefinition } from "./stored-definition.ts";
-import { cpuMs } from "../../../test/harness/cpu-ms.ts";
+import { cpuMs } from "../../../test/lab/cpu-ms.ts";
 
 let directory: string;
 beforeAll(() => {

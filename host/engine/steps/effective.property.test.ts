@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { testDelegate } from "../../../test/delegates/built.ts";
+import { testDelegate } from "../../../test/lab/delegates/built.ts";
 import { binaryOf, sectionsOf, withSection } from "../../../test/hostile/components/sections.ts";
 import { buildWat } from "../../../test/hostile/components/wat.ts";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";

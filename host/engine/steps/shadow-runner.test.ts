@@ -1,5 +1,5 @@
 // The bounds of a shadow. The faults below, such as a sandbox that never answers, can't be made with real components in a test's time:
-// test/e2e/shadow-steps.test.ts has the real ones.
+// test/node/attach/shadow-steps.test.ts has the real ones.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { manifestsIn, type Manifests } from "../../../test/e2e/manifests.ts";
+import { manifestsIn, type Manifests } from "../../../test/lab/manifests.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";

@@ -8,8 +8,8 @@ import { ok } from "../../../src/fault/result.ts";
 import { componentManifest } from "../../../src/oci/manifest.ts";
 import { wasmConfigType, wasmLayerType } from "../../../src/oci/media-types.ts";
 import type { SignedManifest } from "../../../src/oci/signatures-file.ts";
-import { sha256 } from "../../../test/harness/registry/component-node.ts";
-import { dsseBundle, makeSigningKey, signStatement } from "../../../test/harness/registry/cosign-bundle.ts";
+import { sha256 } from "../../../test/lab/registry/component-node.ts";
+import { dsseBundle, makeSigningKey, signStatement } from "../../../test/lab/registry/cosign-bundle.ts";
 import { ComponentDemands, demandOn } from "./component-demands.ts";
 
 const bytes = Buffer.from("a component");

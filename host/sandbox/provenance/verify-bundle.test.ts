@@ -3,14 +3,14 @@
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { sha256 } from "../../../test/harness/registry/component-node.ts";
+import { sha256 } from "../../../test/lab/registry/component-node.ts";
 import {
   dsseBundle,
   makeSigningKey,
   messageBundle,
   type SigningKey,
   signStatement,
-} from "../../../test/harness/registry/cosign-bundle.ts";
+} from "../../../test/lab/registry/cosign-bundle.ts";
 import { bundleProblem, readPublicKey } from "./verify-bundle.ts";
 
 const text = '{"schemaVersion":2}';

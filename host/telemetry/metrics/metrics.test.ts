@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Family, readPrometheusText, valueOf } from "../../../test/harness/prometheus-text.ts";
+import { type Family, readPrometheusText, valueOf } from "../../../test/lab/prometheus-text.ts";
 import { Metrics } from "./metrics.ts";
 import { maxSeries } from "./series.ts";
 

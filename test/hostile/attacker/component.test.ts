@@ -8,8 +8,8 @@ import { readFileSync } from "node:fs";
 import { defaultLimits } from "../../../host/sandbox/limits.ts";
 import { ProcessPool } from "../../../host/sandbox/process/pool.ts";
 import { catalogue } from "../../../src/fault/catalogue.ts";
-import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
-import { type Answer, dist, type Installation, installPlexus, missingBuild } from "../../harness/plexus.ts";
+import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
+import { type Answer, dist, type Installation, installPlexus, missingBuild } from "../../lab/plexus.ts";
 import { deepDescription, nestedInstances } from "../components/grown.ts";
 import { plainRequests, recordingImports } from "../components/requests.ts";
 

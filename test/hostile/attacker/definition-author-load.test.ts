@@ -10,12 +10,12 @@ import { Informers } from "../../../host/cluster/kube/informers.ts";
 import { type ScriptedApiServer, startScriptedApiServer } from "../../../host/cluster/testing/scripted-api-server.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed } from "../../../src/fault/result.ts";
-import { manifestsIn, type Manifests } from "../../e2e/manifests.ts";
-import { openStage, type Stage } from "../../e2e/stage.ts";
-import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
-import { type Answer, dist } from "../../harness/plexus.ts";
-import { installRecorder, type RecorderPlugin } from "../../harness/recorder.ts";
-import { command, missing, privateNamespaces } from "../../harness/requires.ts";
+import { manifestsIn, type Manifests } from "../../lab/manifests.ts";
+import { openStage, type Stage } from "../../lab/stage.ts";
+import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
+import { type Answer, dist } from "../../lab/plexus.ts";
+import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
+import { command, missing, privateNamespaces } from "../../lab/requires.ts";
 import { buildWat } from "../components/wat.ts";
 
 const result = '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.2/24"}]}';

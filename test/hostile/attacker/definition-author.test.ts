@@ -6,13 +6,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { manifestsIn, type Manifests } from "../../e2e/manifests.ts";
-import { type Attaching, fullGrant, openStage, type Stage } from "../../e2e/stage.ts";
-import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
-import { leases, type PodNamespace } from "../../harness/namespaces.ts";
-import type { Answer } from "../../harness/plexus.ts";
-import { installRecorder } from "../../harness/recorder.ts";
-import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
+import { manifestsIn, type Manifests } from "../../lab/manifests.ts";
+import { type Attaching, fullGrant, openStage, type Stage } from "../../lab/stage.ts";
+import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
+import { leases, type PodNamespace } from "../../lab/namespaces.ts";
+import type { Answer } from "../../lab/plexus.ts";
+import { installRecorder } from "../../lab/recorder.ts";
+import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../lab/requires.ts";
 
 const unable = missing(
   "an author of definitions",

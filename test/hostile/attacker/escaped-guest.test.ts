@@ -13,9 +13,9 @@ import { canBecome, defaultJail, type Jail, leastUid } from "../../../host/sandb
 import { defaultLimits } from "../../../host/sandbox/limits.ts";
 import { frameTypes } from "../../../host/sandbox/process/frames.ts";
 import { SandboxProcess } from "../../../host/sandbox/process/sandbox-process.ts";
-import { compiledPlugin } from "../../harness/compiled.ts";
-import { missing, type Requirement } from "../../harness/requires.ts";
-import { sandboxProcesses } from "../../harness/sandbox-processes.ts";
+import { compiledPlugin } from "../../lab/compiled.ts";
+import { missing, type Requirement } from "../../lab/requires.ts";
+import { sandboxProcesses } from "../../lab/sandbox-processes.ts";
 
 const escapee = compiledPlugin("escapee");
 const directory = mkdtempSync(join(tmpdir(), "plexus-escaped-"));

@@ -8,10 +8,10 @@ import { connect, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { PROTOCOL_VERSION } from "../../../host/protocol/frames.ts";
-import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
-import { httpRequest } from "../../harness/http-request.ts";
-import { type Answer, installPlexus, type Installation } from "../../harness/plexus.ts";
-import { missing, type Requirement } from "../../harness/requires.ts";
+import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
+import { httpRequest } from "../../lab/http-request.ts";
+import { type Answer, installPlexus, type Installation } from "../../lab/plexus.ts";
+import { missing, type Requirement } from "../../lab/requires.ts";
 
 /** Bound of the next client's request, in ms, which takes some 10 ms on an idle machine. A busy machine gets 30 times an undisturbed request. */
 let boundMs = 1000;

@@ -22,8 +22,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import { PROTOCOL_VERSION } from "../../../host/protocol/frames.ts";
 import { buildShim } from "../../../host/shim/build.ts";
-import { callWith, EngineSide, json, type ShimAnswer, startShim } from "../../../host/shim/testing/scripted-engine.ts";
-import { openWorkshop, type Workshop } from "../../../host/shim/testing/workshop.ts";
+import { callWith, EngineSide, json, type ShimAnswer, startShim } from "../../node/shim/testing/scripted-engine.ts";
+import { openWorkshop, type Workshop } from "../../node/shim/testing/workshop.ts";
 import { EINVAL, EKEYREJECTED, EXDEV } from "../../../host/system/errno.ts";
 import { attribute, nested, u32Attribute } from "../../../host/system/netlink/attributes.ts";
 import { concat, cString } from "../../../host/system/netlink/bytes.ts";
@@ -41,9 +41,9 @@ import {
 } from "../../../host/system/netlink/link-attributes.ts";
 import { linksRequest } from "../../../host/system/netlink/link.ts";
 import { encodeRequests, type NetlinkRequest } from "../../../host/system/netlink/message.ts";
-import { startAgent } from "../../harness/agent.ts";
-import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../harness/namespaces.ts";
-import { mappedId, missing, type Requirement, tunDevice } from "../../harness/requires.ts";
+import { startAgent } from "../../lab/agent.ts";
+import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";
+import { mappedId, missing, type Requirement, tunDevice } from "../../lab/requires.ts";
 
 const root: Requirement = () => (process.geteuid?.() === 0 ? undefined : "only root can make a file that belongs to root");
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();

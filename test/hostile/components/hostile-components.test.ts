@@ -10,7 +10,7 @@ import { bundleGuestProgram } from "./guest-program.ts";
 import { hostileComponents } from "./index.ts";
 import { plainRequests, recordingImports } from "./requests.ts";
 import { buildWat } from "./wat.ts";
-import { cpuMs } from "../../harness/cpu-ms.ts";
+import { cpuMs } from "../../lab/cpu-ms.ts";
 
 // The time limit is long enough for a loaded machine. Components that should exceed the limit get 150 ms.
 const limits: Limits = { ...defaultLimits, timeMs: 8000 };

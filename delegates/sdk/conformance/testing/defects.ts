@@ -5,7 +5,7 @@ import type { Role } from "../setup.ts";
 /** A defect's name, its check, and the role in which the plugin shows it. */
 export type Defect = readonly [flaw: string, check: string, role: Role];
 
-/** Defects of test/delegates/flawed/. */
+/** Defects of test/lab/delegates/flawed/. */
 export const componentDefects: readonly Defect[] = [
   ["add-fails", "ADD-1", "interface"],
   ["lists-no-interface", "ADD-4", "interface"],
@@ -50,7 +50,7 @@ export const componentDefects: readonly Defect[] = [
   ["assigns-twice", "CON-2", "ipam"],
 ];
 
-/** Defects of test/plugins/flawed.c: rules that a node follows for a component, and rules that components can't break. */
+/** Defects of test/lab/plugins/flawed.c: rules that a node follows for a component, and rules that components can't break. */
 export const nativeDefects: readonly Defect[] = [
   ["version-fails", "VER-1", "ipam"],
   ["version-is-own", "VER-2", "ipam"],

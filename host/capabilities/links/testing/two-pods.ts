@@ -1,6 +1,6 @@
 // For tests: a node with two bridges, devices, and the veths of two pods.
 
-import { createPodNamespace, type PodNamespace } from "../../../../test/harness/namespaces.ts";
+import { createPodNamespace, type PodNamespace } from "../../../../test/lab/namespaces.ts";
 import type { LinkTests } from "./link-tests.ts";
 
 /** The attachment's pod has the veth `vethown`, a port of `brgood`; its neighbour has `vethnext`, a port of `brother`. */

@@ -1,0 +1,312 @@
+// The chart's policy for plexus-controller on a real API server: the account that may patch pods changes gate, label and condition only.
+
+import type { KubernetesObject } from "@kubernetes/client-node";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
+import {
+  addressReservationObject,
+  addressReservationsPath,
+  type ReservationHolder,
+} from "../../src/address-pool/address-reservation.ts";
+import { ok } from "../../src/fault/result.ts";
+import { type ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
+import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import { kubeApi } from "../lab/kube/binaries.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { networkRequests } from "../lab/kube/network-requests.ts";
+import { poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
+import { missing, privateNamespaces } from "../lab/requires.ts";
+import { render } from "../lab/kube/chart.ts";
+
+const path = "/api/v1/namespaces/shop/pods/web";
+const rendered = [
+  "ServiceAccount",
+  "ClusterRole",
+  "ClusterRoleBinding",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionPolicyBinding",
+];
+const switches = ["networks", "definitionChecks", "pools", "externalPorts"].flatMap((part) => ["--set", `${part}.enabled=true`]);
+const gateTest = { op: "test", path: "/spec/schedulingGates/0/name", value: "plexus.dev/networks-ready" };
+
+describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, kubeApi, helm))(
+  "the account of plexus-controller",
+  () => {
+    let api: ApiServer;
+    let admin: ApiObjects;
+    let controller: ApiObjects;
+    const patch = async (
+      change: unknown,
+      at = path,
+      type: "merge" | "json" | "strategic" = "merge",
+    ): Promise<ApiObject | string> => outcome(await controller.patch(at, change, type));
+    /** The client of a service account. */
+    const objectsOfAccount = async (namespace: string, name: string): Promise<ApiObjects> => {
+      const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
+      const token = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, body);
+      const text = (token as { object?: { status?: { token?: string } } }).object?.status?.token;
+      const credentials = {
+        source: "test",
+        server: api.url,
+        authority: readFileSync(api.authority.certificate, "utf8"),
+        serverName: undefined,
+        insecure: false,
+        token: text,
+        certificate: undefined,
+      };
+      return new ApiObjects({ credentials: async () => ok(credentials) });
+    };
+    const condition = { type: "PodScheduled", status: "False", reason: "SchedulingGated", message: "waits" };
+
+    beforeAll(async () => {
+      const accounts = ["serviceaccounts", "serviceaccounts/token", "roles", "rolebindings"].map((each) => `create ${each}`);
+      const ports = ["create", "patch", "delete"].flatMap((verb) => [`${verb} externalports`, `${verb} externalports/status`]);
+      api = await startApiServer({ alsoAllowed: [...networkRequests, ...poolRequests, ...accounts, ...ports] });
+      admin = objectsOf(api.adminKubeconfig);
+      await api.namespace("shop");
+      const objects = render(...switches).filter(
+        ({ kind, metadata }) =>
+          rendered.includes(kind) &&
+          /^plexus-controller(-networks|-definitions|-pools|-ports)?$|^plexus-external-ports$/.test(metadata.name),
+      );
+      for (const object of objects) {
+        const made = await admin.create(collectionOf(object), object);
+        if (made.kind !== "object") throw new Error(made.why);
+      }
+      controller = await objectsOfAccount("kube-system", "plexus-controller");
+      const pod: KubernetesObject & ApiObject = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: {
+          name: "web",
+          namespace: "shop",
+          labels: { "plexus.dev/networks": "gated", app: "web" },
+          annotations: { kept: "yes" },
+        },
+        spec: {
+          containers: [{ name: "main", image: "none" }],
+          automountServiceAccountToken: false,
+          schedulingGates: [{ name: "plexus.dev/networks-ready" }, { name: "example.com/other" }],
+        },
+      };
+      expectObject(await admin.create(collectionOf(pod), pod));
+      // The API server compiles the policy some time after its creation.
+      const deadline = Date.now() + 30_000;
+      while (typeof (await patch({ metadata: { labels: { app: "other" } } })) !== "string") {
+        if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+        await admin.patch(path, { metadata: { labels: { app: "web" } } });
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+    });
+    afterAll(async () => {
+      controller?.close();
+      admin?.close();
+      await api?.dispose();
+    });
+
+    test.each([
+      ["another label", { metadata: { labels: { app: "other" } } }, "label plexus.dev/networks only"],
+      ["an annotation", { metadata: { annotations: { kept: "no" } } }, "may not change annotations"],
+      ["a finalizer", { metadata: { finalizers: ["example.com/x"] } }, "may not change annotations, finalizers"],
+      ["the image", { spec: { containers: [{ name: "main", image: "evil" }] } }, "may not change a pod's specification"],
+      ["another gate", { spec: { schedulingGates: [{ name: "plexus.dev/networks-ready" }] } }, "plexus.dev/networks-ready only"],
+    ])("may not change %s", async (_, change, why) => {
+      expect(await patch(change)).toContain(why);
+    });
+
+    test.each([
+      ["the phase", { status: { phase: "Succeeded" } }],
+      ["the addresses", { status: { podIPs: [{ ip: "10.0.0.1" }] } }],
+      ["another condition", { status: { conditions: [{ type: "Ready", status: "True" }] } }],
+    ])("may not change %s of the status", async (_, change) => {
+      expect(await patch(change, `${path}/status`, "strategic")).toContain("may change the condition PodScheduled");
+    });
+
+    test("may not delete or create a pod", async () => {
+      expect(outcome(await controller.remove(path))).toContain("forbidden");
+      expect(outcome(await controller.create("/api/v1/namespaces/shop/pods", { kind: "Pod" }))).toContain("forbidden");
+    });
+
+    describe("of definitions", () => {
+      const definitions = "/apis/k8s.cni.cncf.io/v1/namespaces/shop/network-attachment-definitions";
+      const annotate = (annotations: object): Promise<ApiObject | string> =>
+        patch({ metadata: { annotations } }, `${definitions}/net-a`);
+      beforeAll(async () => {
+        const metadata = { name: "net-a", namespace: "shop", annotations: { kept: "yes" } };
+        const spec = { config: "{}" };
+        expectObject(
+          await admin.create(definitions, {
+            apiVersion: "k8s.cni.cncf.io/v1",
+            kind: "NetworkAttachmentDefinition",
+            metadata,
+            spec,
+          }),
+        );
+        for (const deadline = Date.now() + 30_000; typeof (await annotate({ tried: "x" })) !== "string";) {
+          if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+          await admin.patch(`${definitions}/net-a`, { metadata: { annotations: { tried: null } } });
+          await new Promise((resolve) => setTimeout(resolve, 250));
+        }
+      });
+
+      test("MO-31: may list them, and change their conditions only", async () => {
+        expect(await controller.list("/apis/k8s.cni.cncf.io/v1/network-attachment-definitions")).toMatchObject({ kind: "list" });
+        expect(await annotate({ "plexus.dev/conditions": "[]" })).toMatchObject({ kind: "NetworkAttachmentDefinition" });
+        expect(await annotate({ "plexus.dev/conditions": null })).toMatchObject({ metadata: { annotations: { kept: "yes" } } });
+        for (const annotations of [{ kept: "no" }, { kept: null }, { other: "x" }])
+          expect(await annotate(annotations)).toContain("the annotation plexus.dev/conditions only");
+        for (const change of [{ spec: { config: '{"type":"evil"}' } }, { spec: null }, { metadata: { labels: { a: "b" } } }])
+          expect(await patch(change, `${definitions}/net-a`)).toContain("may not change the spec");
+        expect(await patch({ metadata: { finalizers: ["example.com/x"] } }, `${definitions}/net-a`)).toContain("may not change");
+        expect(outcome(await controller.remove(`${definitions}/net-a`))).toContain("forbidden");
+      });
+    });
+
+    describe("of pools", () => {
+      const pools = "/apis/plexus.dev/v1alpha1/addresspools";
+      const block = `${addressBlocksPath}/storage-0`;
+      const reservation = `${addressReservationsPath}/storage.10.50.255.7`;
+      beforeAll(async () => {
+        await applyObjects(admin, "deploy/helm/plexus/files/pools.yaml");
+        // The API server knows the kinds, and the policy of overlapping pools its parameters, some time after their creation.
+        const pool = poolObject("storage", [{ subnet: "10.50.0.0/16", static: ["10.50.255.0/24"] }]);
+        for (const deadline = Date.now() + 30_000; ;) {
+          const made = await admin.create(pools, pool);
+          if (made.kind === "object") break;
+          if (Date.now() > deadline) throw new Error(made.why);
+          await new Promise((resolve) => setTimeout(resolve, 250));
+        }
+        const span = { family: 4, first: 0x0a_32_00_00n, last: 0x0a_32_00_3fn } as const;
+        const claim = { pool: "storage", index: 0, span, node: "node-a", holder: "h", freeAfterSeconds: 60 };
+        expectObject(await admin.create(addressBlocksPath, addressBlockObject(claim)));
+        const owner = { kind: "IPAMClaim", namespace: "shop", name: "vm", uid: "u", pod: undefined, ifname: "net1" } as const;
+        const reserved = { pool: "storage", address: { family: 4, value: 0x0a_32_ff_07n }, owner } as const;
+        expectObject(await admin.create(addressReservationsPath, addressReservationObject(reserved, [holder("node-a")])));
+        for (
+          const deadline = Date.now() + 30_000;
+          typeof (await patch({ metadata: { labels: { a: "b" } } }, `${pools}/storage`)) !== "string";
+        ) {
+          if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+          await admin.patch(`${pools}/storage`, { metadata: { labels: null } });
+          await new Promise((resolve) => setTimeout(resolve, 250));
+        }
+      });
+
+      test("may change finalizers and status of a pool only", async () => {
+        expect(await patch({ spec: { freeAfterSeconds: 99 } }, `${pools}/storage`)).toContain(
+          "finalizers and the status of a pool only",
+        );
+        expect(await patch({ metadata: { annotations: { a: "b" } } }, `${pools}/storage`)).toContain("finalizers and the status");
+        expect(
+          await patch({ metadata: { finalizers: ["plexus.dev/blocks", "example.com/x"] } }, `${pools}/storage`),
+        ).toMatchObject({ kind: "AddressPool" });
+        expect(outcome(await controller.remove(`${pools}/storage`))).toContain("forbidden");
+      });
+
+      test("may delete a block only after it has marked the block", async () => {
+        expect(outcome(await controller.remove(block))).toContain("only if its node is gone (status.orphanedSince)");
+        expect(await patch({ status: { orphanedSince: "2026-01-01T00:00:00Z" } }, `${block}/status`)).toMatchObject({
+          kind: "AddressBlock",
+        });
+        expect(outcome(await controller.remove(block))).toBeTypeOf("object");
+      });
+
+      test("may take a holder out of a reservation, add none, and delete a reservation without holders only", async () => {
+        const only = "may take holders out of a reservation, and delete one without holders only";
+        expect(outcome(await controller.remove(reservation))).toContain(only);
+        const { instance: _, ...other } = holder("node-b");
+        expect(await patch({ spec: { holders: [other] } }, reservation)).toContain(only);
+        expect(await patch({ spec: { holders: [] } }, reservation)).toMatchObject({ kind: "AddressReservation" });
+        expect(outcome(await controller.remove(reservation))).toBeTypeOf("object");
+      });
+    });
+
+    describe("of external ports", () => {
+      const ports = "/apis/plexus.dev/v1alpha1/namespaces/shop/externalports";
+      const only = "only plexus-controller makes ExternalPorts and writes their status";
+      const spec = { podName: "web", podUid: "u", nodeName: "node-a", index: 0, provider: "neutron" };
+      const port = (name: string): ApiObject & KubernetesObject => {
+        const definition = { namespace: "networks", name: "backend" };
+        return {
+          apiVersion: "plexus.dev/v1alpha1",
+          kind: "ExternalPort",
+          metadata: { name, namespace: "shop", finalizers: ["plexus.dev/external-port"] },
+          spec: { ...spec, definition },
+        };
+      };
+      let tenant: ApiObjects;
+      beforeAll(async () => {
+        await applyObjects(admin, "deploy/helm/plexus/files/external-ports.yaml");
+        const apiGroup = "rbac.authorization.k8s.io";
+        const metadata = { name: "tenant", namespace: "shop" };
+        const everything = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
+        const subjects = [{ kind: "ServiceAccount", ...metadata }];
+        for (const object of [
+          { apiVersion: "v1", kind: "ServiceAccount", metadata },
+          { apiVersion: `${apiGroup}/v1`, kind: "Role", metadata, rules: [everything] },
+          {
+            apiVersion: `${apiGroup}/v1`,
+            kind: "RoleBinding",
+            metadata,
+            subjects,
+            roleRef: { apiGroup, kind: "Role", name: "tenant" },
+          },
+        ])
+          expectObject(await admin.create(collectionOf(object), object));
+        tenant = await objectsOfAccount("shop", "tenant");
+      });
+      afterAll(() => tenant?.close());
+
+      test("are made by the controller, and not by the administrator of a pod's namespace", async () => {
+        await vi.waitFor(async () => expectObject(await controller.create(ports, port("own"))), {
+          timeout: 30_000,
+          interval: 250,
+        });
+        // The API server compiles the policy some time after its creation.
+        let count = 0;
+        await vi.waitFor(async () => expect(outcome(await tenant.create(ports, port(`forged-${count++}`)))).toContain(only), {
+          timeout: 30_000,
+          interval: 250,
+        });
+        const status = {
+          providerId: "p",
+          mac: "02:00:00:00:00:01",
+          addresses: [],
+          binding: { type: "ovs", interfaceId: "other" },
+        };
+        expect(outcome(await tenant.patch(`${ports}/own/status`, { status }))).toContain(only);
+        expect(outcome(await controller.patch(`${ports}/own/status`, { status }))).toMatchObject({ status });
+        // Neither the API's garbage collector nor the namespace's administrator is kept from a deletion.
+        expect(outcome(await tenant.remove(`${ports}/own`))).toBeTypeOf("object");
+        expect(outcome(await controller.patch(`${ports}/own`, { metadata: { finalizers: [] } }))).toBeTypeOf("object");
+      });
+    });
+
+    test("may write the reason of a wait, open its own gate and change its own label", async () => {
+      expect(await patch({ status: { conditions: [condition] } }, `${path}/status`, "strategic")).toMatchObject({
+        status: { conditions: [condition] },
+      });
+      const open = [
+        gateTest,
+        { op: "replace", path: "/metadata/labels/plexus.dev~1networks", value: "open" },
+        { op: "remove", path: "/spec/schedulingGates/0" },
+      ];
+      expect(await patch(open, path, "json")).toMatchObject({
+        metadata: { labels: { "plexus.dev/networks": "open", app: "web" } },
+        spec: { schedulingGates: [{ name: "example.com/other" }] },
+      });
+    });
+  },
+);
+
+/** A holder of a reservation on a node. */
+function holder(node: string): ReservationHolder {
+  return { node, pod: "web", podUid: "u", containerId: "c", instance: undefined };
+}
+
+/** Throws the server's refusal. */
+function expectObject(answer: Parameters<typeof outcome>[0]): void {
+  if (answer.kind !== "object") throw new Error(answer.why);
+}

@@ -1,0 +1,165 @@
+// The simulated links of a node against the kernel: the same operations succeed or fail in both, and leave the same links, addresses and routes.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type LinkTests, openLinkTests } from "../../host/capabilities/links/testing/link-tests.ts";
+import type { LinksLink, LinksOperation, Route } from "../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import { createPodNamespace } from "../lab/namespaces.ts";
+import { iproute2, linkType, missing, privateNamespaces } from "../lab/requires.ts";
+import { LinkTable } from "../../delegates/sdk/testing/link-table.ts";
+import { MemoryLinks } from "../../delegates/sdk/testing/memory-links.ts";
+
+const eth0 = { place: "pod", name: "eth0" } as const;
+const bridge = { place: "host", name: "lt0" } as const;
+
+const ensureBridge: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: false } };
+const veth = (
+  more: { readonly mac?: string; readonly mtu?: number; readonly master?: string; readonly up?: boolean } = {},
+): LinksOperation => ({
+  tag: "add-veth",
+  val: { name: "eth0", vlans: [], keepDefaultVlan: false, up: true, ...more },
+});
+const change = (more: {
+  readonly up?: boolean;
+  readonly mtu?: number;
+  readonly mac?: string;
+  readonly promiscuous?: boolean;
+}): LinksOperation => ({
+  tag: "change-link",
+  val: { link: eth0, alternativeNames: [], ...more },
+});
+const address = (text: string): LinksOperation => ({ tag: "add-address", val: { link: eth0, address: text, noDad: true } });
+const noAddress = (text: string): LinksOperation => ({ tag: "delete-address", val: { link: eth0, address: text, noDad: true } });
+const gatewayAddress = (text: string, replace = false): LinksOperation => ({
+  tag: "ensure-address",
+  val: { link: bridge, address: text, replace },
+});
+const route = (tag: "add-route" | "delete-route", dst: string, gw?: string): LinksOperation => ({
+  tag,
+  val: { link: eth0, place: "pod", route: { dst, ...(gw === undefined ? {} : { gw }) }, onLink: false },
+});
+const remove = (link: typeof eth0 | typeof bridge): LinksOperation => ({ tag: "delete-link", val: link });
+
+/** Each scenario: the operations of one `apply` after the other. */
+const scenarios: readonly (readonly [about: string, applies: readonly (readonly LinksOperation[])[]])[] = [
+  [
+    "a veth on a bridge with address and routes",
+    [[ensureBridge, veth({ master: "lt0" }), address("10.5.0.2/24"), route("add-route", "0.0.0.0/0", "10.5.0.1")]],
+  ],
+  ["a second link of the same name", [[veth()], [veth()]]],
+  ["a failed operation undoes the earlier ones of its apply", [[veth(), address("10.5.0.2/24"), veth()]]],
+  ["a port of a missing bridge", [[veth({ master: "lt0" })]]],
+  [
+    "MAC and MTU",
+    [
+      [veth({ mac: "0a:58:0a:05:00:02", mtu: 1400 })],
+      [change({ mtu: 1300, mac: "0a:58:0a:05:00:03" })],
+      [change({ promiscuous: true })],
+    ],
+  ],
+  ["a bridge that exists stays", [[ensureBridge], [ensureBridge]]],
+  ["the same address twice", [[veth(), address("10.5.0.2/24")], [address("10.5.0.2/24")]]],
+  ["two addresses of one network", [[veth(), address("10.5.0.2/24"), address("10.5.0.3/24")], [noAddress("10.5.0.2/24")]]],
+  ["addresses of both families", [[veth(), address("10.5.0.2/24"), address("fd00:5::2/64")], [noAddress("10.5.0.2/24")]]],
+  ["an address that is missing", [[veth()], [noAddress("10.5.0.2/24")]]],
+  [
+    "the bridge's address stays, is refused, and is replaced",
+    [
+      [ensureBridge, gatewayAddress("10.5.0.1/24")],
+      [gatewayAddress("10.5.0.1/24")],
+      [gatewayAddress("10.6.0.1/24")],
+      [gatewayAddress("10.6.0.1/24", true)],
+    ],
+  ],
+  [
+    "addresses of the bridge of both families",
+    [
+      [ensureBridge, gatewayAddress("10.5.0.1/24"), gatewayAddress("fd00:5::1/64")],
+      [gatewayAddress("fd00:5::9/64")],
+      [gatewayAddress("fd00:6::1/64")],
+    ],
+  ],
+  [
+    "a route without a gateway",
+    [[veth(), address("10.5.0.2/24"), route("add-route", "10.7.0.0/16")], [route("delete-route", "10.7.0.0/16")]],
+  ],
+  ["a route's destination with host bits", [[veth(), address("10.5.0.2/24"), route("add-route", "10.7.1.2/16", "10.5.0.1")]]],
+  ["a route to a gateway of no network", [[veth(), address("10.5.0.2/24"), route("add-route", "10.7.0.0/16", "10.9.0.1")]]],
+  [
+    "a route over a link that is down",
+    [[veth({ up: false }), address("10.5.0.2/24"), route("add-route", "10.7.0.0/16", "10.5.0.1")]],
+  ],
+  [
+    "a link that goes down loses its routes",
+    [
+      [veth(), address("10.5.0.2/24"), route("add-route", "10.7.0.0/16", "10.5.0.1")],
+      [change({ up: false })],
+      [change({ up: true })],
+    ],
+  ],
+  [
+    "the last address takes the routes with it",
+    [[veth(), address("10.5.0.2/24"), route("add-route", "10.7.0.0/16", "10.5.0.1")], [noAddress("10.5.0.2/24")]],
+  ],
+  ["a link is removed, and removed again", [[ensureBridge, veth({ master: "lt0" })], [remove(eth0)], [remove(eth0)]]],
+  ["a change of a missing link", [[change({ up: true })]]],
+];
+
+const skip = missing("the kernel against the simulated links", privateNamespaces, iproute2, linkType("bridge"), linkType("veth"));
+describe.skipIf(skip)("X-7: the simulated links agree with the kernel", () => {
+  let tests: LinkTests;
+  beforeAll(async () => {
+    tests = await openLinkTests();
+  });
+  afterAll(() => tests.dispose());
+
+  test.each(scenarios)("%s", async (_about, applies) => {
+    const pod = createPodNamespace("kit");
+    try {
+      const { capability } = tests.capability({ pod, grant: { bridges: ["lt0"], podLinks: ["eth0"] } });
+      const memory = new MemoryLinks(undefined, new LinkTable({ strict: true })).functions;
+      for (const operations of applies) {
+        const inKernel = await capability.apply(operations);
+        const inMemory = memory.apply(operations);
+        const shown = {
+          apply: "err" in inMemory ? "fails" : "succeeds",
+          ...shownState(memory.read([eth0, bridge]), memory.routes(eth0)),
+        };
+        const expected = {
+          apply: "err" in inKernel ? "fails" : "succeeds",
+          ...shownState(await capability.read([eth0, bridge]), await capability.routes(eth0)),
+        };
+        expect(shown).toEqual(expected);
+      }
+    } finally {
+      pod.dispose();
+      const left = tests.node.links().filter(({ name }) => name === "lt0");
+      for (const { name } of left) tests.ip(`link delete ${name}`);
+    }
+  });
+});
+
+type Answer<T> = { readonly ok: readonly T[] } | { readonly err: unknown };
+
+/** The members that a simulation can know: no indexes, no names and MACs that the kernel chose. */
+function shownState(links: Answer<LinksLink>, routes: Answer<Route>): object {
+  const known = "ok" in links ? links.ok : [];
+  return {
+    links: known.map(({ name, kind, mac, mtu, up, promiscuous, master, addresses }) => ({
+      name,
+      kind,
+      mtu,
+      up,
+      promiscuous,
+      master,
+      mac: mac?.startsWith("0a:58:0a:05:") === true ? mac : undefined,
+      addresses: addresses
+        .map((each) => each.address)
+        .filter((each) => !each.startsWith("fe80:"))
+        .toSorted(),
+    })),
+    routes: ("ok" in routes ? routes.ok : [])
+      .filter(({ dst }) => !dst.startsWith("fe80:") && !dst.startsWith("ff00:"))
+      .map(({ dst, gw, scope, priority }) => ({ dst, gw, scope: scope ?? 0, priority }))
+      .toSorted((a, b) => (a.dst < b.dst ? -1 : 1)),
+  };
+}

@@ -1,0 +1,203 @@
+// A node of a cluster: a machine with containerd and a kubelet.
+
+import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { join } from "node:path";
+
+import { program, programPath } from "../containerd/programs.ts";
+import { kubeProgram } from "../kube/binaries.ts";
+import { endChild, hasEnded, lastLines } from "../kube/child.ts";
+import { type Finished, inHost, inNamespace, type NamespaceCommands } from "../namespaces.ts";
+import { referencePlugin } from "../requires.ts";
+import type { ControlPlane } from "./control-plane.ts";
+import { imageTars } from "./images.ts";
+import { configureKubelet } from "./kubelet.ts";
+import { makeMachine } from "./machine.ts";
+import { type ClusterNetwork, podSubnet } from "./network.ts";
+import { networkPlugins } from "./requirements.ts";
+import { configureRuntime, runtimeConfiguration, runtimeSocket } from "./runtime.ts";
+
+/** A server of a node. */
+export interface NodeServer {
+  /** Kills the server. Containers go on. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** The text of the server's log. */
+  log(): string;
+}
+
+export interface ClusterNode extends NamespaceCommands {
+  readonly name: string;
+  /** The node's InternalIP. */
+  readonly address: string;
+  /** The subnet of the default network's pods on this node. */
+  readonly podSubnet: string;
+  /** The test's path of the node's directory `path` or file: `on("/etc/cni/net.d")`. Mounts made on the node are visible there. */
+  on(path: string): string;
+  /** The test's path of the node's /etc, /opt and /var. It stays valid while the machine is cut. */
+  readonly disk: string;
+  /** Runs a program on the node, in all of its namespaces. Links, addresses and routes are those of the node, too. */
+  run(
+    command: readonly [string, ...string[]],
+    init?: { readonly stdin?: Buffer | string; readonly timeoutMs?: number },
+  ): Finished;
+  readonly kubelet: NodeServer;
+  readonly containerd: NodeServer;
+  /** Installs the reference plugins `bridge`, `host-local` and `portmap`, and their list `10-bridge.conflist` as the default network. */
+  installNetwork(): void;
+  /** Gives the node a further link, whose other end is a port of the bridge `bridge` of the tests' host namespace. A reboot removes the link. */
+  addLink(link: string, bridge: string): void;
+  /** Copies an installed reference plugin into the node's /opt/cni/bin. */
+  installPlugin(name: string): void;
+  /** Writes a file of the node's /etc/cni/net.d atomically, or removes it without `text`. */
+  configurationFile(name: string, text?: string): void;
+  /** Imports an image: a tar of an OCI layout, or of `docker save`. */
+  importImage(tar: string): void;
+  /** Cuts the power and starts the machine again: processes, namespaces, mounts, links and /run are gone; /etc, /opt and /var remain. */
+  reboot(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** The names of a node's links, sorted. */
+export const linkNames = (node: NamespaceCommands): readonly string[] =>
+  node
+    .links()
+    .map(({ name }) => name)
+    .toSorted();
+
+const startMs = 60_000;
+
+/** A command of containerd's client. */
+function ctr(...args: readonly string[]): readonly [string, ...string[]] {
+  return [program("ctr") ?? "ctr", "--address", runtimeSocket, "--namespace", "k8s.io", ...args];
+}
+
+/** Starts node `index` (from 0). Resolves when containerd has the images and the kubelet runs. */
+export async function startNode(
+  directory: string,
+  index: number,
+  api: ControlPlane,
+  network: ClusterNetwork,
+): Promise<ClusterNode> {
+  const name = `node-${index + 1}`;
+  const machine = makeMachine(name, directory, programPath.split(":"));
+  const { disk } = machine;
+  let connected = network.connect(index);
+  const { address } = connected;
+  configureRuntime(disk);
+  const { authority, kubeconfigOf } = api;
+  const kubeletArgs = configureKubelet({ name, address, disk, cgroup: machine.cgroup, authority, kubeconfig: kubeconfigOf });
+  const server = (file: string, args: readonly string[], ready?: () => Promise<void>): NodeServer => {
+    const log = join(directory, `${file.slice(file.lastIndexOf("/") + 1)}.log`);
+    writeFileSync(log, "");
+    let child: ChildProcess | undefined;
+    return {
+      async start() {
+        child = machine.start([file, ...args], log);
+        try {
+          await ready?.();
+        } catch (error) {
+          throw new Error(`${file} on ${name} is not ready: ${String(error)}\n${lastLines(log)}`, { cause: error });
+        }
+        if (hasEnded(child)) throw new Error(`${file} on ${name} ended:\n${lastLines(log)}`);
+      },
+      async stop() {
+        if (child !== undefined) await endChild(child);
+      },
+      log: () => readFileSync(log, "utf8"),
+    };
+  };
+  const containerd = server(program("containerd") ?? "", ["--config", runtimeConfiguration], async () => {
+    const deadline = performance.now() + startMs;
+    for (;;) {
+      const { status, stderr } = machine.exec(ctr("version"));
+      if (status === 0) return;
+      if (performance.now() > deadline) throw new Error(stderr);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  });
+  const kubelet = server(kubeProgram("kubelet") ?? "", kubeletArgs);
+  const importImage = (tar: string): void => {
+    const imported = machine.exec(ctr("images", "import", "-"), { stdin: readFileSync(tar), timeoutMs: 300_000 });
+    if (imported.status !== 0) throw new Error(`${tar} cannot be imported on ${name}: ${imported.stderr}`);
+  };
+  const installPlugin = (plugin: string): void => {
+    const source = referencePlugin(plugin);
+    if (source === undefined) throw new Error(`reference plugin ${plugin} is not installed`);
+    const target = join(disk, "opt", "cni", "bin", plugin);
+    copyFileSync(source, `${target}.new`);
+    chmodSync(`${target}.new`, 0o755);
+    renameSync(`${target}.new`, target);
+  };
+  const configurationFile = (file: string, text?: string): void => {
+    const path = join(disk, "etc", "cni", "net.d", file);
+    if (text === undefined) return rmSync(path);
+    writeFileSync(`${path}.new`, text, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  };
+  const boot = async (): Promise<void> => {
+    await machine.boot(connected.namespace);
+    await containerd.start();
+  };
+  const dispose = async (): Promise<void> => {
+    await machine.dispose();
+    connected.namespace.dispose();
+  };
+  try {
+    await boot();
+    for (const tar of imageTars()) importImage(tar);
+    await kubelet.start();
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  const inside = (): NamespaceCommands => inNamespace(connected.namespace.path);
+  return {
+    name,
+    address,
+    podSubnet: podSubnet(index),
+    on: (path) => machine.path(path),
+    disk,
+    run: (command, init) => machine.exec(command, init),
+    kubelet,
+    containerd,
+    exec: (command) => inside().exec(command),
+    links: () => inside().links(),
+    addresses: () => inside().addresses(),
+    routes: (family) => inside().routes(family),
+    ping: (ip) => inside().ping(ip),
+    installNetwork() {
+      for (const plugin of networkPlugins) installPlugin(plugin);
+      configurationFile("10-bridge.conflist", bridgeList(podSubnet(index)));
+    },
+    addLink(link, bridge) {
+      const { name: inner } = connected.namespace;
+      const outer = `${bridge}n${index + 1}`;
+      inHost(["ip", "link", "add", outer, "type", "veth", "peer", "name", link, "netns", inner]);
+      inHost(["ip", "link", "set", outer, "master", bridge, "up"]);
+      const { status, stderr } = connected.namespace.exec(["ip", "link", "set", link, "up"]);
+      if (status !== 0) throw new Error(`${link} on ${name}: ${stderr}`);
+    },
+    installPlugin,
+    configurationFile,
+    importImage,
+    async reboot() {
+      await machine.cut();
+      connected.namespace.dispose();
+      connected = network.connect(index);
+      await boot();
+      await kubelet.start();
+    },
+    dispose,
+  };
+}
+
+/** The list of the default network, as an administrator writes it for the reference plugins. */
+function bridgeList(subnet: string): string {
+  const ipam = { type: "host-local", ranges: [[{ subnet }]], routes: [{ dst: "0.0.0.0/0" }] };
+  const plugins = [
+    { type: "bridge", bridge: "cni0", isGateway: true, hairpinMode: true, ipam },
+    { type: "portmap", capabilities: { portMappings: true } },
+  ];
+  return JSON.stringify({ cniVersion: "1.0.0", name: "pods", plugins }, null, 2);
+}

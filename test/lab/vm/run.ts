@@ -1,0 +1,53 @@
+// `npm run vm -- <test files>` runs tests on Debian's kernel, which has features that this machine's kernel may lack (VLAN
+// filtering, vlan, ipvlan, dummy, vrf, SCTP). Emulation without KVM is about ten times slower. `npm run vm -- --arm64` runs test/ship/arm64.test.ts,
+// which boots the arm64 image's programs on Debian's arm64 kernel.
+
+import { spawnSync } from "node:child_process";
+import { getArm64 } from "./arm64-files.ts";
+import { vmKernel, vmTools } from "./kernel.ts";
+import { runInMachine } from "./machine.ts";
+
+// libcrc32c, which nf_tables and SCTP need, requests crc32c by name only: modules.dep lacks it, so this list has it.
+const modules = `
+  crc32c_generic
+  8021q bridge br_netfilter veth dummy macvlan ipvlan vrf tun sctp af_packet ifb sch_tbf sch_ingress cls_u32 act_mirred
+  nf_tables nf_conntrack nf_conntrack_netlink nft_chain_nat nft_nat nft_masq nft_redir nft_ct nft_fib_inet nft_compat nft_reject_inet
+  nft_limit nft_log nft_counter xt_comment xt_MASQUERADE xt_mark xt_nat xt_multiport xt_tcpudp xt_addrtype xt_conntrack xt_physdev
+  iptable_nat ip6table_nat iptable_filter ip6table_filter
+`
+  .trim()
+  .split(/\s+/);
+
+if (process.argv[2] === "--arm64") {
+  await getArm64();
+  const vitest = ["node_modules/.bin/vitest", "run", "--project", "all", "test/ship/arm64.test.ts"];
+  const ended = spawnSync("node_modules/node/bin/node", vitest, {
+    stdio: "inherit",
+    env: { ...process.env, PLEXUS_TEST_ARM64: "1" },
+  });
+  process.exit(ended.status ?? 1);
+}
+const why = vmTools();
+const kernel = why ?? vmKernel();
+if (typeof kernel === "string") {
+  process.stderr.write(`plexus: no virtual machine: ${kernel}\n`);
+  process.exit(3);
+}
+const quoted = process.argv.slice(2).map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
+// Tests in test/cluster have a project of their own. Their servers and waits have limits of time that emulation on a busy machine would exceed.
+const isCluster = process.argv.slice(2).some((word) => word.startsWith("test/cluster/"));
+const project = isCluster ? "cluster" : "all";
+const slow = "--testTimeout=900000 --hookTimeout=900000";
+const command = [
+  'export PATH="$PWD/node_modules/.bin:$PATH" CI=true',
+  `unshare --net --mount --propagation private -- sh scripts/private.sh test --project ${project} ${slow} ${quoted.join(" ")}`,
+].join("\n");
+const status = await runInMachine(kernel, {
+  command,
+  modules,
+  memoryMiB: 4096,
+  countsInstructions: isCluster,
+  show: (text) => void process.stdout.write(text),
+});
+if (typeof status === "string") process.stderr.write(`plexus: ${status}\n`);
+process.exit(typeof status === "number" ? status : 1);

@@ -1,0 +1,229 @@
+// The effects in a pod's network namespace besides NETLINK: SYSCTL, PACKET and TAP; and the shim's return from the namespace.
+
+import { readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../lab/namespaces.ts";
+import { mappedId, missing, tunDevice } from "../../lab/requires.ts";
+import { sniff } from "../../lab/sniffed.ts";
+import { linksRequest } from "../../../host/system/netlink/link.ts";
+import { encodeRequests } from "../../../host/system/netlink/message.ts";
+import type { Done, LinkPacket } from "../../../host/protocol/messages.ts";
+import { callWith, type EngineSide } from "./testing/scripted-engine.ts";
+import { openWorkshop, type Workshop } from "./testing/workshop.ts";
+import { EBUSY, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENXIO, EXDEV } from "../../../host/system/errno.ts";
+
+let shop: Workshop;
+beforeAll(async () => {
+  shop = await openWorkshop();
+});
+afterAll(() => shop.dispose());
+
+async function run<T>(script: (engine: EngineSide) => Promise<T>): Promise<T> {
+  const answers: T[] = [];
+  await callWith(async (engine) => void answers.push(await script(engine)), { shim: shop.shim });
+  const [answer] = answers;
+  if (answer === undefined) throw new Error("no answer");
+  return answer;
+}
+
+const packet = (payload: Uint8Array, destination = Buffer.alloc(6, 255)): LinkPacket => ({
+  ethertype: 0x88b5, // for experiments
+  destination,
+  payload,
+});
+
+const inTest = (key: string): string => readFileSync(`/proc/sys/${key}`, "utf8");
+const settings = (key: string, value = ""): readonly { key: string; value: string }[] => [{ key, value }];
+
+const values = ({ reply }: Done): readonly string[] => Buffer.from(reply).toString().split("\0").slice(0, -1);
+
+describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))("in a pod's network namespace", () => {
+  let pod: PodNamespace;
+  beforeAll(() => {
+    pod = createPodNamespace("shim");
+    pod.exec(["ip", "link", "add", "a.b", "address", "02:00:00:00:00:0a", "up", "type", "veth", "peer", "name", "other"]);
+    pod.exec(["ip", "link", "set", "other", "address", "02:00:00:00:00:0b", "up"]);
+  });
+  afterAll(() => pod.dispose());
+
+  const inPod = (key: string): string => pod.exec(["cat", `/proc/sys/${key}`]).stdout;
+  const sysctl = (wanted: readonly [string, string][], path = pod.path): Promise<Done> =>
+    run((engine) => engine.sysctl({ path, settings: wanted.map(([key, value]) => ({ key, value })) }));
+
+  test("SYSCTL answers the old values and writes the new ones, in the pod's namespace only", async () => {
+    const keys = ["net/ipv4/conf/a.b/rp_filter", "net/ipv4/ip_local_port_range", "net/core/somaxconn"];
+    const before = keys.map(inPod);
+    const unchanged = keys.slice(1).map(inTest);
+    const done = await sysctl([
+      ["net/ipv4/conf/a.b/rp_filter", "2"],
+      ["net/ipv4/ip_local_port_range", "2000 3000"],
+      ["net/core/somaxconn", ""],
+    ]);
+    expect(done).toMatchObject({ errno: 0, sent: true });
+    expect(values(done)).toEqual(before);
+    expect(keys.map(inPod)).toEqual(["2\n", "2000\t3000\n", before[2]]);
+    expect(keys.slice(1).map(inTest)).toEqual(unchanged);
+  });
+
+  test("SYSCTL without a path acts in the shim's own namespace", async () => {
+    const key = "net/ipv4/ip_default_ttl";
+    const before = inTest(key);
+    const done = await sysctl([[key, "77"]], "");
+    const after = inTest(key);
+    writeFileSync(`/proc/sys/${key}`, before);
+    expect([done.errno, values(done), after]).toEqual([0, [before], "77\n"]);
+  });
+
+  test("SYSCTL writes a write-only key, whose old value counts as empty", async () => {
+    const secret = "net/ipv6/conf/other/stable_secret";
+    const done = await sysctl([
+      [secret, "2001:db8::1"],
+      ["net/ipv4/route/flush", "1"],
+    ]);
+    expect([done.errno, values(done)]).toEqual([0, ["", ""]]);
+    expect(inPod(secret)).toBe("2001:0db8:0000:0000:0000:0000:0000:0001\n");
+  });
+
+  test("SYSCTL stops at the first key that fails, and answers the old values of the keys before it", async () => {
+    const [good, ttl] = ["net/ipv4/conf/a.b/arp_notify", "net/ipv4/ip_default_ttl"] as const;
+    const unchanged = inPod(ttl);
+    for (const [key, value, errno] of [
+      ["net/ipv4/conf/none/rp_filter", "1", ENOENT],
+      ["net/ipv4/conf/a.b/rp_filter", "much", EINVAL],
+      ["net/ipv4/conf", "", EISDIR],
+      ["net/ipv4/conf/../ip_forward", "1", EINVAL],
+      ["net/./ipv4/ip_forward", "1", EINVAL],
+      ["net//ipv4/ip_forward", "1", EINVAL],
+      ["net/ipv4/ip_forward/", "1", EINVAL],
+      ["net/", "", EINVAL],
+      ["net", "", EINVAL],
+      ["", "", EINVAL],
+      ["/net/ipv4/ip_forward", "1", EINVAL],
+      ["kernel/hostname", "x", EINVAL],
+      ["network/ipv4", "", EINVAL],
+      [`net/${"n".repeat(5000)}`, "", ENAMETOOLONG],
+    ] as const) {
+      const done = await sysctl([
+        [good, "1"],
+        [key, value],
+        [ttl, "3"],
+      ]);
+      expect([key, done.errno, done.sent, values(done).length]).toEqual([key, errno, true, 1]);
+    }
+    expect(inPod(good)).toBe("1\n");
+    expect(inPod(ttl)).toBe(unchanged);
+  });
+
+  const indexOf = (link: string): number => Number(/^\d+/.exec(pod.exec(["ip", "link", "show", "dev", link]).stdout)?.[0]);
+
+  test("PACKET sends from the link's own address", async () => {
+    const { packets } = await sniff(pod.path, "other", 0x88b5, 64);
+    const to = Buffer.from("02000000000b", "hex");
+    const sent = Array.from({ length: 64 }, (_, at) =>
+      packet(Buffer.alloc(at === 0 ? 1500 : 46 + at, at), at === 1 ? to : undefined),
+    );
+    const done = await run((engine) => engine.packet({ path: pod.path, index: indexOf("a.b"), packets: sent }));
+    expect(done).toMatchObject({ errno: 0, sent: true });
+    expect(await packets).toEqual(
+      sent.map(({ destination, payload }) => ({
+        source: "02000000000a",
+        destination: Buffer.from(destination).toString("hex"),
+        payload: Buffer.from(payload).toString("hex"),
+      })),
+    );
+  });
+
+  test("PACKET refuses too many packets, too long packets, and an unknown link", async () => {
+    const index = indexOf("a.b");
+    const one = packet(Buffer.alloc(50));
+    for (const [packets, link, errno, sent] of [
+      [[one, packet(Buffer.alloc(1501))], index, EINVAL, true],
+      [[packet(Buffer.alloc(1501))], index, EINVAL, false],
+      [Array.from({ length: 65 }, () => one), index, EINVAL, true],
+      [[one], 0, ENXIO, false],
+      [[one], 99_999, ENXIO, false],
+      [[], index, 0, false],
+    ] as const) {
+      const done = await run((engine) => engine.packet({ path: pod.path, index: link, packets }));
+      expect([packets.length, link, done.errno, done.sent]).toEqual([packets.length, link, errno, sent]);
+    }
+  });
+
+  const tap = (name: string, more: { multiQueue?: boolean; owner?: number; group?: number } = {}): Promise<Done> =>
+    run((engine) => engine.tap({ path: pod.path, name, multiQueue: false, ...more }));
+  /** The TAP settings in the output of ip(8). */
+  const tapSettings = (name: string): string | undefined => {
+    const details = pod.exec(["ip", "-d", "-o", "link", "show"]).stdout;
+    return new RegExp(`^\\d+: ${name}: .* (tun type tap .*?) addrgenmode`, "m").exec(details)?.[1];
+  };
+
+  test.skipIf(missing("TAP's owner", tunDevice, mappedId(107)))("TAP sets owner, group and queues", async () => {
+    expect(await tap("tap1", { multiQueue: true, owner: 107, group: 0 })).toMatchObject({ errno: 0, sent: true });
+    expect(tapSettings("tap1")).toMatch(/^tun type tap pi off vnet_hdr off multi_queue .*persist on user \S+ group root$/);
+  });
+
+  test.skipIf(missing("TAP", tunDevice))("TAP makes a persistent tap", async () => {
+    expect(await tap("tap0")).toMatchObject({ errno: 0, sent: true });
+    expect(tapSettings("tap0")).toBe("tun type tap pi off vnet_hdr off persist on");
+    expect(readdirSync("/sys/class/net")).not.toContain("tap0");
+    for (const name of ["lo", "tap0", "a.b"]) expect(await tap(name)).toMatchObject({ errno: EBUSY, sent: false });
+    for (const name of ["n".repeat(16), "a/b"]) expect(await tap(name)).toMatchObject({ errno: EINVAL, sent: false });
+  });
+
+  test("each effect refuses the path of the shim's link namespace, and the path of another file", async () => {
+    const link = join(shop.directory, "own");
+    symlinkSync("/proc/self/ns/net", link);
+    for (const [path, errno] of [
+      [link, EXDEV],
+      [`/proc/${process.pid}/ns/net`, EXDEV],
+      ["/nonexistent", ENOENT],
+      ["/etc/passwd", EINVAL],
+    ] as const) {
+      const answers = await run(async (engine) => [
+        await engine.sysctl({ path, settings: [{ key: "net/ipv4/ip_default_ttl", value: "78" }] }),
+        await engine.packet({ path, index: 1, packets: [packet(Buffer.alloc(50))] }),
+        await engine.tap({ path, name: "tapx", multiQueue: false }),
+      ]);
+      for (const answer of answers) expect([path, answer]).toEqual([path, expect.objectContaining({ errno, sent: false })]);
+    }
+    expect(inTest("net/ipv4/ip_default_ttl")).not.toBe("78\n");
+    expect(readdirSync("/sys/class/net")).not.toContain("tapx");
+  });
+
+  test("H3 the shim and its plugins are in their own namespace after 1000 effects in another, many of which fail", async () => {
+    shop.script("where", "readlink /proc/self/ns/net; ls /proc/self/fd");
+    const answers = await callWith(
+      async (engine) => {
+        await engine.request();
+        const where = (): readonly string[] => [
+          ...readdirSync(`/proc/${engine.shim.pid}/task`).map((task) =>
+            readlinkSync(`/proc/${engine.shim.pid}/task/${task}/ns/net`),
+          ),
+          ...readdirSync(`/proc/${engine.shim.pid}/fd`),
+        ];
+        const before = where();
+        const request = encodeRequests([linksRequest]);
+        const ways = [
+          () => engine.netlink({ path: pod.path, request, deadlineMs: 5000 }),
+          () => engine.netlink({ path: pod.path, request: request.subarray(3), deadlineMs: 5000 }),
+          () => engine.netlink({ path: pod.path, request, deadlineMs: 0, second: "/nonexistent" }),
+          () => engine.netlink({ path: "/etc/passwd", request, deadlineMs: 5000 }),
+          () => engine.sysctl({ path: pod.path, settings: settings("net/ipv4/ip_forward") }),
+          () => engine.sysctl({ path: pod.path, settings: settings("net/ipv4/conf/none/rp_filter", "1") }),
+          () => engine.sysctl({ path: "/nonexistent", settings: settings("net/ipv4/ip_forward") }),
+          () => engine.packet({ path: pod.path, index: 99_999, packets: [packet(Buffer.alloc(9))] }),
+          () => engine.tap({ path: pod.path, name: "lo", multiQueue: false }),
+          () => engine.tap({ path: pod.path, name: "n".repeat(16), multiQueue: false }),
+        ];
+        for (let round = 0; round < 100; round++) await Promise.all(ways.map((way) => way()));
+        expect(where()).toEqual(before);
+        expect(before[0]).toBe(readlinkSync("/proc/self/ns/net"));
+        const { stdout } = await engine.exec({ type: "where" });
+        expect(Buffer.from(stdout).toString().split("\n")[0]).toBe(readlinkSync("/proc/self/ns/net"));
+      },
+      { shim: shop.shim, env: { CNI_PATH: shop.cniPath } },
+    );
+    expect(answers.status).toBe(0);
+  });
+});
