@@ -10,7 +10,7 @@ import { type BridgeNetwork, type Contender, leasesOf, leftOf, removeBridges } f
 import type { LaneCall, PodNamespaces } from "./lanes.ts";
 
 function compiled(): string {
-  const source = join(root, "test", "bench", "floor.c");
+  const source = join(root, "bench", "floor.c");
   return builtOnce("floor", [readFileSync(source, "utf8")], (output) => {
     const warnings = ["-Wall", "-Wextra", "-Werror"];
     execFileSync("cc", ["-std=c17", "-O2", "-static", ...warnings, "-o", output, source], {

@@ -34,7 +34,7 @@ export interface LanesRun {
 }
 
 function compiled(): string {
-  const source = join(root, "test", "bench", "lanes.c");
+  const source = join(root, "bench", "lanes.c");
   return builtOnce("lanes", [readFileSync(source, "utf8")], (output) => {
     execFileSync("cc", ["-std=c17", "-O2", "-Wall", "-Wextra", "-Werror", "-o", output, source], {
       stdio: ["ignore", "inherit", "inherit"],

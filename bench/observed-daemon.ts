@@ -26,7 +26,7 @@ export interface ObservedDaemonInit {
 /** Starts plexusd with the probe, which adds some 100 KiB to its memory. */
 export async function startObservedDaemon({ socket, args = [] }: ObservedDaemonInit): Promise<ObservedDaemon> {
   const file = join(dirname(socket), "probe.json");
-  const nodeArgs = ["--require", join(root, "test", "bench", "probe.cjs")];
+  const nodeArgs = ["--require", join(root, "bench", "probe.cjs")];
   const daemon = await startDaemon({ socket, args, nodeArgs, env: { PLEXUS_BENCH_PROBE: file } });
   return {
     ...daemon,

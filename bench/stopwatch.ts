@@ -26,7 +26,7 @@ export interface Stopwatch {
 }
 
 function compiled(): string {
-  const source = join(root, "test", "bench", "stopwatch.c");
+  const source = join(root, "bench", "stopwatch.c");
   return builtOnce("stopwatch", [readFileSync(source, "utf8")], (output) => {
     execFileSync("cc", ["-std=c17", "-O2", "-Wall", "-Wextra", "-Werror", "-o", output, source], {
       stdio: ["ignore", "inherit", "inherit"],

@@ -39,7 +39,7 @@ export class PoolMachine {
     const proxy = await startFaultProxy(api);
     const node = await openPoolNode(name, await proxy.kubeconfig(), {
       sandboxes: 1,
-      nodeArgs: ["--import", join(root, "test", "harness", "moved-clocks.ts")],
+      nodeArgs: ["--import", join(root, "test", "lab", "moved-clocks.ts")],
       env: { CLOCKS: clocksIn(directory) },
     });
     return new PoolMachine(node, proxy, directory);

@@ -12,7 +12,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/
 /** The directory of programs that only tests need. It survives from run to run. */
 export const testDist = join(root, "dist", "test");
 
-const pluginSources = join(root, "test", "plugins");
+const pluginSources = join(root, "test", "lab", "plugins");
 const flags = ["-std=c17", "-O1", "-Wall", "-Wextra", "-Werror"];
 
 /**

@@ -92,7 +92,7 @@ export function makeMachine(name: string, directory: string, programDirectories:
       for (const each of [run, join(run, "netns"), join(run, "lock")]) mkdirSync(each);
       makeCgroups(cgroup);
       const shown = [root, testCache].filter((each) => existsSync(each));
-      const script = join(root, "test", "harness", "cluster", "machine.sh");
+      const script = join(root, "test", "lab", "cluster", "machine.sh");
       const namespaces = ["--pid", "--fork", "--kill-child=SIGKILL", "--mount", "--uts", "--ipc", "--propagation", "private"];
       const command = ["env", "-i", ...environment, "sh", script, name, disk, run, `${cgroup}/node`, init, ...shown];
       const entered = ["nsenter", `--net=${network.path}`, "--", "unshare", ...namespaces, ...command];
@@ -131,7 +131,7 @@ async function booted(child: ChildProcess, name: string): Promise<void> {
 }
 
 function builtInit(): string {
-  const source = join(root, "test", "harness", "cluster", "init.c");
+  const source = join(root, "test", "lab", "cluster", "init.c");
   return builtOnce("node-init", [readFileSync(source, "utf8")], (output) => {
     execFileSync("cc", ["-static", "-Os", "-s", "-o", output, source], { stdio: ["ignore", "inherit", "inherit"] });
   });
