@@ -8,8 +8,8 @@ import { builtOnce, root } from "./compiled.ts";
 
 /** The program's path. A copy called `T` executes the order in the file `T.VERB.CONTAINER` beside it. */
 export function killStep(): string {
-  const directory = join(root, "test", "e2e");
-  const sources = [join(directory, "kill-step.c"), join(root, "test", "plugins", "record.h")];
+  const directory = join(root, "test", "lab");
+  const sources = [join(directory, "kill-step.c"), join(root, "test", "lab", "plugins", "record.h")];
   const flags = ["-std=c17", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"];
   return builtOnce("kill-step", [flags.join(" "), ...sources.map((path) => readFileSync(path, "utf8"))], (output) => {
     execFileSync("cc", [...flags, "-o", output, sources[0] ?? ""], { stdio: ["ignore", "inherit", "inherit"] });

@@ -12,7 +12,7 @@ import { testCache, unpackPackages } from "../debian-packages.ts";
 import type { Requirement } from "../requires.ts";
 import { hasGo, runGo } from "./go-command.ts";
 
-const moduleDirectory = join(root, "test", "harness", "kube", "go");
+const moduleDirectory = join(root, "test", "lab", "kube", "go");
 const release = /^require k8s\.io\/kubernetes (v\S+)/mu.exec(readFileSync(join(moduleDirectory, "go.mod"), "utf8"))?.[1] ?? "";
 const versionPackage = "k8s.io/component-base/version";
 const [major = "", minor = ""] = release.slice(1).split(".");

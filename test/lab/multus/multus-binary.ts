@@ -14,7 +14,7 @@ import type { Requirement } from "../requires.ts";
 export const multusPrograms = ["multus", "multus-shim", "multus-daemon"] as const;
 export type MultusProgram = (typeof multusPrograms)[number];
 
-const moduleDirectory = join(root, "test", "conformance", "multus", "go");
+const moduleDirectory = join(root, "test", "lab", "multus", "go");
 const buildPackages = "gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd";
 
 /** The release that go/ pins, as `v4.3.0`. */

@@ -10,7 +10,7 @@ import { testCache } from "../debian-packages.ts";
 import { hasGo, runGo } from "../kube/go-command.ts";
 import type { Requirement } from "../requires.ts";
 
-const moduleDirectory = join(root, "test", "harness", "whereabouts", "go");
+const moduleDirectory = join(root, "test", "lab", "whereabouts", "go");
 const buildPackage = "github.com/k8snetworkplumbingwg/whereabouts/cmd";
 /** Minutes after which a build is stopped. */
 const maxBuildMinutes = 20;
