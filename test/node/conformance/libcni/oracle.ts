@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { builtOnce, root } from "../../../lab/compiled.ts";
 
-const directory = join(root, "test", "conformance", "libcni", "go");
+const directory = join(root, "test", "node", "conformance", "libcni", "go");
 
 export interface OracleRuntime {
   readonly containerID: string;
