@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { benchmarkPath, performancePage, performancePagePath, tableRow } from "./performance-page.ts";
 import { meanings, verdict } from "./performance-rows.ts";
@@ -23,10 +23,4 @@ test("a failed benchmark is marked failed, with its reason", () => {
   expect(tableRow({ id: "multus-c32-thin", failed: "thin ADD: 2 of 200\ncalls | failed" })).toMatch(
     /^\| `multus-c32-thin` \| [^|]+ \| \| \| \| \| \| \| \*\*failed\*\*: thin ADD: 2 of 200 calls \\\| failed \|$/u,
   );
-});
-
-test("the component of ipam-host-local is smaller than 64 KiB, the shim is smaller than 1 MiB", () => {
-  expect(existsSync("dist/plexus")).toBe(true);
-  expect(statSync("dist/delegates/ipam-host-local.wasm").size).toBeLessThan(64 * 1024);
-  expect(statSync("dist/plexus").size).toBeLessThan(1024 * 1024);
 });

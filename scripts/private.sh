@@ -56,16 +56,16 @@ case $command in
       tsc --noEmit -p host/programs/plexusctl/ui/page
       oxlint
       oxfmt --check >/dev/null || { echo "plexus: oxfmt: files are not formatted: npm run format" >&2; exit 1; }
-      export PLEXUS_TEST_WHOLE=1
-      set -- --project all --project computing --project daemon --project alone
+      exec node scripts/test-run/run-tests.ts test --repeat-failed --project unit --project places
     fi
     exec vitest run "$@"
     ;;
+  test-as-user) exec node scripts/test-run/run-tests.ts user --repeat-failed --project unit --project places "$@" ;;
   test-cluster)
     # Two clusters at a time, because most of a test is waiting. Each takes up to 1.5 GB. A third makes tests with time limits late on two cores.
     workers=2
     [ "$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)" -ge 4000000 ] || workers=1
-    exec vitest run --project cluster --maxWorkers $workers "$@"
+    exec node scripts/test-run/run-tests.ts cluster --repeat-failed --project cluster --maxWorkers $workers "$@"
     ;;
   shell) exec "${SHELL:-sh}" "$@" ;;
   *) echo "plexus: no such command: $command" >&2; exit 2 ;;

@@ -37,10 +37,10 @@ esac
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 26 ? 0 : 1)' ||
   stop "the npm package 'node' did not install Node 26: its install script must be allowed (npm install-scripts approve node; npm rebuild node)"
 
-# The fast tests need no compiler, no namespaces, no plugins and no build.
+# Unit tests need no compiler, no namespaces, no plugins and no build.
 if [ "$command" = test-fast ]; then
   unset NODE_EXTRA_CA_CERTS NODE_OPTIONS 2>/dev/null || true
-  PLEXUS_TEST_FAST=1 exec vitest run --project fast "$@"
+  exec vitest run --project unit "$@"
 fi
 
 command -v "${CC:-cc}" >/dev/null 2>&1 || stop "a C compiler is missing: install one (Debian: apt-get install gcc libc6-dev)"
@@ -80,6 +80,7 @@ if [ -n "$missing" ]; then
     stop "missing: $missing; install it (Debian: apt-get install $missing; elsewhere the CNI reference plugins in /opt/cni/bin)"
 fi
 
+[ "$command" != test ] || [ $# != 0 ] || node scripts/test-run/print-plan.ts
 node scripts/build.ts || stop "the build failed: see above"
 # The compilers of the builds below collect garbage less often, which takes a sixth of their CPU time off. The tests' own Go programs do not.
 prepare() { GOGC=800 GOMEMLIMIT=2GiB node "$@"; }

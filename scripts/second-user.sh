@@ -2,8 +2,6 @@
 # Runs `npm test` as a temporary ordinary user, in a copy of this tree, with Debian's PATH of ordinary users: without /usr/sbin, Go and
 # Rust. The copy includes packages, build and test cache. If no such user can be created, prints the reason and ends with status 0.
 # Arguments: test files; none for all tests but those of test/lab/same-for-every-user.ts and computing-tests.ts, type check and lint, which
-# no user changes.
-# Randomised tests repeat themselves less often: test/lab/repetitions.ts.
 set -eu
 cd "$(dirname "$0")/.."
 skip() { printf 'plexus: no test run as an ordinary user: %s\n' "$*" >&2; exit 0; }

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
 import { kubeApi } from "../lab/kube/binaries.ts";
-import { repetitions } from "../lab/repetitions.ts";
+import { rounds } from "../lab/rounds.ts";
 import { missing, type Requirement } from "../lab/requires.ts";
 import { Crowd } from "./crowd.ts";
 import { apiCluster, type CrowdCluster, manifestCluster } from "./crowd-cluster.ts";
@@ -16,7 +16,7 @@ import { missingForMixed, mixedInstallation } from "../lab/mixed-network.ts";
 import { processesNaming } from "../lab/processes.ts";
 import { nothing, openStage, type Stage } from "../lab/stage.ts";
 
-const fullCrowd = repetitions(120, "PLEXUS_TEST_PODS");
+const fullCrowd = rounds(120, "PLEXUS_TEST_PODS");
 const seed = Number(process.env["PLEXUS_TEST_SEED"] ?? Math.floor(Math.random() * 1e6));
 /** A run of fewer pods may not produce every kind of fault. */
 const podsForAllFaults = 120;

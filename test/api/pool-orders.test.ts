@@ -8,13 +8,13 @@ import { applyObjects, collectionOf, objectsOf } from "../lab/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { daemonRights, poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
-import { repetitions } from "../lab/repetitions.ts";
+import { rounds } from "../lab/rounds.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
 import { PoolMachine } from "./pool-machine.ts";
 import { PoolOrders } from "./pool-orders.ts";
 
 const seed = Number(process.env["PLEXUS_TEST_SEED"] ?? Math.floor(Math.random() * 1e6));
-const count = repetitions(200, "PLEXUS_TEST_POOL_EVENTS");
+const count = rounds(200, "PLEXUS_TEST_POOL_EVENTS");
 /** Two blocks of two addresses for three nodes, so that the nodes meet often. */
 const pool = poolObject("orders", [{ subnet: "10.179.0.0/24", first: "10.179.0.2", last: "10.179.0.5" }], {
   blockSize: 2,

@@ -1,11 +1,12 @@
 // Requirements of tests on the machine. A test with an unmet requirement is skipped, never passed:
-// `test.skipIf(missing(...))` prints the reason once.
+// `test.skipIf(missing(...))` notes the reason.
 
 import { spawnSync } from "node:child_process";
 import { closeSync, constants, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { missingPrivateNamespaces } from "./namespaces.ts";
+import { noteSkipped } from "./skip-reasons.ts";
 
 /** Directories in which distributions and Kubernetes install the CNI reference plugins. */
 const pluginDirectories = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
@@ -81,17 +82,9 @@ export function linkType(type: "bridge" | "veth" | "macvlan" | "ipvlan" | "dummy
   };
 }
 
-const printed = new Set<string>();
-
-/**
- * Whether a requirement is unmet, for `test.skipIf(...)` and `describe.skipIf(...)`. Each process prints a reason once.
- */
+/** Whether a requirement is unmet, for `test.skipIf(...)` and `describe.skipIf(...)`. The end of a run names each reason once. */
 export function missing(suite: string, ...requirements: readonly Requirement[]): boolean {
   const reasons = requirements.map((requirement) => requirement()).filter((reason) => reason !== undefined);
-  for (const reason of reasons) {
-    const line = `skipped: ${suite}: ${reason}\n`;
-    if (!printed.has(line)) process.stderr.write(line);
-    printed.add(line);
-  }
+  for (const reason of reasons) noteSkipped(suite, reason);
   return reasons.length > 0;
 }

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { clusterOrder } from "../lab/cluster/sequence.ts";
 import { root } from "../lab/compiled.ts";
-import { longFiles } from "../../scripts/test-run/long-files.ts";
 import {
   createPodNamespace,
   filesBelow,
@@ -28,7 +27,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("the order of test files", () => {
   test("names existing files, each once", () => {
-    const paths = [...longFiles, ...clusterOrder.map((name) => `test/cluster/${name}`)];
+    const paths = clusterOrder.map((name) => `test/cluster/${name}`);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
     expect(new Set(paths).size).toBe(paths.length);
   });

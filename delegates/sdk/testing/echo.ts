@@ -43,7 +43,12 @@ export async function buildEcho(wit: string, world: string): Promise<Echo> {
   // 4 MiB: a guest that does not release a call's memory soon traps.
   const options = ["--runtime", "minimal", "-O1", "--maximumMemory", "64", "--use", "abort=~lib/plexus/abort-silent/abort"];
   const make = async (): Promise<{ bytes: Uint8Array }> => {
-    const module = await compileApart({ dir: fileURLToPath(new URL(".", import.meta.url)), entry: "entry.ts", virtual, options });
+    const module = await compileApart({
+      dir: fileURLToPath(new URL("./", import.meta.url)),
+      entry: "entry.ts",
+      virtual,
+      options,
+    });
     return componentize({
       module,
       exportNames: entry.exportNames,

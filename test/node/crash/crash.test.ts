@@ -6,17 +6,17 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { repetitions } from "../../lab/repetitions.ts";
+import { rounds } from "../../lab/rounds.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
 import { boundaries, CrashSite, victims, type KilledVerb, type Shot, type Victim } from "./crash-site.ts";
 import { missingForMixed } from "../../lab/mixed-network.ts";
 
 /** The total number of kills. PLEXUS_TEST_KILLS sets a smaller number for a quick run. */
-const wanted = repetitions(500, "PLEXUS_TEST_KILLS");
+const wanted = rounds(500, "PLEXUS_TEST_KILLS");
 const verbs: readonly KilledVerb[] = ["ADD", "DEL"];
 const kinds = verbs.length * boundaries.length * victims.length;
 /** Repetitions of every combination of verb, boundary and victim: about a fifth of all kills. */
-const rounds = Math.ceil(wanted / 5.3 / kinds);
+const roundsOfEach = Math.ceil(wanted / 5.3 / kinds);
 /** Containers whose calls are killed concurrently. */
 const lanes = 4;
 
@@ -113,7 +113,7 @@ describe.skipIf(missingForMixed("crash safety") || missing("crash safety", child
     const combinations = verbs.flatMap((verb) =>
       victims.flatMap((victim) => boundaries.map((each) => atBoundary(verb, victim, each))),
     );
-    const queue = Array.from({ length: rounds }).flatMap(() => combinations);
+    const queue = Array.from({ length: roundsOfEach }).flatMap(() => combinations);
     const lane = async (site: CrashSite): Promise<void> => {
       while (queue.length > 0 || counts.boundary + counts.anyTime < wanted) {
         const scenario = queue.shift() ?? atAnyTime;
@@ -131,7 +131,7 @@ describe.skipIf(missingForMixed("crash safety") || missing("crash safety", child
     );
     expect(leaks).toEqual([]);
     expect(kills).toBeGreaterThanOrEqual(wanted);
-    expect(boundary).toBe(rounds * kinds);
+    expect(boundary).toBe(roundsOfEach * kinds);
   });
 
   test("GC removes the remains of killed ADDs without a DEL, and torn journal entries and results", async () => {

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../../lab/daemon.ts";
 import { newer, newerPlugins } from "../../../lab/newer-plugins.ts";
-import { repetitions } from "../../../lab/repetitions.ts";
+import { rounds } from "../../../lab/rounds.ts";
 import { installPlexus, missingBuild, type Answer, type Installation } from "../../../lab/plexus.ts";
 import {
   iproute2,
@@ -49,7 +49,7 @@ const wanted = [privateNamespaces, iproute2, linkType("veth"), linkType("bridge"
 const build = (): string | undefined => missingBuild({ components: ["bridge-adapter", "ipam-host-local"] });
 
 /** The number of configurations. Each is added by either backend and deleted by the other. */
-const RUNS = repetitions(130);
+const RUNS = rounds(130);
 /** The outcome of a success: CHECK and DEL of the other backend print nothing, and no lease remains. */
 const clean = { checked: "", deleted: "", leases: [] };
 /** The number of concurrent nodes. A DEL sleeps in the kernel most of its time. */

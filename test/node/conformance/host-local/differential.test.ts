@@ -7,7 +7,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { referenceReleases } from "../../../lab/reference-releases.ts";
-import { repetitions } from "../../../lab/repetitions.ts";
+import { rounds } from "../../../lab/rounds.ts";
 import { missing } from "../../../lab/requires.ts";
 import type { Answer, Ipam } from "./calls.ts";
 import { contents } from "./directory.ts";
@@ -16,7 +16,7 @@ import { callOf, scenarios, type Scenario, type Step } from "./scenarios.ts";
 import { wasm } from "./wasm.ts";
 
 /** The number of scenarios. Each has a configuration and four to nine calls, which run three times. */
-const RUNS = repetitions(240);
+const RUNS = rounds(240);
 
 /** The compared part of an answer. Messages and codes of the delegate differ from the reference's. */
 function comparable(answer: Answer): unknown {

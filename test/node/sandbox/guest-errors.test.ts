@@ -1,15 +1,15 @@
 // The text with which a language's runtime reports an error reaches the error's details and the log, in both runners.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleGuestProgram } from "../../test/hostile/components/guest-program.ts";
-import { buildJavaScript } from "../../test/hostile/components/oracle/build.ts";
-import { plainRequests } from "../../test/hostile/components/requests.ts";
-import { Admission, type AdmittedComponent } from "./admission/admit.ts";
-import { InProcessRunner } from "./in-process.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
-import { maxLastLines } from "./linker/guest-output.ts";
-import { ProcessPool } from "./process/pool.ts";
-import type { GuestRunner } from "./runner.ts";
+import { bundleGuestProgram } from "../../hostile/components/guest-program.ts";
+import { buildJavaScript } from "../../hostile/components/oracle/build.ts";
+import { plainRequests } from "../../hostile/components/requests.ts";
+import { Admission, type AdmittedComponent } from "../../../host/sandbox/admission/admit.ts";
+import { InProcessRunner } from "../../../host/sandbox/in-process.ts";
+import { defaultLimits, type Limits } from "../../../host/sandbox/limits.ts";
+import { maxLastLines } from "../../../host/sandbox/linker/guest-output.ts";
+import { ProcessPool } from "../../../host/sandbox/process/pool.ts";
+import type { GuestRunner } from "../../../host/sandbox/runner.ts";
 
 const source = `
 function fails(network) {
