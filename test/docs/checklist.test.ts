@@ -67,7 +67,7 @@ test("testTitles finds titles of every test form, and no other strings", () => {
     const file = join(directory, "some.test.ts");
     writeFileSync(
       file,
-      `import { table } from "../../scripts/checklist/table.ts";
+      `import { table } from "./table.ts";
        const asks = [["A-05", 1], ["A-06", 2]] as const;
        describe("N1-01: a group", () => {
          it("A-01: plain", () => { expect("A-00: a text").toBe("A-00"); });

@@ -44,6 +44,7 @@ export interface Answer {
 }
 
 export interface Installation {
+  readonly serving: Serving;
   /** The temporary directory of the whole installation. */
   readonly directory: string;
   /** PLEXUS_HOME: bin/node, engine.cjs. */
@@ -56,10 +57,20 @@ export interface Installation {
   runState(name: string): string;
   /** Calls `plexus` as a runtime does: with the environment and stdin of the call, and without inherited variables. */
   call(call: Call): Promise<Answer>;
+  /** As `call`, through the script at `entrance`, which executes the shim. */
+  callThrough(entrance: string, call: Call): Promise<Answer>;
   dispose(): void;
 }
 
+/** What serves an installation's calls: the run's daemon, or an engine that the shim starts for each call. */
+export type Serving = "daemon" | "one-shot";
+
 export interface InstallationInit {
+  /**
+   * What serves the calls that name no PLEXUS_SOCKET. Default: the run's daemon, or one-shot engines outside of a run of tests. Tests of what differs
+   * with one-shot engines (their start, waits between processes, isolation, crashes) choose them.
+   */
+  readonly serving?: Serving;
   /** Reference plugins to link into the CNI_PATH, by name. */
   readonly native?: readonly string[];
   /** Answers the path of a reference plugin. Default: the distribution's. */
@@ -100,11 +111,14 @@ export function runtimeEnvironment(call: Call, cniPath: string): Record<string, 
     CNI_IFNAME: call.ifname,
     CNI_ARGS: call.args,
     CNI_PATH: call.cniPath ?? cniPath,
-    // The suites of one-shot calls also run against a daemon; PLEXUS_TEST_SOCKET then names its socket.
-    PLEXUS_SOCKET: process.env["PLEXUS_TEST_SOCKET"],
     ...call.env,
   };
   return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+}
+
+/** `call` with the environment for what serves it. A socket that the call names itself stays. */
+function servedBy(serving: Serving, call: Call): Call {
+  return serving === "one-shot" ? call : { ...call, env: { PLEXUS_SOCKET: process.env["PLEXUS_TEST_SOCKET"], ...call.env } };
 }
 
 /** Calls any CNI plugin binary as a runtime does. */
@@ -168,7 +182,9 @@ export function installPlexus(init: InstallationInit = {}): Installation {
   }
   for (const name of init.components ?? []) copyFileSync(join(dist, "delegates", `${name}.wasm`), join(cniPath, `${name}.wasm`));
   const runDirectory = join("/run", basename(directory));
+  const serving = init.serving ?? "daemon";
   return {
+    serving,
     directory,
     home,
     cniPath,
@@ -184,7 +200,8 @@ export function installPlexus(init: InstallationInit = {}): Installation {
       mkdirSync(path, { recursive: true });
       return path;
     },
-    call: (call) => callBinary(join(cniPath, call.as ?? "plexus"), call, cniPath),
+    call: (call) => callBinary(join(cniPath, call.as ?? "plexus"), servedBy(serving, call), cniPath),
+    callThrough: (entrance, call) => callBinary(entrance, servedBy(serving, call), cniPath),
     dispose() {
       for (const path of [directory, runDirectory]) rmSync(path, { recursive: true, force: true });
     },

@@ -10,7 +10,7 @@ import { isJsonObject } from "../../src/json/document.ts";
 import { readSteps, type Step } from "../../scripts/demo/steps.ts";
 import { apiLink } from "./kube/address.ts";
 import { createPodNamespace, filesBelow, leases, type PodNamespace } from "./namespaces.ts";
-import { callBinary, installPlexus, type Answer, type Call, type Installation, type InstallationInit } from "./plexus.ts";
+import { installPlexus, type Answer, type Call, type Installation, type InstallationInit, type Serving } from "./plexus.ts";
 
 /** The parameters of one attachment's calls. The stage adds the others. */
 export interface Attaching {
@@ -96,7 +96,7 @@ export function openStage(init: InstallationInit): Stage {
     runDir: directories.run,
     trace,
     ...more,
-    wasm: fastWasm("wasm" in more ? more.wasm : { grants: { "ipam-host-local": fullGrant(directories.leases) } }),
+    wasm: wasmFor(plexus.serving, "wasm" in more ? more.wasm : { grants: { "ipam-host-local": fullGrant(directories.leases) } }),
   });
   const files = (): LeftFiles => ({
     leases: leases(directories.leases),
@@ -104,7 +104,7 @@ export function openStage(init: InstallationInit): Stage {
     state: filesBelow(directories.state).filter((path) => !isPermanent(path)),
     run: filesBelow(directories.run).filter((path) => !path.startsWith("one-shot/")),
   });
-  const request = (call: Call): Promise<Answer> => callBinary(entrance(call.as), call, plexus.cniPath);
+  const request = (call: Call): Promise<Answer> => plexus.callThrough(entrance(call.as), call);
   const call = (verb: string, attaching: Attaching): Promise<Answer> => request(callOf(verb, attaching));
   return {
     plexus,
@@ -150,12 +150,9 @@ export function openStage(init: InstallationInit): Stage {
   };
 }
 
-/**
- * The section `wasm` with one-shot engines that start no sandbox process: a start for each component of each call would double the
- * time of these suites. The same suites run against a daemon, which has sandbox processes only.
- */
-function fastWasm(wasm: unknown): unknown {
-  return isJsonObject(wasm) ? { isolation: "in-process", ...wasm } : wasm;
+/** The section `wasm` for one-shot engines that start no sandbox process, because a start for each component of each call takes long. */
+function wasmFor(serving: Serving, wasm: unknown): unknown {
+  return serving === "one-shot" && isJsonObject(wasm) ? { isolation: "in-process", ...wasm } : wasm;
 }
 
 /** Grants of all capabilities that `ipam-host-local` declares, with leases in this directory. */

@@ -16,9 +16,6 @@ const add = { call: "ADD", type: "host-local" };
 const release = { call: "DEL", type: "host-local" };
 const address = '{"cniVersion":"1.0.0","ips":[{"address":"10.20.0.7/24"}]}';
 
-const withDaemon = process.env["PLEXUS_TEST_SOCKET"] !== undefined;
-/** A daemon always uses sandbox processes. */
-const isolations = withDaemon ? ["process"] : ["in-process", "process"];
 const unable = missing("delegation", privateNamespaces, referencePlugins("host-local"));
 
 describe.skipIf(unable)("a delegate that calls other plugins", () => {
@@ -37,7 +34,6 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     readonly ipam?: object;
     readonly more?: object;
     readonly wasm?: object;
-    readonly isolation?: string;
     readonly type?: string;
   }
 
@@ -49,7 +45,6 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     more = {},
     wasm = {},
     type = "puppet",
-    isolation = "in-process",
   }: PuppetPod): Attaching {
     const grant = { log: {}, delegation: { plugins } };
     const types = ["puppet", "second", "third", "fourth", "fifth", "sixth"];
@@ -63,7 +58,7 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
       ipam: ipam ?? { type: "host-local", dataDir: stage.leases, ranges: [[{ subnet: "10.20.0.0/24" }]] },
       ...more,
     };
-    return { config: stage.network([step], { wasm: { isolation, grants, ...wasm } }), containerId: "one", pod: stage.pod() };
+    return { config: stage.network([step], { wasm: { grants, ...wasm } }), containerId: "one", pod: stage.pod() };
   }
 
   test("L-62 calls native IPAM with its own configuration and environment, and releases the addresses", async () => {
@@ -83,10 +78,10 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test.each(isolations)("L-62 calls another delegate, isolation %s", async (isolation) => {
+  test("L-62 calls another delegate", async () => {
     const ipam = { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }]] };
     const type = { type: "ipam-host-local" };
-    const pod = puppetPod({ isolation, ipam, do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
+    const pod = puppetPod({ ipam, do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
     const added = await stage.succeed("ADD", pod);
     expect(added.json).toMatchObject({ ips: [{ address: "10.20.0.2/24" }] });
     expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
@@ -168,20 +163,17 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test.each(withDaemon ? ["shim"] : ["engine", "shim"])(
-    "no lease leaks when the %s is killed after the IPAM's ADD: the next DEL releases it",
-    async (victim) => {
-      copyFileSync(killStep(), join(stage.plexus.cniPath, "killer"));
-      writeFileSync(join(stage.plexus.cniPath, "killer.ADD.one"), victim);
-      const killer = { call: "ADD", type: "killer" };
-      const pod = puppetPod({ plugins: ["*"], do: { ADD: [add, killer], DEL: [release] } });
-      const killed = await stage.call("ADD", pod);
-      expect(killed.status).not.toBe(0);
-      expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
-      await stage.succeed("DEL", pod);
-      expect(stage.left()).toEqual(nothing);
-    },
-  );
+  test("no lease leaks when the shim is killed after the IPAM's ADD: the next DEL releases it", async () => {
+    copyFileSync(killStep(), join(stage.plexus.cniPath, "killer"));
+    writeFileSync(join(stage.plexus.cniPath, "killer.ADD.one"), "shim");
+    const killer = { call: "ADD", type: "killer" };
+    const pod = puppetPod({ plugins: ["*"], do: { ADD: [add, killer], DEL: [release] } });
+    const killed = await stage.call("ADD", pod);
+    expect(killed.status).not.toBe(0);
+    expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
+    await stage.succeed("DEL", pod);
+    expect(stage.left()).toEqual(nothing);
+  });
 
   test.each([
     [
@@ -209,9 +201,9 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     expect([inner.calls(), stage.left()]).toEqual([[], nothing]);
   });
 
-  test.each(isolations)("a cycle and too deep a chain of calls are refused, isolation %s", async (isolation) => {
+  test("a cycle and too deep a chain of calls are refused", async () => {
     const callPuppet = { do: { ADD: [{ call: "ADD", type: "puppet" }] } };
-    const cycle = puppetPod({ isolation, plugins: ["*"], do: { ADD: [{ call: "ADD", type: "second", config: callPuppet }] } });
+    const cycle = puppetPod({ plugins: ["*"], do: { ADD: [{ call: "ADD", type: "second", config: callPuppet }] } });
     const refused = await stage.call("ADD", cycle);
     expect(refused.json?.["msg"]).toContain('plugin "puppet" would call itself: "puppet" > "second" > "puppet"');
 
@@ -219,7 +211,7 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     const nestedCall = (depth: number): object => ({
       do: { ADD: depth < types.length ? [{ call: "ADD", type: types[depth], config: nestedCall(depth + 1) }] : [] },
     });
-    const deep = await stage.call("ADD", puppetPod({ isolation, plugins: ["*"], do: {}, more: nestedCall(0) }));
+    const deep = await stage.call("ADD", puppetPod({ plugins: ["*"], do: {}, more: nestedCall(0) }));
     expect(deep.json?.["msg"]).toContain("plugins call one another more than 4 deep");
     expect(stage.left()).toEqual(nothing);
   });

@@ -117,26 +117,23 @@ describe.skipIf(missingForMixed("plugins' stderr") || missing("plugins' stderr",
     expect(lines.filter((line) => line.startsWith("plexus: warning: network shop/"))).toHaveLength(4);
   });
 
-  test.each(["in-process", "process"])(
-    "L-62: of an IPAM plugin that a delegate calls is passed on, isolation %s",
-    async (isolation) => {
-      await installTestDelegate("puppet", stage.plexus.cniPath, ["puppet"]);
-      const local = installRecorder(stage.plexus.cniPath, "local-ipam");
-      local.script("ADD", { stdout: ipam, stderr: "the range is nearly full\n" });
-      local.script("DEL", { stderr: "given back\n" });
-      const step = { type: "puppet", do: { ADD: calling("ADD"), DEL: calling("DEL") }, ipam: { type: "local-ipam" } };
-      const grants = { puppet: { log: {}, delegation: { plugins: ["local-ipam"] } } };
-      const web = {
-        config: stage.network([step], { wasm: { isolation, grants }, logFile: logFile() }),
-        containerId: "ctr-1",
-        pod: stage.pod(),
-      };
-      const added = await stage.call("ADD", web);
-      expect([added.status, added.stderr]).toEqual([0, "local-ipam eth0: the range is nearly full\n"]);
-      expect((await stage.call("DEL", web)).stderr).toBe("local-ipam eth0: given back\n");
-      expect(logged()).toEqual(["[verbose] local-ipam eth0: the range is nearly full", "[verbose] local-ipam eth0: given back"]);
-    },
-  );
+  test("L-62: of an IPAM plugin that a delegate calls is passed on", async () => {
+    await installTestDelegate("puppet", stage.plexus.cniPath, ["puppet"]);
+    const local = installRecorder(stage.plexus.cniPath, "local-ipam");
+    local.script("ADD", { stdout: ipam, stderr: "the range is nearly full\n" });
+    local.script("DEL", { stderr: "given back\n" });
+    const step = { type: "puppet", do: { ADD: calling("ADD"), DEL: calling("DEL") }, ipam: { type: "local-ipam" } };
+    const grants = { puppet: { log: {}, delegation: { plugins: ["local-ipam"] } } };
+    const web = {
+      config: stage.network([step], { wasm: { grants }, logFile: logFile() }),
+      containerId: "ctr-1",
+      pod: stage.pod(),
+    };
+    const added = await stage.call("ADD", web);
+    expect([added.status, added.stderr]).toEqual([0, "local-ipam eth0: the range is nearly full\n"]);
+    expect((await stage.call("DEL", web)).stderr).toBe("local-ipam eth0: given back\n");
+    expect(logged()).toEqual(["[verbose] local-ipam eth0: the range is nearly full", "[verbose] local-ipam eth0: given back"]);
+  });
 
   test("is in the daemon's log with the fields of its call and without secrets", async () => {
     const socket = join(stage.plexus.directory, "daemon", "plexus.sock");

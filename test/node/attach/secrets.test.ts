@@ -45,7 +45,7 @@ function expectNoSecret(text: string): void {
 }
 
 const read = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8") : "");
-const wasm = (isolation: string): object => ({ isolation, grants: { puppet: { log: {}, delegation: { plugins: [] } } } });
+const wasm = (): object => ({ grants: { puppet: { log: {}, delegation: { plugins: [] } } } });
 
 describe.skipIf(missingForMixed("secrets") || missing("secrets", privateNamespaces))("secrets of a configuration", () => {
   let stage: Stage;
@@ -113,8 +113,8 @@ describe.skipIf(missingForMixed("secrets") || missing("secrets", privateNamespac
     expect(added.stderr).not.toContain(secrets.cookie.slice(0, 5));
   });
 
-  test.each(["in-process", "process"])("in the log lines and the error of a component, isolation %s", async (isolation) => {
-    const failed = await add(wasmStep(logs, fails), { wasm: wasm(isolation) });
+  test("in the log lines and the error of a component", async () => {
+    const failed = await add(wasmStep(logs, fails), { wasm: wasm() });
     expect(failed.json).toMatchObject({ code: 133 });
     expectNoSecretOf(failed);
     expect(failed.stderr).toContain("puppet: warn: dial tcp 10.0.0.1:443: refused ([redacted]");
@@ -144,7 +144,7 @@ describe.skipIf(missingForMixed("secrets") || missing("secrets", privateNamespac
         const calls = [
           await add(nativeStep, {}, { PLEXUS_SOCKET: socket }),
           await add(nativeStep, {}, { PLEXUS_SOCKET: socket }),
-          await add(wasmStep(logs, fails), { wasm: wasm("process"), name: "other" }, { PLEXUS_SOCKET: socket }),
+          await add(wasmStep(logs, fails), { wasm: wasm(), name: "other" }, { PLEXUS_SOCKET: socket }),
         ];
         expect(calls.map(({ status }) => status)).toEqual([1, 0, 1]);
         for (const call of calls) expectNoSecretOf(call);

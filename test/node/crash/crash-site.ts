@@ -38,7 +38,7 @@ export class CrashSite {
   readonly #reported = new Set<string>();
 
   constructor() {
-    this.stage = openStage({ ...mixedInstallation, native: ["bridge", "tuning"] });
+    this.stage = openStage({ ...mixedInstallation, serving: "one-shot", native: ["bridge", "tuning"] });
     this.#pod = this.stage.pod();
     for (const index of boundaries) copyFileSync(killStep(), this.#plugin(index));
     this.#config = this.stage.network([

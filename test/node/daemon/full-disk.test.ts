@@ -11,7 +11,7 @@ import { openStage, type Stage } from "../../lab/stage.ts";
 describe.skipIf(missingForMixed("a full disk"))("a full disk", () => {
   let stage: Stage;
   beforeEach(() => {
-    stage = openStage({});
+    stage = openStage({ serving: "one-shot" });
     installRecorder(stage.plexus.cniPath, "recorder");
   });
   afterEach(() => stage.dispose());

@@ -27,7 +27,7 @@ describe.skipIf(missing("built-in modules of a one-shot call", missingBuild))(
     let emptyProgramModules: ReadonlySet<string>;
 
     beforeAll(async () => {
-      plexus = installPlexus();
+      plexus = installPlexus({ serving: "one-shot" });
       list = join(plexus.directory, "modules");
       const hook = join(plexus.directory, "hook.cjs");
       const empty = join(plexus.directory, "empty.cjs");

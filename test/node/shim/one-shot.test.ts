@@ -40,7 +40,7 @@ function home(name: string, body: string): string {
   const directory = join(shop.directory, name);
   mkdirSync(join(directory, "bin"), { recursive: true });
   symlinkSync(process.execPath, join(directory, "bin", "node"));
-  writeFileSync(join(directory, "engine.cjs"), 'import("../../../host/shim/engine.mjs");');
+  writeFileSync(join(directory, "engine.cjs"), 'import("./engine.mjs");');
   writeFileSync(
     join(directory, "engine.mjs"),
     `import { OneShotStream, receiveCall } from ${JSON.stringify(join(modules, "one-shot-stream.ts"))};

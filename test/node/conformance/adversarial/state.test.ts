@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { filesBelow } from "../../../lab/namespaces.ts";
-import type { Answer } from "../../../lab/plexus.ts";
+import type { Answer, Serving } from "../../../lab/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../../../lab/recorder.ts";
 import { iproute2, missing, privateNamespaces, type Requirement } from "../../../lab/requires.ts";
 import { nothing, openStage, type Attaching, isPermanent, type Stage } from "../../../lab/stage.ts";
@@ -65,12 +65,18 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
   let recorder: RecorderPlugin;
   let state: string;
   let victim: Attaching;
-  beforeEach(() => {
-    stage = openStage({ native: [] });
+  const open = (serving: Serving): void => {
+    stage = openStage({ native: [], serving });
     recorder = installRecorder(stage.plexus.cniPath, "recorder");
     state = stage.plexus.state("cni");
     victim = { config: stage.network([{ type: "recorder" }]), containerId: "victim", pod: stage.pod() };
-  });
+  };
+  /** The run's daemon has no capability over other users' files, and does not see file systems that a test mounts. */
+  const reopenWithoutDaemon = (): void => {
+    stage.dispose();
+    open("one-shot");
+  };
+  beforeEach(() => open("daemon"));
   afterEach(() => stage.dispose());
 
   const verbs = (): readonly (string | undefined)[] => recorder.calls().map(({ env }) => env["CNI_COMMAND"]);
@@ -162,6 +168,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
   test.skipIf(missing("files of other users", otherUsers))(
     "A-09: files of another user are not used, and DEL still executes the plugin",
     async () => {
+      reopenWithoutDaemon();
       await stage.succeed("ADD", victim);
       const planted = join(stage.plexus.directory, "planted");
       for (const path of [join(state, "journal", name), join(state, "results", "pods-victim-eth0")]) {
@@ -184,6 +191,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
   test.skipIf(missing("files of other users", otherUsers))(
     "A-09: root uses files of the user that owns the whole state directory",
     async () => {
+      reopenWithoutDaemon();
       await stage.succeed("ADD", victim);
       execFileSync("chown", ["-R", "65534:65534", state]);
       await stage.succeed("CHECK", victim);
@@ -215,6 +223,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
   describe.skipIf(missing("full and read-only disks", mounts))("on a small disk", () => {
     let disk: string;
     beforeEach(() => {
+      reopenWithoutDaemon();
       disk = join(stage.plexus.directory, "disk");
       mkdirSync(disk);
     });

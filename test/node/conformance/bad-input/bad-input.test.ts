@@ -7,6 +7,7 @@ import { createPodNamespace, filesBelow, type PodNamespace } from "../../../lab/
 import { installPlexus, type Answer, type Call, type Installation } from "../../../lab/plexus.ts";
 import { installHostile, installRecorder, type RecordedCall, type RecorderPlugin } from "../../../lab/recorder.ts";
 import { iproute2, missing, privateNamespaces } from "../../../lab/requires.ts";
+import { isPermanent } from "../../../lab/stage.ts";
 import type { CaseContext } from "./bad-input.ts";
 import { badCalls, oddArgs } from "./calls.ts";
 import { badSelections } from "./selections.ts";
@@ -99,11 +100,11 @@ describe.skipIf(missing("bad input", privateNamespaces, iproute2))("bad input th
     return { config, call, cniPath: plexus.cniPath, scratch };
   }
 
-  /** Remaining journal entries, cached results and leases, without locks and without the slots of one-shot engines, which stay. */
+  /** Remaining journal entries, cached results and leases, without files that belong to the node. */
   function left(): readonly string[] {
     return ["lib", "run"]
       .flatMap((directory) => filesBelow(join(state, directory)))
-      .filter((path) => !path.endsWith("lock") && !path.startsWith("one-shot/"));
+      .filter((path) => !path.endsWith("lock") && !isPermanent(path));
   }
 
   test("the valid call, which all cases vary, succeeds and can be undone", async () => {

@@ -184,8 +184,9 @@ describe.skipIf(missing("the installed binary compared with libcni", privateName
         answers.push(comparable(await callPlexus(scenario, operation, runtimeOf(scenario, operation), plexusWorkspace), answer));
       }
       expect(answers.map(([plexusAnswer]) => plexusAnswer)).toEqual(answers.map(([, libcniAnswer]) => libcniAnswer));
-      // Plexus adds only GOMAXPROCS, from the configuration key goMaxProcs.
-      const callsOfLibcni = observedCalls(libcniWorkspace).map((call) => ({ ...call, env: { ...call.env, GOMAXPROCS: "1" } }));
+      // Plexus adds only GOMAXPROCS, from the configuration key goMaxProcs. The socket is in the environment of the runtime's call.
+      const more = { GOMAXPROCS: "1", PLEXUS_SOCKET: process.env["PLEXUS_TEST_SOCKET"] };
+      const callsOfLibcni = observedCalls(libcniWorkspace).map((call) => ({ ...call, env: { ...call.env, ...more } }));
       const calls = observedCalls(plexusWorkspace);
       const versionRequests = calls.filter(({ env }) => env["CNI_COMMAND"] === "VERSION");
       expect(calls.slice(versionRequests.length)).toEqual(callsOfLibcni);

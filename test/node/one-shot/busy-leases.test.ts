@@ -13,7 +13,7 @@ if (lacking !== undefined) throw new Error(lacking);
 
 let plexus: Installation;
 beforeAll(() => {
-  plexus = installPlexus({ components: ["ipam-host-local"] });
+  plexus = installPlexus({ components: ["ipam-host-local"], serving: "one-shot" });
 });
 afterAll(() => plexus.dispose());
 
