@@ -20,6 +20,8 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A program that executes the daemon, with its arguments, such as `setpriv`. */
   readonly through?: readonly string[];
+  /** A program that starts the daemon as its only child and ends with its status, with its arguments, such as `starts`. */
+  readonly parent?: readonly string[];
   /**
    * Confines the daemon: only these directories and the socket's are writable, all others are read-only. The daemon has no
    * capabilities but those to change users for its sandbox processes, cannot gain any, and has its own network and PID namespace.
@@ -49,11 +51,13 @@ export async function startDaemon({
   env = {},
   confined,
   through = [],
+  parent = [],
   program: script = join(dist, "plexusd.cjs"),
 }: DaemonOptions): Promise<TestDaemon> {
   mkdirSync(dirname(socket), { recursive: true });
   const program = [
     ...through,
+    ...parent,
     process.execPath,
     "--disable-warning=ExperimentalWarning",
     "--max-semi-space-size=4",
@@ -77,7 +81,8 @@ export async function startDaemon({
   void ended.then(() => resolve(false));
   if (!(await listens)) throw new Error(`the daemon did not start: ${stderrText}`);
   // unshare(1) remains as the parent of the daemon, which is the first process of its PID namespace. unshare(1) ignores SIGTERM.
-  const pid = confined === undefined ? (child.pid ?? 0) : childOf(child.pid ?? 0);
+  const isChild = confined === undefined && parent.length === 0;
+  const pid = isChild ? (child.pid ?? 0) : childOf(child.pid ?? 0);
   return {
     socket,
     pid,
