@@ -1,7 +1,10 @@
 // `npm run demo` in namespaces of its own, as scripts/run.sh starts it.
 
 import { execFile } from "node:child_process";
-import { beforeAll, describe, expect, test } from "vitest";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../../test/lab/compiled.ts";
 import { missing, privateNamespaces, referencePlugins } from "../../test/lab/requires.ts";
 import { type Report, showReport, succeeded } from "./report.ts";
@@ -23,13 +26,26 @@ function runDemo(args: readonly string[], before = "true"): Promise<Finished> {
   });
 }
 
+/** The beginnings of a picture's lines. Numbers, and spaces that depend on their width, are replaced. */
+function withoutNumbers(svg: string): readonly string[] {
+  return [...svg.matchAll(/<text [^>]*>(.*)<\/text>/g)].map(([, line = ""]) =>
+    line
+      .replaceAll(/[0-9a-f]*\d[0-9a-f.:/]*/g, "#")
+      .replaceAll(/ +/g, " ")
+      .slice(0, 50),
+  );
+}
+
 describe.skipIf(missing("the demo", privateNamespaces, referencePlugins("bridge", "ptp", "tuning")))("the demo", () => {
   let finished: Finished;
   let reports: readonly Report[];
+  const directory = mkdtempSync(join(tmpdir(), "plexus-demo-"));
+  const picture = join(directory, "demo.svg");
   beforeAll(async () => {
-    finished = await runDemo(["--json"]);
+    finished = await runDemo(["--json", "--picture", picture]);
     reports = JSON.parse(finished.stdout) as readonly Report[];
   });
+  afterAll(() => rmSync(directory, { recursive: true }));
 
   const report = (index: number): Report => {
     const found = reports[index];
@@ -80,6 +96,12 @@ describe.skipIf(missing("the demo", privateNamespaces, referencePlugins("bridge"
     expect(text).toMatch(/through plexusd, warm +21 ms/);
     expect(text).toMatch(/through plexusd, first +123 ms/);
     expect(text).toMatch(/without a daemon +456 ms .*an engine and its sandbox processes start for this one call/);
+  });
+
+  test("docs/pictures/demo.svg has the lines that the demo prints, with other numbers", () => {
+    const committed = join(root, "docs", "pictures", "demo.svg");
+    const [ofThisRun, shown] = [picture, committed].map((path) => withoutNumbers(readFileSync(path, "utf8")));
+    expect(shown).toEqual(ofThisRun);
   });
 
   test.each<[string, (good: Report) => Partial<Report>]>([

@@ -36,7 +36,7 @@ export function terminalPicture(command: string, text: string): string {
 
 function colourOf(line: string, index: number): string {
   if (index === 0 || /^\S/.test(line)) return colours.heading;
-  if (line.includes("✓")) return colours.good;
+  if (line.includes("✓") || line.includes("plexusd, warm")) return colours.good;
   if (/ WASM +[\d.]+$/.test(line)) return colours.wasm;
   return line.startsWith("      {") ? colours.dim : colours.text;
 }
