@@ -53,7 +53,7 @@ export interface DemoNode {
   programsFile(part: RecordedPart): string;
   /** Sends a call as a runtime does, and answers its milliseconds. Only a call without a daemon does not use the daemon. */
   call(verb: string, pod: DemoPod, engine?: "daemon" | "without daemon"): Promise<number>;
-  /** The daemon's own count of calls that it answered. */
+  /** The daemon's own count of calls that it answered; 0 and a fault if the daemon is away. */
   servedByDaemon(): Promise<number>;
   stopDaemon(): Promise<void>;
   dispose(): Promise<void>;
@@ -79,8 +79,10 @@ export async function openNode(variant: Variant): Promise<DemoNode> {
   const calls: DemoNode["calls"] = { sent: 0, faults: [] };
   let daemon: TestDaemon | undefined;
   const stopDaemon = async (): Promise<void> => {
-    const status = await daemon?.stop();
-    if (daemon !== undefined && status !== 0) calls.faults.push(`plexusd ended with status ${status}: ${daemon.stderr()}`);
+    if (daemon === undefined) return;
+    // A daemon that has ended before gets no signal: ESRCH.
+    const status = await daemon.stop().catch(String);
+    if (status !== 0) calls.faults.push(`plexusd ended with status ${status}: ${daemon.stderr()}`);
     daemon = undefined;
   };
   const dispose = async (): Promise<void> => {
@@ -124,7 +126,12 @@ export async function openNode(variant: Variant): Promise<DemoNode> {
       return ms;
     },
     async servedByDaemon() {
-      const families = readPrometheusText((await httpRequest(statusSocket, "/metrics")).body);
+      const answer = await httpRequest(statusSocket, "/metrics").catch(String);
+      if (typeof answer === "string") {
+        calls.faults.push(`plexusd's metrics: ${answer}`);
+        return 0;
+      }
+      const families = readPrometheusText(answer.body);
       return families.get("plexus_calls_total")?.samples.reduce((sum, { value }) => sum + value, 0) ?? 0;
     },
     stopDaemon,
