@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { root } from "../../test/lab/compiled.ts";
-import { missing, privateNamespaces, referencePlugins } from "../../test/lab/requires.ts";
-import { type Report, showReport, succeeded } from "./report.ts";
+import { root } from "../lab/compiled.ts";
+import { missing, privateNamespaces, referencePlugins } from "../lab/requires.ts";
+import { type Report, showReport, succeeded } from "../../scripts/demo/report.ts";
 
 interface Finished {
   readonly status: number;
