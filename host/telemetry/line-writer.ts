@@ -5,6 +5,14 @@
 import { writeSync } from "node:fs";
 import { isWritable } from "../system/libc/libc.ts";
 
+/** When flush() gives up. */
+export interface FlushBounds {
+  /** Time without progress, in ms. */
+  readonly stallMs: number;
+  /** Time in all, in ms: a slow reader must not delay the process' end further. */
+  readonly totalMs: number;
+}
+
 /** The settings of a line writer. */
 export interface LineWriterInit {
   readonly fd: number;
@@ -12,6 +20,8 @@ export interface LineWriterInit {
   readonly maxBytes: number;
   /** Called for each dropped line. */
   readonly dropped: () => void;
+  /** Default: half a second without progress, 2 s in all. */
+  readonly flushBounds?: FlushBounds | undefined;
 }
 
 /** PIPE_BUF: a writable pipe accepts this many bytes atomically, without blocking (pipe(7)). */
@@ -22,10 +32,7 @@ const maxChunks = 64;
 const batchMs = 10;
 /** Pause until the next try if the descriptor was not writable, in ms. */
 const retryMs = 20;
-/** flush() gives up after this time without progress, in ms. */
-const maxStallMs = 500;
-/** flush() gives up after this time in all: a slow reader must not delay the process' end further. In ms. */
-const maxFlushMs = 2000;
+const defaultFlushBounds: FlushBounds = { stallMs: 500, totalMs: 2000 };
 
 /** The writer of one descriptor. */
 export class LineWriter {
@@ -52,11 +59,12 @@ export class LineWriter {
 
   /** Writes the waiting lines synchronously; false if the reader does not take them. */
   flush(): boolean {
+    const { stallMs, totalMs } = this.#init.flushBounds ?? defaultFlushBounds;
     const started = performance.now();
     let lastProgress = started;
     while (this.#bytes > 0) {
       const now = performance.now();
-      if (now - lastProgress > maxStallMs || now - started > maxFlushMs) return false;
+      if (now - lastProgress > stallMs || now - started > totalMs) return false;
       if (this.#writeChunk()) lastProgress = now;
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }

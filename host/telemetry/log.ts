@@ -3,7 +3,7 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 import { inertLine } from "../../src/text/inert-text.ts";
 import { harmlessMessage } from "../../src/text/harmless-message.ts";
-import { LineWriter } from "./line-writer.ts";
+import { type FlushBounds, LineWriter } from "./line-writer.ts";
 
 /** The levels, in rising order. */
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -50,6 +50,8 @@ export interface LogInit {
   readonly fd: number;
   /** Called for each line that is dropped because the reader is too slow. */
   readonly dropped: () => void;
+  /** When `flush` gives up. Default: that of a `LineWriter`. */
+  readonly flushBounds?: FlushBounds;
 }
 
 /** Maximum length of a field, in UTF-16 units. */
@@ -58,8 +60,8 @@ const maxField = 512;
 const maxWaitingBytes = 1024 * 1024;
 
 /** Opens the log. */
-export function openLog({ name = "plexusd", level, fd, dropped }: LogInit): Log {
-  const destination = new LineWriter({ fd, maxBytes: maxWaitingBytes, dropped });
+export function openLog({ name = "plexusd", level, fd, dropped, flushBounds }: LogInit): Log {
+  const destination = new LineWriter({ fd, maxBytes: maxWaitingBytes, dropped, flushBounds });
   const logger = loggerTo(destination, level, name);
   return {
     write(lineLevel, fields, text) {
