@@ -13,6 +13,8 @@ export interface LoopDelayInit {
   readonly isBusy: () => boolean;
   /** Milliseconds without a new call after which the measurement stops. */
   readonly quietMs?: number;
+  /** Milliseconds of a monotonic clock. Default: that of the process. */
+  readonly now?: () => number;
 }
 
 /** Quantiles of the delay, in seconds. */
@@ -26,20 +28,22 @@ export interface LoopDelays {
 export class LoopDelay {
   readonly #isBusy: () => boolean;
   readonly #quietMs: number;
+  readonly #now: () => number;
   /** Delays in nanoseconds, at least 1. */
   readonly #delays: RecordableHistogram = createHistogram();
   #timer: NodeJS.Timeout | undefined;
   #lookedAt = 0;
   #calledAt = 0;
 
-  constructor({ isBusy, quietMs = 1_000 }: LoopDelayInit) {
+  constructor({ isBusy, quietMs = 1_000, now = () => performance.now() }: LoopDelayInit) {
     this.#isBusy = isBusy;
     this.#quietMs = quietMs;
+    this.#now = now;
   }
 
   /** Call this for each new call: it starts the measurement, which stops by itself. */
   watch(): void {
-    this.#calledAt = performance.now();
+    this.#calledAt = this.#now();
     if (this.#timer !== undefined) return;
     this.#lookedAt = this.#calledAt;
     this.#timer = setInterval(() => this.#look(), resolutionMs).unref();
@@ -57,7 +61,7 @@ export class LoopDelay {
   }
 
   #look(): void {
-    const now = performance.now();
+    const now = this.#now();
     const delayMs = now - this.#lookedAt - resolutionMs;
     this.#lookedAt = now;
     this.#delays.record(Math.max(1, Math.round(delayMs * 1e6)));
