@@ -8,7 +8,7 @@ const shared = {
   // No test asserts a time. These limits only end a test that hangs, on a busy machine too.
   testTimeout: 180_000,
   hookTimeout: 180_000,
-  expect: { poll: { timeout: 60_000 } },
+  expect: { poll: { timeout: 120_000 } },
   pool: "forks" as const,
   setupFiles: ["test/lab/signal-guard.ts"],
   // As the shim starts the engine: locks use node:ffi.
