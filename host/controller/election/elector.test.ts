@@ -1,14 +1,16 @@
 // Answers of an API server that a real one cannot be made to give: writes without an answer, and conflicts for ever.
 
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { leaseObject } from "../../../src/kube/lease.ts";
 import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
 import { Elector } from "./elector.ts";
 
 const names = { namespace: "n", name: "l" };
-/** A leader stops a second before the end of this lease. A busy machine needs a part of that second. */
 const leaseSeconds = 3;
 const conflict: ObjectAnswer = { kind: "conflict", why: "HTTP 409" };
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+afterEach(() => void vi.useRealTimers());
 
 /** An elector whose lease is its own from the start, and whose writes have these answers; the last one repeats. */
 function electorWith(...writes: readonly (ObjectAnswer | Promise<ObjectAnswer>)[]): { elector: Elector; problems: string[] } {
@@ -37,28 +39,27 @@ test("a leader whose renewal gets no answer stops at its deadline, not when the 
   const late = Promise.withResolvers<ObjectAnswer>();
   const { elector } = electorWith({ kind: "object", object: {} }, late.promise);
   const stop = new AbortController();
-  const ledMs = await new Promise<number>((resolve) => {
-    void elector.run((signal) => {
-      const beganAt = performance.now();
-      return new Promise((ended) => {
-        signal.addEventListener("abort", () => {
-          ended();
-          resolve(performance.now() - beganAt);
-        });
-        setTimeout(() => late.resolve(conflict), 3_000 * leaseSeconds);
-      });
-    }, stop.signal);
-  });
+  const leading = Promise.withResolvers<AbortSignal>();
+  const running = elector.run((signal) => {
+    leading.resolve(signal);
+    return new Promise((ended) => signal.addEventListener("abort", () => ended()));
+  }, stop.signal);
+  const leads = await leading.promise;
+  // The deadline is 2/3 of the lease.
+  await vi.advanceTimersByTimeAsync(2_000 * (leaseSeconds / 3) - 1);
+  expect(leads.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(leads.aborted).toBe(true);
   stop.abort();
   late.resolve(conflict);
-  expect(ledMs).toBeLessThan(1_000 * leaseSeconds);
+  await running;
 });
 
 test("conflicts without another leader are told, since no replica can lead", async () => {
   const { elector, problems } = electorWith(conflict);
   const stop = new AbortController();
   const running = elector.run(() => Promise.reject(new Error("leads")), stop.signal);
-  while (problems.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (problems.length === 0) await vi.advanceTimersByTimeAsync(100);
   stop.abort();
   await running;
   expect(problems[0]).toBe("HTTP 409");

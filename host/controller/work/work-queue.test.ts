@@ -1,10 +1,13 @@
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { controllerMetricDefinitions } from "../../telemetry/metrics/controller-definitions.ts";
 import { MetricsOf } from "../../telemetry/metrics/metrics.ts";
 import { observeWork } from "./observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 
 const done: WorkOutcome = { kind: "done" };
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+afterEach(() => void vi.useRealTimers());
 
 /** A queue whose work waits for `finish`. */
 function steered(workers: number, outcomes: Record<string, WorkOutcome[]> = {}) {
@@ -23,7 +26,7 @@ function steered(workers: number, outcomes: Record<string, WorkOutcome[]> = {}) 
   const running = queue.run(ended.signal);
   const finish = async (key: string): Promise<void> => {
     open.get(key)?.();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await vi.advanceTimersByTimeAsync(5);
   };
   return { queue, begun, finish, ended, running };
 }
@@ -49,24 +52,24 @@ test("a key that is added during its work is worked on again, and never twice at
 
 test("a failure is tried again after a pause, a rejection too", async () => {
   let attempts = 0;
-  const third = Promise.withResolvers<void>();
   const queue = new WorkQueue({
     workers: 1,
     random: () => 0,
     work: () => {
       attempts += 1;
-      if (attempts === 3) third.resolve();
       if (attempts === 1) return Promise.reject(new Error("a defect"));
       return Promise.resolve(attempts === 2 ? { kind: "failed", why: "no answer" } : done);
     },
   });
   const ended = new AbortController();
   void queue.run(ended.signal);
-  const startedAt = performance.now();
   queue.add("a");
-  await third.promise;
+  const after = async (ms: number): Promise<number> => {
+    await vi.advanceTimersByTimeAsync(ms);
+    return attempts;
+  };
   // The pauses are 50 ms and 100 ms.
-  expect(performance.now() - startedAt).toBeGreaterThan(140);
+  expect([await after(49), await after(1), await after(99), await after(1)]).toEqual([1, 2, 2, 3]);
   ended.abort();
 });
 
@@ -75,22 +78,19 @@ test("a conflict with another writer is tried again after a pause, and is no war
   const ended = new AbortController();
   const log = (level: string, text: string): number => lines.push(`${level} ${text}`);
   const metrics = new MetricsOf(controllerMetricDefinitions);
-  const second = Promise.withResolvers<void>();
   const outcomes: WorkOutcome[] = [{ kind: "conflict", why: "HTTP 409" }, done];
   const queue = new WorkQueue({
     workers: 1,
     random: () => 0,
-    work: () => {
-      if (outcomes.length === 1) second.resolve();
-      return Promise.resolve(outcomes.shift() ?? done);
-    },
+    work: () => Promise.resolve(outcomes.shift() ?? done),
     onWorked: observeWork({ metrics, log }, "test"),
   });
   void queue.run(ended.signal);
-  const startedAt = performance.now();
   queue.add("a");
-  await second.promise;
-  expect(performance.now() - startedAt).toBeGreaterThan(45);
+  await vi.advanceTimersByTimeAsync(49);
+  expect(outcomes).toEqual([done]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(outcomes).toEqual([]);
   expect(lines).toEqual(["debug a: HTTP 409"]);
   expect(await metrics.text()).toContain('plexus_controller_work_total{part="test",outcome="conflict"} 1');
   ended.abort();
@@ -101,7 +101,9 @@ test("work that is due later waits, and an earlier time wins", async () => {
   queue.add("a", 60_000);
   queue.add("a", 5);
   queue.add("a", 60_000);
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await vi.advanceTimersByTimeAsync(4);
+  expect(begun).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(["a"]);
 });
 
@@ -112,7 +114,7 @@ test("the end waits for the work under way, and begins no other", async () => {
   ended.abort();
   let isEnded = false;
   void running.then(() => (isEnded = true));
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await vi.advanceTimersByTimeAsync(5);
   expect(isEnded).toBe(false);
   await finish("a");
   expect(isEnded).toBe(true);

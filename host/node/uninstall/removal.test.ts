@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Retirement } from "../../../src/configuration/written-configuration.ts";
 import type { Standing, WrittenState } from "../cni-configuration/configuration-writer.ts";
 import { Removal, type RemovalDeps, whyFilesStay } from "./removal.ts";
@@ -10,11 +10,13 @@ import type { RetireReport } from "./retire-report.ts";
 let state = "";
 let removals: Removal[] = [];
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   state = mkdtempSync(join(tmpdir(), "plexus-removal-"));
   removals = [];
 });
 afterEach(() => {
   for (const removal of removals) removal.stop();
+  vi.useRealTimers();
   rmSync(state, { recursive: true });
 });
 
@@ -60,12 +62,9 @@ describe("MO-26 Plexus' removal from a node", () => {
     const begun = performance.now();
     expect(await removal.step("begin", true)).toMatchObject({ standing: "retired", calls: 1, pods: [], defaultOnly: 0 });
     expect(file.retirement).toEqual({ daemonSet: "one/1", held: true });
-    const [first = 0] = asked;
-    expect(first - begun).toBeGreaterThanOrEqual(5000);
-    expect(first - begun).toBeLessThan(6000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    vi.advanceTimersByTime(20);
     await removal.step("begin", true);
-    expect(asked[1]).toBe(first);
+    expect(asked).toEqual([begun + 5000, begun + 5000]);
   });
 
   test.each([
@@ -94,17 +93,20 @@ describe("MO-26 Plexus' removal from a node", () => {
     const free = removalOf();
     await free.removal.step("begin", true);
     await free.removal.step("finish", false);
-    await expect.poll(() => [held.file.standing, restarted.file.standing]).toEqual(["in-force", "in-force"]);
+    await vi.advanceTimersByTimeAsync(49);
+    expect([held.file.standing, restarted.file.standing]).toEqual(["retired", "retired"]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([held.file.standing, restarted.file.standing]).toEqual(["in-force", "in-force"]);
     expect(held.lines).toEqual([expect.stringContaining("the program that asked for it is gone")]);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await vi.advanceTimersByTimeAsync(3_600_000);
     expect(free.file.standing).toBe("withdrawn");
   });
 
   test("goes on while its holder asks, and a removed file stays removed", async () => {
-    const { removal, file } = removalOf({ heldMs: 200 });
+    const { removal, file } = removalOf({ heldMs: 100 });
     await removal.step("finish", true);
     for (let round = 0; round < 5; round += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 80));
+      await vi.advanceTimersByTimeAsync(99);
       expect(await removal.step(round % 2 === 0 ? "begin" : "finish", true)).toMatchObject({ standing: "withdrawn" });
     }
     expect(file.standing).toBe("withdrawn");
