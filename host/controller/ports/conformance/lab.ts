@@ -24,6 +24,8 @@ export interface LabInit {
   readonly ports: number;
   /** Time limit of an answer in ms. */
   readonly answerMs: number;
+  /** Milliseconds of a monotonic clock. Default: that of the process. */
+  readonly now?: () => number;
 }
 
 /** A request in any form. */
@@ -42,6 +44,7 @@ export const conformanceNamespace = "plexus-conformance";
 export class Lab {
   readonly init: LabInit;
   readonly #base: string;
+  readonly #now: () => number;
   /** Keys of the running check that may have a port, with its providerId. */
   readonly #used = new Map<string, string>();
   /** Keys whose release failed. */
@@ -57,6 +60,7 @@ export class Lab {
 
   constructor(init: LabInit) {
     this.init = init;
+    this.#now = init.now ?? (() => performance.now());
     this.#base = init.url.replace(/\/$/, "");
   }
 
@@ -127,9 +131,9 @@ export class Lab {
 
   /** Sends a request in any form. An answer that is too late is awaited, so that only the check of times fails. */
   async send({ method = "POST", path, body, token = this.init.token ?? "" }: RawRequest): Promise<Answer> {
-    const started = performance.now();
+    const started = this.#now();
     const ended = (answer: Answer): Answer => {
-      const ms = performance.now() - started;
+      const ms = this.#now() - started;
       this.slowest.set(path, Math.max(ms, this.slowest.get(path) ?? 0));
       if (ms >= this.init.answerMs) this.#late += 1;
       this.#unanswered = answer.status === 0 ? this.#unanswered + 1 : 0;

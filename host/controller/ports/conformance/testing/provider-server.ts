@@ -13,8 +13,8 @@ export const serverToken = "token of the test";
 export const serverParameters = { zone: "blue" };
 /** See `serverParameters`. */
 export const forbiddenParameters = { zone: "red" };
-/** How long the slow provider takes in ms. */
-export const slowMs = 1_500;
+/** How long the slow provider takes in ms, by its own clock. */
+export const slowMs = 20_000;
 
 /** Each defect, and the one check that reports it. */
 export const defects = {
@@ -72,6 +72,8 @@ export interface ProviderServer {
   readonly url: string;
   /** The number of ports. */
   readonly count: () => number;
+  /** A clock in ms that advances only while the slow provider works on a request. */
+  readonly now: () => number;
   readonly close: () => void;
 }
 
@@ -90,12 +92,13 @@ export async function startProviderServer(defect?: Defect): Promise<ProviderServ
     server.closeAllConnections();
   };
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, count: () => fabric.ports.length, close };
+  return { url: `http://127.0.0.1:${port}`, count: () => fabric.ports.length, now: () => fabric.nowMs, close };
 }
 
 class Fabric {
   readonly #defect: Defect | undefined;
   ports: Port[] = [];
+  nowMs = 0;
   readonly #seen = new Set<string>();
   readonly #releasing = new Set<string>();
   #next = 10;
@@ -232,7 +235,7 @@ class Fabric {
 
   async #active(port: unknown): Promise<Outcome> {
     if (!isJsonObject(port) || typeof port["key"] !== "string") return refuse(400, "port must be an object with a key");
-    if (this.#has("is slow")) await wait(slowMs);
+    if (this.#has("is slow")) this.nowMs += slowMs;
     const isThere = this.ports.some(({ key, providerId }) => key === port["key"] && providerId === port["providerId"]);
     if (this.#has("says yes instead of true")) return [200, { active: isThere ? "yes" : false }];
     return [200, { active: isThere || this.#has("says that each port is active") }];
