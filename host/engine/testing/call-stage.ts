@@ -168,7 +168,7 @@ export class CallStage {
       cluster: (configuration) => openCluster(configuration, warn),
       warn,
       output: () => {},
-      now: () => performance.now() + this.aheadMs,
+      now: () => this.aheadMs,
       date: () => new Date(Date.now() + this.aheadMs),
       observer: undefined,
     };

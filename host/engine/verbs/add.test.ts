@@ -122,8 +122,7 @@ describe("the order of an ADD", () => {
     ]);
     const effect = stage.shim.calls[0]?.effect;
     expect(effect?.environment.get("GOMAXPROCS")).toBe("3");
-    expect(effect?.deadlineMs).toBeGreaterThan(6000);
-    expect(effect?.deadlineMs).toBeLessThanOrEqual(7000);
+    expect(effect?.deadlineMs).toBe(7000);
   });
 });
 
@@ -387,8 +386,8 @@ describe("the time of an ADD", () => {
     expect(added.json["msg"]).toMatch(/there is no time left for plugin portmap: the call may take 10000 ms/);
     expect(steps(added)).toEqual(["ADD bridge eth0", "DEL portmap eth0", "DEL bridge eth0"]);
     const deletion = stage.shim.calls.find(({ verb }) => verb === "DEL");
-    expect(deletion?.effect.deadlineMs).toBeGreaterThan(1_000);
-    expect(deletion?.effect.deadlineMs).toBeLessThanOrEqual(2_000);
+    // Half of the 4 s that are left.
+    expect(deletion?.effect.deadlineMs).toBe(2_000);
   });
 
   test("bounds the wait for a lock that another call of the container holds", async () => {

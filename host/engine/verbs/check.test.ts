@@ -92,7 +92,7 @@ describe("STATUS", () => {
     expect([answer.stdout, steps(answer)]).toEqual(["", ["STATUS bridge"]]);
     const [call] = stage.shim.calls;
     expect([call?.containerId, call?.netns, call?.configuration["name"]]).toEqual(["", "", "pods"]);
-    expect(call?.effect.deadlineMs).toBeLessThanOrEqual(5000);
+    expect(call?.effect.deadlineMs).toBe(5000);
   });
 
   test.each([50, 51, 105])("keeps the plugin's code %i", async (code) => {
@@ -144,12 +144,18 @@ describe("STATUS", () => {
   });
 });
 
+/** Lets the stage's time pass while `use` waits. */
+async function passing<T>(use: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => (stage.aheadMs += 10), 1);
+  return use().finally(() => clearInterval(timer));
+}
+
 describe("readiness", () => {
   const wait = { readinessTimeoutMs: 60, readinessDelTimeoutMs: 60 };
 
   test("makes an ADD wait for the configured time and then fail", async () => {
     const file = join(stage.directory, "ready");
-    const added = await stage.call({ verb: "ADD", config: { readinessindicatorfile: file, ...wait } });
+    const added = await passing(() => stage.call({ verb: "ADD", config: { readinessindicatorfile: file, ...wait } }));
     expect([added.json["code"], added.json["msg"], steps(added)]).toEqual([
       11,
       `the default network isn't ready: its readiness file ${file} did not appear within 60 ms`,
@@ -159,16 +165,15 @@ describe("readiness", () => {
 
   test("lets an ADD go on when the file appears", async () => {
     const file = join(stage.directory, "ready");
+    const added = stage.call({ verb: "ADD", config: { readinessindicatorfile: file, ...wait } });
     setTimeout(() => writeFileSync(file, ""), 80);
-    expect((await stage.call({ verb: "ADD", config: { readinessindicatorfile: file, readinessTimeoutMs: 5000 } })).status).toBe(
-      0,
-    );
+    expect((await added).status).toBe(0);
   });
 
   test("makes a DEL wait for the configured time and then go on with a warning", async () => {
     await stage.succeed({ verb: "ADD" });
     const file = join(stage.directory, "ready");
-    const deleted = await stage.succeed({ verb: "DEL", config: { readinessindicatorfile: file, ...wait } });
+    const deleted = await passing(() => stage.succeed({ verb: "DEL", config: { readinessindicatorfile: file, ...wait } }));
     expect(deleted.warnings).toEqual([
       `the default network isn't ready: its readiness file ${file} did not appear within 60 ms; this DEL goes on without waiting further`,
     ]);

@@ -53,7 +53,7 @@ async function round(more: Partial<Parameters<StateRounds["round"]>[0]> = {}): P
     hasTime: () => true,
     worked: () => {},
     log: () => {},
-    now: () => performance.now() + stage.aheadMs,
+    now: () => stage.aheadMs,
     date: () => new Date(Date.now() + stage.aheadMs),
     ...more,
   });
