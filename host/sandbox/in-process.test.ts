@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { cpuMs } from "../../test/lab/cpu-ms.ts";
 import { plainRequests, recordingImports } from "../../test/hostile/components/requests.ts";
 import { buildWat } from "../../test/hostile/components/wat.ts";
 import { Admission, type AdmittedComponent } from "./admission/admit.ts";
@@ -6,8 +7,8 @@ import { InProcessRunner } from "./in-process.ts";
 import { defaultLimits, limitsOf } from "./limits.ts";
 import type { SyncImports } from "./runner.ts";
 
-const limits = { ...defaultLimits, timeMs: 5000 };
-const deadlineMs = 10_000;
+const limits = { ...defaultLimits, timeMs: 60_000 };
+const deadlineMs = 120_000;
 const components = new Map<string, AdmittedComponent>();
 
 beforeAll(async () => {
@@ -29,9 +30,9 @@ function call(name: string, imports: SyncImports = recordingImports().imports, c
 
 describe("a guest in this process", () => {
   it("E-9: is ended at its time limit, and the process goes on", () => {
-    const started = performance.now();
+    const started = cpuMs();
     expect(call("spin", {}, { timeMs: 100 })).toMatchObject({ ok: false, fault: { kind: "LIMIT_TIME" } });
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(cpuMs() - started).toBeLessThan(3000);
   });
 
   it("E-10: frees the memory of ended calls", () => {

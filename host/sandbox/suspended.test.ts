@@ -9,7 +9,7 @@ import { InProcessRunner } from "./in-process.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { CapabilityImports } from "./runner.ts";
 
-const limits: Limits = { ...defaultLimits, timeMs: 8000 };
+const limits: Limits = { ...defaultLimits, timeMs: 60_000 };
 const granted = ["log", "leases", "state", "delegation"];
 const components = new Map<string, AdmittedComponent>();
 
@@ -38,7 +38,7 @@ async function call(
   runner: InProcessRunner,
   name: string,
   imports: CapabilityImports,
-  { deadlineMs = 30_000, ...callLimits }: Bounds = {},
+  { deadlineMs = 120_000, ...callLimits }: Bounds = {},
 ) {
   const component = components.get(name);
   if (component === undefined) throw new Error(`no component ${name}`);

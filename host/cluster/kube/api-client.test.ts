@@ -32,11 +32,11 @@ describe.skipIf(needed)("the API client", () => {
     waits.length = 0;
     warnings.length = 0;
   });
-  const ask = (budgetMs = 20_000) => {
+  const ask = (budgetMs = 240_000) => {
     client = new ApiClient({
       credentials: server.credentials,
       budgetMs,
-      now: () => performance.now() + waits.reduce((sum, ms) => sum + ms, 0),
+      now: () => waits.reduce((sum, ms) => sum + ms, 0),
       sleep: async (ms) => void waits.push(ms),
       warn: (text) => void warnings.push(text),
       random: () => 0.5,
@@ -68,7 +68,7 @@ describe.skipIf(needed)("the API client", () => {
   });
 
   test("fails if Retry-After exceeds its budget", async () => {
-    statuses([429, { "Retry-After": "30" }]);
+    statuses([429, { "Retry-After": "300" }]);
     expect(await ask()).toMatchObject({
       ok: false,
       fault: { kind: "API_UNREACHABLE", msg: expect.stringContaining("HTTP 429") },

@@ -65,7 +65,7 @@ describe("a pod's claimed devices from the API", () => {
     };
     const cluster = kubeCluster({
       credentials: api.credentials,
-      budgetMs: 5_000,
+      budgetMs: 240_000,
       sleep: () => Promise.resolve(),
       now: () => performance.now(),
       warn: () => undefined,

@@ -60,9 +60,9 @@ function start(silenceMs = 90_000): Reflector<unknown> {
   return running;
 }
 
-/** Waits at most 10 s until `holds` is true for the reflector's state. */
+/** Waits until `holds` is true for the reflector's state. */
 async function expectState(reflector: Reflector<unknown>, holds: (state: ReflectorState) => boolean): Promise<void> {
-  await expect.poll(() => holds(reflector.state), { timeout: 10_000, interval: 10 }).toBe(true);
+  await expect.poll(() => holds(reflector.state), { interval: 10 }).toBe(true);
 }
 
 describe.skipIf(needed)("the reflector", () => {
@@ -131,7 +131,7 @@ describe.skipIf(needed)("the reflector", () => {
     };
     start(100);
     await expect
-      .poll(() => warnings[0], { timeout: 10_000 })
-      .toBe("definitions: not watched, so each call reads its objects from the API: no data for 100 ms");
+      .poll(() => warnings)
+      .toContain("definitions: not watched, so each call reads its objects from the API: no data for 100 ms");
   });
 });

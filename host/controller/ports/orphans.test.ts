@@ -95,7 +95,7 @@ test("the looks go on after a mistake in the provider, with a line in the log", 
   });
   const ended = new AbortController();
   const looking = lookForOrphans(context, "fabric", provider, { isInUse: () => false, everyMs: 10 }, ended.signal);
-  await Promise.race([looking, vi.waitFor(() => expect(released).toContain("shop/pod-0"), { timeout: 20_000 })]);
+  await Promise.race([looking, vi.waitFor(() => expect(released).toContain("shop/pod-0"), { timeout: 120_000 })]);
   expect(lines[0]).toBe('warn provider "fabric": the look for orphans failed: a mistake');
   ended.abort();
   await looking;

@@ -42,7 +42,7 @@ describe("the looks at ports made ahead", () => {
     await setTimeout(500);
     expect(looks()).toBe(1);
     runLow();
-    await vi.waitFor(() => expect(looks()).toBe(2), { timeout: 20_000 });
+    await vi.waitFor(() => expect(looks()).toBe(2), { timeout: 120_000 });
     ended.abort();
     await kept;
   });
@@ -53,6 +53,7 @@ describe("the looks at ports made ahead", () => {
     const ended = new AbortController();
     const kept = keepPortsAhead(part, "neutron", provider, ended.signal);
     runLow();
+    await vi.waitFor(() => expect(events).toHaveLength(1), { timeout: 120_000 });
     await setTimeout(500);
     expect(looks()).toBe(1);
     const path = "/apis/coordination.k8s.io/v1/namespaces/plexus/leases/plexus-controller";
@@ -73,7 +74,7 @@ describe("the looks at ports made ahead", () => {
     let hasEnded = false;
     const kept = keepPortsAhead(part, "faulty", { ahead } as unknown as PortProvider, ended.signal);
     const watched = kept.finally(() => (hasEnded = true));
-    await Promise.race([watched, vi.waitFor(() => expect(events).toHaveLength(1), { timeout: 20_000 })]);
+    await Promise.race([watched, vi.waitFor(() => expect(events).toHaveLength(1), { timeout: 120_000 })]);
     const message = 'provider "faulty": ports cannot be made ahead: a mistake';
     expect(events[0]).toContainEqual({ reason: "PortsAheadFailed", message, type: "Warning" });
     await setTimeout(50);

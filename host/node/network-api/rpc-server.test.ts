@@ -66,6 +66,13 @@ async function start(clientMs: number): Promise<void> {
   client = new NetworkApiClient(socket());
 }
 
+/** Starts the server again, without a time limit that a test reaches. */
+async function restart(): Promise<void> {
+  client.close();
+  server.close();
+  await start(3_600_000);
+}
+
 afterEach(() => {
   for (const each of connections) each.close();
   client.close();
@@ -93,7 +100,11 @@ async function setMiB(mib: number): Promise<void> {
 }
 
 const listing = () => client.call("ListPodNetwork", { without_status: true });
-const watched = () => client.stream("WatchPodNetwork", {}, () => undefined, AbortSignal.timeout(100));
+/** Watches until the first event. */
+const watched = () => {
+  const ended = new AbortController();
+  return client.stream("WatchPodNetwork", {}, () => ended.abort(), ended.signal);
+};
 const listRequest = framed(rpcMethods.get("ListPodNetwork")?.request.encode({ without_status: true }) ?? new Uint8Array());
 
 test("a client that resets its requests at once, also one that is no gRPC, leaves a server that answers", async () => {
@@ -106,7 +117,7 @@ test("a client that resets its requests at once, also one that is no gRPC, leave
   const stranger = await connectFrames(socket());
   connections.push(stranger);
   stranger.send(Buffer.from("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
-  await expect.poll(() => stranger.ended(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => stranger.ended()).toBe(true);
   expect(await listing()).toMatchObject({ ok: true });
 });
 
@@ -124,23 +135,31 @@ test.each([
   }
   expect(await listing()).toMatchObject({ ok: true });
   connection.read(true);
-  await expect.poll(() => connection.ended(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => connection.ended()).toBe(true);
 });
 
-test("requests that never end share 4 MiB: further ones are refused, and the time limit frees the memory", async () => {
+/** Sends requests that never end, of more than 4 MiB together, on connections of their own. */
+async function sendUnfinished(): Promise<void> {
   for (let index = 0; index < 3; index += 1) {
     const connection = await raw();
     for (let stream = 1; stream < 32; stream += 2)
       connection.send(headers(stream, set), data(stream, announced(maxRequestBytes), false));
   }
+}
+
+test("requests that never end share 4 MiB: further ones are refused, and the time limit frees the memory", async () => {
+  // A busy machine may not answer before the time limit of the first requests, so they are sent again.
   await expect
-    .poll(async () => client.call("SetPodNetwork", network("late", 1, 10)), { timeout: 10_000 })
+    .poll(async () => {
+      await sendUnfinished();
+      return client.call("SetPodNetwork", network("late", 1, 10));
+    })
     .toMatchObject({
       ok: false,
       failure: { code: resourceExhausted, message: expect.stringContaining("unfinished requests") },
     });
   await expect
-    .poll(async () => client.call("SetPodNetwork", network("late", 1, 10)), { timeout: 10_000, interval: 100 })
+    .poll(async () => client.call("SetPodNetwork", network("late", 1, 10)), { interval: 100 })
     .toMatchObject({ ok: true });
 });
 
@@ -152,7 +171,7 @@ test("a request of tiny pieces, and one of too many fields, are answered; the la
     ...[...message].map((byte) => data(1, new Uint8Array([byte]), false)),
     data(1, new Uint8Array(), true),
   );
-  await expect.poll(async () => JSON.stringify(await listing()), { timeout: 10_000 }).toContain('"pieces"');
+  await expect.poll(async () => JSON.stringify(await listing())).toContain('"pieces"');
   const plugins = Array.from({ length: 20_000 }, () => ({}));
   expect(await client.call("SetPodNetwork", { config: { cniv1_config: { plugins } } })).toMatchObject({
     ok: false,
@@ -161,21 +180,19 @@ test("a request of tiny pieces, and one of too many fields, are answered; the la
 });
 
 test("answers that clients do not read share 16 MiB: a further long answer is refused, and a short one is not", async () => {
-  client.close();
-  server.close();
-  await start(60_000);
+  await restart();
   await setMiB(2);
   // node:http2 bounds each connection, so one is not enough.
   const unread = [await raw(0), await raw(0), await raw(0), await raw(0)];
   for (const each of unread)
     for (let stream = 1; stream < 6; stream += 2) each.send(headers(stream, list), data(stream, listRequest, true));
-  await expect.poll(listing, { timeout: 20_000, interval: 20 }).toMatchObject({
+  await expect.poll(listing, { interval: 20 }).toMatchObject({
     ok: false,
     failure: { code: resourceExhausted, message: expect.stringContaining("have not read") },
   });
   expect(await client.call("SetPodNetwork", network("short", 1, 10))).toMatchObject({ ok: true });
   for (const each of unread) each.close();
-  await expect.poll(listing, { timeout: 10_000, interval: 20 }).toMatchObject({ ok: true });
+  await expect.poll(listing, { interval: 20 }).toMatchObject({ ok: true });
 });
 
 test("an answer that its client does not read is dropped after the time limit", async () => {
@@ -183,33 +200,35 @@ test("an answer that its client does not read is dropped after the time limit", 
   const connection = await raw(0);
   connection.send(headers(1, list), data(1, listRequest, true));
   const resetFrame = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, 1]);
-  await expect.poll(() => connection.text().includes(resetFrame.toString("latin1")), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => connection.text().includes(resetFrame.toString("latin1"))).toBe(true);
 });
 
 test("a client that watches and does not read loses its stream, and its place among the watchers", async () => {
+  // Without the time limit, only the bound of bytes ends a stream.
+  await restart();
   const connection = await raw(0);
   for (let stream = 1; stream < 32; stream += 2) connection.send(headers(stream, watch), data(stream, announced(0), true));
   const other = await raw(0);
   for (let stream = 1; stream < 32; stream += 2) other.send(headers(stream, watch), data(stream, announced(0), true));
-  await expect.poll(watched, { timeout: 10_000, interval: 20 }).toMatchObject({ code: resourceExhausted });
+  await expect.poll(watched, { interval: 20 }).toMatchObject({ code: resourceExhausted });
   // 32 clients that watch share 16 MiB: they lose their streams soon after 512 KiB.
   for (let generation = 1; generation <= 20; generation += 1)
     expect(await client.call("SetPodNetwork", network("busy", generation, 15_900))).toMatchObject({ ok: true });
-  await expect.poll(watched, { timeout: 10_000, interval: 100 }).toBe(undefined);
+  await expect.poll(watched, { interval: 100 }).toBe(undefined);
 });
 
 test("clients that keep idle connections do not keep others out: the connection that is idle longest ends", async () => {
   const events: object[] = [];
   const ended = new AbortController();
   const watching = client.stream("WatchPodNetwork", {}, (event) => events.push(event), ended.signal);
-  await expect.poll(() => events.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => events.length).toBe(1);
   for (let index = 0; index < maxConnections + 6; index += 1) connections.push(await connectFrames(socket()));
   const [first, second] = connections;
-  await expect.poll(() => [first?.ended(), second?.ended()], { timeout: 10_000 }).toEqual([true, true]);
+  await expect.poll(() => [first?.ended(), second?.ended()]).toEqual([true, true]);
   const late = new NetworkApiClient(socket());
   expect(await late.call("SetPodNetwork", network("late", 1, 10))).toMatchObject({ ok: true });
   late.close();
-  await expect.poll(() => events.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => events.length).toBe(2);
   ended.abort();
   expect(await watching).toBe(undefined);
 });
@@ -221,14 +240,14 @@ test("requests that are refused and never end keep their connections' places unt
     const connection = await raw();
     connection.send(index % 2 === 0 ? headers(1, list, open) : headers(1, "/absent"));
   }
-  await expect.poll(async () => (await listing()).ok, { timeout: 10_000, interval: 50 }).toBe(true);
+  await expect.poll(async () => (await listing()).ok, { interval: 50 }).toBe(true);
   expect(warnings.every((text) => text.includes("which is the maximum"))).toBe(true);
 });
 
 test("other content types are refused, and a long path is cut in the answer", async () => {
   const connection = await raw();
   connection.send(headers(1, `/${"%".repeat(7000)}`), headers(3, list, { "content-type": "application/grpc-web" }));
-  await expect.poll(() => connection.text().length, { timeout: 10_000 }).toBeGreaterThan(60);
+  await expect.poll(() => connection.text().length).toBeGreaterThan(60);
   expect(await listing()).toMatchObject({ ok: true });
   expect(connection.text().length).toBeLessThan(2000);
   expect(warnings).toEqual([]);

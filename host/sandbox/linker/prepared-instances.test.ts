@@ -9,7 +9,7 @@ import { defaultLimits } from "../limits.ts";
 import { callGuest, type Callable, prepareInstances } from "./call.ts";
 import type { CapabilityCall } from "./link.ts";
 
-const limits = { ...defaultLimits, timeMs: 100 };
+const limits = { ...defaultLimits, timeMs: 60_000 };
 
 async function compiled(name: string): Promise<Callable> {
   const admitted = new Admission().admit(await buildWat(name), { granted: ["log", "leases"], limits });
@@ -17,8 +17,9 @@ async function compiled(name: string): Promise<Callable> {
   return new CompiledComponents().add(admitted.value);
 }
 
-function add(component: Callable, capability: CapabilityCall = () => undefined) {
-  return callGuest(component, { verb: "add", request: plainRequests.add, limits, deadlineMs: 5000 }, capability);
+function add(component: Callable, timeMs = limits.timeMs, capability: CapabilityCall = () => undefined) {
+  const call = { verb: "add", request: plainRequests.add, limits: { ...limits, timeMs }, deadlineMs: 120_000 } as const;
+  return callGuest(component, call, capability);
 }
 
 it("E-9: no code of a guest runs before its call, and its start function counts as the call's time", async () => {
@@ -26,7 +27,7 @@ it("E-9: no code of a guest runs before its call, and its start function counts 
   prepareInstances(component, false);
   // The guest's start function never returns, so it has not run.
   expect(component.prepared).toBeDefined();
-  expect(add(component)).toMatchObject({ kind: "broken", fault: "LIMIT_TIME" });
+  expect(add(component, 100)).toMatchObject({ kind: "broken", fault: "LIMIT_TIME" });
 });
 
 it("serve one call, and the next call has none of its memory", async () => {

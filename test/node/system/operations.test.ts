@@ -223,7 +223,7 @@ describe.skipIf(missing("netlink", missingPrivateNamespaces))("in a pod's namesp
     expect(gone.ok ? "" : gone.fault.msg).toMatch(/^deleting the route 0\.0\.0\.0\/0 via 10\.9\.0\.1 dev eth0 in .*: ESRCH/);
   });
 
-  test("lists thousands of routes completely", { timeout: 120_000 }, async () => {
+  test("lists thousands of routes completely", async () => {
     const batch = Array.from({ length: 5000 }, (_, n) => `route add 10.${100 + (n >> 8)}.${n & 255}.0/24 via 10.9.0.1`);
     execFileSync("ip", ["-n", pod.name, "-batch", "-"], { input: batch.join("\n") });
     expect(await routes()).toHaveLength(ipJson("-4 route show").length + ipJson("-6 route show").length);

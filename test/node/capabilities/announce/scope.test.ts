@@ -80,8 +80,7 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
         ip(neighbour, "neighbour", "add", address, "lladdr", "02:00:00:00:00:99", "nud", "reachable", "dev", "eth0");
       attach();
       expect(await use(["10.9.0.2", "fd09::2"], {}, goUp)).toEqual({ ok: undefined });
-      for (const address of ["10.9.0.2", "fd09::2"])
-        await expect.poll(() => learned(address), { timeout: 10_000 }).toContain(MAC);
+      for (const address of ["10.9.0.2", "fd09::2"]) await expect.poll(() => learned(address)).toContain(MAC);
       expect(pod.ping("10.9.0.1") && neighbour.ping("10.9.0.2") && neighbour.ping("fd09::2")).toBe(true);
     });
 

@@ -149,7 +149,7 @@ describe.skipIf(missing("a crowded pod", missingPrivateNamespaces))(
 );
 
 describe.skipIf(missing("concurrent applies", missingPrivateNamespaces))("concurrent applies", () => {
-  test("attach 32 pods to a bridge that does not exist yet, over two connections", { timeout: 120_000 }, async () => {
+  test("attach 32 pods to a bridge that does not exist yet, over two connections", async () => {
     const links = await openLinkTests();
     const pods = Array.from({ length: 32 }, () => createPodNamespace("many"));
     try {
@@ -174,7 +174,7 @@ describe.skipIf(missing("concurrent applies", missingPrivateNamespaces))("concur
     }
   });
 
-  test("that fail keep a bridge that they made for those that succeed", { timeout: 120_000 }, async () => {
+  test("that fail keep a bridge that they made for those that succeed", async () => {
     const links = await openLinkTests();
     const pods = Array.from({ length: 12 }, () => createPodNamespace("many"));
     try {

@@ -194,7 +194,7 @@ describe.skipIf(missing("reading links", missingPrivateNamespaces))("reading", (
     expect(sent).toEqual([]);
   });
 
-  test("settle fails for a duplicate address, and for a link that is not running in time", { timeout: 60_000 }, async () => {
+  test("settle fails for a duplicate address, and for a link that is not running in time", async () => {
     links.ip("link set br0 up");
     links.ip("address add fd09::5/64 dev br0 nodad");
     // Before the port forwards, the bridge drops the probes of duplicate address detection.

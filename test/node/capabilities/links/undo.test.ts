@@ -76,7 +76,7 @@ const operations: readonly LinksOperation[] = [
 
 /** Waits: the kernel makes changes that depend on the carrier (local routes, the flag linkdown) with a delay. */
 async function settlesTo(look: () => unknown, wanted: unknown): Promise<void> {
-  await vi.waitFor(() => expect(look()).toEqual(wanted), { timeout: 10_000, interval: 50 });
+  await vi.waitFor(() => expect(look()).toEqual(wanted), { timeout: 120_000, interval: 50 });
 }
 
 /**
@@ -122,7 +122,7 @@ describe.skipIf(missing("undo", missingPrivateNamespaces))("a failing apply", ()
       "neighbour add 10.9.0.51 lladdr 02:00:00:00:00:51 dev eth0",
     ])
       links.ip(args, pod);
-    await vi.waitUntil(() => hasLinkLocal(pod), { timeout: 10_000, interval: 20 });
+    await vi.waitUntil(() => hasLinkLocal(pod), { timeout: 120_000, interval: 20 });
   });
   afterEach(async () => {
     pod.dispose();
@@ -136,7 +136,7 @@ describe.skipIf(missing("undo", missingPrivateNamespaces))("a failing apply", ()
     expect([snapshot(links.node.path), snapshot(pod.path)]).not.toEqual(before);
   });
 
-  test("is undone at whichever operation it fails: both namespaces are as before", { timeout: 120_000 }, async () => {
+  test("is undone at whichever operation it fails: both namespaces are as before", async () => {
     const before = [snapshot(links.node.path), snapshot(pod.path)];
     // Not after delete-link: a removed link cannot be restored.
     for (let count = 0; count < operations.length; count++) {
@@ -221,7 +221,7 @@ describe.skipIf(missing("undo", missingPrivateNamespaces))("a failing apply", ()
         if (!restoresMac || carrierCame) return undefined;
         carrierCame = true;
         links.ip("link set vethown up");
-        return vi.waitUntil(isChangedLinkLocal, { timeout: 10_000, interval: 10 }).then(() => links.shim.netlink(effect));
+        return vi.waitUntil(isChangedLinkLocal, { timeout: 120_000, interval: 10 }).then(() => links.shim.netlink(effect));
       },
     });
     const outcome = await capability.apply([

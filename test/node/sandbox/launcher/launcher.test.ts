@@ -125,13 +125,11 @@ describe("the launcher", () => {
       const withoutRoot = kept.map((each, at) => (kept[at - 1] === "--namespaces" ? (0x7c00_0000).toString(16) : each));
       const child = spawn(launcher, withoutRoot, { env: {}, stdio: ["pipe", "pipe", "ignore"] });
       const descendants = (): readonly number[] => childrenOf(child.pid ?? 0).flatMap((pid) => [pid, ...childrenOf(pid)]);
-      await expect.poll(() => descendants().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+      await expect.poll(() => descendants().length).toBeGreaterThanOrEqual(3);
       const pids = descendants();
       if (way === "kill") child.kill("SIGKILL");
       else child.stdin.destroy();
-      await expect
-        .poll(() => pids.filter((pid) => existsSync(`/proc/${pid}`) && !isZombie(pid)), { timeout: 10_000 })
-        .toEqual([]);
+      await expect.poll(() => pids.filter((pid) => existsSync(`/proc/${pid}`) && !isZombie(pid))).toEqual([]);
       child.kill("SIGKILL");
     }
   });

@@ -110,7 +110,7 @@ describe("a pool of sandbox processes", () => {
     expect(sandboxProcesses()).toEqual([first]);
     expect(await call("trap-unreachable")).toContain("DELEGATE_TRAPPED");
     // The process of the other component is not affected.
-    await expect.poll(() => sandboxProcesses(), { timeout: 20_000 }).toEqual([first]);
+    await expect.poll(() => sandboxProcesses()).toEqual([first]);
     expect(pool.counts).toMatchObject({ started: 2, idle: 1 });
     expect(await call("good-leases")).toBe("OK");
     expect(sandboxProcesses()).toEqual([first]);
@@ -141,7 +141,7 @@ describe("a pool of sandbox processes", () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     for (const pid of sandboxProcesses()) process.kill(pid, "SIGKILL");
     expect(await killed).toContain("SANDBOX_UNAVAILABLE");
-    await expect.poll(() => pool.counts.idle, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => pool.counts.idle).toBe(0);
     expect(await call("good-leases")).toBe("OK");
   });
 
@@ -203,10 +203,10 @@ describe("a sandbox process belongs to one component and one source", () => {
     expect(await call("good-leases")).toBe("OK");
     const [first] = sandboxProcesses();
     expect(await call("memory-touched")).toBe("OK");
-    await expect.poll(() => sandboxProcesses().length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => sandboxProcesses().length).toBe(1);
     expect(sandboxProcesses()).not.toContain(first);
     expect(await call("good-leases")).toBe("OK");
-    await expect.poll(() => pool.counts.ended, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => pool.counts.ended).toBe(2);
   });
 
   it("makes way for a call of another component at the maximum, which does not starve", async () => {
@@ -220,6 +220,6 @@ describe("a sandbox process belongs to one component and one source", () => {
   it("is not its owner's only one: the others end after a while", async () => {
     start({ warm: 0, maxProcesses: 3, keepMs: 50 });
     expect(new Set(await Promise.all([1, 2, 3].map(() => call("good-leases"))))).toEqual(new Set(["OK"]));
-    await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ idle: 1, busy: 0 });
+    await expect.poll(() => pool.counts).toMatchObject({ idle: 1, busy: 0 });
   });
 });

@@ -81,7 +81,7 @@ describe("admission in a sandbox process", () => {
     expect(new Set(all.map((result) => JSON.stringify(result))).size).toBe(1);
     expect(all[0]).toMatchObject({ fault: { kind: "COMPONENT_REFUSED" } });
     expect(await admission.admit(refused, terms, "bad")).toEqual(all[0]);
-    await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ started: 1, ended: 1, idle: 0, busy: 0 });
+    await expect.poll(() => pool.counts).toMatchObject({ started: 1, ended: 1, idle: 0, busy: 0 });
   });
 
   it("fails with SANDBOX_UNAVAILABLE if no process can be started, and is tried again later", async () => {

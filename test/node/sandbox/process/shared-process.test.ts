@@ -102,7 +102,7 @@ describe("calls of one component whose imports wait", () => {
       answer(number, `answer ${number}`);
       expect(await outcomes[number]).toBe(`DELEGATE_FAILED: answer ${number}`);
     }
-    await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ busy: 0, idle: 1, started: 1, ended: 0 });
+    await expect.poll(() => pool.counts).toMatchObject({ busy: 0, idle: 1, started: 1, ended: 0 });
   });
 
   it("do not block each other: two processes, 32 calls that each wait for a call of another component", async () => {
@@ -127,8 +127,8 @@ describe("calls of one component whose imports wait", () => {
     expect(inner.length).toBe(24);
     // Further processes were started while suspended calls held two, and ended afterwards.
     expect(pool.counts.started).toBeGreaterThan(1);
-    await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ idle: 1, busy: 0, starting: 0, waiting: 0 });
-    await expect.poll(() => pool.counts.started - pool.counts.ended, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => pool.counts).toMatchObject({ idle: 1, busy: 0, starting: 0, waiting: 0 });
+    await expect.poll(() => pool.counts.started - pool.counts.ended).toBe(1);
   });
 
   it("do not share a process with calls of another component or with a synchronous call", async () => {
@@ -196,7 +196,7 @@ describe("when one of the calls in a process fails", () => {
     answer(1, "after");
     answer(2, "after");
     expect(await Promise.all(outcomes)).toEqual(["before", "after", "after"].map((text) => `DELEGATE_FAILED: ${text}`));
-    await expect.poll(() => sandboxProcesses(), { timeout: 20_000 }).not.toContain(pid);
+    await expect.poll(() => sandboxProcesses()).not.toContain(pid);
     expect(await call("waits-as-told")).toBe("DELEGATE_FAILED: kept");
   });
 
@@ -210,7 +210,7 @@ describe("when one of the calls in a process fails", () => {
     answer(0, "waits");
     answer(1, "after");
     expect(await outcomes[1]).toBe("DELEGATE_FAILED: after");
-    await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ busy: 1, waiting: 0 });
+    await expect.poll(() => pool.counts).toMatchObject({ busy: 1, waiting: 0 });
   });
 
   it("because a capability throws or rejects, the others go on", async () => {
@@ -241,12 +241,12 @@ describe("when one of the calls in a process fails", () => {
     start({ maxProcesses: 2 });
     const never = loading(() => new Promise(() => undefined));
     for (let round = 0; round < 5; round += 1) {
-      await expect.poll(() => pool.counts.idle, { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => pool.counts.idle).toBe(1);
       const calls = Array.from({ length: 64 }, () => call("waits-as-told", never, { deadlineMs: 100 }));
       expect((await Promise.all(calls)).filter((outcome) => !outcome.startsWith("LIMIT_TIME"))).toEqual([]);
     }
     expect(await call("waits-as-told")).toBe("DELEGATE_FAILED: kept");
-    await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ busy: 0, waiting: 0, starting: 0 });
+    await expect.poll(() => pool.counts).toMatchObject({ busy: 0, waiting: 0, starting: 0 });
     expect(sandboxProcesses().length).toBe(pool.counts.idle);
   });
 });
