@@ -36,13 +36,13 @@ const off: readonly (readonly [canary: string, switches: ProofSwitches])[] = [
   ["capability", { granted: ["log", "leases"] }],
 ];
 
-test.each(off)("X-6: a limit that is switched off is red: %s", { timeout: slow }, async (canary, switches) => {
+test.each(off)("X-6: a limit that is switched off is red: %s", async (canary, switches) => {
   const [proof, ...others] = await proveLimits(new InProcessRunner(), { ...switches, names: [canary] });
   expect(others).toEqual([]);
   expect(proof).toMatchObject({ name: canary, holds: false, ended: "OK" });
 });
 
-test("X-6: a limit that is switched off is red: recursion, on a stack without a bound", { timeout: slow }, async () => {
+test("X-6: a limit that is switched off is red: recursion, on a stack without a bound", async () => {
   const code = `
     const { parentPort } = require("node:worker_threads");
     Promise.all([import(${JSON.stringify(imports)}), import(${JSON.stringify(runner)})])

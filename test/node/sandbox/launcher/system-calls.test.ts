@@ -18,7 +18,7 @@ import { allowedNames, systemCallFilter } from "../../../../host/sandbox/launche
 
 const names = ["good-leases", "waits-good", "memory-touched", "trap-unreachable", "spin"];
 const granted = ["log", "leases", "state", "delegation"];
-const limits = { ...defaultLimits, timeMs: 300 };
+const limits = { ...defaultLimits, timeMs: 60_000 };
 const components: AdmittedComponent[] = [];
 let entry: string;
 let directory: string;
@@ -43,11 +43,11 @@ async function workload(launcher: string): Promise<readonly string[]> {
   try {
     for (const component of components) {
       let end = "";
-      const repeats = ["good-leases", "memory-touched", "waits-good"].includes(names[components.indexOf(component)] ?? "")
-        ? 60
-        : 1;
+      const name = names[components.indexOf(component)] ?? "";
+      const repeats = ["good-leases", "memory-touched", "waits-good"].includes(name) ? 60 : 1;
+      const bounds = { limits: name === "spin" ? { ...limits, timeMs: 300 } : limits, deadlineMs: 120_000 };
       for (let count = 0; count < repeats; count += 1) {
-        const call = { component, verb: "add", request: plainRequests.add, limits, deadlineMs: 20_000 } as const;
+        const call = { component, verb: "add", request: plainRequests.add, ...bounds } as const;
         const result = await pool.call(call, recordingImports().imports);
         end = result.ok ? "OK" : `${result.fault.kind}: ${result.fault.msg}`;
       }

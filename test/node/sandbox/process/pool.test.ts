@@ -12,7 +12,7 @@ import type { CapabilityImports } from "../../../../host/sandbox/runner.ts";
 import type { ProcessPoolInit } from "../../../../host/sandbox/process/pool-settings.ts";
 import { ProcessPool } from "../../../../host/sandbox/process/pool.ts";
 
-const limits = { ...defaultLimits, timeMs: 5000 };
+const limits = { ...defaultLimits, timeMs: 60_000 };
 const components = new Map<string, AdmittedComponent>();
 let entry: string;
 let pool: ProcessPool;
@@ -38,7 +38,7 @@ async function call(
 ) {
   const component = components.get(name);
   if (component === undefined) throw new Error(`no component ${name}`);
-  const { deadlineMs = 20_000, source = "", ...rest } = bounds;
+  const { deadlineMs = 120_000, source = "", ...rest } = bounds;
   const allowed = { ...limits, ...rest };
   const result = await pool.call(
     { component, verb: "add", request: plainRequests.add, limits: allowed, deadlineMs, source },
@@ -56,20 +56,17 @@ describe("a pool of sandbox processes", () => {
     start();
     await call("good-leases");
     const slow = leases(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await new Promise((resolve) => setTimeout(resolve, 1200));
       return { ok: undefined };
     });
-    expect(await call("good-leases", { timeMs: 500 }, slow)).toBe("OK");
+    expect(await call("good-leases", { timeMs: 1000 }, slow)).toBe("OK");
   });
 
   it("E-9: ends a call at its deadline, also during an import", async () => {
     start();
     await call("good-leases");
     const never = leases(() => new Promise<{ ok: undefined }>(() => undefined));
-    const ended = call("good-leases", { deadlineMs: 300 }, never);
-    expect(await Promise.race([ended, new Promise((resolve) => setTimeout(() => resolve("hangs"), 5000))])).toContain(
-      "LIMIT_TIME",
-    );
+    expect(await call("good-leases", { deadlineMs: 300 }, never)).toContain("LIMIT_TIME");
     expect(await call("good-leases")).toBe("OK");
   });
 
@@ -79,8 +76,9 @@ describe("a pool of sandbox processes", () => {
     // NaN if there is no sandbox process: kill(0) would signal the whole process group.
     const [stopped = Number.NaN] = sandboxProcesses();
     process.kill(stopped, "SIGSTOP");
-    const answer = call("good-leases", { timeMs: 200 });
-    await new Promise((resolve) => setTimeout(resolve, 900));
+    // The guest has ten times as long on the wall clock.
+    const answer = call("good-leases", { timeMs: 2000 });
+    await new Promise((resolve) => setTimeout(resolve, 2300));
     process.kill(stopped, "SIGCONT");
     expect(await answer).toBe("OK");
     expect(sandboxProcesses()).toEqual([stopped]);
@@ -135,10 +133,10 @@ describe("a pool of sandbox processes", () => {
     start();
     await call("good-leases");
     for (const pid of sandboxProcesses()) process.kill(pid, "SIGKILL");
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect.poll(() => pool.counts).toMatchObject({ idle: 0, ended: 1 });
     expect(await call("good-leases")).toBe("OK");
-    const killed = call("spin", { timeMs: 4000 });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const killed = call("spin");
+    await expect.poll(() => pool.counts.busy).toBe(1);
     for (const pid of sandboxProcesses()) process.kill(pid, "SIGKILL");
     expect(await killed).toContain("SANDBOX_UNAVAILABLE");
     await expect.poll(() => pool.counts.idle).toBe(0);
@@ -172,7 +170,7 @@ describe("a pool of sandbox processes", () => {
     start();
     const component = components.get("good-leases");
     if (component === undefined) throw new Error("no component");
-    const bare = { verb: "add", request: plainRequests.add, limits, deadlineMs: 20_000 } as const;
+    const bare = { verb: "add", request: plainRequests.add, limits, deadlineMs: 120_000 } as const;
     const broken = { ...component, key: "none", modules: [new Uint8Array([0])] };
     expect(await pool.call({ ...bare, component: broken }, recordingImports().imports)).toMatchObject({
       fault: { kind: "COMPONENT_REFUSED" },
