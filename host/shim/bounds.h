@@ -19,7 +19,9 @@
 #define NETLINK_SEND_BUFFER (8 << 20)  /* SO_SNDBUF, which the kernel doubles: bounds one batch */
 #define NETLINK_RECEIVE_BUFFER (1 << 20) /* SO_RCVBUF, which the kernel doubles */
 #define NETLINK_REPLY_MAX (16u << 20)  /* some 100 000 routes */
+#ifndef NETLINK_MS                     /* tests compile with other times */
 #define NETLINK_MS 10000               /* upper bound of a NETLINK's deadline */
+#endif
 #define NETLINK_SECOND_FD 960          /* the second namespace's descriptor (PROTOCOL.md); the shim's others are lower */
 #define SYSCTL_MAX 65536               /* of one value */
 #define PACKETS_MAX 64
@@ -32,10 +34,12 @@
 
 #define ENGINES_MAX 4                  /* one-shot engines at once on a node */
 #define CONNECT_MS 1000                /* wait for a daemon to accept the connection */
+#ifndef WELCOME_MS                     /* tests compile with other times */
 #define WELCOME_MS 2000                /* wait for a daemon's WELCOME */
+#endif
 #define WELCOME_TRIES 10               /* connections to a daemon that closes them before its WELCOME */
 #define WELCOME_PAUSE_MS 20            /* between these connections, from the third on */
-#ifndef SEARCH_MS                      /* tests compile with shorter times */
+#ifndef SEARCH_MS
 #define SEARCH_MS 30000                /* an ADD, DEL, CHECK or GC waits for an engine */
 #endif
 #define STATUS_SEARCH_MS 5000          /* a STATUS waits for a place among the one-shot engines */

@@ -96,7 +96,7 @@ describe("agent", () => {
     }
     expect(await engine.find("a-delegate")).toMatchObject({ what: "component", path });
     expect(text((await engine.read(path)).content)).toContain("its bytes");
-    expect(await engine.netlink({ path: "", request: linksDump(), deadlineMs: 5000 })).toMatchObject({ errno: 0, sent: true });
+    expect(await engine.netlink({ path: "", request: linksDump(), deadlineMs: 60_000 })).toMatchObject({ errno: 0, sent: true });
     expect((await engine.exec({ type: "../says" })).outcome).toEqual({ kind: "not-found" });
   });
 
@@ -225,7 +225,7 @@ describe("agent", () => {
     expect((await engine.exec({ type: "never", environment })).outcome).toEqual({ kind: "not-startable", errno: 1 });
     expect((await engine.exec({ type: "absent", environment })).outcome).toEqual({ kind: "not-found" });
     expect(await engine.find("a-delegate")).toMatchObject({ what: "component", path });
-    expect(await engine.netlink({ path: "", request: linksDump(), deadlineMs: 5000 })).toMatchObject({ errno: 0, sent: true });
+    expect(await engine.netlink({ path: "", request: linksDump(), deadlineMs: 60_000 })).toMatchObject({ errno: 0, sent: true });
     expect(existsSync(mark)).toBe(false);
   });
 });

@@ -46,7 +46,7 @@ async function work(engine: EngineSide): Promise<void> {
   // Only reads in the shim's own namespace, which may be the machine's.
   const settings = [{ key: "net/ipv4/ip_forward", value: "" }];
   expect(await engine.sysctl({ path: "", settings })).toMatchObject({ errno: 0, sent: true });
-  expect(await engine.netlink({ path: "", request: encodeRequests([linksRequest]), deadlineMs: 5000 })).toMatchObject({
+  expect(await engine.netlink({ path: "", request: encodeRequests([linksRequest]), deadlineMs: 60_000 })).toMatchObject({
     errno: 0,
   });
   expect(await engine.packet({ path: "", index: 0, packets: [] })).toMatchObject({ errno: EXDEV });

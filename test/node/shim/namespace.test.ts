@@ -205,10 +205,10 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
         const before = where();
         const request = encodeRequests([linksRequest]);
         const ways = [
-          () => engine.netlink({ path: pod.path, request, deadlineMs: 5000 }),
-          () => engine.netlink({ path: pod.path, request: request.subarray(3), deadlineMs: 5000 }),
+          () => engine.netlink({ path: pod.path, request, deadlineMs: 60_000 }),
+          () => engine.netlink({ path: pod.path, request: request.subarray(3), deadlineMs: 60_000 }),
           () => engine.netlink({ path: pod.path, request, deadlineMs: 0, second: "/nonexistent" }),
-          () => engine.netlink({ path: "/etc/passwd", request, deadlineMs: 5000 }),
+          () => engine.netlink({ path: "/etc/passwd", request, deadlineMs: 60_000 }),
           () => engine.sysctl({ path: pod.path, settings: settings("net/ipv4/ip_forward") }),
           () => engine.sysctl({ path: pod.path, settings: settings("net/ipv4/conf/none/rp_filter", "1") }),
           () => engine.sysctl({ path: "/nonexistent", settings: settings("net/ipv4/ip_forward") }),

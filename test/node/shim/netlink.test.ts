@@ -38,7 +38,7 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
   test("answers every message of a batch, and continues after an error", async () => {
     const requests = [linkRequest(1), linkRequest(12_345), linkRequest(1), linksRequest];
     await run(async (engine) => {
-      const effect = { path: pod.path, request: encodeRequests(requests), deadlineMs: 5000 };
+      const effect = { path: pod.path, request: encodeRequests(requests), deadlineMs: 60_000 };
       const { errno, sent, reply } = await engine.netlink(effect);
       expect([errno, sent]).toEqual([0, true]);
       const answers = decodeAnswers(reply, requests.length);
@@ -57,7 +57,7 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
       await engine.request();
       const before = look();
       for (const path of [pod.path, "", "/nonexistent", "/etc/passwd"]) {
-        await engine.netlink({ path, request: encodeRequests([linksRequest]), deadlineMs: 5000 });
+        await engine.netlink({ path, request: encodeRequests([linksRequest]), deadlineMs: 60_000 });
       }
       expect(look()).toEqual(before);
       const { stdout } = await engine.exec({ type: "where" });
@@ -67,7 +67,7 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
   });
 
   test("keeps one netfilter socket, and discards late answers to earlier effects", async () => {
-    const what = { path: "", protocol: "netfilter", deadlineMs: 5000 } as const;
+    const what = { path: "", protocol: "netfilter", deadlineMs: 60_000 } as const;
     const [beginning, generation] = [0x10, 0x0a10];
     const [foreign, general] = [Uint8Array.of(0, 0, 0, 200), new Uint8Array(4)];
     // The kernel refuses a batch for an unknown subsystem as a whole; its messages get no answers.
@@ -102,7 +102,7 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
       await engine.request();
       const before = readdirSync(`/proc/${engine.shim.pid}/fd`);
       const answered = async (effect: { path: string; second?: string }): Promise<number | undefined> => {
-        const { reply, errno } = await engine.netlink({ request, deadlineMs: 5000, ...effect });
+        const { reply, errno } = await engine.netlink({ request, deadlineMs: 60_000, ...effect });
         expect(errno).toBe(0);
         return decodeAnswers(reply, 1)[0]?.errno;
       };
@@ -113,7 +113,7 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
         ["/nonexistent", 2],
         [`/${"n".repeat(5000)}`, ENAMETOOLONG],
       ] as const) {
-        expect(await engine.netlink({ path: "", request, deadlineMs: 5000, second })).toMatchObject({ errno, sent: false });
+        expect(await engine.netlink({ path: "", request, deadlineMs: 60_000, second })).toMatchObject({ errno, sent: false });
       }
       expect(readdirSync(`/proc/${engine.shim.pid}/fd`)).toEqual(before);
     });
@@ -124,7 +124,7 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
     const link = join(shop.directory, "own");
     symlinkSync("/proc/self/ns/net", link);
     await run(async (engine) => {
-      const asked = { request, deadlineMs: 5000, foreign: true };
+      const asked = { request, deadlineMs: 60_000, foreign: true };
       for (const path of ["/proc/self/ns/net", `/proc/${process.pid}/ns/net`, link]) {
         expect(await engine.netlink({ ...asked, path })).toMatchObject({ errno: EXDEV, sent: false });
         expect(await engine.netlink({ ...asked, path: "", second: path })).toMatchObject({ errno: EXDEV, sent: false });
@@ -155,7 +155,7 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
     ];
     await run(async (engine) => {
       for (const request of refused) {
-        expect(await engine.netlink({ path: "", request, deadlineMs: 5000 })).toMatchObject({ errno: EINVAL, sent: false });
+        expect(await engine.netlink({ path: "", request, deadlineMs: 60_000 })).toMatchObject({ errno: EINVAL, sent: false });
       }
       for (const [path, errno] of [
         ["/nonexistent", 2],
@@ -163,9 +163,9 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
         ["/dev/null", EINVAL],
         [`/${"n".repeat(5000)}`, ENAMETOOLONG],
       ] as const) {
-        expect(await engine.netlink({ path, request: valid, deadlineMs: 5000 })).toMatchObject({ errno, sent: false });
+        expect(await engine.netlink({ path, request: valid, deadlineMs: 60_000 })).toMatchObject({ errno, sent: false });
       }
-      expect(await engine.netlink({ path: "", request: valid, deadlineMs: 5000 })).toMatchObject({ errno: 0, sent: true });
+      expect(await engine.netlink({ path: "", request: valid, deadlineMs: 60_000 })).toMatchObject({ errno: 0, sent: true });
     });
   });
 
@@ -178,7 +178,7 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
       chmodSync(stuck, 0o755);
       const answer = await run(async (engine) => {
         await engine.request();
-        void engine.netlink({ path: pod.path, request: encodeRequests([linksRequest]), deadlineMs: 5000 });
+        void engine.netlink({ path: pod.path, request: encodeRequests([linksRequest]), deadlineMs: 60_000 });
         await engine.shim.answer;
       }, stuck);
       expect(answer.status).toBe(1);

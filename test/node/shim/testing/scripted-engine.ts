@@ -177,7 +177,7 @@ export class EngineSide {
   }
 
   exec(effect: Partial<Omit<Exec, "kind">> & Pick<Exec, "type">, channel?: number): Promise<Executed> {
-    const whole = { environment: new Map(), stdin: "", deadlineMs: 20_000, stdoutCap: 1 << 20, stderrCap: 1 << 16, ...effect };
+    const whole = { environment: new Map(), stdin: "", deadlineMs: 600_000, stdoutCap: 1 << 20, stderrCap: 1 << 16, ...effect };
     return this.#ask<Executed>("executed", { kind: "exec", ...whole }, channel);
   }
 
