@@ -39,7 +39,7 @@ function plugin(script: string, exec: object = {}, cluster: object = {}): string
   return at("kubeconfig");
 }
 
-const limits = { maxMs: 20_000, maxBytes: 64 * 1024 };
+const limits = { maxMs: 600_000, maxBytes: 64 * 1024 };
 const source = (path: string, more: Partial<typeof limits> = {}): ReturnType<typeof kubeconfigCredentials> =>
   kubeconfigCredentials(path, { plugins: { read: readCredentialPlugin, run: credentialPluginRunner({ ...limits, ...more }) } });
 const refused = (msg: RegExp): object => ({
@@ -140,10 +140,12 @@ describe("a credential plugin", () => {
   });
 
   test("that hangs is ended in time, also if its own child holds the pipe", async () => {
-    const began = performance.now();
-    const read = await source(plugin("echo $$ > pid\nsleep 20 &\necho $! > child\nwait"), { maxMs: 1500 })();
-    expect(read).toMatchObject(refused(/it gave no credential within 1\.5 s$/));
-    expect(performance.now() - began).toBeLessThan(10_000);
+    const path = plugin("echo $$ > pid\nsleep 1000 &\necho $! > child\nwait");
+    // A busy machine needs longer until the plugin has begun.
+    for (let seconds = 1.5; !existsSync(at("child")); seconds *= 3) {
+      const read = await source(path, { maxMs: seconds * 1000 })();
+      expect(read).toMatchObject(refused(new RegExp(`it gave no credential within ${seconds} s$`)));
+    }
     const pid = Number(readFileSync(at("pid"), "utf8"));
     await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
     process.kill(Number(readFileSync(at("child"), "utf8")), "SIGKILL");
@@ -162,7 +164,7 @@ describe("a credential plugin", () => {
       const script = `[ -t 0 ] && t=terminal || t=none\necho "$t $KUBERNETES_EXEC_INFO" >> seen\n${print({ token: "t" })}`;
       for (const interactiveMode of ["Always", "IfAvailable", "Never"]) {
         const line = [process.execPath, ...probeOf(plugin(script, { interactiveMode }))].map((word) => `'${word}'`).join(" ");
-        const { status } = spawnSync("script", ["-qec", line, "/dev/null"], { encoding: "utf8", timeout: 20_000 });
+        const { status } = spawnSync("script", ["-qec", line, "/dev/null"], { encoding: "utf8", timeout: 120_000 });
         expect(status).toBe(0);
       }
       const seen = readFileSync(at("seen"), "utf8").trim().split("\n");
