@@ -63,7 +63,7 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
       await callWith(
         async (engine) => {
           const shim = { netlink: engine.netlink.bind(engine), packet: engine.packet.bind(engine) };
-          const scope = { verb: "ADD", attachment: { ifname: "eth0" }, netns: pod.path, waitMs: 5000, ...changes } as const;
+          const scope = { verb: "ADD", attachment: { ifname: "eth0" }, netns: pod.path, waitMs: 600_000, ...changes } as const;
           before();
           answers.push(await announceFor(scope, shim, () => performance.now()).send(addresses));
         },

@@ -199,7 +199,7 @@ describe.skipIf(missing("reading links", missingPrivateNamespaces))("reading", (
     links.ip("address add fd09::5/64 dev br0 nodad");
     // Before the port forwards, the bridge drops the probes of duplicate address detection.
     await vi.waitUntil(() => links.ip("-d link show dev vethown").includes("state forwarding"), {
-      timeout: 30_000,
+      timeout: 120_000,
       interval: 20,
     });
     const { capability } = links.capability({ pod });

@@ -70,7 +70,7 @@ const operations: readonly LinksOperation[] = [
     tag: "add-macvlan",
     val: { name: "extra1", parent: { place: "host", name: "lt1" }, mode: "bridge", mtu: 1400, broadcastQueue: 500 },
   },
-  { tag: "settle", val: { link: eth0, milliseconds: 5000 } },
+  { tag: "settle", val: { link: eth0, milliseconds: 30_000 } },
   { tag: "delete-link", val: { place: "pod", name: "extra1" } },
 ];
 
