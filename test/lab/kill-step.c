@@ -2,7 +2,7 @@
    the file and sends SIGKILL to the process that the file names: "engine" (the other child of the parent), "shim" (the parent), or
    "both". Then the plugin waits until the shim or the kernel kills it. With "fail" in the file the plugin kills no process and fails
    like a plugin whose backend is busy. */
-#include "../plugins/record.h"
+#include "plugins/record.h"
 
 /* Kills all children of the shim except this process. The engine is the only one, because steps run one at a time. */
 static int kill_siblings(pid_t shim) {
