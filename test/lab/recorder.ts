@@ -33,6 +33,11 @@ export interface RecorderPlugin {
   readonly path: string;
   /** Sets the answer to a verb's nth call (from 1), or to every call of that verb. */
   script(verb: string, answer: ScriptedAnswer, nth?: number): void;
+  /**
+   * Holds a verb's nth call (from 1), or every call of that verb, after it is recorded. The answered function releases these calls;
+   * the removal of the recorder's directory does, too.
+   */
+  hold(verb: string, nth?: number): () => void;
   calls(): readonly RecordedCall[];
   /** Removes the recorded calls and their counters, and keeps the script. */
   clear(): void;
@@ -106,6 +111,11 @@ export function installRecorder(directory: string, name: string): RecorderPlugin
       if (answer.sleepMs !== undefined) writeFileSync(`${base}.sleep-ms`, String(answer.sleepMs));
       if (answer.kill !== undefined) writeFileSync(`${base}.kill`, String(answer.kill));
       if (answer.deviceInfo !== undefined) writeFileSync(`${base}.device-info`, answer.deviceInfo);
+    },
+    hold(verb, nth) {
+      const file = join(scripts, nth === undefined ? `${verb}.held` : `${verb}.${nth}.held`);
+      writeFileSync(file, "");
+      return () => rmSync(file, { force: true });
     },
     calls: () => recordedCalls(path),
     clear() {

@@ -1,9 +1,10 @@
 /* The recorder: a CNI plugin that records its calls and answers as a script says.
 
    It appends one line to "<binary>.log" (see record.h) and then looks into the directory "<binary>.script" for
-     VERB.N.out  VERB.N.err  VERB.N.exit  VERB.N.sleep-ms  VERB.N.kill     for the Nth call of that verb, else
-     VERB.out    VERB.err    VERB.exit    VERB.sleep-ms    VERB.kill       for every call:
-   the bytes for stdout and stderr, the exit status, a pause before the answer, a signal that kills the recorder. It writes
+     VERB.N.out  VERB.N.err  VERB.N.exit  VERB.N.sleep-ms  VERB.N.held  VERB.N.kill     for the Nth call of that verb, else
+     VERB.out    VERB.err    VERB.exit    VERB.sleep-ms    VERB.held    VERB.kill       for every call:
+   the bytes for stdout and stderr, the exit status, a pause before the answer, a file whose removal the recorder awaits before
+   the answer, a signal that kills the recorder. It writes
    VERB.device-info to the file that the configuration names as runtimeConfig.CNIDeviceInfoFile. If the script has neither
    `out` nor `exit` for a verb, it answers as a well-behaved plugin that does nothing. */
 #include "record.h"
@@ -39,6 +40,19 @@ static long scripted_number(const char *verb, long call, const char *part, int *
   return value;
 }
 
+static void pause_for(long ms) {
+  struct timespec pause = {ms / 1000, (ms % 1000) * 1000000};
+  while (nanosleep(&pause, &pause) != 0 && errno == EINTR) continue;
+}
+
+/* Waits while the file exists. A test's removal of its directory ends the wait, too. */
+static void wait_while_held(const char *verb, long call) {
+  char nth[PATH_MAX + 64], every[PATH_MAX + 64];
+  snprintf(nth, sizeof nth, "%s/%s.%ld.held", script, verb, call);
+  snprintf(every, sizeof every, "%s/%s.held", script, verb);
+  while (access(nth, F_OK) == 0 || access(every, F_OK) == 0) pause_for(10);
+}
+
 /* Writes the device information file, as a device's plugin does. */
 static void describe_device(const char *input, const char *verb, long call) {
   struct buffer info = {0};
@@ -65,10 +79,8 @@ int main(int argc, char **argv) {
 
   int paused, exits, killed;
   long pause_ms = scripted_number(verb, call, "sleep-ms", &paused);
-  if (paused) {
-    struct timespec pause = {pause_ms / 1000, (pause_ms % 1000) * 1000000};
-    while (nanosleep(&pause, &pause) != 0 && errno == EINTR) continue;
-  }
+  if (paused) pause_for(pause_ms);
+  wait_while_held(verb, call);
   describe_device(input.bytes, verb, call);
   struct buffer err = {0};
   if (scripted(&err, verb, call, "err")) write_all(2, err.bytes == NULL ? "" : err.bytes, err.length);
