@@ -1,5 +1,5 @@
 // callTimeoutMs (RT-08): Plexus gives a call up before the runtime does, and reserves a part of the time for the undo. The slow plugins
-// sleep for a minute, which a call without a deadline would wait for.
+// never end, so that only a call with a deadline is answered.
 
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -13,11 +13,11 @@ import { containerByte, locksPath } from "../../../host/engine/call/call-locks.t
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
 import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
 import { buildWat } from "../../hostile/components/wat.ts";
+import { withGrowingLimit } from "../../lab/growing-limit.ts";
 import { missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";
 import { nothing, openStage, type Attaching, type Stage } from "../../lab/stage.ts";
 
 const address = { stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' };
-const hanging = { sleepMs: 60_000 };
 const lockHolder = fileURLToPath(new URL("../../../host/store/locks/fixtures/holder.ts", import.meta.url));
 
 function verbs({ calls }: RecorderPlugin): readonly (string | undefined)[] {
@@ -39,7 +39,7 @@ describe.skipIf(missingForMixed("deadlines of calls")).each([false, true])(
     let runningDaemon: TestDaemon | undefined;
     let fast: RecorderPlugin;
     let slow: RecorderPlugin;
-    beforeEach(async () => {
+    async function open(): Promise<void> {
       stage = openStage(mixedInstallation);
       fast = installRecorder(stage.plexus.cniPath, "fast");
       fast.script("ADD", address);
@@ -47,11 +47,17 @@ describe.skipIf(missingForMixed("deadlines of calls")).each([false, true])(
       slow.script("ADD", address);
       const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
       runningDaemon = daemon ? await startDaemon({ socket, args: ["--calls", "1"] }) : undefined;
-    });
-    afterEach(async () => {
+    }
+    async function close(): Promise<void> {
       await runningDaemon?.stop();
       stage.dispose();
-    });
+    }
+    async function reopen(): Promise<void> {
+      await close();
+      await open();
+    }
+    beforeEach(open);
+    afterEach(close);
 
     const attaching = (containerId: string, callTimeoutMs: number): Attaching & { readonly pod: ReturnType<Stage["pod"]> } => ({
       config: stage.network([{ type: "fast" }, { type: "slow" }], { callTimeoutMs }),
@@ -83,77 +89,102 @@ describe.skipIf(missingForMixed("deadlines of calls")).each([false, true])(
     }
 
     test("ADD with a slow plugin fails before the deadline and is undone in the reserved time", async () => {
-      slow.script("ADD", hanging);
-      fast.script("DEL", { sleepMs: 300 });
-      const attachment = attaching("late", 8000);
-      const added = await call("ADD", attachment);
-      expect(added.json).toMatchObject({
-        code: 11,
-        msg: expect.stringMatching(/plugin .*\/slow did not end within the call's remaining time/),
-      });
-      expect(added.ms).toBeLessThan(30_000);
-      expect([verbs(fast), verbs(slow)]).toEqual([
-        ["ADD", "DEL"],
-        ["ADD", "DEL"],
-      ]);
-      expect(stage.left()).toEqual(nothing);
+      await withGrowingLimit(
+        8000,
+        async (limitMs) => {
+          slow.hold("ADD");
+          fast.script("DEL", { sleepMs: 300 });
+          const attachment = attaching("late", limitMs);
+          const added = await call("ADD", attachment);
+          expect(added.json).toMatchObject({
+            code: 11,
+            msg: expect.stringMatching(/plugin .*\/slow did not end within the call's remaining time/),
+          });
+          expect([verbs(fast), verbs(slow)]).toEqual([
+            ["ADD", "DEL"],
+            ["ADD", "DEL"],
+          ]);
+          expect(stage.left()).toEqual(nothing);
+        },
+        reopen,
+      );
     });
 
     test("ADD with a component that computes until the deadline fails with code 11", async () => {
-      writeFileSync(join(stage.plexus.cniPath, "spin.wasm"), await buildWat("spin"));
-      const limits = { callTimeoutMs: 6000, wasm: { limits: { timeMs: 60_000 } } };
-      const config = stage.network([{ type: "spin" }], limits);
-      const added = await call("ADD", { ...attaching("computes", 6000), config });
-      expect(added.json).toMatchObject({
-        code: 11,
-        msg: expect.stringMatching(/spin: the component did not end within the call's remaining time, \d+ ms/),
-      });
-      expect(added.ms).toBeLessThan(30_000);
+      await withGrowingLimit(
+        6000,
+        async (limitMs) => {
+          writeFileSync(join(stage.plexus.cniPath, "spin.wasm"), await buildWat("spin"));
+          const limits = { callTimeoutMs: limitMs, wasm: { limits: { timeMs: 60_000 } } };
+          const config = stage.network([{ type: "spin" }], limits);
+          const added = await call("ADD", { ...attaching("computes", limitMs), config });
+          expect(added.json).toMatchObject({
+            code: 11,
+            msg: expect.stringMatching(/spin: the component did not end within the call's remaining time, \d+ ms/),
+          });
+        },
+        reopen,
+      );
     });
 
     test("ADD is answered before the deadline even if its undo hangs; the next DEL finishes the undo", async () => {
-      slow.script("ADD", hanging);
-      slow.script("DEL", hanging, 1);
-      const attachment = attaching("stuck", 8000);
-      const added = await call("ADD", attachment);
-      expect(added.json).toMatchObject({ code: 11, details: expect.stringContaining("the next DEL tries again") });
-      expect(added.ms).toBeLessThan(30_000);
-      expect(stage.left().state).toEqual(["journal/stuck@cluster@eth0"]);
-      expect((await call("DEL", attachment)).status).toBe(0);
-      expect(stage.left()).toEqual(nothing);
+      await withGrowingLimit(
+        8000,
+        async (limitMs) => {
+          slow.hold("ADD");
+          slow.hold("DEL", 1);
+          const attachment = attaching("stuck", limitMs);
+          const added = await call("ADD", attachment);
+          expect(added.json).toMatchObject({ code: 11, details: expect.stringContaining("the next DEL tries again") });
+          expect(stage.left().state).toEqual(["journal/stuck@cluster@eth0"]);
+          expect((await call("DEL", attachment)).status).toBe(0);
+          expect(stage.left()).toEqual(nothing);
+        },
+        reopen,
+      );
     });
 
     test("DEL with a slow plugin fails before the deadline, and the next DEL succeeds", async () => {
-      const attachment = attaching("held", 8000);
-      expect((await call("ADD", attachment)).status).toBe(0);
-      slow.script("DEL", hanging, 1);
-      const deleted = await call("DEL", attachment);
-      expect(deleted.json).toMatchObject({ code: 11 });
-      expect(deleted.ms).toBeLessThan(30_000);
-      expect((await call("DEL", attachment)).status).toBe(0);
-      expect(stage.left()).toEqual(nothing);
+      await withGrowingLimit(
+        8000,
+        async (limitMs) => {
+          const attachment = attaching("held", limitMs);
+          expect((await call("ADD", attachment)).status).toBe(0);
+          slow.hold("DEL", 1);
+          const deleted = await call("DEL", attachment);
+          expect(deleted.json).toMatchObject({ code: 11 });
+          expect((await call("DEL", attachment)).status).toBe(0);
+          expect(stage.left()).toEqual(nothing);
+        },
+        reopen,
+      );
     });
 
     test("the wait for the container's lock counts as time of the call", async () => {
-      const attachment = attaching("locked", 2000);
-      const release = await holdLock("locked");
-      const refused = await call("ADD", attachment);
-      expect(refused.json).toMatchObject({
-        code: 11,
-        msg: expect.stringContaining("another call held the lock of container locked"),
-      });
-      expect(refused.ms).toBeLessThan(30_000);
-      await release();
-      expect([fast.calls(), stage.left()]).toEqual([[], nothing]);
+      await withGrowingLimit(
+        2000,
+        async (limitMs) => {
+          const attachment = attaching("locked", limitMs);
+          const release = await holdLock("locked");
+          const refused = await call("ADD", attachment);
+          expect(refused.json).toMatchObject({
+            code: 11,
+            msg: expect.stringContaining("another call held the lock of container locked"),
+          });
+          await release();
+          expect([fast.calls(), stage.left()]).toEqual([[], nothing]);
+        },
+        reopen,
+      );
     });
 
     if (!daemon) return;
     test("the wait in the daemon's queue counts as time of the call, and a late call executes no plugin", async () => {
       const release = await holdLock("first");
       const first = call("ADD", attaching("first", 60_000));
-      await expect.poll(() => metricsOf(runningDaemon), { timeout: 20_000 }).toMatch(/plexus_queue_calls\{state="active"\} 1/);
+      await expect.poll(() => metricsOf(runningDaemon)).toMatch(/plexus_queue_calls\{state="active"\} 1/);
       const second = call("ADD", attaching("second", 1));
-      await expect.poll(() => metricsOf(runningDaemon), { timeout: 20_000 }).toMatch(/plexus_queue_calls\{state="waiting"\} 1/);
+      await expect.poll(() => metricsOf(runningDaemon)).toMatch(/plexus_queue_calls\{state="waiting"\} 1/);
       await release();
       expect((await second).json).toMatchObject({ code: 11, msg: expect.stringMatching(/waited \d+ ms .* may take 1 ms/) });
       expect((await first).status).toBe(0);

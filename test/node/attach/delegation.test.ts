@@ -5,6 +5,7 @@ import { copyFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { installTestDelegate, testDelegate } from "../../lab/delegates/built.ts";
+import { withGrowingLimit } from "../../lab/growing-limit.ts";
 import { installRecorder } from "../../lab/recorder.ts";
 import { linkType, missing, privateNamespaces, referencePlugin, referencePlugins } from "../../lab/requires.ts";
 import { killStep } from "../../lab/kill-step.ts";
@@ -22,10 +23,15 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
   let stage: Stage;
   // The first build of the delegate takes long, so that it must not count as a test's time.
   beforeAll(() => testDelegate("puppet"));
-  beforeEach(async () => {
+  async function open(): Promise<void> {
     stage = openStage({ native: ["host-local"], components: ["ipam-host-local"] });
     await installTestDelegate("puppet", stage.plexus.cniPath, ["puppet", "second", "third", "fourth", "fifth", "sixth"]);
-  });
+  }
+  async function reopen(): Promise<void> {
+    stage.dispose();
+    await open();
+  }
+  beforeEach(open);
   afterEach(() => stage.dispose());
 
   interface PuppetPod {
@@ -135,32 +141,47 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     ["uses up its time", [add, { end: "spin" }], "[LIMIT_TIME]"],
     ["answers an error", [add, { end: "fail" }], "[DELEGATE_FAILED]"],
   ])("no lease leaks when a delegate %s after its IPAM's ADD", async (_, actions, kind) => {
-    const pod = puppetPod({ do: { ADD: actions, DEL: [release] }, wasm: { limits: { timeMs: 1500 } } });
-    const failed = await stage.call("ADD", pod);
-    expect(failed.json?.["details"]).toContain(kind);
-    expect(shown(stage.steps())).toEqual([
-      "ADD host-local native nested",
-      "ADD puppet wasm failed",
-      "DEL host-local native nested",
-      "DEL puppet wasm",
-    ]);
-    expect(stage.left()).toEqual(nothing);
+    await withGrowingLimit(
+      1500,
+      async (timeMs) => {
+        const pod = puppetPod({ do: { ADD: actions, DEL: [release] }, wasm: { limits: { timeMs } } });
+        const failed = await stage.call("ADD", pod);
+        expect(failed.json?.["details"]).toContain(kind);
+        expect(shown(stage.steps())).toEqual([
+          "ADD host-local native nested",
+          "ADD puppet wasm failed",
+          "DEL host-local native nested",
+          "DEL puppet wasm",
+        ]);
+        expect(stage.left()).toEqual(nothing);
+      },
+      reopen,
+    );
   });
 
   test("no lease leaks when the call times out while the delegate's IPAM plugin runs", async () => {
-    const inner = installRecorder(stage.plexus.cniPath, "inner");
-    inner.script("ADD", { sleepMs: 60_000 });
-    const type = { type: "inner" };
-    const pod = puppetPod({
-      plugins: ["inner", "host-local"],
-      do: { ADD: [add, { call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }, release] },
-    });
-    const failed = await stage.call("ADD", { ...pod, config: { ...pod.config, callTimeoutMs: 8000 } });
-    expect(failed).toMatchObject({ status: 1, json: { code: 11, msg: expect.stringContaining("plugin inner failed (add)") } });
-    // The DEL after the failed nested call may have no time left; the DEL of the undo has.
-    const verbs = inner.calls().map(({ env }) => env["CNI_COMMAND"]);
-    expect([verbs[0], verbs.at(-1)]).toEqual(["ADD", "DEL"]);
-    expect(stage.left()).toEqual(nothing);
+    await withGrowingLimit(
+      8000,
+      async (callTimeoutMs) => {
+        const inner = installRecorder(stage.plexus.cniPath, "inner");
+        inner.hold("ADD");
+        const type = { type: "inner" };
+        const pod = puppetPod({
+          plugins: ["inner", "host-local"],
+          do: { ADD: [add, { call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }, release] },
+        });
+        const failed = await stage.call("ADD", { ...pod, config: { ...pod.config, callTimeoutMs } });
+        expect(failed).toMatchObject({
+          status: 1,
+          json: { code: 11, msg: expect.stringContaining("plugin inner failed (add)") },
+        });
+        // The DEL after the failed nested call may have no time left; the DEL of the undo has.
+        const verbs = inner.calls().map(({ env }) => env["CNI_COMMAND"]);
+        expect([verbs[0], verbs.at(-1)]).toEqual(["ADD", "DEL"]);
+        expect(stage.left()).toEqual(nothing);
+      },
+      reopen,
+    );
   });
 
   test("no lease leaks when the shim is killed after the IPAM's ADD: the next DEL releases it", async () => {

@@ -3,8 +3,10 @@
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalogue } from "../../../src/fault/catalogue.ts";
+import { withGrowingLimit } from "../../lab/growing-limit.ts";
 import { leases } from "../../lab/namespaces.ts";
 import { type Answer, type Installation, installPlexus, missingBuild } from "../../lab/plexus.ts";
 
@@ -17,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => plexus.dispose());
 
-function call(verb: string, isolation: string, directory: string): Promise<Answer> {
+function call(verb: string, isolation: string, directory: string, timeMs = 60_000): Promise<Answer> {
   return plexus.call({
     verb,
     containerId: "c1",
@@ -31,7 +33,7 @@ function call(verb: string, isolation: string, directory: string): Promise<Answe
       runDir: plexus.state("run"),
       wasm: {
         isolation,
-        limits: { timeMs: 800 },
+        limits: { timeMs },
         grants: { "ipam-host-local": { log: {}, leases: { directories: [directory] }, resolver: {} } },
       },
       delegates: [{ type: "ipam-host-local", ipam: { type: "ipam-host-local", subnet: "10.5.0.0/24" } }],
@@ -55,7 +57,7 @@ describe("while another process holds the lock of the leases", () => {
     const directory = plexus.state("leases");
     mkdirSync(join(directory, "busy"));
     const release = await holdLock(join(directory, "busy", "lock"));
-    const refused = await call("ADD", "in-process", directory);
+    const refused = await call("ADD", "in-process", directory, 800);
     await release();
     expect(refused).toMatchObject({ status: 1, json: { code: catalogue.STORE_BUSY.cni } });
     expect(refused.json?.["msg"]).toContain(join(directory, "busy", "lock"));
@@ -68,11 +70,15 @@ describe("while another process holds the lock of the leases", () => {
   test("in a sandbox process the wait for the lock does not count as the delegate's time", async () => {
     const directory = plexus.state("leases");
     mkdirSync(join(directory, "busy"), { recursive: true });
-    const release = await holdLock(join(directory, "busy", "lock"));
-    const waiting = call("ADD", "process", directory);
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    await release();
-    expect(await waiting).toMatchObject({ status: 0, json: { ips: [{ address: expect.stringMatching(/^10\.5\.0\./) }] } });
-    expect(await call("DEL", "process", directory)).toMatchObject({ status: 0 });
+    // The delegate's own time must fit into the limit, the wait is twice the limit.
+    await withGrowingLimit(800, async (limitMs) => {
+      const release = await holdLock(join(directory, "busy", "lock"));
+      const waiting = call("ADD", "process", directory, limitMs);
+      await setTimeout(2 * limitMs);
+      await release();
+      const added = await waiting;
+      expect(await call("DEL", "process", directory)).toMatchObject({ status: 0 });
+      expect(added).toMatchObject({ status: 0, json: { ips: [{ address: expect.stringMatching(/^10\.5\.0\./) }] } });
+    });
   });
 });
