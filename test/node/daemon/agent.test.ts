@@ -86,7 +86,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
     started.push(agent);
     return agent;
   }
-  const connected = (count: number): Promise<void> => expect.poll(() => daemon.agents.count, { timeout: 10_000 }).toBe(count);
+  const connected = (count: number): Promise<void> => expect.poll(() => daemon.agents.count).toBe(count);
 
   /** A call that the daemon itself starts for an attachment. */
   function serveOwn(verb: string, { config, containerId, pod }: Attaching) {
@@ -154,7 +154,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
 
   test("rejects the daemon's call with ShimGone when it is killed during a step; an earlier agent serves the next call", async () => {
     const slow = installRecorder(stage.plexus.cniPath, "slow");
-    slow.script("DEL", { sleepMs: 30_000 }, 1);
+    slow.hold("DEL", 1);
     const attachment = { config: stage.network([{ type: "slow" }]), containerId: "cut", pod: stage.pod() };
     startNodeAgent();
     await connected(1);
@@ -163,7 +163,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
     expect(await daemon.metrics.text()).toMatch(/^plexus_agents 2$/m);
     const del = serveOwn("DEL", attachment);
     del.catch(() => undefined);
-    await expect.poll(() => slow.calls().length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => slow.calls().length).toBe(1);
     newest.signal("SIGKILL");
     await expect(del).rejects.toThrow(ShimGone);
     await connected(1);

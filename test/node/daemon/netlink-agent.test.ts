@@ -82,7 +82,7 @@ describe.skipIf(missingForMixed("an agent with one capability") || unable)("an a
   async function deleteNamespaces(...pods: readonly Pod[]): Promise<void> {
     const before = stage.left().links.length;
     for (const pod of pods) pod.dispose();
-    await expect.poll(() => stage.left().links.length, { timeout: 20_000 }).toBe(before - pods.length);
+    await expect.poll(() => stage.left().links.length).toBe(before - pods.length);
   }
 
   test("has no other capability, and undoes an attachment of components: links, addresses, leases, firewall rules", async () => {
@@ -93,9 +93,7 @@ describe.skipIf(missingForMixed("an agent with one capability") || unable)("an a
     expect(shown((await node.round()).findings)).toEqual([]);
     await deleteNamespaces(dead.pod);
     // A round sees that the namespace is gone, and a later one that it still is.
-    await expect
-      .poll(async () => shown((await node.round()).findings), { timeout: 20_000 })
-      .toEqual(["attachment namespace-gone cleaned"]);
+    await expect.poll(async () => shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
     expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
     await node.succeed("CHECK", live);
     const rules = (): string => stage.node.exec(["nft", "list", "ruleset"]).stdout;
@@ -128,7 +126,7 @@ describe.skipIf(missingForMixed("an agent with one capability") || unable)("an a
     expect(shown((await node.round()).findings)).toEqual([]);
     await deleteNamespaces(...dead.map(({ pod }) => pod));
     const waits = waitsForNative("bridge, tuning");
-    await expect.poll(async () => shown((await node.round()).findings), { timeout: 20_000 }).toEqual([waits, waits]);
+    await expect.poll(async () => shown((await node.round()).findings)).toEqual([waits, waits]);
     expect(node.daemon.reconciler.sentence).toContain(
       "2 wait for a call of the runtime, because the agent runs no native plugins",
     );
@@ -153,16 +151,14 @@ describe.skipIf(missingForMixed("an agent with one capability") || unable)("an a
     await node.succeed("ADD", stuck);
     expect(shown((await node.round()).findings)).toEqual([]);
     stuck.pod.dispose();
-    await expect
-      .poll(async () => shown((await node.round()).findings), { timeout: 20_000 })
-      .toEqual([waitsForNative("recorder")]);
-    recorder.script("DEL", { sleepMs: 60_000 });
+    await expect.poll(async () => shown((await node.round()).findings)).toEqual([waitsForNative("recorder")]);
+    // The plugin never ends: an ADD that waited for it would never be answered.
+    recorder.hold("DEL");
     const other = { config: stage.network([bridgeStep()]), containerId: "other", pod: stage.pod() };
     const delayed = await node.succeed("ADD", other);
     expect(delayed.ms).toBeGreaterThan(1500);
-    expect(delayed.ms).toBeLessThan(6000);
     expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone paused"]);
-    expect((await node.succeed("DEL", other)).ms).toBeLessThan(1500);
+    await node.succeed("DEL", other);
     expect(recorder.calls().filter(({ env }) => env["CNI_COMMAND"] === "DEL")).toHaveLength(1);
   });
 });

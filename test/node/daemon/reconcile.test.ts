@@ -9,6 +9,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import type { Finding } from "../../../host/node/reconcile/finding.ts";
 import { leases } from "../../lab/namespaces.ts";
+import { randomFrom } from "../../lab/random-from.ts";
+import { testSeed } from "../../lab/test-seed.ts";
 import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
 import { command, missing, referencePlugin, referencePlugins } from "../../lab/requires.ts";
 import { bridgeStep, missingForMixed, mixedNetwork } from "../../lab/mixed-network.ts";
@@ -55,7 +57,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
   async function deleteNamespaces(...pods: readonly Pod[]): Promise<void> {
     const before = stage.left().links.length;
     for (const pod of pods) pod.dispose();
-    await expect.poll(() => stage.left().links.length, { timeout: 20_000 }).toBe(before - pods.length);
+    await expect.poll(() => stage.left().links.length).toBe(before - pods.length);
   }
   const native = (): object =>
     stage.network([bridgeStep({ ipam: { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases } })]);
@@ -308,7 +310,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
           inside.kill("SIGKILL");
           await once(inside, "exit");
         }
-        await expect.poll(() => stage.left().links, { timeout: 10_000 }).toEqual([]);
+        await expect.poll(() => stage.left().links).toEqual([]);
         expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
         expect(node.left()).toEqual(noFiles);
       },
@@ -531,9 +533,9 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       node.reboot();
       await node.startAgent();
       recorder.clear();
-      recorder.script("DEL", { sleepMs: 15_000 }, 1);
+      recorder.hold("DEL", 1);
       const round = node.round();
-      await expect.poll(() => recorder.calls().length, { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => recorder.calls().length).toBe(1);
       // The ADD takes longer than the daemon remains.
       recorder.script("ADD", { sleepMs: 4000 }, 1);
       const stopped = node.daemon.stop(2000);
@@ -592,47 +594,44 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
     });
   });
 
-  test(
-    "RT-02 RT-10 of random attachments undoes the dead ones and changes no byte of the others",
-    { timeout: 180_000 },
-    async () => {
-      await node.startAgent();
-      const random = randomOf(20_261_121);
-      const networks = [mixedNetwork(stage), native()];
-      const kinds = ["live", "dead", "rebooted", "foreign"] as const;
-      const all: { readonly kind: (typeof kinds)[number]; readonly each: Attached }[] = [];
-      const foreign = new Map<string, string>();
-      for (let index = 0; index < 16; index++) {
-        // Each kind occurs at least twice.
-        const kind = index < 8 ? kinds[index % 4] : kinds[random(4)];
-        if (kind === undefined) continue;
-        if (kind === "foreign") {
-          const path = join(stage.leases, "pods", `10.10.0.${200 + index}`);
-          foreign.set(path, random(2) === 0 ? `foreign-${index}\r\neth0` : `foreign-${index}`);
-        } else all.push({ kind, each: await attached(`${kind}-${index}`, networks[random(2)]) });
-      }
-      for (const [path, content] of foreign) writeFileSync(path, content);
-      const ofKind = (kind: string): readonly Attached[] => all.filter((one) => one.kind === kind).map(({ each }) => each);
-      await node.round();
-      await deleteNamespaces(...[...ofKind("dead"), ...ofKind("rebooted")].map(({ pod }) => pod));
-      node.reboot(...ofKind("rebooted").map(({ containerId }) => containerId));
-      const before = node.contents();
-      const findings = await node.settle();
-      expect(new Set(shown(findings))).toEqual(new Set(["lease not-ours reported"]));
-      const deadIds = [...ofKind("dead"), ...ofKind("rebooted")].map(({ containerId }) => containerId);
-      const after = node.contents();
-      const belongsToDead = ([path, content]: readonly [string, string]): boolean =>
-        deadIds.some((id) => path.includes(id) || content.includes(`${id}\r\n`));
-      const kept = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
-        new Map([...files].filter((file) => !belongsToDead(file) && !changesWithEveryCall(file[0])));
-      expect(kept(after)).toEqual(kept(before));
-      expect([...after].filter(belongsToDead)).toEqual([]);
-      for (const [path, content] of foreign) expect(readFileSync(path, "utf8")).toBe(content);
-      for (const each of ofKind("live")) await node.succeed("CHECK", each);
-      for (const each of ofKind("live")) await node.succeed("DEL", each);
-      expect(leases(stage.leases)).toHaveLength(foreign.size);
-    },
-  );
+  test("RT-02 RT-10 of random attachments undoes the dead ones and changes no byte of the others", async () => {
+    await node.startAgent();
+    const draw = randomFrom(testSeed("random attachments", 20_261_121));
+    const random = (below: number): number => Math.floor(draw() * below);
+    const networks = [mixedNetwork(stage), native()];
+    const kinds = ["live", "dead", "rebooted", "foreign"] as const;
+    const all: { readonly kind: (typeof kinds)[number]; readonly each: Attached }[] = [];
+    const foreign = new Map<string, string>();
+    for (let index = 0; index < 16; index++) {
+      // Each kind occurs at least twice.
+      const kind = index < 8 ? kinds[index % 4] : kinds[random(4)];
+      if (kind === undefined) continue;
+      if (kind === "foreign") {
+        const path = join(stage.leases, "pods", `10.10.0.${200 + index}`);
+        foreign.set(path, random(2) === 0 ? `foreign-${index}\r\neth0` : `foreign-${index}`);
+      } else all.push({ kind, each: await attached(`${kind}-${index}`, networks[random(2)]) });
+    }
+    for (const [path, content] of foreign) writeFileSync(path, content);
+    const ofKind = (kind: string): readonly Attached[] => all.filter((one) => one.kind === kind).map(({ each }) => each);
+    await node.round();
+    await deleteNamespaces(...[...ofKind("dead"), ...ofKind("rebooted")].map(({ pod }) => pod));
+    node.reboot(...ofKind("rebooted").map(({ containerId }) => containerId));
+    const before = node.contents();
+    const findings = await node.settle();
+    expect(new Set(shown(findings))).toEqual(new Set(["lease not-ours reported"]));
+    const deadIds = [...ofKind("dead"), ...ofKind("rebooted")].map(({ containerId }) => containerId);
+    const after = node.contents();
+    const belongsToDead = ([path, content]: readonly [string, string]): boolean =>
+      deadIds.some((id) => path.includes(id) || content.includes(`${id}\r\n`));
+    const kept = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+      new Map([...files].filter((file) => !belongsToDead(file) && !changesWithEveryCall(file[0])));
+    expect(kept(after)).toEqual(kept(before));
+    expect([...after].filter(belongsToDead)).toEqual([]);
+    for (const [path, content] of foreign) expect(readFileSync(path, "utf8")).toBe(content);
+    for (const each of ofKind("live")) await node.succeed("CHECK", each);
+    for (const each of ofKind("live")) await node.succeed("DEL", each);
+    expect(leases(stage.leases)).toHaveLength(foreign.size);
+  });
 
   test("RT-02 in a dry run reports what it would undo and changes nothing", async () => {
     await attached("rebooted");
@@ -671,7 +670,7 @@ if [ "$CNI_COMMAND" = ADD ]; then echo '{"cniVersion":"1.0.0","ips":[{"address":
   writeFileSync(join(stage.plexus.cniPath, "gated"), script, { mode: 0o755 });
   const recordedVerbs = (): readonly string[] => (existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : []);
   return {
-    reached: () => expect.poll(recordedVerbs, { timeout: 30_000 }).toContain(verb),
+    reached: () => expect.poll(recordedVerbs).toContain(verb),
     open: () => writeFileSync(opened, ""),
     calls: recordedVerbs,
   };
@@ -680,15 +679,4 @@ if [ "$CNI_COMMAND" = ADD ]; then echo '{"cniVersion":"1.0.0","ips":[{"address":
 /** Files of host-local that every call of a network changes. */
 function changesWithEveryCall(path: string): boolean {
   return path.endsWith("/lock") || path.includes("last_reserved_ip");
-}
-
-/** A generator of pseudo-random whole numbers below a bound that depends on the seed only (mulberry32). */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
 }

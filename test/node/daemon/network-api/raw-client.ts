@@ -36,7 +36,7 @@ export function connectRaw(socket: string): RawClient {
     call(name, request) {
       const { path, requestSerialize, responseDeserialize } = methodOf(name);
       return new Promise((resolve, reject) => {
-        const options = { deadline: Date.now() + 30_000 };
+        const options = { deadline: Date.now() + 120_000 };
         client.makeUnaryRequest<object, object>(path, requestSerialize, responseDeserialize, request, options, (error, answer) =>
           error === null ? resolve({ ...answer }) : reject(error),
         );
