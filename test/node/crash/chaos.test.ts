@@ -8,6 +8,8 @@ import { Chaos } from "./chaos.ts";
 import { manifestsIn } from "../../lab/manifests.ts";
 import { mixedInstallation, mixedNetwork, missingForMixed } from "../../lab/mixed-network.ts";
 import { processesNaming } from "../../lab/processes.ts";
+import { randomFrom } from "../../lab/random-from.ts";
+import { testSeed } from "../../lab/test-seed.ts";
 import { nothing, openStage, type Stage } from "../../lab/stage.ts";
 
 const pods = Number(process.env["PLEXUS_TEST_CHAOS_PODS"] ?? 24);
@@ -32,14 +34,14 @@ describe.skipIf(missingForMixed("a daemon that is killed repeatedly"))("a daemon
         config: mixedNetwork(stage, { manifests: manifests.directory }),
         args: manifests.argsOf("web"),
         links: ["eth0", "net1"],
-        random: Math.random,
+        random: randomFrom(testSeed("chaos")),
       });
       await chaos.run({ pods, deaths: Math.ceil(pods / 8), cut: 3, maxPods: Math.max(300, pods) });
       process.stderr.write(`chaos: ${chaos.figures()}\n`);
       expect(chaos.wrong).toEqual([]);
       expect(chaos.cut).toBeGreaterThanOrEqual(3);
-      await expect.poll(() => stage.left(), { timeout: 10_000 }).toEqual(nothing);
-      await expect.poll(() => processesNaming(stage.plexus.directory), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => stage.left()).toEqual(nothing);
+      await expect.poll(() => processesNaming(stage.plexus.directory)).toEqual([]);
     },
   );
 });

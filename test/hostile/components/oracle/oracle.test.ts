@@ -13,11 +13,12 @@ import { callGuest } from "../../../../host/sandbox/linker/call.ts";
 import { callCapability } from "../../../../host/sandbox/in-process.ts";
 import type { SyncImports, Verb } from "../../../../host/sandbox/runner.ts";
 import { plainRequests, recordingImports } from "../requests.ts";
+import { testSeed } from "../../../lab/test-seed.ts";
 import { buildWat } from "../wat.ts";
 import { buildQuickJs, buildRust } from "./build.ts";
 import { translate } from "./jco-runner.ts";
 
-const limits = { ...defaultLimits, timeMs: 20_000 };
+const limits = { ...defaultLimits, timeMs: 60_000 };
 const granted = Object.values(abiVersions).flatMap(capabilitiesOf);
 const verbs: readonly Verb[] = ["add", "del", "check", "gc", "status"];
 
@@ -104,7 +105,7 @@ function agreeOnEverything(pair: Pair, runs: number): true {
       const verb = verbs[which] ?? "add";
       return agree(pair, verb, requests[verb]);
     }),
-    { numRuns: runs },
+    { seed: testSeed("components in jco"), numRuns: runs },
   );
   return true;
 }
@@ -141,7 +142,7 @@ describe("jco's transpiled code and Plexus' runner agree", () => {
     it("and the component runs within the default limits, without grants for its unused WASI", async () => {
       const admitted = new Admission().admit(bytes, { granted, limits: defaultLimits });
       if (!admitted.ok) throw new Error(admitted.fault.msg);
-      const call = { component: admitted.value, verb: "add", request: plainRequests.add, limits, deadlineMs: 20_000 } as const;
+      const call = { component: admitted.value, verb: "add", request: plainRequests.add, limits, deadlineMs: 60_000 } as const;
       expect(new InProcessRunner().callNow(call, recordingImports().imports).ok).toBe(true);
       expect(admitted.value.imports.filter((name) => name.startsWith("wasi:"))).toEqual([]);
     });

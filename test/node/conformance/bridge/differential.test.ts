@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../../lab/daemon.ts";
 import { newer, newerPlugins } from "../../../lab/newer-plugins.ts";
 import { rounds } from "../../../lab/rounds.ts";
+import { testSeed } from "../../../lab/test-seed.ts";
 import { installPlexus, missingBuild, type Answer, type Installation } from "../../../lab/plexus.ts";
 import {
   iproute2,
@@ -75,7 +76,7 @@ describe.each(oracles)("bridge-adapter and $release native bridge", (oracle) => 
     });
 
     test(`agree on ${RUNS} generated configurations: state, result, CHECK and DEL`, async () => {
-      const generated = fc.sample(scenarios, { seed: 20_261_122, numRuns: RUNS });
+      const generated = fc.sample(scenarios, { seed: testSeed("bridge configurations", 20_261_122), numRuns: RUNS });
       const queue = generated.entries();
       const successes: boolean[] = [];
       // Waits for every lane, because a lane that continued would interfere with the next test.

@@ -59,7 +59,7 @@ async function probe(from: PodNamespace, addresses: readonly string[]): Promise<
     { protocol: "tcp", address, port },
     { protocol: "udp", address, port },
   ]);
-  const child = run(from, "probe", "10000");
+  const child = run(from, "probe", "60000");
   child.stdin?.end(JSON.stringify(probes));
   return JSON.parse(child.stdout === null ? "[]" : await text(child.stdout));
 }

@@ -8,6 +8,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { referenceReleases } from "../../../lab/reference-releases.ts";
 import { rounds } from "../../../lab/rounds.ts";
+import { testSeed } from "../../../lab/test-seed.ts";
 import { missing } from "../../../lab/requires.ts";
 import type { Answer, Ipam } from "./calls.ts";
 import { contents } from "./directory.ts";
@@ -85,7 +86,7 @@ describe.each(referenceReleases)("$release", (reference) => {
             }
             rmSync(directory, { recursive: true, force: true });
           }),
-          { seed: 20_261_121, numRuns: RUNS },
+          { seed: testSeed("host-local calls", 20_261_121), numRuns: RUNS },
         );
       }, 600_000);
 
