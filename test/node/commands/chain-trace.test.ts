@@ -47,7 +47,7 @@ describe.skipIf(missingForMixed("chain traces"))("the chain trace of a call", ()
   /** The trace of a container's call. The engine writes it after the runtime has its answer. */
   const traceOf = async (verb: string, containerId: string): Promise<ChainTrace> => {
     const find = (): string | undefined => traces().find((name) => name.includes(`_${verb}_${containerId}_`));
-    for (const end = Date.now() + 10_000; find() === undefined && Date.now() < end;) await sleep(5);
+    for (const end = Date.now() + 120_000; find() === undefined && Date.now() < end;) await sleep(5);
     const path = join(directory, find() ?? "missing");
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const text = readFileSync(path, "utf8");
@@ -245,7 +245,7 @@ describe.skipIf(missingForMixed("chain traces"))("the chain trace of a call", ()
       for (const verb of ["ADD", "DEL"]) expect((await call(verb, "b", "cart-9")).status).toBe(0);
       const report = (): { written: string[]; request?: object } =>
         JSON.parse(control("trace", "record", "--show", "--status-socket", statusSocket, "-o", "json").stdout);
-      for (const end = Date.now() + 10_000; report().written.length === 0 && Date.now() < end;) await sleep(20);
+      for (const end = Date.now() + 120_000; report().written.length === 0 && Date.now() < end;) await sleep(20);
       expect(report()).toEqual({ directory: join(state, "traces"), written: [expect.stringContaining("_ADD_b_eth0_")] });
       const shownText = control("trace", "show", "--directory", join(state, "traces"));
       expect(shownText.stdout).toContain("ADD shop/cart-9 eth0: succeeded");

@@ -46,7 +46,7 @@ describe.skipIf(missing("plexusctl's completion", () => missingBuild()))("plexus
       cwd: directory,
       encoding: "utf8",
       env: environment,
-      timeout: 20_000,
+      timeout: 120_000,
     });
     expect(stderr).toBe("");
     return stdout.split("\n").filter((line) => line !== "");

@@ -42,7 +42,7 @@ describe.skipIf(missing("plexusctl doctor", () => missingBuild({ components })))
     const env = { CNI_PATH: plexus.cniPath, PLEXUS_SOCKET: socket, PLEXUS_RUN_DIR: at("run") };
     agent = startAgent({ command: join(plexus.cniPath, "plexus"), env });
     // The daemon counts the agent when its first frame has arrived.
-    for (const end = Date.now() + 20_000; doctor().lacks.length > 0 && Date.now() < end;) await sleep(50);
+    for (const end = Date.now() + 120_000; doctor().lacks.length > 0 && Date.now() < end;) await sleep(50);
     await plexus.call({ verb: "ADD", containerId: "c1", netns: "/nonexistent", ifname: "eth0", config, env });
   });
   afterAll(async () => {

@@ -102,7 +102,7 @@ describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
     const running = await startDaemon({ socket: socket(), args: ["--state-dir", state(), "--kubeconfig", path] });
     daemons.push(running);
     await expect
-      .poll(running.stderr, { timeout: 20_000 })
+      .poll(running.stderr)
       .toContain(`--kubeconfig cannot be used yet, so no pod or definition is watched: kubeconfig ${path}`);
   });
 
@@ -139,7 +139,7 @@ describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
   test("status shows attachments, failures and remedies in 80 columns", async () => {
     await daemon();
     await makeBusyNode();
-    await expect.poll(() => control("status", ...endpointArgs()).stdout, { timeout: 20_000 }).toContain("Daemon: ready");
+    await expect.poll(() => control("status", ...endpointArgs()).stdout).toContain("Daemon: ready");
     const result = control("status", ...endpointArgs());
     expect([result.status, result.stderr]).toEqual([1, ""]);
     for (const text of [

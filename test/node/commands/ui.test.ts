@@ -108,6 +108,7 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
       // Playwright's own functions and axe need it. The policy has a test of its own.
       bypassCSP: true,
     });
+    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     const asked: string[] = [];
     const errors: string[] = [];
@@ -204,7 +205,7 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
     expect(await pictureBox(page, /^pod db-0/).count()).toBe(0);
     const pod = stage.pod().path;
     expect((await call("ADD", "cart-9", shop(), pod)).status).toBe(0);
-    await page.locator("details.call").filter({ hasText: "shop/cart-9" }).waitFor({ timeout: 10_000 });
+    await page.locator("details.call").filter({ hasText: "shop/cart-9" }).waitFor();
     await pictureBox(page, /^pod cart-9/).waitFor();
     expect(await opened.getAttribute("open")).not.toBeNull();
     expect(await search.inputValue()).toBe("cart");
@@ -216,7 +217,7 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
     await page.waitForTimeout(1500);
     expect([asked.length - before, await pictureBox(page, /^pod cart-9/).count()]).toEqual([0, 1]);
     await page.getByRole("button", { name: "Resume" }).click();
-    await pictureBox(page, /^pod cart-9/).waitFor({ state: "detached", timeout: 10_000 });
+    await pictureBox(page, /^pod cart-9/).waitFor({ state: "detached" });
     expect([...new Set(asked)].toSorted()).toEqual([url, `${url}data.json`]);
     expect(errors).toEqual([]);
     await close();
@@ -326,12 +327,12 @@ describe.skipIf(missingForMixed(suite) || missing(suite, chromiumBrowser))("the 
     if (pictures !== undefined) await takePictures(pictures);
     daemonRuns = false;
     expect(await daemon.stop()).toBe(0);
-    await page.getByText("✕ No daemon answers").waitFor({ timeout: 10_000 });
+    await page.getByText("✕ No daemon answers").waitFor();
     expect(await pictureBox(page, /^pod cart-1/).count()).toBe(1);
     expect(await page.locator("#calls").innerText()).toContain("Only the recorded calls are known: the socket does not exist");
     ui.kill("SIGTERM");
     expect(await once(ui, "exit")).toEqual([0, null]);
-    await expect.poll(() => page.getByRole("status").innerText(), { timeout: 10_000 }).toMatch(/^No newer data/);
+    await expect.poll(() => page.getByRole("status").innerText()).toMatch(/^No newer data/);
     await close();
   });
 

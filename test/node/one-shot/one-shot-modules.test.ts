@@ -54,7 +54,7 @@ process.on("exit", () => {
 
     /** Waits for the end of the engine and answers the modules that it had loaded. */
     const loaded = async (): Promise<readonly string[]> => {
-      for (const end = Date.now() + 10_000; !existsSync(list) && Date.now() < end;) await sleep(5);
+      for (const end = Date.now() + 120_000; !existsSync(list) && Date.now() < end;) await sleep(5);
       renameSync(list, `${list}.read`);
       const lines = readFileSync(`${list}.read`, "utf8").split("\n");
       return lines.flatMap((line) => /^NativeModule (?<name>.+)$/.exec(line)?.groups?.["name"] ?? []);

@@ -103,7 +103,7 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
             .map(({ address }) => address.slice(0, address.indexOf("/")));
         const targets = ["eth0", "net1", "data0", "up0"].flatMap(addressesOf);
         expect(targets).toHaveLength(5);
-        for (const ip of targets) await expect.poll(() => web.ping(ip), { message: ip, timeout: 10_000 }).toBe(true);
+        for (const ip of targets) await expect.poll(() => web.ping(ip), { message: ip }).toBe(true);
         expect(manifests.statusOf("db")).toMatchObject([
           { name: "pods", interface: "eth0", default: true, ips: db.ips },
           { name: "shop/storage", interface: "net1", ips: addressesOf("net1").toReversed() },
@@ -231,7 +231,7 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
           await node.remove(pod);
           return pod.ips[0]?.startsWith("10.50.0.") ?? false;
         };
-        await expect.poll(inNative, { timeout: 30_000 }).toBe(true);
+        await expect.poll(inNative).toBe(true);
       } finally {
         node.configurationFile("20-native.conflist");
         node.configurationFile("10-plexus.conflist.uninstalled");

@@ -55,7 +55,7 @@ describe.skipIf(missingRuntime("pods without native plugins", callingStatus))(`i
       expect(web.links().map(({ name, mtu }) => `${name} ${mtu}`)).toEqual(["eth0 1400", "net1 1500", "net2 1500"]);
       const targets = db.addresses().map(({ address }) => address.slice(0, address.indexOf("/")));
       expect(targets).toHaveLength(3);
-      for (const ip of targets) await expect.poll(() => web.ping(ip), { message: ip, timeout: 10_000 }).toBe(true);
+      for (const ip of targets) await expect.poll(() => web.ping(ip), { message: ip }).toBe(true);
     } finally {
       for (const sandbox of [web, db]) await node.remove(sandbox);
     }
