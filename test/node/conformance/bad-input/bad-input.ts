@@ -36,7 +36,7 @@ export interface FailingPlugin {
   readonly code: number;
   /** Part of the expected error message, or a pattern for the message. */
   readonly message: string | RegExp;
-  /** The step timeout in milliseconds. Default: 20 000. */
+  /** The step timeout in milliseconds. Default: 60 000. */
   readonly stepTimeoutMs?: number;
 }
 

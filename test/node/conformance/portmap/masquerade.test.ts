@@ -132,46 +132,42 @@ describe.each(referenceReleases)("reference plugins $release", (reference) => {
             if ("err" in replaced) throw new Error(replaced.err.msg);
           }
         });
-      }, 60_000);
+      });
       afterAll(() => {
         for (const world of Object.values(worlds)) world.dispose();
         for (const pod of pods.values()) pod.dispose();
         shop.dispose();
       });
 
-      test(
-        "shows every peer the same source address, for pods of each family, masqueraded or not",
-        { timeout: 60_000 },
-        async () => {
-          const [plexus, native] = await Promise.all(
-            ["plexus", "native"].map((world) => Promise.all(cases.map((each) => probeIn(podOf(world, each), probes, 5000)))),
+      test("shows every peer the same source address, for pods of each family, masqueraded or not", async () => {
+        const [plexus, native] = await Promise.all(
+          ["plexus", "native"].map((world) => Promise.all(cases.map((each) => probeIn(podOf(world, each), probes, 60_000)))),
+        );
+        const [plexusSeen, nativeSeen] = [plexus, native].map((answers) =>
+          cases.map(({ containerId }, index) => [
+            containerId,
+            probes.map((probe, at) => ({ ...probe, seen: answers?.[index]?.[at] })),
+          ]),
+        );
+        expect(plexusSeen).toEqual(nativeSeen);
+        const of = (containerId: string): Record<string, string> => {
+          const index = cases.findIndex((each) => each.containerId === containerId);
+          return Object.fromEntries(
+            probes.flatMap(({ protocol, address }, at) => (protocol === "tcp" ? [[address, plexus?.[index]?.[at] ?? ""]] : [])),
           );
-          const [plexusSeen, nativeSeen] = [plexus, native].map((answers) =>
-            cases.map(({ containerId }, index) => [
-              containerId,
-              probes.map((probe, at) => ({ ...probe, seen: answers?.[index]?.[at] })),
-            ]),
-          );
-          expect(plexusSeen).toEqual(nativeSeen);
-          const of = (containerId: string): Record<string, string> => {
-            const index = cases.findIndex((each) => each.containerId === containerId);
-            return Object.fromEntries(
-              probes.flatMap(({ protocol, address }, at) => (protocol === "tcp" ? [[address, plexus?.[index]?.[at] ?? ""]] : [])),
-            );
-          };
-          // Peers outside the pod's network see the node's address, peers in it the pod's address.
-          expect(of("masquerade-20")).toEqual({
-            "192.0.2.2": "192.0.2.1 80",
-            "2001:db8::2": expect.stringMatching(/^2001:db8::[13] 80$/),
-            "10.1.0.6": "10.1.0.20 80",
-            "fd00:1::6": "fd00:1::20 80",
-            "192.0.2.1": "10.1.0.20 80",
-            "2001:db8::1": "fd00:1::20 80",
-          });
-          expect(of("masquerade-21")).toMatchObject({ "10.1.0.6": "10.1.0.1 80", "fd00:1::6": "fd00:1::1 80" });
-          expect(of("masquerade-30")).toMatchObject({ "192.0.2.2": "10.1.0.30 80", "2001:db8::2": "fd00:1::30 80" });
-        },
-      );
+        };
+        // Peers outside the pod's network see the node's address, peers in it the pod's address.
+        expect(of("masquerade-20")).toEqual({
+          "192.0.2.2": "192.0.2.1 80",
+          "2001:db8::2": expect.stringMatching(/^2001:db8::[13] 80$/),
+          "10.1.0.6": "10.1.0.20 80",
+          "fd00:1::6": "fd00:1::20 80",
+          "192.0.2.1": "10.1.0.20 80",
+          "2001:db8::1": "fd00:1::20 80",
+        });
+        expect(of("masquerade-21")).toMatchObject({ "10.1.0.6": "10.1.0.1 80", "fd00:1::6": "fd00:1::1 80" });
+        expect(of("masquerade-30")).toMatchObject({ "192.0.2.2": "10.1.0.30 80", "2001:db8::2": "fd00:1::30 80" });
+      });
 
       test.each([
         ["IPv4", "10.1.0.22", "192.0.2.1", "224.0.0.251", "192.0.2.2", /^192\.0\.2\.[13] /],
@@ -190,16 +186,13 @@ describe.each(referenceReleases)("reference plugins $release", (reference) => {
           world.node.exec(["ip", "address", "add", from, "dev", "lo", ...(from.includes(":") ? ["nodad"] : [])]);
           const shout = { from, link, to: [group, unicast], port: 5353 };
           await expect
-            .poll(
-              async () => {
-                await new Promise((done) => runIn(world.node, "shout", JSON.stringify(shout)).once("exit", done));
-                return [...new Set(heard.split("\n"))]
-                  .filter((line) => line !== "")
-                  .map((line) => line.replace(node, "the node "))
-                  .toSorted();
-              },
-              { timeout: 10_000 },
-            )
+            .poll(async () => {
+              await new Promise((done) => runIn(world.node, "shout", JSON.stringify(shout)).once("exit", done));
+              return [...new Set(heard.split("\n"))]
+                .filter((line) => line !== "")
+                .map((line) => line.replace(node, "the node "))
+                .toSorted();
+            })
             .toEqual([`${from} to ${group}`, `the node to ${unicast}`].toSorted());
           world.node.exec(["ip", "address", "del", from, "dev", "lo"]);
           child.kill("SIGKILL");
@@ -217,7 +210,7 @@ describe.each(referenceReleases)("reference plugins $release", (reference) => {
         expect(rules()).not.toContain("masquerade");
         const [first] = cases;
         if (first === undefined) throw new Error("no cases");
-        expect(await probeIn(podOf("native", first), probes.slice(0, 1), 5000)).toEqual(["10.1.0.20 80"]);
+        expect(await probeIn(podOf("native", first), probes.slice(0, 1), 60_000)).toEqual(["10.1.0.20 80"]);
       });
     },
   );
