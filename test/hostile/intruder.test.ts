@@ -141,7 +141,7 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
       files: ["/etc/shadow", "/etc/passwd", "/proc/self/environ", "shadow"],
     };
     // Hundreds of attempts take long on a busy machine.
-    const more = { cniVersion: "1.1.0", wasm: { limits: { timeMs: 20_000 }, grants: { intruder: grant } } };
+    const more = { cniVersion: "1.1.0", wasm: { limits: { timeMs: 60_000 }, grants: { intruder: grant } } };
     return { config: stage.network([step], more), containerId: "one", pod };
   }
 
@@ -171,7 +171,7 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
           line.includes(` ${name}@`) || line.includes(` ${name}:`) ? line.includes("state UP") : false,
         ),
       );
-      if ((areUp && isDeepStrictEqual(before, after)) || tries === 60) return before;
+      if ((areUp && isDeepStrictEqual(before, after)) || tries === 400) return before;
       before = nodeState();
     }
   }

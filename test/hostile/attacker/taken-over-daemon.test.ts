@@ -61,7 +61,10 @@ function attack(script: (engine: EngineSide) => Promise<void>, shim = shop.shim,
 }
 
 /** Runs `script` as the daemon of an agent; answers the agent's stderr. */
-async function attackAgent(script: (next: () => Promise<EngineSide>) => Promise<void>, shim = shop.shim): Promise<string> {
+async function attackAgent(
+  script: (next: () => Promise<EngineSide>, stderr: () => string) => Promise<void>,
+  shim = shop.shim,
+): Promise<string> {
   const socket = join(shop.directory, "agent.sock");
   rmSync(socket, { force: true });
   const server = createServer();
@@ -82,7 +85,7 @@ async function attackAgent(script: (next: () => Promise<EngineSide>) => Promise<
       const engine = new EngineSide(undefined, connection);
       await engine.agent();
       return engine;
-    });
+    }, agent.stderr);
   } finally {
     await agent.stop();
     for (const connection of open) connection.destroy();
@@ -220,10 +223,10 @@ describe("names a file as a network namespace", () => {
     const request = encodeRequests([linksRequest]);
     await attack(async (engine) => {
       for (const path of [pipe, "/dev/null", "/etc/passwd", "/", "/proc/self/ns/mnt", "/proc/self/ns/user"]) {
-        const second = await engine.netlink({ path: "", second: path, request, deadlineMs: 1000 });
+        const second = await engine.netlink({ path: "", second: path, request, deadlineMs: 60_000 });
         expect([path, second.sent]).toEqual([path, path.startsWith("/proc")]);
         for (const answer of [
-          await engine.netlink({ path, request, deadlineMs: 1000 }),
+          await engine.netlink({ path, request, deadlineMs: 60_000 }),
           await engine.sysctl({ path, settings: [{ key: "net/ipv4/ip_forward", value: "" }] }),
           await engine.packet({ path, index: 1, packets: [] }),
           await engine.tap({ path, name: "tap0", multiQueue: false }),
@@ -364,7 +367,7 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
       const own = "/proc/self/ns/net";
       await attackBounded(async (engine) => {
         const send = (path: string, requests: readonly NetlinkRequest[], second?: string) =>
-          engine.netlink({ path, request: encodeRequests(requests), deadlineMs: 2000, second });
+          engine.netlink({ path, request: encodeRequests(requests), deadlineMs: 60_000, second });
         const bridge = newLink("evil0", "bridge");
         const peer = concat([ifinfomsg(), attribute(IFLA_IFNAME, cString("evil1")), u32Attribute(byProcess, process.pid)]);
         const veth = {
@@ -389,7 +392,7 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
           expect([title, done]).toEqual([title, expect.objectContaining({ errno: EKEYREJECTED, sent: false })]);
         }
         const rule = { type: 0x0a00, flags: 0, body: new Uint8Array(4) };
-        const rules = { path: "", protocol: "netfilter", request: encodeRequests([rule]), deadlineMs: 2000 } as const;
+        const rules = { path: "", protocol: "netfilter", request: encodeRequests([rule]), deadlineMs: 60_000 } as const;
         expect(await engine.netlink(rules)).toMatchObject({ errno: EKEYREJECTED, sent: false });
         // The pod's own network is not bounded, and allowed messages reach the node.
         expect(await send(pod.path, [newLink("pods0", "bridge")])).toMatchObject({ errno: 0, sent: true });
@@ -458,8 +461,10 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
 
     test("the agent logs it, carries out nothing, and connects once the file is correct", async () => {
       policy("{");
-      const stderr = await attackAgent(async (next) => {
+      const stderr = await attackAgent(async (next, stderrSoFar) => {
         const connected = next();
+        await expect.poll(stderrSoFar).toContain("carries out nothing");
+        // The agent tries again, which is no new line.
         await setTimeout(1500);
         policy({});
         expect((await (await connected).find("nothing-of-this-name")).what).toBe("nothing");
