@@ -69,7 +69,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
       const made = await create(first);
       if (typeof made === "string") throw new Error(made);
     };
-    await vi.waitFor(served, { timeout: 20_000, interval: 100 });
+    await vi.waitFor(served, { timeout: 60_000, interval: 100 });
   });
   afterAll(async () => {
     objects?.close();
@@ -163,7 +163,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
         if (typeof made !== "string") await objects.remove(poolPath("second"));
         expect(made).toContain(refusal);
       },
-      { timeout: 20_000, interval: 250 },
+      { timeout: 60_000, interval: 250 },
     );
     expect(await create(poolObject("second", [{ subnet: "10.0.0.0/8" }]))).toContain(refusal);
     expect(await create(poolObject("second", [{ subnet: "10.70.0.0/24" }, { subnet: "fd00:70::/64" }]))).toMatchObject({
@@ -375,7 +375,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
         await node.start();
         if (round === 1) await api.start();
       }
-      await expect.poll(() => handedOut.flat().length, { timeout: 60_000 }).toBeGreaterThan(40);
+      await expect.poll(() => handedOut.flat().length).toBeGreaterThan(40);
       over.abort();
       await adding;
       const all = handedOut.flat();
@@ -447,12 +447,12 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
         const pausedAt = performance.now();
         await objects.remove("/api/v1/nodes/node-4");
         const isMarked = async (): Promise<boolean> => (await blocksOf(pool))[0]?.isOrphaned === true;
-        await expect.poll(isMarked, { timeout: 15_000 }).toBe(true);
+        await expect.poll(isMarked).toBe(true);
         const left = (): Promise<readonly AddressBlock[]> => {
           controller?.passWait();
           return blocksOf(pool);
         };
-        await expect.poll(left, { timeout: 15_000 }).toEqual([]);
+        await expect.poll(left).toEqual([]);
         expect(await addUntilDone(other, pool)).toEqual([address]);
         // The controller's true wait is a minute at least, and a daemon notices a pause of 15 seconds.
         await new Promise((resolve) => setTimeout(resolve, pausedAt + 16_000 - performance.now()));

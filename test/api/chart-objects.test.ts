@@ -128,7 +128,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
         return answer !== "done" && answer.message.includes("may not change labels");
       };
       await vi.waitUntil(holds, { timeout: 60_000, interval: 200 });
-    }, 180_000);
+    });
     afterAll(() => api?.dispose());
 
     const patch = async ({ core }: Pick<Clients, "core">, name: string, body: readonly object[]): Promise<Refused | "done"> => {
@@ -306,7 +306,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
         const onNode = clientsOf(await request(onC.core, { kind: "Node", name: "node-c" }));
         expect(await patch(onNode, "web-c", statusPatch("[]"))).toBe("done");
         await admin.core.deleteNode({ name: "node-c" });
-        await expect.poll(() => patch(onNode, "web-c", statusPatch("[]")), { timeout: 40_000 }).toMatchObject({ code: 401 });
+        await expect.poll(() => patch(onNode, "web-c", statusPatch("[]"))).toMatchObject({ code: 401 });
       });
     });
 
@@ -406,7 +406,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
       const foreign = expect.stringMatching(/own node only.*node-a.*node-b/u);
       // The API server compiles the policy some time after its creation.
       await vi.waitFor(async () => expect(await claimed(0, "node-b")).toMatchObject({ kind: "refused", why: foreign }), {
-        timeout: 30_000,
+        timeout: 60_000,
         interval: 250,
       });
       expect(await claimed(1, "node-a")).toMatchObject({ kind: "object" });

@@ -38,7 +38,7 @@ describe.skipIf(skip)("in a container runtime with a Kubernetes API", () => {
       { name: "shop/storage", interface: "data0", ips: ["10.20.0.3", "fd00:20::3"] },
     ]);
     for (const ip of [...database.ips, "10.20.0.3", "fd00:20::3"])
-      await expect.poll(() => web.ping(ip), { message: ip, timeout: 10_000 }).toBe(true);
+      await expect.poll(() => web.ping(ip), { message: ip }).toBe(true);
 
     await api.stop();
     for (const sandbox of [web, database]) await node.remove(sandbox);

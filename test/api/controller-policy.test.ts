@@ -93,9 +93,9 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
       };
       expectObject(await admin.create(collectionOf(pod), pod));
       // The API server compiles the policy some time after its creation.
-      const deadline = Date.now() + 30_000;
+      const deadline = Date.now() + 60_000;
       while (typeof (await patch({ metadata: { labels: { app: "other" } } })) !== "string") {
-        if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+        if (Date.now() > deadline) throw new Error("the policy is not active after 60 s");
         await admin.patch(path, { metadata: { labels: { app: "web" } } });
         await new Promise((resolve) => setTimeout(resolve, 250));
       }
@@ -144,8 +144,8 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
             spec,
           }),
         );
-        for (const deadline = Date.now() + 30_000; typeof (await annotate({ tried: "x" })) !== "string";) {
-          if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+        for (const deadline = Date.now() + 60_000; typeof (await annotate({ tried: "x" })) !== "string";) {
+          if (Date.now() > deadline) throw new Error("the policy is not active after 60 s");
           await admin.patch(`${definitions}/net-a`, { metadata: { annotations: { tried: null } } });
           await new Promise((resolve) => setTimeout(resolve, 250));
         }
@@ -172,7 +172,7 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
         await applyObjects(admin, "deploy/helm/plexus/files/pools.yaml");
         // The API server knows the kinds, and the policy of overlapping pools its parameters, some time after their creation.
         const pool = poolObject("storage", [{ subnet: "10.50.0.0/16", static: ["10.50.255.0/24"] }]);
-        for (const deadline = Date.now() + 30_000; ;) {
+        for (const deadline = Date.now() + 60_000; ;) {
           const made = await admin.create(pools, pool);
           if (made.kind === "object") break;
           if (Date.now() > deadline) throw new Error(made.why);
@@ -185,10 +185,10 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
         const reserved = { pool: "storage", address: { family: 4, value: 0x0a_32_ff_07n }, owner } as const;
         expectObject(await admin.create(addressReservationsPath, addressReservationObject(reserved, [holder("node-a")])));
         for (
-          const deadline = Date.now() + 30_000;
+          const deadline = Date.now() + 60_000;
           typeof (await patch({ metadata: { labels: { a: "b" } } }, `${pools}/storage`)) !== "string";
         ) {
-          if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+          if (Date.now() > deadline) throw new Error("the policy is not active after 60 s");
           await admin.patch(`${pools}/storage`, { metadata: { labels: null } });
           await new Promise((resolve) => setTimeout(resolve, 250));
         }
@@ -261,13 +261,13 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
 
       test("are made by the controller, and not by the administrator of a pod's namespace", async () => {
         await vi.waitFor(async () => expectObject(await controller.create(ports, port("own"))), {
-          timeout: 30_000,
+          timeout: 60_000,
           interval: 250,
         });
         // The API server compiles the policy some time after its creation.
         let count = 0;
         await vi.waitFor(async () => expect(outcome(await tenant.create(ports, port(`forged-${count++}`)))).toContain(only), {
-          timeout: 30_000,
+          timeout: 60_000,
           interval: 250,
         });
         const status = {

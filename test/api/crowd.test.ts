@@ -49,8 +49,8 @@ async function expectNothingLeft(pods: number, open: (stage: Stage) => Promise<C
     await cluster.vanish();
     await crowd.detachAll();
     expect(crowd.problems).toEqual([]);
-    await expect.poll(() => stage.left(), { timeout: 10_000 }).toEqual({ ...nothing, links: before });
-    await expect.poll(() => processesNaming(stage.plexus.directory), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => stage.left()).toEqual({ ...nothing, links: before });
+    await expect.poll(() => processesNaming(stage.plexus.directory)).toEqual([]);
     process.stderr.write(`crowd: ${crowd.figures()}\n`);
     const kinds = [...stepFaults, ...cluster.faults].map((fault) => `ADD ${fault}`);
     const all = [...kinds, ...stepFaults.map((fault) => `DEL ${fault}`)];

@@ -39,7 +39,7 @@ function pathOf(name: string, namespace = "shop"): string {
 }
 
 function expectSoon<T>(check: () => Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: 25_000, interval: 50 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 50 });
 }
 
 describe.skipIf(missing("checks of definitions", privateNamespaces, kubeApi))("an API server with checks of definitions", () => {
@@ -171,8 +171,8 @@ describe.skipIf(missing("checks of definitions", privateNamespaces, kubeApi))("a
     beforeAll(async () => {
       await create(definition("old", "no object"));
       await applyObjects(objects, "deploy/helm/plexus/files/definition-admission.yaml");
-      for (const deadline = Date.now() + 30_000; typeof (await create(definition("tried", "x"), "?dryRun=All")) !== "string";) {
-        if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+      for (const deadline = Date.now() + 60_000; typeof (await create(definition("tried", "x"), "?dryRun=All")) !== "string";) {
+        if (Date.now() > deadline) throw new Error("the policy is not active after 60 s");
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     });

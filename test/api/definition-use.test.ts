@@ -150,10 +150,10 @@ describe.skipIf(missing("the verb use on definitions", privateNamespaces, kubeAp
         });
       }
       // The API server compiles a policy, and reads new rights, some time after their creation.
-      for (const deadline = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+      for (const deadline = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
         const isRefused = JSON.stringify(await tryPod("secret")).includes("may not use");
         if (isRefused && typeof (await tryPod("storage")) !== "string") break;
-        if (Date.now() > deadline) throw new Error("the policy is not active after 30 s");
+        if (Date.now() > deadline) throw new Error("the policy is not active after 60 s");
       }
     });
     afterAll(async () => {
@@ -226,11 +226,11 @@ describe.skipIf(missing("the verb use on definitions", privateNamespaces, kubeAp
       const binding = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/plexus-definition-use";
       expect(outcome(await objects.patch(binding, { spec: { validationActions: ["Audit"] } }))).toMatchObject({ spec: {} });
       await vi.waitFor(async () => expect(await patch({ [selection]: "secret" })).toMatchObject({ kind: "Pod" }), {
-        timeout: 20_000,
+        timeout: 60_000,
         interval: 100,
       });
       await objects.patch(binding, { spec: { validationActions: ["Deny"] } });
-      await vi.waitFor(async () => expect(await tryPod("secret")).toContain("may not use"), { timeout: 20_000, interval: 100 });
+      await vi.waitFor(async () => expect(await tryPod("secret")).toContain("may not use"), { timeout: 60_000, interval: 100 });
       expect(await patch({ other: "text" })).toMatchObject({ kind: "Pod" });
       expect(await patch({ [selection]: null }, "/status")).toMatchObject({ kind: "Pod" });
     });
@@ -262,7 +262,7 @@ describe.skipIf(missing("the verb use on definitions", privateNamespaces, kubeAp
       };
       try {
         await vi.waitFor(async () => expect(await attach("storage")).toMatchObject({ kind: "PodNetworkAttachment" }), {
-          timeout: 20_000,
+          timeout: 60_000,
           interval: 100,
         });
         expect(await attach("storage", "storage", "secret")).toContain(

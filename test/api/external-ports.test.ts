@@ -30,7 +30,7 @@ function untilPorts({ ports }: TestProvider, count: number): Promise<void> {
   const check = (): void => {
     if (ports.size !== count) throw new Error(`the fabric has ${ports.size} ports, not ${count}`);
   };
-  return vi.waitFor(check, { timeout: 20_000, interval: 50 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 50 });
 }
 
 /** A network whose bridge and addresses take a port's values. */
@@ -72,7 +72,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
           const { body } = await controller.page("/metrics");
           expect(body).toContain(`\nplexus_controller_external_ports{provider="fabric",state="${state}"} ${count}\n`);
         },
-        { timeout: 10_000, interval: 50 },
+        { timeout: 60_000, interval: 50 },
       );
     const pod = (selection = "fabric"): Promise<CreatedPod> => api.pod("shop", "web", selection);
 
@@ -149,7 +149,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       const attaching = node.attaching(await pod(), externalPorts);
       await vi.waitFor(
         async () => expect(JSON.stringify(await objects.list("/apis/plexus.dev/v1alpha1/externalports"))).toContain("Refused"),
-        { timeout: 20_000, interval: 50 },
+        { timeout: 60_000, interval: 50 },
       );
       const refused = await node.call("ADD", attaching);
       expect(refused.stdout).toContain('"code":7');
@@ -188,7 +188,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       const network = { apiVersion: "kubernetes.cni.cncf.io/v1", kind: "Network", metadata };
       const create = async (): Promise<string> =>
         (await objects.create("/apis/kubernetes.cni.cncf.io/v1/namespaces/shop/networks", network)).kind;
-      await expect.poll(create, { timeout: 20_000 }).toBe("object");
+      await expect.poll(create).toBe("object");
       const refused = await node.call("ADD", node.attaching(await pod("old"), externalPorts));
       expect(refused.stdout).toContain("NetworkAttachmentDefinition shop/old is not in the Kubernetes API");
       expect(node.left()).toEqual(nothing);
@@ -265,25 +265,25 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       provider.refusal = { status: 429, message: "too many", retryAfter: "60" };
       const before = provider.ensured;
       await pod();
-      await expect.poll(conditions, { timeout: 20_000 }).toContain("HTTP 429: too many");
+      await expect.poll(conditions).toContain("HTTP 429: too many");
       await setTimeout(500);
       expect(provider.ensured - before).toBe(1);
       provider.refusal = undefined;
       await api.deletePod("shop", "web");
-      await expect.poll(conditions, { timeout: 20_000 }).not.toContain("too many");
+      await expect.poll(conditions).not.toContain("too many");
     });
 
     test("a port of another address than the pod requests is refused", async () => {
       await api.pod("shop", "web", [{ name: "fabric", ips: ["10.77.0.99/24"] }]);
-      await expect.poll(conditions, { timeout: 20_000 }).toMatch(/lacks the address .*10\.77\.0\.99.*Refused/);
+      await expect.poll(conditions).toMatch(/lacks the address .*10\.77\.0\.99.*Refused/);
     });
 
     test("a port that another ExternalPort has is refused", async () => {
       provider.sameId = "shared";
       await api.pod("shop", "owner", "fabric");
-      await expect.poll(conditions, { timeout: 20_000 }).toContain('"providerId":"shared"');
+      await expect.poll(conditions).toContain('"providerId":"shared"');
       await pod();
-      await expect.poll(conditions, { timeout: 20_000 }).toContain("its port is another ExternalPort's");
+      await expect.poll(conditions).toContain("its port is another ExternalPort's");
       expect((await conditions()).match(/"providerId":"shared"/gu)).toHaveLength(1);
     });
 
@@ -295,10 +295,8 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
         Promise.all(pods.map(async ({ uid }) => JSON.stringify(await objects.get(`${portsOfShop}/${uid}-0`))));
       const withPort = async (): Promise<number> =>
         (await statuses()).filter((status) => status.includes('"providerId":"answered-twice"')).length;
-      await expect
-        .poll(async () => (await statuses()).join(), { timeout: 20_000 })
-        .toContain("its port is another ExternalPort's");
-      await expect.poll(withPort, { timeout: 20_000 }).toBe(1);
+      await expect.poll(async () => (await statuses()).join()).toContain("its port is another ExternalPort's");
+      await expect.poll(withPort).toBe(1);
       await setTimeout(1_000);
       expect(await withPort()).toBe(1);
     });
@@ -306,7 +304,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
     test("a released port is free for another ExternalPort, while a finalizer of another program keeps its object", async () => {
       provider.sameId = "kept-object";
       const { uid } = await api.pod("shop", "owner", "fabric");
-      await expect.poll(conditions, { timeout: 20_000 }).toContain('"providerId":"kept-object"');
+      await expect.poll(conditions).toContain('"providerId":"kept-object"');
       const path = `${portsOfShop}/${uid}-0`;
       const finalizers = ["plexus.dev/external-port", "example.com/keep"];
       expect((await objects.patch(path, { metadata: { finalizers } })).kind).toBe("object");
@@ -314,7 +312,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       await untilPorts(provider, 0);
       await pod();
       const holders = async (): Promise<number> => (await conditions()).match(/"providerId":"kept-object"/gu)?.length ?? 0;
-      await expect.poll(holders, { timeout: 20_000 }).toBe(2);
+      await expect.poll(holders).toBe(2);
       expect((await objects.get(path)).kind).toBe("object");
       expect((await objects.patch(path, { metadata: { finalizers: [] } })).kind).toBe("object");
     });
@@ -335,7 +333,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
         await allow("0");
         const web = await pod();
         const events = async (): Promise<string> => (await api.eventsOf(web)).join("\n");
-        await expect.poll(events, { timeout: 20_000 }).toMatch(/Warning ExternalPortNotCreated .*exceeded quota: ports/u);
+        await expect.poll(events).toMatch(/Warning ExternalPortNotCreated .*exceeded quota: ports/u);
         expect(provider.ports.size).toBe(0);
         await allow("1");
         await untilPorts(provider, 1);

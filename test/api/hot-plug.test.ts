@@ -17,7 +17,7 @@ import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
 /** The daemon keeps the configuration of the last call for its own calls. */
 const nothingButConfiguration = { ...nothing, state: ["configurations/cluster"] };
 
-const soon = { timeout: 20_000, interval: 20 };
+const soon = { timeout: 60_000, interval: 20 };
 
 describe.skipIf(missingForKube("hot-plug with a Kubernetes API"))("networks of a running pod of the API", () => {
   let api: ApiServer;

@@ -147,9 +147,7 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi))("p
       const kuryr = writer({ kuryrPorts: true });
       const ports = [externalPort(pod, 1, false), externalPort(pod, 2, false)];
       // The API serves a new definition after a moment.
-      await expect
-        .poll(async () => (await kuryr.write("shop", "web", ports), stored(`${collection}/web`)), { timeout: 20_000 })
-        .toBeDefined();
+      await expect.poll(async () => (await kuryr.write("shop", "web", ports), stored(`${collection}/web`))).toBeDefined();
       const port = await stored(`${collection}/web`);
       expect(port).toMatchObject({
         metadata: {
@@ -170,7 +168,7 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi))("p
       await kuryr.write("shop", "web", []);
       expect(await stored(`${collection}/web`)).toBeUndefined();
       await objects.remove(`${definitions}/kuryrports.openstack.org`);
-      await expect.poll(async () => stored(`${definitions}/kuryrports.openstack.org`), { timeout: 20_000 }).toBeUndefined();
+      await expect.poll(async () => stored(`${definitions}/kuryrports.openstack.org`)).toBeUndefined();
     },
   );
 
@@ -178,7 +176,7 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi))("p
     await objects.create(definitions, kuryrDefinition(false));
     const pod = await api.pod("shop", "web", selection);
     const foreign = { apiVersion: "openstack.org/v1", kind: "KuryrPort", metadata: { name: "web" }, spec: { podUid: pod.uid } };
-    await expect.poll(async () => (await objects.create(collection, foreign)).kind, { timeout: 20_000 }).toBe("object");
+    await expect.poll(async () => (await objects.create(collection, foreign)).kind).toBe("object");
     const kuryr = writer({ kuryrPorts: true });
     await kuryr.write("shop", "web", [externalPort(pod, 1, true)]);
     expect(await stored(`${collection}/web`)).not.toHaveProperty("status");

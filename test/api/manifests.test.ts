@@ -50,7 +50,7 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
     const reading = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" };
     const claims = { ...reading, metadata: { name: "ipamclaims.k8s.cni.cncf.io" } };
     await expect
-      .poll(() => api.admin.read(claims), { timeout: 10_000 })
+      .poll(() => api.admin.read(claims))
       .toMatchObject({
         status: { conditions: expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]) },
       });

@@ -17,7 +17,7 @@ import { everyMultus, multusBinary } from "../lab/multus/multus-binary.ts";
 import { missingServiceAccount, startThickMultus } from "../lab/multus/thick-multus.ts";
 
 const native = ["bridge", "host-local"] as const;
-const within = { timeout: 20_000, interval: 50 };
+const within = { timeout: 60_000, interval: 50 };
 const networks = ["net-a", "net-b", "net-c"] as const;
 const defaultFile = "10-default.conflist";
 const multusName = "multus-cni-network";
@@ -239,7 +239,7 @@ describe.skipIf(
       /** Resolves when six more pods are attached: at least four of them by calls that began after this one. */
       async several() {
         const more = attached.length + 6;
-        await expect.poll(() => churning.ended || attached.length >= more, { ...within, timeout: 60_000 }).toBe(true);
+        await expect.poll(() => churning.ended || attached.length >= more, within).toBe(true);
       },
       async end() {
         churning.ended = true;
@@ -297,7 +297,7 @@ describe.skipIf(
     await moving.several();
     const attachedBy = await moving.end();
     expect([...new Set(attachedBy)]).toEqual(["plexus", "multus-shim"]);
-  }, 120_000);
+  });
 });
 
 /** The container of a lease; undefined if the lease ended meanwhile. */

@@ -66,9 +66,9 @@ describe.skipIf(skip)("plexusctl's access to the API", () => {
       { ...rbac, kind: "ClusterRoleBinding", roleRef, subjects },
       poolObject("storage", [{ subnet: "10.50.0.0/16" }]),
     ];
-    for (const object of created) await vi.waitFor(() => create(object), { timeout: 20_000, interval: 100 });
+    for (const object of created) await vi.waitFor(() => create(object), { timeout: 60_000, interval: 100 });
     await api.network("shop", "storage", [{ type: "bridge", bridge: "br0" }]);
-  }, 60_000);
+  });
   afterAll(async () => {
     objects?.close();
     await api?.dispose();

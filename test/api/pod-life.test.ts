@@ -11,7 +11,7 @@ import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
 import { readPrometheusText, valueOf } from "../lab/prometheus-text.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
 
-const within = { timeout: 30_000, interval: 50 };
+const within = { timeout: 60_000, interval: 50 };
 const namespace = "kube-system";
 const apps = { apiVersion: "apps/v1", kind: "DaemonSet" } as const;
 const rbac = "rbac.authorization.k8s.io";
@@ -191,7 +191,7 @@ describe.skipIf(missingForKube("a daemon as a pod"))("a daemon as a pod", () => 
     expect(await call("DEL", pod, "daemon")).toMatchObject({ status: 0 });
     // The account may be another one of the same name, so the node's token is renewed, too.
     await expect.poll(nodeToken, { timeout: 90_000, interval: 500 }).not.toBe(before);
-  }, 180_000);
+  });
 
   test("a problem of the configuration is an Event of the node", async () => {
     await start();
@@ -324,5 +324,5 @@ describe.skipIf(missingForKube("a daemon as a pod"))("a daemon as a pod", () => 
       await api.start();
     }
     await expect.poll(() => existsSync(nodeKubeconfig()), { timeout: 90_000, interval: 200 }).toBe(true);
-  }, 150_000);
+  });
 });

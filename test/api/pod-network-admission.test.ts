@@ -33,12 +33,12 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
 
   /** The API server compiles policies some time after their creation. */
   const policiesActive = async (): Promise<void> => {
-    for (const deadline = Date.now() + 30_000; Date.now() < deadline; await new Promise((resolve) => setTimeout(resolve, 250))) {
+    for (const deadline = Date.now() + 60_000; Date.now() < deadline; await new Promise((resolve) => setTimeout(resolve, 250))) {
       const [refused, populated] = [await createPod([{ podNetworkName: "secret" }]), await createPod(undefined)];
       const isPopulated = typeof populated !== "string" && JSON.stringify(populated).includes("plexus.dev/networks");
       if (typeof refused === "string" && refused.includes("may not use") && isPopulated) return;
     }
-    throw new Error("the admission policies are not active after 30 s");
+    throw new Error("the admission policies are not active after 60 s");
   };
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
     await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml");
     await api.namespace("shop");
     await api.namespace("blue-shop");
-    await vi.waitFor(() => api.admin.create(podNetwork("default")), { timeout: 20_000, interval: 100 });
+    await vi.waitFor(() => api.admin.create(podNetwork("default")), { timeout: 60_000, interval: 100 });
     for (const name of ["blue", "red", "secret"]) await api.admin.create(podNetwork(name));
     await api.admin.create({
       apiVersion: "rbac.authorization.k8s.io/v1",
@@ -136,7 +136,7 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
         expect(await createPod(undefined, { namespace: "blue-shop" })).toMatchObject({
           metadata: { annotations: { "plexus.dev/networks": '[{"podNetworkName":"secret"}]' } },
         }),
-      { timeout: 10_000, interval: 250 },
+      { timeout: 60_000, interval: 250 },
     );
   });
 
@@ -225,7 +225,7 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
     const kept = await objects.get(policy);
     await objects.remove(policy);
     const old = pod("old", "[]");
-    await vi.waitFor(async () => expect(await create(old)).toMatchObject({ kind: "Pod" }), { timeout: 20_000, interval: 100 });
+    await vi.waitFor(async () => expect(await create(old)).toMatchObject({ kind: "Pod" }), { timeout: 60_000, interval: 100 });
     const { metadata: _, ...binding } = (kept as { object: ApiObject }).object;
     await objects.create(collectionOf(binding as KubernetesObject), { ...binding, metadata: { name: "plexus-pod-networks" } });
     await policiesActive();
@@ -257,7 +257,7 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
     };
     const expectRefusal = (why: string): Promise<void> =>
       vi.waitFor(async () => expect(await createPod([{ podNetworkName: "blue" }])).toContain(why), {
-        timeout: 20_000,
+        timeout: 60_000,
         interval: 100,
       });
     await objects.patch(policies, { spec: { mutations: [failing, ...mutations] } });
@@ -293,7 +293,7 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
       rules: [verbs, { ...verbs, resources: ["podnetworkattachments"], resourceNames: undefined }],
     });
     await vi.waitFor(async () => expect(await createPod(networks)).toMatchObject({ kind: "Pod" }), {
-      timeout: 10_000,
+      timeout: 60_000,
       interval: 250,
     });
     expect(await createPod([...networks, { podNetworkName: "secret" }])).toContain("at most 16");

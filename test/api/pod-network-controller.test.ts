@@ -52,7 +52,7 @@ function stateOf(object: unknown): string {
 }
 
 function expectSoon<T>(check: () => Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: 15_000, interval: 50 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 50 });
 }
 
 function podPath(name: string): string {

@@ -31,7 +31,7 @@ function isWatch({ path }: SeenRequest): boolean {
 }
 
 function soon<T>(check: () => Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: 30_000, interval: 200 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 200 });
 }
 
 /** The finalizers and the phase of an object; `gone` without the object. */

@@ -46,7 +46,7 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
         const answer = await objects.get(`${group}/${name}`);
         if (!JSON.stringify(answer).includes(`"phase":"${phase}"`)) throw new Error(JSON.stringify(answer));
       },
-      { timeout: 15_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     );
   const pod = (networks: readonly object[] | undefined, more: Readonly<Record<string, string>> = {}): Promise<CreatedPod> =>
     api.pod("shop", "web", undefined, {
@@ -219,7 +219,7 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
       if (podNetworks === undefined) throw new Error("the API has PodNetworks");
       expect(informers.states.networks).toEqual([]);
       expect(await podNetworks.network("blue")).toMatchObject({ value: { name: "blue" } });
-      await expect.poll(() => informers.states.networks.map(({ live }) => live), { timeout: 20_000 }).toEqual([true, true]);
+      await expect.poll(() => informers.states.networks.map(({ live }) => live)).toEqual([true, true]);
       expect(await podNetworks.network("blue")).toMatchObject({ value: { name: "blue" } });
       expect(await podNetworks.attachment("shop", "slim")).toMatchObject({ value: { podNetworkName: "blue" } });
       expect(informers.counts.networks).toEqual({ held: 2, asked: 1 });
@@ -232,7 +232,7 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
           expect(await podNetworks.network("red")).toMatchObject({ value: { enabled: false } });
           expect(informers.counts.networks.asked).toBe(asked + 1);
         },
-        { timeout: 20_000, interval: 50 },
+        { timeout: 60_000, interval: 50 },
       );
       const { asked } = informers.counts.networks;
       expect(await podNetworks.network("none")).toEqual({ ok: true, value: undefined });

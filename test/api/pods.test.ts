@@ -46,7 +46,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       .map(({ verb, resource }) => `${verb} ${resource}`);
   };
   const untilEvents = async (pod: CreatedPod, count = 2): Promise<readonly string[]> => {
-    await expect.poll(async () => (await api.eventsOf(pod)).length, { timeout: 15_000 }).toBeGreaterThanOrEqual(count);
+    await expect.poll(async () => (await api.eventsOf(pod)).length).toBeGreaterThanOrEqual(count);
     return api.eventsOf(pod);
   };
 
@@ -111,9 +111,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     const attaching = node.attaching({ namespace: "shop", name: "web", uid: "", args });
     const before = api.audit(plexusUser).length;
     const adding = node.succeed("ADD", attaching);
-    await expect
-      .poll(() => api.audit(plexusUser).slice(before), { timeout: 10_000 })
-      .toContainEqual(expect.objectContaining({ code: 404 }));
+    await expect.poll(() => api.audit(plexusUser).slice(before)).toContainEqual(expect.objectContaining({ code: 404 }));
     await api.pod("shop", "web", "storage");
     await adding;
     expect(await api.statusOf("shop", "web")).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
@@ -179,7 +177,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     const adding = node.call("ADD", late);
     // The call holds its lock, and requests the pod next.
     const { ino } = statSync(join(node.plexus.state("cni"), "calls.lock"));
-    await expect.poll(() => readFileSync("/proc/locks", "utf8"), { timeout: 20_000 }).toContain(`:${ino} `);
+    await expect.poll(() => readFileSync("/proc/locks", "utf8")).toContain(`:${ino} `);
     await api.start();
     expect(await adding).toMatchObject({
       status: 0,
@@ -279,7 +277,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     attaching.pod.dispose();
     const left = async (): Promise<readonly string[]> =>
       (await api.eventsOf(web)).filter((event) => event.includes("StaleAttachmentLeft"));
-    await expect.poll(async () => (await left()).length, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await left()).length).toBeGreaterThan(0);
     expect(await left()).toEqual([
       expect.stringMatching(/could not be removed: .*logout from controller with \[redacted\]: refused/),
     ]);
@@ -307,7 +305,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       spec: { network: "tenantred", interface: "pod16367aacb67" },
     };
     // A new CustomResourceDefinition takes a moment until the server serves it.
-    await expect.poll(() => api.admin.create(claim).then(() => "made", String), { timeout: 20_000 }).toBe("made");
+    await expect.poll(() => api.admin.create(claim).then(() => "made", String)).toBe("made");
     const read = (): Promise<KubernetesObject> => api.admin.read(claim);
     expect(await read()).toMatchObject(claim);
     const web = await api.pod("shop", "web", [{ name: "tenantred", "ipam-claim-reference": name }]);
@@ -325,7 +323,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       undefined,
       "application/merge-patch+json",
     );
-    await expect.poll(() => read().then(() => "there", String), { timeout: 20_000 }).toContain("404");
+    await expect.poll(() => read().then(() => "there", String)).toContain("404");
   });
 
   test("MO-27 all tests of this file sent only requests that the role allows", () => {
@@ -376,7 +374,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       };
       await api.admin.create(Object.assign(long, { spec }));
       const both = ["fed/blue blue bridge", "fed/green green ptp"];
-      await expect.poll(fed, { timeout: 15_000 }).toEqual(both);
+      await expect.poll(fed).toEqual(both);
       // An administrator's own network stays.
       const own = {
         metadata: { namespace: "fed", name: "own", generation: 1 },
@@ -384,11 +382,11 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       };
       expect(await client.call("SetPodNetwork", { config: own })).toMatchObject({ ok: true });
       await api.network("fed", "blue", [{ type: "macvlan", master: "eth0" }]);
-      await expect.poll(fed, { timeout: 15_000 }).toContain("fed/blue blue macvlan");
+      await expect.poll(fed).toContain("fed/blue blue macvlan");
       const apiVersion = "k8s.cni.cncf.io/v1";
       const metadata = { name: "green", namespace: "fed" };
       await api.admin.delete({ apiVersion, kind: "NetworkAttachmentDefinition", metadata });
-      await expect.poll(fed, { timeout: 15_000 }).toEqual(["fed/blue blue macvlan", "fed/own own dummy"]);
+      await expect.poll(fed).toEqual(["fed/blue blue macvlan", "fed/own own dummy"]);
       expect(
         daemon
           .stderr()

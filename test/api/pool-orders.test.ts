@@ -38,7 +38,7 @@ describe.skipIf(missing("pools in random orders", privateNamespaces, kubeApi))("
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     for (const object of daemonRights) await api.admin.create(object);
-    await vi.waitFor(() => create(pool), { timeout: 20_000, interval: 100 });
+    await vi.waitFor(() => create(pool), { timeout: 60_000, interval: 100 });
     const names = ["node-1", "node-2", "node-3"];
     for (const name of names) await create({ apiVersion: "v1", kind: "Node", metadata: { name } });
     machines = await Promise.all(names.map((name) => PoolMachine.open(name, api)));

@@ -257,5 +257,5 @@ function soon(isDone: () => Promise<boolean>, what: string): Promise<void> {
   const look = async (): Promise<void> => {
     if (!(await isDone())) throw new Error(`not yet: ${what}`);
   };
-  return vi.waitFor(look, { timeout: 30_000, interval: 50 });
+  return vi.waitFor(look, { timeout: 60_000, interval: 50 });
 }

@@ -26,7 +26,7 @@ interface Owner {
 }
 
 function expectSoon<T>(check: () => Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: 15_000, interval: 50 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 50 });
 }
 
 interface ReservingCall {

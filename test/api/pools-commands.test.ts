@@ -80,7 +80,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
       ipPool("first", allocations),
       poolObject("storage", [{ subnet: "10.50.0.0/16" }], { exclude: ["10.50.0.0/16"] }),
     ];
-    for (const object of [pool, first]) await vi.waitFor(() => create(object), { timeout: 20_000, interval: 100 });
+    for (const object of [pool, first]) await vi.waitFor(() => create(object), { timeout: 60_000, interval: 100 });
     await objects.patch(`${poolPath}/status`, {
       status: {
         acceptedRanges: 1,
@@ -134,11 +134,9 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     const before = await excluded();
     await objects.remove(`/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/${name}`);
     const why = `whereabouts can still give addresses of .*/ippools/first: the policy ${name} is missing`;
-    await expect
-      .poll(async () => (await plexusctl("import", "storage", "--write")).stderr, { timeout: 60_000 })
-      .toMatch(new RegExp(why));
+    await expect.poll(async () => (await plexusctl("import", "storage", "--write")).stderr).toMatch(new RegExp(why));
     expect(await excluded()).toEqual(before);
-  }, 90_000);
+  });
 
   test("leases of host-local are imported beside whereabouts' addresses, and a lease of another's address is refused", async () => {
     const network = join(directory, "storage");
@@ -209,7 +207,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
       { ...attachment, metadata: { ...attachment.metadata, finalizers: ["plexus.dev/in-use"] } },
       port as ApiObject & KubernetesObject,
     ])
-      await vi.waitFor(() => create(object), { timeout: 20_000, interval: 100 });
+      await vi.waitFor(() => create(object), { timeout: 60_000, interval: 100 });
     const ports = "/apis/plexus.dev/v1alpha1/namespaces/shop/externalports/u1-0";
     const status = {
       providerId: "port-7",
@@ -245,11 +243,11 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     const done = await release("--write", "-o", "name");
     expect(done).toMatchObject({ status: 0, stdout: expect.stringContaining("ExternalPort shop/u1-0\n") });
     for (const plural of ["podnetworkattachments", "externalports"])
-      await expect.poll(async () => (await objects.get(crd(plural))).kind, { timeout: 30_000 }).toBe("absent");
+      await expect.poll(async () => (await objects.get(crd(plural))).kind).toBe("absent");
     // Another program's finalizer stays.
     const kept = outcome(await objects.get("/apis/plexus.dev/v1alpha1/podnetworks/storage"));
     expect(kept).toMatchObject({ metadata: { finalizers: ["example.com/other"] } });
     expect(outcome(await objects.get(poolPath))).toMatchObject({ metadata: { name: "storage" } });
     expect((await release("--write")).stdout).toBe("no object has a finalizer of Plexus\n");
-  }, 60_000);
+  });
 });

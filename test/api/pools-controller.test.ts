@@ -56,7 +56,7 @@ interface PoolEvent {
 }
 
 function expectSoon<T>(check: () => Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: 15_000, interval: 50 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 50 });
 }
 
 /** Several looks of the controller. */

@@ -49,7 +49,7 @@ describe.skipIf(missing("the move from whereabouts", privateNamespaces, kubeApi,
       if (status !== 0) throw new Error(`${stderr} ${stdout}`);
     };
     /** Imports until nothing has changed meanwhile. */
-    const imported = (): Promise<void> => vi.waitFor(importOnce, { timeout: 30_000, interval: 100 });
+    const imported = (): Promise<void> => vi.waitFor(importOnce, { timeout: 60_000, interval: 100 });
     const stored = async (): Promise<{
       readonly metadata: { readonly resourceVersion: string };
       readonly spec: { readonly exclude?: readonly string[] };
@@ -76,7 +76,7 @@ describe.skipIf(missing("the move from whereabouts", privateNamespaces, kubeApi,
       await api.network("shop", pool, [{ type: "macvlan", ipam: ofWhereabouts }]);
       whereabouts = installWhereabouts(api.kubeconfig("whereabouts", ["system:masters"]));
       pods = new MovingPods(objects, whereabouts);
-      await vi.waitFor(() => pods.records(), { timeout: 20_000, interval: 100 });
+      await vi.waitFor(() => pods.records(), { timeout: 60_000, interval: 100 });
       nodes = await Promise.all(["node-1", "node-2"].map((name) => openPoolNode(name, api.plexus)));
     });
     afterAll(async () => {
@@ -93,7 +93,7 @@ describe.skipIf(missing("the move from whereabouts", privateNamespaces, kubeApi,
       const churning = [pods.churn(), pods.churn()];
       // Step 1.
       const made = poolObject(pool, [{ subnet, first: "10.50.0.2" }], { exclude: [subnet], blockSize: 8 });
-      await vi.waitFor(() => create(made), { timeout: 20_000, interval: 100 });
+      await vi.waitFor(() => create(made), { timeout: 60_000, interval: 100 });
       const comparing = pods.compare(nodes, pool, over.signal);
       const refused = await runImport();
       expect(refused.stdout.replaceAll(/\s+/g, " ")).toContain(
@@ -102,7 +102,7 @@ describe.skipIf(missing("the move from whereabouts", privateNamespaces, kubeApi,
       // An ADD that began before step 2: whereabouts has chosen the address, and writes its record some seconds later.
       const late = pods.add("late", { ...ofWhereabouts, sleep_for_race: 7 });
       const lateLog = { namespace: "shop", name: "late" };
-      await expect.poll(() => whereabouts.log(lateLog), { timeout: 60_000 }).toContain("IterateForAssignment input");
+      await expect.poll(() => whereabouts.log(lateLog)).toContain("IterateForAssignment input");
       // Step 2.
       await api.network("shop", pool, [{ type: "macvlan", ipam: ofPlexus }]);
       expect((await first.call("ADD", "waits", { pool })).json).toMatchObject({ code: 11 });

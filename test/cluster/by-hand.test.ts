@@ -21,7 +21,7 @@ describe.skipIf(skip)("on a real cluster", () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await startCluster();
-  }, 180_000);
+  });
   afterAll(async () => cluster?.stop());
 
   const addressesOf = async (pod: string, link: string): Promise<string> =>
@@ -59,7 +59,7 @@ describe.skipIf(skip)("on a real cluster", () => {
     const [node] = cluster.nodes;
     await cluster.succeed("delete", "deployment/web", "pod/talker", "pod/early", "--cascade=foreground", "--timeout=60s");
     const left = (): object => ({ links: linkNames(node), leases: leases(join(node.disk, "var", "lib", "cni", "networks")) });
-    await expect.poll(left, { timeout: 30_000 }).toEqual({ links: ["cni0", "kube0"], leases: [] });
+    await expect.poll(left).toEqual({ links: ["cni0", "kube0"], leases: [] });
   });
 
   describe("with Plexus by hand", () => {
@@ -69,7 +69,7 @@ describe.skipIf(skip)("on a real cluster", () => {
       await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/before");
       await installByHand(cluster, node);
       await cluster.apply(storage);
-    }, 120_000);
+    });
 
     test("attaches a Deployment's pods to the default network and to those that they select, and publishes their status", async () => {
       await cluster.apply(toolsDeployment("web", 2, { annotations: { "k8s.v1.cni.cncf.io/networks": "storage@data0" } }));
@@ -98,7 +98,7 @@ describe.skipIf(skip)("on a real cluster", () => {
         leases: leases(join(cni, "networks")),
         state: filesBelow(join(cni, "plexus")).filter((path) => !isPermanent(path)),
       });
-      await expect.poll(left, { timeout: 30_000 }).toEqual({ links: ["br-storage", "cni0", "kube0"], leases: [], state: [] });
+      await expect.poll(left).toEqual({ links: ["br-storage", "cni0", "kube0"], leases: [], state: [] });
     });
   });
 });

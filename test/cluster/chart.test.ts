@@ -148,7 +148,7 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     expect(daemon.checks.length).toBeGreaterThan(3);
     const port = ["-n", "kube-system", "exec", "daemonset/plexus", "-c", "plexusd", "--", "/opt/plexus/bin/node", "--eval"];
     const read = "fetch('http://127.0.0.1:9464/metrics').then(async (answer) => process.stdout.write(await answer.text()))";
-    await expect.poll(() => cluster.succeed(...port, read), { timeout: 20_000 }).toMatch(/^plexus_agents 1$/mu);
+    await expect.poll(() => cluster.succeed(...port, read)).toMatch(/^plexus_agents 1$/mu);
   });
 
   test("is upgraded while pods come and go, and no pod fails", async () => {
@@ -172,14 +172,14 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     });
     expect(items.map(({ message }) => message)).toEqual([]);
     await cluster.succeed("delete", "pods", ...names, "--ignore-not-found", "--timeout=90s");
-  }, 180_000);
+  });
 
   test("MO-26 waits at its removal for pods with further networks, and leaves a node whose next pod starts", async () => {
     const removal = cluster.helm("uninstall", "plexus", "--namespace", "kube-system", "--timeout", "200s");
     // While Plexus is retired, new pods get the default network only.
     await cluster.succeed("-n", "kube-system", "wait", "--for=create", "--timeout=30s", "daemonset/plexus-uninstall");
     const retired = (): boolean => existsSync(ours()) && readFileSync(ours(), "utf8").includes('"retired"');
-    await expect.poll(retired, { timeout: 40_000 }).toBe(true);
+    await expect.poll(retired).toBe(true);
     await cluster.succeed("delete", "pod", "two-networks", "--timeout=60s");
     expect(await removal).toMatchObject({ status: 0 });
     expect(existsSync(ours())).toBe(false);
@@ -223,12 +223,10 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     expect(readFileSync(ours(), "utf8")).toContain('"plexus"');
     await remove();
     await startsInTime(`${name}-next`);
-    await expect
-      .poll(() => readdirSync(join(node.disk, "etc", "cni", "net.d")), { timeout: 30_000 })
-      .toEqual(["10-bridge.conflist"]);
+    await expect.poll(() => readdirSync(join(node.disk, "etc", "cni", "net.d"))).toEqual(["10-bridge.conflist"]);
     await startsInTime(`${name}-later`);
     await cluster.succeed("delete", "pods", name, `${name}-next`, `${name}-later`, "--grace-period=1", "--timeout=60s");
-    await expect.poll(onDefaultNetwork, { timeout: 30_000 }).toEqual(before);
+    await expect.poll(onDefaultNetwork).toEqual(before);
   };
 
   test("MO-26 the rendered file gives pods their networks, also by kustomize; kubectl delete -f leaves a node whose next pod starts", async () => {

@@ -80,13 +80,13 @@ describe.skipIf(unable || missingForKube("times of external ports"))("the times 
   /** Pods one after the other: each time from the pod's creation until its port is Ready. */
   const measure = async (ahead: readonly object[]): Promise<readonly number[]> => {
     await start(ahead);
-    if (ahead.length > 0) await expect.poll(free, { timeout: 60_000 }).toBe(pods + 1);
+    if (ahead.length > 0) await expect.poll(free).toBe(pods + 1);
     // The first port also asks for the subnet and the network.
     await timeOf("first");
     const times: number[] = [];
     for (let count = 0; count < pods; count++) times.push(await timeOf(`pod-${count}`));
     await expect
-      .poll(async () => (await neutron.request("GET", "/ports?tags=plexus-owner:test")).ports.length, { timeout: 60_000 })
+      .poll(async () => (await neutron.request("GET", "/ports?tags=plexus-owner:test")).ports.length)
       .toBeLessThanOrEqual(pods + 1);
     await controller.stop();
     return times;

@@ -473,7 +473,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
         const plug = (name: string): Promise<FabricPod> =>
           node.plug(name, "ovn", async (uid) => (await readyPort(uid)).status ?? {});
         const [ping, pong] = [await plug("ping"), await plug("pong")];
-        await vi.waitFor(() => expect(ping.attaching.pod.ping(pong.address)).toBe(true), { timeout: 20_000 });
+        await vi.waitFor(() => expect(ping.attaching.pod.ping(pong.address)).toBe(true), { timeout: 60_000 });
         expect(pong.attaching.pod.ping(ping.address)).toBe(true);
         expect(node.ports()).toHaveLength(2);
         for (const { attaching, uid } of [ping, pong]) {

@@ -85,7 +85,7 @@ describe.skipIf(skip)("helm install on a node with pods", () => {
   test("deleted pods, also those that ran before, leave nothing", async () => {
     const [node] = cluster.nodes;
     await cluster.succeed("delete", "deployment/web", "deployment/before", "--cascade=foreground", "--timeout=60s");
-    await expect.poll(() => leftOn(node), { timeout: 30_000 }).toEqual(nothingLeft);
+    await expect.poll(() => leftOn(node)).toEqual(nothingLeft);
   });
 
   test("after helm uninstall the next pod starts on the default network within 30 s, and Plexus' configuration is gone", async () => {
@@ -97,6 +97,6 @@ describe.skipIf(skip)("helm install on a node with pods", () => {
     expect(performance.now() - started).toBeLessThan(30_000);
     expect(existsSync(join(node.disk, "etc", "cni", "net.d", "00-plexus.conflist"))).toBe(false);
     await cluster.succeed("delete", "pod/after", "--timeout=60s");
-    await expect.poll(() => leftOn(node), { timeout: 30_000 }).toEqual(nothingLeft);
+    await expect.poll(() => leftOn(node)).toEqual(nothingLeft);
   });
 });

@@ -69,7 +69,7 @@ describe.skipIf(skip)("helm uninstall", () => {
       stdio: "ignore",
       env: { PATH: process.env["PATH"], HOME: node.disk },
     });
-    await expect.poll(isRetired, { timeout: 40_000 }).toBe(true);
+    await expect.poll(isRetired).toBe(true);
     helmProcess.kill("SIGKILL");
     await once(helmProcess, "exit");
     expect(await cluster.succeed("-n", "kube-system", "get", "daemonsets", "-o", "name")).toContain("plexus-uninstall");
@@ -178,7 +178,7 @@ describe.skipIf(skip)("helm uninstall", () => {
     expect(existsSync(configuration())).toBe(true);
     const begun = performance.now();
     await cluster.succeed("label", "node", node.name, "plexus-");
-    await expect.poll(() => existsSync(configuration()), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => existsSync(configuration())).toBe(false);
     process.stdout.write(`configuration gone ${shown(performance.now() - begun)} after the label\n`);
     expect(await startPod("unselected")).toBeLessThan(30_000);
     await remove("unselected");

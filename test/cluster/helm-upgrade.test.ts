@@ -100,7 +100,7 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
       process.stdout.write(`RunPodSandbox took ${spread(calls.run)} ms, StopPodSandbox took ${spread(calls.stop)} ms\n`);
       expect(calls.run).toHaveLength(times.length);
       expect(await failures()).toBe("");
-      await expect.poll(() => leftOn(node), { timeout: 30_000 }).toEqual(nothingLeft);
+      await expect.poll(() => leftOn(node)).toEqual(nothingLeft);
       const [added, deleted] = [served("ADD"), served("DEL")];
       expect(added.size).toBe(times.length);
       expect(moreThanOnce(added)).toEqual([]);
@@ -126,7 +126,7 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
     // Three pods with two networks each.
     expect(leftOn(node).leases).toHaveLength(6);
     await cluster.succeed("delete", "deployment/web", "--cascade=foreground", "--timeout=90s");
-    await expect.poll(() => leftOn(node), { timeout: 60_000 }).toEqual(nothingLeft);
+    await expect.poll(() => leftOn(node)).toEqual(nothingLeft);
   }, 240_000);
 });
 

@@ -13,7 +13,7 @@ import { helm } from "../lab/kube/helm.ts";
 import { missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("hot-plug on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
-const soon = { timeout: 30_000, interval: 200 };
+const soon = { timeout: 60_000, interval: 200 };
 
 describe.skipIf(skip)("networks of a running pod with the chart on a real cluster", () => {
   let cluster: Cluster;
@@ -38,9 +38,9 @@ describe.skipIf(skip)("networks of a running pod with the chart on a real cluste
     await cluster.succeed("delete", "pods", "--all", "--timeout=60s");
     await deployPlexus(cluster, "upgrade", "v1");
     await cluster.stop();
-  }, 180_000);
+  });
 
-  test("MO-17 N13-03: kubectl annotate attaches and detaches a network of a running pod", { timeout: 120_000 }, async () => {
+  test("MO-17 N13-03: kubectl annotate attaches and detaches a network of a running pod", async () => {
     await cluster.apply(toolsPod("web", { spec: { terminationGracePeriodSeconds: 1 } }));
     await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/web");
     const links = async (): Promise<string> => cluster.succeed("exec", "web", "--", "ip", "-o", "-4", "address", "show");

@@ -67,7 +67,7 @@ describe.skipIf(skip)("the jail in the chart's container", () => {
       /^plexus_step_duration_seconds_count\{[^}]*kind="wasm"[^}]*type="ipam-host-local"[^}]*\} [1-9]/m,
     );
     await deletePods(cluster, ["web"]);
-    await expect.poll(() => leftOn(node), { timeout: 30_000 }).toEqual(nothingLeft);
+    await expect.poll(() => leftOn(node)).toEqual(nothingLeft);
   });
 
   test("plexusctl doctor --prove-sandbox succeeds, and the threat model names the reason of each control that is missing", async () => {

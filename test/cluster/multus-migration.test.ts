@@ -229,7 +229,7 @@ describe.skipIf(skip)("a cluster with thick Multus", () => {
         multus: multus.filter((path) => held.multus.includes(path)),
       };
     };
-    await expect.poll(leftOfOld, { timeout: 30_000 }).toEqual({ links: [], leases: [], multus: [] });
+    await expect.poll(leftOfOld).toEqual({ links: [], leases: [], multus: [] });
     recent = await startPods("recent");
   }, 240_000);
 
@@ -238,7 +238,7 @@ describe.skipIf(skip)("a cluster with thick Multus", () => {
     const count = await under("returning", async () => {
       await deployMultus(cluster, "v4.3.0");
       await run(command("delete daemonset plexus"));
-      await expect.poll(() => existsSync(netD("00-multus-plexus.conflist")), { timeout: 60_000 }).toBe(false);
+      await expect.poll(() => existsSync(netD("00-multus-plexus.conflist"))).toBe(false);
       await untilGone("plexus");
       await run(command("--no-hooks"));
     });
@@ -248,7 +248,7 @@ describe.skipIf(skip)("a cluster with thick Multus", () => {
     await remove(recent);
     // The page says what thick Multus leaves: addresses of the default network.
     const further = (): object => ({ ...left(), multus: [], leases: left().leases.filter((path) => !path.startsWith("pods/")) });
-    await expect.poll(further, { timeout: 30_000 }).toEqual({ links: [], leases: [], multus: [] });
+    await expect.poll(further).toEqual({ links: [], leases: [], multus: [] });
     process.stdout.write(`left by Multus of the default network: ${left().leases.length} addresses\n`);
   }, 300_000);
 });

@@ -183,7 +183,7 @@ describe.skipIf(missing("VLAN subports of Neutron", missingNeutron, linkType("vl
         await node.succeed("CHECK", attaching);
       }
       expect(vlanOf(one.attaching.pod)).not.toBe(vlanOf(two.attaching.pod));
-      await vi.waitFor(() => expect(one.attaching.pod.ping(two.address)).toBe(true), { timeout: 20_000 });
+      await vi.waitFor(() => expect(one.attaching.pod.ping(two.address)).toBe(true), { timeout: 60_000 });
       expect(two.attaching.pod.ping(one.address)).toBe(true);
       await unplug([one, two], names);
       expect(node.left()).toEqual(before);
@@ -194,7 +194,7 @@ describe.skipIf(missing("VLAN subports of Neutron", missingNeutron, linkType("vl
       const red = await plug("receiver", "red", "10.9.0.22");
       const neighbour = await plug("neighbour", "red", "10.9.0.23");
       const { pod } = red.attaching;
-      await vi.waitFor(() => expect(neighbour.attaching.pod.ping(red.address)).toBe(true), { timeout: 20_000 });
+      await vi.waitFor(() => expect(neighbour.attaching.pod.ping(red.address)).toBe(true), { timeout: 60_000 });
       const { packets } = await sniff(pod.path, "net1", anyEthertype, 1, hexOf(red.address));
       const known = blue.attaching.pod.exec(["ip", "neighbour", "replace", red.address, "lladdr", red.port.mac, "dev", "net1"]);
       expect(known).toMatchObject({ status: 0, stderr: "" });

@@ -87,7 +87,7 @@ describe.skipIf(skip)("a client in Go of the CRI Network API", () => {
 
   test("CR-01 CR-02 CR-08: sets, lists and watches networks; a refusal has its kind and remedy as ErrorInfo", async () => {
     client.watch();
-    await expect.poll(() => client.events.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => client.events.length).toBe(2);
     expect(await client.call("SetPodNetwork", network("blue", "10.81.0.0/24", 3))).toEqual({ response: { warnings: [] } });
     await client.call("SetPodNetwork", network("red", "10.82.0.0/24"));
     expect(await client.call("ListPodNetwork", { without_status: true })).toMatchObject({
@@ -134,7 +134,7 @@ describe.skipIf(skip)("a client in Go of the CRI Network API", () => {
 
   test("CR-09 CR-16 CR-19: has networks' status, and attaches, asks and detaches a network of a running sandbox", async () => {
     const statuses = async (): Promise<unknown> => (await client.call("ListPodNetwork", {})).response?.["networks"];
-    await expect.poll(async () => JSON.stringify(await statuses()), { timeout: 20_000 }).not.toContain("no agent");
+    await expect.poll(async () => JSON.stringify(await statuses())).not.toContain("no agent");
     expect(await statuses()).toMatchObject([
       { config: { metadata: { name: "_fallback" } } },
       { status: { sandbox_management: true, connectivity: true, reason: "" } },
@@ -151,7 +151,7 @@ describe.skipIf(skip)("a client in Go of the CRI Network API", () => {
     // ptp does not honour a request for a hardware address, so the network is detached again.
     const withMac = { ...attach, network: { ...attach.network, parameters: { mac: "02:00:00:00:00:07" } } };
     await expect
-      .poll(() => refused("AttachInterface", withMac), { timeout: 20_000 })
+      .poll(() => refused("AttachInterface", withMac))
       .toMatchObject({ code: codes.failedPrecondition, reason: "REQUEST_UNMET" });
     expect(pod.links().map(({ name }) => name)).toEqual(["eth0"]);
     const data0 = { ip: "10.82.0.3", network_name: "red", interface_name: "data0" };
@@ -171,12 +171,10 @@ describe.skipIf(skip)("a client in Go of the CRI Network API", () => {
       expect(await client.call("RemovePodNetwork", { metadata: { name } })).toEqual({ response: {} });
     expect(await runtimeCall("DEL")).toMatchObject({ status: 0 });
     const changes = ["ADDED blue", "ADDED red", "REMOVED blue", "REMOVED red"];
-    await expect
-      .poll(() => client.events.map((event) => nameOf(event)), { timeout: 20_000 })
-      .toEqual(["ADDED _fallback", "SYNCED", ...changes]);
+    await expect.poll(() => client.events.map((event) => nameOf(event))).toEqual(["ADDED _fallback", "SYNCED", ...changes]);
     await daemon?.stop();
     daemon = undefined;
-    await expect.poll(() => client.events.at(-1), { timeout: 20_000 }).toMatchObject({ error: { code: 14 } });
+    await expect.poll(() => client.events.at(-1)).toMatchObject({ error: { code: 14 } });
     expect(await refused("ListPodNetwork", {})).toMatchObject({ code: 14 });
   });
 });

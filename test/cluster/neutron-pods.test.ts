@@ -130,30 +130,28 @@ describe.skipIf(skip)("pods of the chart's cluster on ports of Neutron", () => {
     const link = await cluster.succeed("exec", "ping", "--", "ip", "-o", "link", "show", "dev", ping.interface);
     expect(link).toContain(ping.mac);
     expect(link).toContain(` mtu ${await externalPorts("jsonpath={.items[0].status.mtu}")} `);
-    await expect.poll(() => pings("ping", pong), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => pings("ping", pong)).toBe(true);
     expect(await pings("pong", ping)).toBe(true);
     await expect
-      .poll(() => externalPorts('jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}'), { timeout: 60_000 })
+      .poll(() => externalPorts('jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}'))
       .toBe("True True");
     const kuryr = "jsonpath={.metadata.annotations.openstack\\.org/kuryr-vif}";
-    await expect.poll(() => cluster.succeed("get", "pod", "ping", "-o", kuryr), { timeout: 60_000 }).toContain(ping.mac);
+    await expect.poll(() => cluster.succeed("get", "pod", "ping", "-o", kuryr)).toContain(ping.mac);
   });
 
   test("kubectl delete pod removes the ports from Neutron and from Open vSwitch, and everything from the node", async () => {
     await cluster.succeed("delete", "pod", "ping", "pong", "--timeout=60s");
-    await expect.poll(() => leftOn(node), { timeout: 60_000 }).toEqual(before);
+    await expect.poll(() => leftOn(node)).toEqual(before);
     expect(plugged()).toEqual([]);
-    await expect.poll(ownPorts, { timeout: 60_000 }).toEqual([]);
-    await expect.poll(() => externalPorts("name"), { timeout: 60_000 }).toBe("");
+    await expect.poll(ownPorts).toEqual([]);
+    await expect.poll(() => externalPorts("name")).toBe("");
   });
 
   test("a pod beyond the quota stays in ContainerCreating with an Event, and runs once the quota is raised", async () => {
     await setQuota(0);
     await cluster.apply(portedPod("waiting"));
-    await expect.poll(() => eventsOf(cluster, "waiting", "QuotaExceeded"), { timeout: 60_000 }).toContain("OverQuota");
-    await expect
-      .poll(() => eventsOf(cluster, "waiting", "FailedCreatePodSandBox"), { timeout: 60_000 })
-      .toContain("QuotaExceeded");
+    await expect.poll(() => eventsOf(cluster, "waiting", "QuotaExceeded")).toContain("OverQuota");
+    await expect.poll(() => eventsOf(cluster, "waiting", "FailedCreatePodSandBox")).toContain("QuotaExceeded");
     const state = "jsonpath={.status.phase} {.status.containerStatuses[0].state.waiting.reason}";
     expect(await cluster.succeed("get", "pod", "waiting", "-o", state)).toBe("Pending ContainerCreating");
     expect([plugged(), await ownPorts()]).toEqual([[], []]);
@@ -167,14 +165,12 @@ describe.skipIf(skip)("pods of the chart's cluster on ports of Neutron", () => {
     const removal = cluster.succeed("delete", "crd", "externalports.plexus.dev", "--wait", "--timeout=120s");
     // The expectations below report the failure.
     removal.catch(() => undefined);
-    await expect
-      .poll(() => eventsOf(cluster, "waiting", "NoExternalPort"), { timeout: 60_000 })
-      .toContain("until the pod is gone");
+    await expect.poll(() => eventsOf(cluster, "waiting", "NoExternalPort")).toContain("until the pod is gone");
     expect(await ownPorts()).toHaveLength(1);
     await cluster.succeed("delete", "pod", "waiting", "--timeout=60s");
     await removal;
     expect(await ownPorts()).toEqual([]);
-    await expect.poll(() => leftOn(node), { timeout: 60_000 }).toEqual(before);
+    await expect.poll(() => leftOn(node)).toEqual(before);
     expect(plugged()).toEqual([]);
   });
 

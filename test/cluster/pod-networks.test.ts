@@ -63,7 +63,7 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
     await deployPlexus(cluster, "upgrade", "v1", "--set", "networks.enabled=false", "--set", "externalPorts.enabled=false");
     await cluster.stop();
     provider?.dispose();
-  }, 180_000);
+  });
 
   test("KE-28 KE-43 KE-57: a gated pod is scheduled when its network is ready, and gets its interfaces", async () => {
     // A controller waits for the end of its predecessor's Lease, and `kubectl wait` fails at once for an object that is absent.
@@ -71,7 +71,7 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
     await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Ready", "--timeout=60s", "podnetwork/default");
     await cluster.apply(podOn("web", "default", "storage"));
     await expect
-      .poll(() => cluster.succeed("get", "pod", "web", "-o", "jsonpath={.status.conditions[*].message}"), { timeout: 30_000 })
+      .poll(() => cluster.succeed("get", "pod", "web", "-o", "jsonpath={.status.conditions[*].message}"))
       .toContain('PodNetwork "storage" not found');
     await cluster.apply(networkObjects.podNetwork("storage", { parametersRefs: [storage] }));
     await cluster.succeed("wait", "--for=condition=Ready", "--timeout=90s", "pod/web").catch(async (error: unknown) => {
@@ -127,11 +127,9 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
     // The node has no switch of the fabric, so the pod does not run.
     await cluster.apply(toolsPod("ported", { annotations: { "k8s.v1.cni.cncf.io/networks": "fabric" } }));
     const conditions = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")]}';
-    await expect
-      .poll(() => cluster.succeed("get", "externalports", "-o", conditions), { timeout: 30_000 })
-      .toContain('"status":"True"');
+    await expect.poll(() => cluster.succeed("get", "externalports", "-o", conditions)).toContain('"status":"True"');
     expect(provider.ports.size).toBe(1);
     await cluster.succeed("delete", "pod", "ported", "--timeout=60s");
-    await expect.poll(() => provider.ports.size, { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => provider.ports.size).toBe(0);
   });
 });

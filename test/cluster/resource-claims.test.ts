@@ -89,7 +89,7 @@ describe.skipIf(skip)("devices of resource claims with the chart on a real clust
     await cluster.kubectl("delete", "resourceslices,deviceclasses,resourceclaimtemplates", "--all");
     await deployPlexus(cluster, "upgrade", "v1", "--set", "dynamicResources.enabled=false");
     await cluster.stop();
-  }, 180_000);
+  });
 
   const ready = async (pod: object, name: string): Promise<void> => {
     await cluster.apply(pod);
@@ -119,7 +119,7 @@ describe.skipIf(skip)("devices of resource claims with the chart on a real clust
     expect(added()).toEqual(results.map(({ device: each }) => each.replace("vf-", "0000:18:02.")));
     expect([...(resources?.prepared ?? [])]).toEqual([expect.stringMatching(/^default\/claimed-nics-/)]);
     await cluster.succeed("delete", "pod", "claimed", "--timeout=60s");
-  }, 180_000);
+  });
 
   test("MA-05: an extended resource that a claim backs gives a network its device", async () => {
     nics.clear();
@@ -131,5 +131,5 @@ describe.skipIf(skip)("devices of resource claims with the chart on a real clust
     await ready(toolsPod("extended", { annotations: { "k8s.v1.cni.cncf.io/networks": "nic" }, spec }), "extended");
     expect(added()).toEqual([expect.stringMatching(/^0000:18:02\.[123]$/)]);
     await cluster.succeed("delete", "pod", "extended", "--timeout=60s");
-  }, 180_000);
+  });
 });

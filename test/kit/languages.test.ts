@@ -76,7 +76,7 @@ describe.each(["js", "ts"] as const)("a new delegate in %s", (language) => {
   beforeAll(async () => {
     dir = await newDelegate(language);
     built = await build(dir, join(root, "cache"));
-  }, 60_000);
+  });
 
   test("passes the vectors of every language in the sandbox of a node", async () => {
     expect(built.warnings).toEqual([]);

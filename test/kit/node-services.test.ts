@@ -51,7 +51,7 @@ describe("a set-up with services", () => {
 
 const skip = missing("services of the conformance kit", privateNamespaces, iproute2, linkType("veth"), linkType("bridge"));
 describe.skipIf(skip)("a service", () => {
-  test("runs on the node beside the plugin, sees the pods' bridge, and ends with the check", { timeout: 30_000 }, async () => {
+  test("runs on the node beside the plugin, sees the pods' bridge, and ends with the check", async () => {
     const log = join(directory, "log");
     const command = `ip -br link show kit0 >${log}; echo $$ >>${log}; echo "$PLUGIN" >>${log}; touch $RUN/ready; sleep 600 & wait`;
     const setup = setupWith({
@@ -66,7 +66,7 @@ describe.skipIf(skip)("a service", () => {
     expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
 
-  test("that ends is the reason for which the checks are skipped", { timeout: 30_000 }, async () => {
+  test("that ends is the reason for which the checks are skipped", async () => {
     const services = [{ command: "echo no such option >&2; exit 3", ready: "$RUN/ready" }];
     const outcome = await checked(setupWith({ services }), "ADD-1").catch((error: unknown) => String(error));
     expect(JSON.stringify(outcome)).toContain("ended: no such option");

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const component = prepared({ type: "my-static", bytes, granted: [], limits: defaultLimits });
   if (!component.ok) throw new Error(component.fault.msg);
   ported = component.value;
-}, 120_000);
+});
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const run = (verb: string, stdin: object): Run =>

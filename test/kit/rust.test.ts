@@ -32,7 +32,7 @@ describe.skipIf(unable)("a new delegate in Rust", () => {
     await writeScaffold(dir, { name: "greeter", capabilities: [], language: "rust", home: { kind: "repository", sdk: "0.1.0" } });
     cpSync(join("wit", currentAbi), join(dir, "node_modules/@plexus-cni/sdk/wit", currentAbi), { recursive: true });
     built = await build();
-  }, 120_000);
+  });
 
   afterAll(() => {
     for (const [name, value] of changed) {
@@ -60,7 +60,7 @@ describe.skipIf(unable)("a new delegate in Rust", () => {
     for (const vector of vectors) expect(await checkVector(vector, built.bytes)).toMatchObject({ lines: [] });
   });
 
-  test("has a panic's message, file and line in details and in the log", { timeout: 120_000 }, async () => {
+  test("has a panic's message, file and line in details and in the log", async () => {
     edit(
       "log_panics();\n        let greeting",
       'log_panics();\n        panic!("no luck");\n        #[allow(unreachable_code)]\n        let greeting',
@@ -76,7 +76,7 @@ describe.skipIf(unable)("a new delegate in Rust", () => {
     expect(log.join("\n")).toMatch(/^error: panicked at src\/lib\.rs:\d+:\d+:\s+no luck/);
   });
 
-  test("reports cargo's errors with their place, and a capability that is not declared", { timeout: 120_000 }, async () => {
+  test("reports cargo's errors with their place, and a capability that is not declared", async () => {
     edit('panic!("no luck");', 'let _ = cni::delegate::resolver::read("/etc/resolv.conf");');
     await expect(build()).rejects.toThrow("greeter calls resolver: declare it in delegate.json, with a reason");
     edit("let _ = cni", "let wrong: u32 = cni");

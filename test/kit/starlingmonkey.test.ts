@@ -94,16 +94,16 @@ describe.skipIf(skip)("a new delegate in TypeScript with StarlingMonkey", () => 
     const ready = prepared({ type: "greeter", bytes: built.bytes, granted: undefined, limits });
     if (!ready.ok) throw new Error(ready.fault.msg);
     component = ready.value;
-  }, 120_000);
+  });
 
-  test("passes the vectors of every language in the sandbox of a node", { timeout: 60_000 }, async () => {
+  test("passes the vectors of every language in the sandbox of a node", async () => {
     expect(built.warnings).toEqual([]);
     const vectors = await readVectors(join(dir, "vectors"));
     expect(vectors.map(({ verb }) => verb)).toEqual(["ADD", "ADD", "DEL", "CHECK", "STATUS"]);
     for (const vector of vectors) expect(await checkVector(vector, built.bytes, limits)).toMatchObject({ lines: [] });
   });
 
-  test("passes the conformance checks", { timeout: 60_000 }, async () => {
+  test("passes the conformance checks", async () => {
     const setup = await readSetup({ config: undefined, request: undefined }, join(dir, "build/greeter.wasm"), "greeter");
     const outcomes = await runChecks(componentSubject("greeter", component), setup, catalogue);
     expect(outcomes.filter(({ verdict }) => verdict === "failed")).toEqual([]);
@@ -150,7 +150,7 @@ describe("the build with StarlingMonkey reports", () => {
     );
   });
 
-  test.skipIf(skip)("a missing verb", { timeout: 60_000 }, async () => {
+  test.skipIf(skip)("a missing verb", async () => {
     const dir = await newDelegate("verb", "js");
     await edit(join(dir, "src/index.js"), "export function gc", "function gc");
     await expect(build(dir)).rejects.toThrow(/does not compile:\n.*src\/index\.js does not export the function gc/s);

@@ -39,7 +39,7 @@ export interface NamespaceCommands {
   addresses(): readonly Address[];
   /** Destinations of the main table, as `ip route` writes them. */
   routes(family?: 4 | 6): readonly string[];
-  /** Whether an echo request to `ip`, IPv4 or IPv6, is answered within two seconds. */
+  /** Whether one of ten echo requests to `ip`, IPv4 or IPv6, is answered. They are sent within two seconds. */
   ping(ip: string): boolean;
 }
 
@@ -173,7 +173,7 @@ export function createPodNamespace(prefix = "pod"): PodNamespace {
 export function inNamespace(path: string): NamespaceCommands {
   const exec = (command: readonly [string, ...string[]]): Finished => {
     requirePrivateNamespaces();
-    const finished = spawnSync("nsenter", [`--net=${path}`, "--", ...command], { encoding: "utf8", timeout: 30_000 });
+    const finished = spawnSync("nsenter", [`--net=${path}`, "--", ...command], { encoding: "utf8", timeout: 60_000 });
     return {
       status: finished.status ?? 255,
       stdout: finished.stdout ?? "",
@@ -190,7 +190,7 @@ export function inNamespace(path: string): NamespaceCommands {
     links: () => linksFrom(output(["ip", "-j", "link", "show"])),
     addresses: () => addressesFrom(output(["ip", "-j", "address", "show"])),
     routes: (family = 4) => records(output(["ip", `-${family}`, "-j", "route", "show"])).map((route) => textOf(route["dst"])),
-    ping: (ip) => exec([compiledPlugin("ping"), ip, "2000"]).status === 0,
+    ping: (ip) => exec([compiledPlugin("ping"), ip, "10"]).status === 0,
   };
 }
 

@@ -29,7 +29,7 @@ export interface Call {
   readonly as?: string;
   /** A program with arguments that starts the plugin, such as `nsenter`. Default: none. */
   readonly through?: readonly string[];
-  /** Milliseconds until SIGKILL. Default: 60 000. */
+  /** Milliseconds until SIGKILL. Default: 120 000, which only ends a hang. */
   readonly deadlineMs?: number;
 }
 
@@ -130,7 +130,7 @@ export function callBinary(binary: string, call: Call, cniPath: string): Promise
     const child = spawn(command, rest, { env: runtimeEnvironment(call, cniPath), stdio: ["pipe", "pipe", "pipe"] });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
-    const timer = setTimeout(() => child.kill("SIGKILL"), call.deadlineMs ?? 60_000);
+    const timer = setTimeout(() => child.kill("SIGKILL"), call.deadlineMs ?? 120_000);
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
     child.stdin.on("error", () => {

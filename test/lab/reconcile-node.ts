@@ -54,7 +54,7 @@ export class ReconcileNode {
   async start({ graceMs = 0, dryRun = false }: ReconcileSettings = {}): Promise<void> {
     await this.#daemon?.stop(10_000);
     this.#daemon = new Daemon({
-      server: { socket: this.socket, active: 8, waiting: 8, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
+      server: { socket: this.socket, active: 8, waiting: 8, uids: [0, process.getuid?.() ?? 0], requestMs: 60_000 },
       delegates: {
         entry: join(dist, "engine", "guest-process.cjs"),
         isolation: "process",
@@ -108,7 +108,7 @@ export class ReconcileNode {
   }
 
   #connected(count: number): Promise<boolean> {
-    return vi.waitUntil(() => this.daemon.agents.count === count, { timeout: 20_000 });
+    return vi.waitUntil(() => this.daemon.agents.count === count, { timeout: 60_000 });
   }
 
   /** A call of the runtime. Without the daemon the call fails, because PLEXUS_HOME has no one-shot engine. */

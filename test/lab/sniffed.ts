@@ -14,7 +14,7 @@ export interface SniffedPacket {
 
 /**
  * Resolves when the capture listens. `packets` resolves after `count` packets whose payload contains `part` (hexadecimal; empty: any).
- * `packets` rejects after ten seconds without such a packet.
+ * `packets` rejects after a minute without a packet.
  */
 export function sniff(
   namespace: string,
@@ -24,7 +24,7 @@ export function sniff(
   part = "",
 ): Promise<{ readonly packets: Promise<readonly SniffedPacket[]> }> {
   requirePrivateNamespaces();
-  const args = [`--net=${namespace}`, "--", compiledPlugin("sniff"), link, String(ethertype), String(count), "10000", part];
+  const args = [`--net=${namespace}`, "--", compiledPlugin("sniff"), link, String(ethertype), String(count), "60000", part];
   const child = spawn("nsenter", args, { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   return new Promise((listens, fails) => {

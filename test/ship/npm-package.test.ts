@@ -22,7 +22,7 @@ describe.skipIf(missing("the npm package", () => missingBuild(), missingNpm))("t
     directory = mkdtempSync(join(tmpdir(), "plexus-npm-"));
     const repository = "git+https://example.invalid/plexus.git";
     archive = await makeNpmPackage({ root, build: dist, outDir: join(directory, "out"), repository });
-  }, 60_000);
+  });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   test("publint finds nothing", () => {

@@ -71,7 +71,7 @@ describe("a release", () => {
       execFileSync("git", [...git, ...args], { cwd: tree });
     // Outside the repository, where .gitignore does not matter.
     symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
-  }, 60_000);
+  });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   test("is refused without the tag of its version, and from a tree with a file that is not committed, and nothing is written", () => {

@@ -11,7 +11,7 @@ import { cgroupOf } from "./machine.ts";
 export const clusterRegistry = "/run/plexus-test-clusters";
 
 /** How long the processes of a cluster may outlive their worker. */
-const endMs = 20_000;
+const endMs = 60_000;
 
 /** Answers the tear-down. */
 // vitest looks for the name `setup`.

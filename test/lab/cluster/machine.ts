@@ -39,7 +39,7 @@ export interface Machine {
 
 /** PATH of the machine's programs. */
 const machinePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-const bootMs = 20_000;
+const bootMs = 60_000;
 
 /** The cgroup of a machine whose files lie in `directory`, below a directory with a unique name. */
 export const cgroupOf = (directory: string): string => `/${basename(dirname(directory))}-${basename(directory)}`;

@@ -16,7 +16,7 @@ import { storage } from "./storage.ts";
 let shared: Cluster | undefined;
 
 /** How long the detachment of deleted pods may take. */
-const detachedMs = 30_000;
+const detachedMs = 60_000;
 
 /** A cluster whose node is ready and has the image `v1`. Plexus is not installed. `stop` gives the cluster back. */
 export async function clusterWithImage(): Promise<Cluster> {

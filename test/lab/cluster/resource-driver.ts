@@ -23,7 +23,7 @@ export interface ResourceDriver {
 }
 
 const kubelet = "/var/lib/kubelet";
-const registrationMs = 30_000;
+const registrationMs = 60_000;
 
 /** Registers the driver with the node's kubelet. A prepared claim gets no device file and no variable: a network's device needs none. */
 export async function startResourceDriver(node: ClusterNode, name: string): Promise<ResourceDriver> {

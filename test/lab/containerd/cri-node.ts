@@ -104,9 +104,9 @@ export async function openCriNode(programPath: string, init: CriNodeInit): Promi
 
 /** Polls a condition for half a minute at most. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 60_000;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error("containerd did not read its CNI configuration within 30 s");
+    if (performance.now() > deadline) throw new Error("containerd did not read its CNI configuration within 60 s");
     await delay(20);
   }
 }

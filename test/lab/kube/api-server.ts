@@ -236,7 +236,7 @@ async function opened(
 
 /** Waits until the API serves NetworkAttachmentDefinitions: a new CustomResourceDefinition takes a moment. */
 async function established(admin: KubernetesObjectApi): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   for (;;) {
     try {
       await admin.list("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", "default");

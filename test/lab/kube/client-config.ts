@@ -34,7 +34,7 @@ export function tokenConfig(server: string, caFile: string, token: string): Kube
 }
 
 /** Options of undici's connector. One request in a connection: an HTTP/2 connection that breaks fails all of its requests. */
-const connect = { allowH2: false, timeout: 30_000 };
+const connect = { allowH2: false, timeout: 60_000 };
 
 class TestConfig extends KubeConfig {
   #dispatcher: ReturnType<RequestContext["getDispatcher"]>;

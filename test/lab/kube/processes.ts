@@ -11,7 +11,7 @@ export interface Processes {
   readonly port: number;
   startApi(): Promise<void>;
   stopApi(): Promise<void>;
-  /** Waits for a success of /readyz. Throws with the end of the logs if a server ends first, and after a minute. */
+  /** Waits for a success of /readyz. Throws with the end of the logs if a server ends first, and after two minutes. */
   ready(kubeconfig: string): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface ProcessesInit {
   readonly flags: readonly string[];
 }
 
-const readyWithinMs = 60_000;
+const readyWithinMs = 120_000;
 
 /** Starts etcd and kube-apiserver. Both end with this process, even after SIGKILL. */
 export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {

@@ -10,7 +10,7 @@ export async function readyz(kubeconfig: string): Promise<boolean> {
   config.loadFromFile(kubeconfig);
   const cluster = config.getCurrentCluster();
   const user = config.getCurrentUser();
-  const options = { ca: pem(cluster?.caData), cert: pem(user?.certData), key: pem(user?.keyData), timeout: 2000, agent: false };
+  const options = { ca: pem(cluster?.caData), cert: pem(user?.certData), key: pem(user?.keyData), timeout: 60_000, agent: false };
   return new Promise((resolve) => {
     const sent = request(`${cluster?.server}/readyz`, options, (response) => {
       response.resume();

@@ -39,7 +39,7 @@ export async function untilGated(api: ApiServer, objects: ApiObjects): Promise<v
       const first = await objects.get("/api/v1/namespaces/shop/pods/first");
       expect(JSON.stringify(first)).toContain('"plexus.dev/networks":"gated"');
     },
-    { timeout: 15_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
   await remove();
 }

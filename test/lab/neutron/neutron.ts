@@ -190,7 +190,7 @@ function writeSettings(directory: string, port: number): void {
       notify_nova_on_port_status_changes: "false",
       notify_nova_on_port_data_changes: "false",
     },
-    database: { connection: `sqlite:///${join(directory, "neutron.sqlite")}?timeout=10` },
+    database: { connection: `sqlite:///${join(directory, "neutron.sqlite")}?timeout=60` },
     oslo_concurrency: { lock_path: join(directory, "lock") },
     quotas: { quota_port: 20 },
     ml2: { type_drivers: "geneve", tenant_network_types: "geneve", mechanism_drivers: "ovn", extension_drivers: "port_security" },

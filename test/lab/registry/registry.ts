@@ -34,7 +34,7 @@ export interface RegistryInit {
 export const basicUser = { username: "robot", password: "opensesame" } as const;
 /** bcrypt of `basicUser.password`. */
 const basicHash = "$2a$05$abcdefghijklmnopqrstuuQbLfdQZSxZ9gjhA5V9o8Tyc6aQRO0Qi";
-const readyMs = 30_000;
+const readyMs = 60_000;
 
 /** Starts Debian's docker-registry (2.8.2, without the referrers API). */
 export async function startRegistry({ directory, address = "127.0.0.1", tls, auth }: RegistryInit): Promise<Registry> {

@@ -105,7 +105,7 @@ describe.skipIf(unable)("E-12: components of released versions", () => {
     const added = await stage.succeed("ADD", one);
     const attached = [one.pod.ping("10.10.0.1"), one.pod.links().map(({ mtu }) => mtu)];
     // A new bridge tries its IPv6 address first.
-    await expect.poll(() => one.pod.ping("fd00:10::1"), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => one.pod.ping("fd00:10::1")).toBe(true);
     await stage.succeed("CHECK", one);
     const status = await request("STATUS", {});
     const valid = [{ containerID: "one", ifname: "eth0" }];

@@ -95,7 +95,7 @@ func unary[Q, A proto.Message](c *client, next call, request Q, method func(cont
 	if err := protojson.Unmarshal(next.Request, request); err != nil {
 		fail(err)
 	}
-	limited, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	limited, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	response, err := method(limited, request)
 	if err != nil {
