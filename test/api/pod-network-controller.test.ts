@@ -297,8 +297,7 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
   });
 
   test("two controllers that both believe in their lease end in the same state", async () => {
-    const lone = ["--lease-name", "second-lease"];
-    await Promise.all([start(), start(lone)]);
+    await Promise.all(["first-lease", "second-lease"].map((name) => start(["--lease-name", name])));
     for (let index = 0; index < 10; index++) {
       await create(podNetwork(`both${index}`));
       await create(pod(`both${index}`, JSON.stringify([{ podNetworkName: `both${index}` }])));

@@ -108,10 +108,12 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       writeFileSync(join(directory, "providers.yaml"), JSON.stringify({ providers, kuryr: written }));
     };
     const start = async (): Promise<void> => {
+      const identity = `ports-${replicas++}`;
+      // A Lease of its own: no replica waits for the end of its killed predecessor's.
       controller = await startController({
-        identity: `ports-${replicas++}`,
+        identity,
         kubeconfig: api.adminKubeconfig,
-        args: ["--external-ports", join(directory, "providers.yaml")],
+        args: ["--lease-name", identity, "--external-ports", join(directory, "providers.yaml")],
       });
     };
     const portOf = async (uid: string, index = 0): Promise<Port | undefined> => {

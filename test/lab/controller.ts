@@ -24,25 +24,33 @@ export interface TestController {
 export interface ControllerInit {
   readonly identity: string;
   readonly kubeconfig: string;
+  /**
+   * Default: 60, so that a busy leader does not miss its renewals. A replica that follows a killed one has a Lease of another name (`--lease-name`),
+   * or waits as long.
+   */
   readonly leaseSeconds?: number;
   /** Further arguments. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Further arguments of Node, before the program. */
+  readonly nodeArgs?: readonly string[];
 }
 
 /** Starts a replica. Resolves when it serves its pages; rejects with its log if it ends first. */
 export async function startController({
   identity,
   kubeconfig,
-  leaseSeconds = 3,
+  leaseSeconds = 60,
   args = [],
   env = {},
+  nodeArgs = [],
 }: ControllerInit): Promise<TestController> {
   const child: ChildProcess = spawn(
     process.execPath,
     [
       "--disable-warning=ExperimentalWarning",
       "--max-semi-space-size=4",
+      ...nodeArgs,
       join(dist, "plexus-controller.cjs"),
       "--identity",
       identity,
