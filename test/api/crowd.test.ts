@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { rounds } from "../lab/rounds.ts";
+import { testSeed } from "../lab/random-from.ts";
 import { missing, type Requirement } from "../lab/requires.ts";
 import { Crowd } from "./crowd.ts";
 import { apiCluster, type CrowdCluster, manifestCluster } from "./crowd-cluster.ts";
@@ -17,7 +18,6 @@ import { processesNaming } from "../lab/processes.ts";
 import { nothing, openStage, type Stage } from "../lab/stage.ts";
 
 const fullCrowd = rounds(120, "PLEXUS_TEST_PODS");
-const seed = Number(process.env["PLEXUS_TEST_SEED"] ?? Math.floor(Math.random() * 1e6));
 /** A run of fewer pods may not produce every kind of fault. */
 const podsForAllFaults = 120;
 
@@ -27,7 +27,7 @@ const childLists: Requirement = () =>
     : "the kernel lists no children (CONFIG_PROC_CHILDREN)";
 
 async function expectNothingLeft(pods: number, open: (stage: Stage) => Promise<CrowdCluster>): Promise<void> {
-  process.stderr.write(`crowd: PLEXUS_TEST_SEED=${seed}\n`);
+  const seed = testSeed("crowd");
   const stage = openStage(mixedInstallation);
   let cluster: CrowdCluster | undefined;
   try {

@@ -9,11 +9,11 @@ import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { daemonRights, poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
 import { rounds } from "../lab/rounds.ts";
+import { testSeed } from "../lab/random-from.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
 import { PoolMachine } from "./pool-machine.ts";
 import { PoolOrders } from "./pool-orders.ts";
 
-const seed = Number(process.env["PLEXUS_TEST_SEED"] ?? Math.floor(Math.random() * 1e6));
 const count = rounds(200, "PLEXUS_TEST_POOL_EVENTS");
 /** Two blocks of two addresses for three nodes, so that the nodes meet often. */
 const pool = poolObject("orders", [{ subnet: "10.179.0.0/24", first: "10.179.0.2", last: "10.179.0.5" }], {
@@ -50,10 +50,10 @@ describe.skipIf(missing("pools in random orders", privateNamespaces, kubeApi))("
   });
 
   test("no address has two owners, in random orders of partitions, clocks, returns, pods and kills", async () => {
+    const seed = testSeed("pool orders");
     const orders = new PoolOrders(objects, "orders", machines, seed);
     const ended = new AbortController();
     const controlling = orders.control(ended.signal);
-    process.stderr.write(`pool orders: PLEXUS_TEST_SEED=${seed}, ${count} events\n`);
     try {
       await orders.addEverywhere();
       for (let events = 0; events < count; events++) await orders.next();
