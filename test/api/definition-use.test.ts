@@ -162,10 +162,10 @@ describe.skipIf(missing("the verb use on definitions", privateNamespaces, kubeAp
     });
 
     test.each(hostile.map((text) => [text.slice(0, 80), text]))("refuses %j", async (_, text) => {
-      const startedAt = performance.now();
+      const before = api.cpuMs();
       for (const key of [selection, otherDefault]) expect(await tryPod(text, key)).toMatch(/definition-use/);
       // The text's length cannot make a request expensive.
-      expect(performance.now() - startedAt).toBeLessThan(5000);
+      expect(api.cpuMs() - before).toBeLessThan(5000);
     });
 
     test.each(canonical.map((text) => [text.slice(0, 80), text]))(

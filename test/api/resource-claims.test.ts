@@ -143,7 +143,7 @@ describe.skipIf(missingForKube("devices of resource claims"))("devices of resour
   test("MA-05: without the rights the pod is refused, and without the key no claim is read", async () => {
     const web = await pod("nic", own);
     await claim("web-nics", web, [allocated("vf-1")]);
-    const refused = await node.call("ADD", node.attaching(web, { kubernetes: { resourceClaims: true, budgetMs: 2000 } }));
+    const refused = await node.call("ADD", node.attaching(web, { kubernetes: { resourceClaims: true, budgetMs: 60_000 } }));
     expect([refused.status, refused.json]).toMatchObject([
       1,
       {

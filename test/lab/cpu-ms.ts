@@ -1,7 +1,20 @@
 // CPU time, for bounds of computations: a busy machine makes only the elapsed time longer.
 
+import { readFileSync } from "node:fs";
+
+/** Clock ticks per second in /proc (USER_HZ), the same on all architectures that Plexus supports. */
+const ticksPerSecond = 100;
+
 /** The CPU time of this thread so far, in ms. */
 export function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
+}
+
+/** The CPU time of all threads of another process so far, in ms. */
+export function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The program's name may have spaces and brackets. utime and stime are fields 14 and 15 of proc(5).
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
 }

@@ -81,6 +81,8 @@ export interface ApiServer {
   statusOf(namespace: string, name: string): Promise<unknown>;
   /** The server's finished requests of `user` (default: of all users), newest last. */
   audit(user?: string): readonly AuditEvent[];
+  /** The CPU time of kube-apiserver since its start, in ms. */
+  cpuMs(): number;
   /** Connects a network namespace to the server by a veth pair, whose inner end is `kube0`. The pair ends with the namespace. */
   connect(node: PodNamespace): void;
   /** Kills kube-apiserver: connections break and new connections are refused. etcd goes on. */
@@ -214,6 +216,7 @@ async function opened(
       return items.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
     },
     audit: (user) => readAudit(audit).filter((event) => user === undefined || event.user === user),
+    cpuMs: () => processes.apiCpuMs(),
     connect: (node) => connect(node),
     stop: () => processes.stopApi(),
     async start() {

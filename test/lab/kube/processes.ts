@@ -3,12 +3,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
+import { cpuMsOf } from "../cpu-ms.ts";
 import { apiServerBinary, etcdBinary } from "./binaries.ts";
 import type { Authority, Certificate } from "./certificates.ts";
 import { endChild, freePorts, hasEnded, lastLines, startChild } from "./child.ts";
 
 export interface Processes {
   readonly port: number;
+  /** The CPU time of kube-apiserver so far, in ms. */
+  apiCpuMs(): number;
   startApi(): Promise<void>;
   stopApi(): Promise<void>;
   /** Waits for a success of /readyz. Throws with the end of the logs if a server ends first, and after two minutes. */
@@ -50,6 +53,7 @@ export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {
   const log = (): string => `${lastLines(etcdLog)}\n${lastLines(apiLog)}`;
   return {
     port,
+    apiCpuMs: () => cpuMsOf(apiChild.pid ?? 0),
     async startApi() {
       await endChild(apiChild);
       apiChild = startChild(api, apiArgs(init, store, port), apiLog);
