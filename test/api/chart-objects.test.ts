@@ -358,9 +358,10 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
 
       test("waits for each node's pod", async () => {
         await report(3, 2);
-        const child = wait(60, token);
+        const child = wait(170, token);
         const output = outputOf(child);
-        await new Promise((resolve) => setTimeout(resolve, 2500));
+        await once(child.stdout ?? child, "data");
+        await new Promise((resolve) => setTimeout(resolve, 1500));
         expect(child.exitCode).toBeNull();
         await report(3, 3);
         expect(await output).toMatch(/^2 of 3 nodes are done.*\n3 of 3 nodes are done.*\nstatus 0$/u);

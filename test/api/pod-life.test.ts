@@ -2,6 +2,7 @@
 // network configuration.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { isJsonObject } from "../../src/json/document.ts";
@@ -304,17 +305,22 @@ describe.skipIf(missingForKube("a daemon as a pod"))("a daemon as a pod", () => 
   test("MO-26 the configuration stays while the API is away", async () => {
     const started = await start();
     await api.stop();
+    // Connections open and never answer, so that a daemon that waits for the API does not end.
+    const opened = new Set<Socket>();
+    const silent = createServer((connection) => void opened.add(connection.on("error", () => undefined)));
+    await new Promise<void>((resolve) => silent.listen(api.port, "0.0.0.0", resolve));
     try {
-      const begun = performance.now();
       expect(await staysAtStop()).toBe(true);
-      expect(performance.now() - begun).toBeLessThan(10_000);
+      expect(opened.size).toBeGreaterThan(0);
       expect(started.stderr()).toContain("stays: the Kubernetes API gave no answer");
     } finally {
+      for (const connection of opened) connection.destroy();
+      await new Promise((resolve) => silent.close(resolve));
       await api.start();
     }
   });
 
-  test("an API that is away at the start delays the configuration by seconds only", async () => {
+  test("the configuration is written although the API is away at the start", async () => {
     await api.stop();
     try {
       rmSync(written(), { force: true });

@@ -215,7 +215,7 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
     const informers = new Informers({ connection, credentials, nodeName: undefined, keep: false, warn });
     try {
       await informers.begin();
-      const { podNetworks } = informers.over(kubeCluster({ connection, credentials, budgetMs: 20_000, now, sleep, warn }));
+      const { podNetworks } = informers.over(kubeCluster({ connection, credentials, budgetMs: 120_000, now, sleep, warn }));
       if (podNetworks === undefined) throw new Error("the API has PodNetworks");
       expect(informers.states.networks).toEqual([]);
       expect(await podNetworks.network("blue")).toMatchObject({ value: { name: "blue" } });

@@ -225,9 +225,9 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
       expect(listed.stdout).toContain(name);
     expect(listed.stdout).toContain("neutron port-7");
     const lease = { namespace: "kube-system", name: "plexus-controller" };
-    const renewed = (time: number): ApiObject => {
+    const renewed = (time: number, durationSeconds = 300): ApiObject => {
       const now = new Date(time).toISOString();
-      const held = { holder: "replica-1", durationSeconds: 3, transitions: 0, renewTime: now, acquireTime: now };
+      const held = { holder: "replica-1", durationSeconds, transitions: 0, renewTime: now, acquireTime: now };
       return leaseObject(lease, held, undefined);
     };
     const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
@@ -240,6 +240,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
     expect((await objects.get(ports)).kind).toBe("object");
 
     // The Lease of a controller that was killed ends by this machine's clock.
+    expect((await objects.patch(`${leases}/plexus-controller`, renewed(Date.now(), 1))).kind).toBe("object");
     const done = await release("--write", "-o", "name");
     expect(done).toMatchObject({ status: 0, stdout: expect.stringContaining("ExternalPort shop/u1-0\n") });
     for (const plural of ["podnetworkattachments", "externalports"])

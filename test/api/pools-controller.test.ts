@@ -295,6 +295,10 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     expect(await markOf("storage-7")).toBeDefined();
     // A change of the block may have taken the mark away and set it again: the wait begins anew.
     await objects.patch(blockPath("storage-7"), { metadata: { labels: { touched: "yes" } } });
+    // The watch brings this block after the change, and the controller works on both in this order.
+    await claimBlock(10, "n10");
+    await marked("storage-10");
+    await objects.remove(blockPath("storage-10"));
     await pause();
     clockMs += 0.9 * freeAfterSeconds * 1000;
     await pause();

@@ -30,7 +30,7 @@ describe.skipIf(skip)("on a real cluster", () => {
   test("a pod with hostNetwork runs before the node has a network", async () => {
     const [node] = cluster.nodes;
     await cluster.apply(toolsPod("early", { spec: { hostNetwork: true, tolerations: [{ operator: "Exists" }] } }));
-    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/early");
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/early");
     expect(await cluster.succeed("get", "pod", "early", "-o", "jsonpath={.status.podIP}")).toBe(node.address);
   });
 
@@ -39,7 +39,7 @@ describe.skipIf(skip)("on a real cluster", () => {
     node.installNetwork();
     await cluster.nodesReady();
     await cluster.apply(toolsDeployment("web", 3));
-    await cluster.succeed("rollout", "status", "deployment/web", "--timeout=60s");
+    await cluster.succeed("rollout", "status", "deployment/web", "--timeout=120s");
     const { items } = await cluster.core.listNamespacedPod({ namespace: "default", labelSelector: "app=web" });
     const addresses = items.map(({ status }) => status?.podIP ?? "");
     expect(new Set(addresses).size).toBe(3);
@@ -51,13 +51,13 @@ describe.skipIf(skip)("on a real cluster", () => {
     const token = "/var/run/secrets/kubernetes.io/serviceaccount/token";
     expect(await cluster.succeed("exec", first?.metadata?.name ?? "", "--", "cat", token)).toMatch(/^ey/);
     await cluster.apply(toolsPod("talker", { spec: { restartPolicy: "Never", containers: [talker] } }));
-    await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=60s", "pod/talker");
+    await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=120s", "pod/talker");
     expect(await cluster.succeed("logs", "talker")).toBe("2\n");
   });
 
   test("without Plexus, deleted pods leave no link, no lease and no sandbox", async () => {
     const [node] = cluster.nodes;
-    await cluster.succeed("delete", "deployment/web", "pod/talker", "pod/early", "--cascade=foreground", "--timeout=60s");
+    await cluster.succeed("delete", "deployment/web", "pod/talker", "pod/early", "--cascade=foreground", "--timeout=120s");
     const left = (): object => ({ links: linkNames(node), leases: leases(join(node.disk, "var", "lib", "cni", "networks")) });
     await expect.poll(left).toEqual({ links: ["cni0", "kube0"], leases: [] });
   });
@@ -66,7 +66,7 @@ describe.skipIf(skip)("on a real cluster", () => {
     beforeAll(async () => {
       const [node] = cluster.nodes;
       await cluster.apply(toolsPod("before"));
-      await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/before");
+      await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/before");
       await installByHand(cluster, node);
       await cluster.apply(storage);
     });
@@ -91,7 +91,7 @@ describe.skipIf(skip)("on a real cluster", () => {
 
     test("detaches deleted pods, also one that ran before Plexus came, and leaves nothing", async () => {
       const [node] = cluster.nodes;
-      await cluster.succeed("delete", "deployment/web", "pod/before", "--cascade=foreground", "--timeout=60s");
+      await cluster.succeed("delete", "deployment/web", "pod/before", "--cascade=foreground", "--timeout=120s");
       const cni = join(node.disk, "var", "lib", "cni");
       const left = (): object => ({
         links: linkNames(node),

@@ -111,12 +111,12 @@ describe.skipIf(skip)("the chart's components", () => {
   /** Starts a pod whose further network has an address from the component, and deletes it. */
   async function usePod(name: string): Promise<void> {
     await cluster.apply(toolsPod(name, { annotations: { "k8s.v1.cni.cncf.io/networks": "storage@data0" } }));
-    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", `pod/${name}`).catch(async (error: unknown) => {
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", `pod/${name}`).catch(async (error: unknown) => {
       throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
     });
     const address = await cluster.succeed("exec", name, "--", "ip", "-o", "-4", "address", "show", "dev", "data0");
     expect(address).toMatch(/ 10\.20\.0\.\d+\/24 /);
-    await cluster.succeed("delete", "pod", name, "--timeout=60s");
+    await cluster.succeed("delete", "pod", name, "--timeout=120s");
   }
 
   test("E-13: a listed and signed component is installed before the daemon starts, and a pod uses it", async () => {

@@ -117,7 +117,7 @@ describe.skipIf(missing("the EC2 provider", missingMoto))("the EC2 provider", ()
       forbidden: [{ deviceIndex: 0 }, { subnetId: "subnet-0123456789abcdef0" }],
       nodeName,
       ports: 8,
-      answerMs: 10_000,
+      answerMs: 120_000,
     };
     const report = await runProviderChecks(init, providerChecks);
     expect(report.outcomes.filter(({ verdict }) => verdict !== "passed")).toEqual([]);

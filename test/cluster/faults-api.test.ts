@@ -134,7 +134,7 @@ describe.skipIf(skip)("the Kubernetes API", () => {
     await deployPlexus(cluster, "upgrade", "v1");
     await cluster.succeed("-n", "kube-system", "delete", "pods", "-l", "app.kubernetes.io/name=plexus", "--grace-period=1");
     await startPods(cluster, ["between"]);
-    await cluster.succeed("-n", "kube-system", "rollout", "status", "daemonset/plexus", "--timeout=90s");
+    await cluster.succeed("-n", "kube-system", "rollout", "status", "daemonset/plexus", "--timeout=120s");
     await readyPods(cluster, ["fresh"]);
     await deletePods(cluster, ["steady", "fresh", "between"]);
     await expect.poll(() => leftOn(node), within).toEqual(nothingLeft);

@@ -33,8 +33,8 @@ describe.skipIf(skip)("a node of a cluster", () => {
   };
   /** Replaces Plexus' pods, whose containers see the file systems that are mounted now. */
   const replacePlexus = async (): Promise<void> => {
-    await cluster.succeed("-n", "kube-system", "delete", "pods", "-l", "app.kubernetes.io/name=plexus", "--timeout=60s");
-    await cluster.succeed("-n", "kube-system", "rollout", "status", "daemonset/plexus", "--timeout=60s");
+    await cluster.succeed("-n", "kube-system", "delete", "pods", "-l", "app.kubernetes.io/name=plexus", "--timeout=120s");
+    await cluster.succeed("-n", "kube-system", "rollout", "status", "daemonset/plexus", "--timeout=120s");
   };
   const readiness = async (): Promise<string> => {
     const path = "jsonpath={.items[*].status.containerStatuses[?(@.name=='plexusd')].ready}";

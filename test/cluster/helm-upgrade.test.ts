@@ -116,7 +116,7 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
   test("after a node's reboot its pods have their networks again, and no address is reserved that no pod has", async () => {
     const [node] = cluster.nodes;
     await cluster.apply(toolsDeployment("web", 3, { annotations: selection }));
-    await cluster.succeed("rollout", "status", "deployment/web", "--timeout=60s");
+    await cluster.succeed("rollout", "status", "deployment/web", "--timeout=120s");
     await node.reboot();
     const restarts = ["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].status.containerStatuses[0].restartCount}"];
     await expect.poll(() => cluster.succeed(...restarts), { timeout: 120_000, interval: 500 }).toBe("1 1 1");
@@ -125,7 +125,7 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
       await cluster.succeed("exec", metadata?.name ?? "", "--", "ip", "link", "show", "dev", "data0");
     // Three pods with two networks each.
     expect(leftOn(node).leases).toHaveLength(6);
-    await cluster.succeed("delete", "deployment/web", "--cascade=foreground", "--timeout=90s");
+    await cluster.succeed("delete", "deployment/web", "--cascade=foreground", "--timeout=120s");
     await expect.poll(() => leftOn(node)).toEqual(nothingLeft);
   }, 240_000);
 });

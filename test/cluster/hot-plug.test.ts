@@ -35,14 +35,14 @@ describe.skipIf(skip)("networks of a running pod with the chart on a real cluste
   afterAll(async () => {
     if (cluster === undefined) return;
     if (agentPid !== "") cluster.nodes[0].run(["kill", agentPid]);
-    await cluster.succeed("delete", "pods", "--all", "--timeout=60s");
+    await cluster.succeed("delete", "pods", "--all", "--timeout=120s");
     await deployPlexus(cluster, "upgrade", "v1");
     await cluster.stop();
   });
 
   test("MO-17 N13-03: kubectl annotate attaches and detaches a network of a running pod", async () => {
     await cluster.apply(toolsPod("web", { spec: { terminationGracePeriodSeconds: 1 } }));
-    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/web");
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/web");
     const links = async (): Promise<string> => cluster.succeed("exec", "web", "--", "ip", "-o", "-4", "address", "show");
     const status = async (): Promise<unknown> =>
       cluster.succeed("get", "pod", "web", "-o", "jsonpath={.metadata.annotations.k8s\\.v1\\.cni\\.cncf\\.io/network-status}");

@@ -28,7 +28,7 @@ describe.skipIf(skip)("kubectl plexus", () => {
     symlinkSync(join(dist, "kubectl-plexus.cjs"), join(directory, "bin/kubectl-plexus"));
     cluster = await clusterWithPlexus();
     await cluster.apply(toolsPod("web"));
-    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=90s", "pod/web");
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/web");
   }, 240_000);
   afterAll(async () => {
     await cluster?.stop();

@@ -34,7 +34,7 @@ describe.skipIf(missingCluster("two nodes"))("a cluster with two nodes", () => {
 
   test("pods of both nodes reach each other and the service kubernetes", async () => {
     await cluster.apply(toolsPod("one", { node: "node-1" }), toolsPod("two", { node: "node-2" }));
-    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/one", "pod/two");
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/one", "pod/two");
     await cluster.succeed("exec", "one", "--", "ping", "-c", "1", "-W", "2", await addressOf("two"));
     const [node] = cluster.nodes;
     expect(await addressOf("one")).toMatch(/^10\.244\.0\./);
@@ -51,7 +51,7 @@ describe.skipIf(missingCluster("two nodes"))("a cluster with two nodes", () => {
     expect(node.run(["cat", "/proc/sys/kernel/random/boot_id"]).stdout).not.toBe(before);
     expect([existsSync(node.on("/run/volatile")), existsSync(join(node.disk, "etc", "kept"))]).toEqual([false, true]);
     await expect.poll(() => cluster.succeed("get", "pod", "one", "-o", restarts), { timeout: 90_000, interval: 500 }).toBe("1");
-    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/one");
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/one");
     await cluster.succeed("exec", "one", "--", "ping", "-c", "1", "-W", "2", await addressOf("two"));
   });
 
@@ -65,14 +65,14 @@ describe.skipIf(missingCluster("two nodes"))("a cluster with two nodes", () => {
       layer2Networks(cluster.nodes);
       for (const node of cluster.nodes) for (const plugin of ["macvlan", "static"]) node.installPlugin(plugin);
       await deployPlexus(cluster, "install", "v1", "--set", "networks.enabled=true");
-      await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Ready", "--timeout=60s", "podnetwork/default");
+      await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Ready", "--timeout=120s", "podnetwork/default");
       const example = readFileSync(join(root, "deploy/examples/networks/story-1-two-planes.yaml"), "utf8");
       // The nodes have one image only, and pull none.
       await cluster.apply(
         example.replaceAll(/image: "busybox:[^"]*", command: \[[^\]]*\]/g, `image: "${toolsImage}", imagePullPolicy: Never`),
       );
       const pods = ["pod/cnf-a", "pod/cnf-b", "pod/cnf-c"];
-      await cluster.succeed("wait", "--for=condition=Ready", "--timeout=90s", ...pods).catch(async (error: unknown) => {
+      await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", ...pods).catch(async (error: unknown) => {
         throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
       });
       const nodesOf = await cluster.succeed("get", "pod", "cnf-a", "cnf-b", "-o", "jsonpath={.items[*].spec.nodeName}");
@@ -122,12 +122,12 @@ describe.skipIf(missingCluster("two nodes"))("a cluster with two nodes", () => {
           spec: { config: JSON.stringify(list) },
         },
       );
-      await cluster.succeed("wait", "--for=condition=Ready", "--timeout=30s", "addresspool/pooled");
+      await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "addresspool/pooled");
       const annotations = { "k8s.v1.cni.cncf.io/networks": "pooled@pool0" };
       const pods = ["pooled-1", "pooled-2"];
       await cluster.apply(...pods.map((name, index) => toolsPod(name, { node: `node-${index + 1}`, annotations })));
       await cluster
-        .succeed("wait", "--for=condition=Ready", "--timeout=60s", ...pods.map((name) => `pod/${name}`))
+        .succeed("wait", "--for=condition=Ready", "--timeout=120s", ...pods.map((name) => `pod/${name}`))
         .catch(async (error: unknown) => {
           throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
         });

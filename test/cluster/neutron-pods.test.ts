@@ -109,8 +109,8 @@ describe.skipIf(skip)("pods of the chart's cluster on ports of Neutron", () => {
   }, 600_000);
   afterAll(async () => {
     if (cluster === undefined) return;
-    await cluster.kubectl("delete", "pods", "--all", "--timeout=60s");
-    await cluster.kubectl("delete", "crd", "externalports.plexus.dev", "--timeout=60s");
+    await cluster.kubectl("delete", "pods", "--all", "--timeout=120s");
+    await cluster.kubectl("delete", "crd", "externalports.plexus.dev", "--timeout=120s");
     await cluster.kubectl("delete", "namespace", "networks", "--wait=false");
     await cluster.kubectl("-n", "kube-system", "delete", "secret", "openstack", "--ignore-not-found");
     proxy?.dispose();
@@ -140,7 +140,7 @@ describe.skipIf(skip)("pods of the chart's cluster on ports of Neutron", () => {
   });
 
   test("kubectl delete pod removes the ports from Neutron and from Open vSwitch, and everything from the node", async () => {
-    await cluster.succeed("delete", "pod", "ping", "pong", "--timeout=60s");
+    await cluster.succeed("delete", "pod", "ping", "pong", "--timeout=120s");
     await expect.poll(() => leftOn(node)).toEqual(before);
     expect(plugged()).toEqual([]);
     await expect.poll(ownPorts).toEqual([]);
@@ -167,7 +167,7 @@ describe.skipIf(skip)("pods of the chart's cluster on ports of Neutron", () => {
     removal.catch(() => undefined);
     await expect.poll(() => eventsOf(cluster, "waiting", "NoExternalPort")).toContain("until the pod is gone");
     expect(await ownPorts()).toHaveLength(1);
-    await cluster.succeed("delete", "pod", "waiting", "--timeout=60s");
+    await cluster.succeed("delete", "pod", "waiting", "--timeout=120s");
     await removal;
     expect(await ownPorts()).toEqual([]);
     await expect.poll(() => leftOn(node)).toEqual(before);

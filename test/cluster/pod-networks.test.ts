@@ -57,9 +57,9 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
   afterAll(async () => {
     if (cluster === undefined) return;
     // docs/how-to/pod-networks.md, "Remove"
-    await cluster.succeed("delete", "pods", "--all", "--timeout=60s");
+    await cluster.succeed("delete", "pods", "--all", "--timeout=120s");
     const crds = ["podnetworks.plexus.dev", "podnetworkattachments.plexus.dev", "externalports.plexus.dev"];
-    await cluster.kubectl("delete", "crd", ...crds, "--wait", "--timeout=60s");
+    await cluster.kubectl("delete", "crd", ...crds, "--wait", "--timeout=120s");
     await deployPlexus(cluster, "upgrade", "v1", "--set", "networks.enabled=false", "--set", "externalPorts.enabled=false");
     await cluster.stop();
     provider?.dispose();
@@ -67,14 +67,14 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
 
   test("KE-28 KE-43 KE-57: a gated pod is scheduled when its network is ready, and gets its interfaces", async () => {
     // A controller waits for the end of its predecessor's Lease, and `kubectl wait` fails at once for an object that is absent.
-    await cluster.succeed("wait", "--for=create", "--timeout=60s", "podnetwork/default");
-    await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Ready", "--timeout=60s", "podnetwork/default");
+    await cluster.succeed("wait", "--for=create", "--timeout=120s", "podnetwork/default");
+    await cluster.succeed("wait", "--for=jsonpath={.status.phase}=Ready", "--timeout=120s", "podnetwork/default");
     await cluster.apply(podOn("web", "default", "storage"));
     await expect
       .poll(() => cluster.succeed("get", "pod", "web", "-o", "jsonpath={.status.conditions[*].message}"))
       .toContain('PodNetwork "storage" not found');
     await cluster.apply(networkObjects.podNetwork("storage", { parametersRefs: [storage] }));
-    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=90s", "pod/web").catch(async (error: unknown) => {
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/web").catch(async (error: unknown) => {
       throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
     });
     const status = await cluster.succeed(
@@ -94,11 +94,11 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
   });
 
   test("KE-13: a network in use is deleted when its last pod is gone", async () => {
-    await cluster.succeed("wait", "--for=jsonpath={.status.phase}=InUse", "--timeout=30s", "podnetwork/storage");
+    await cluster.succeed("wait", "--for=jsonpath={.status.phase}=InUse", "--timeout=120s", "podnetwork/storage");
     await cluster.succeed("delete", "podnetwork", "storage", "--wait=false");
     expect(await cluster.succeed("get", "podnetwork", "storage", "-o", "jsonpath={.metadata.deletionTimestamp}")).not.toBe("");
-    await cluster.succeed("delete", "pod", "web", "--timeout=60s");
-    await cluster.succeed("wait", "--for=delete", "--timeout=30s", "podnetwork/storage");
+    await cluster.succeed("delete", "pod", "web", "--timeout=120s");
+    await cluster.succeed("wait", "--for=delete", "--timeout=120s", "podnetwork/storage");
   });
 
   test("the controller was refused nothing, and restarted never", async () => {
@@ -129,7 +129,7 @@ describe.skipIf(skip)("PodNetworks with the chart on a real cluster", () => {
     const conditions = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")]}';
     await expect.poll(() => cluster.succeed("get", "externalports", "-o", conditions)).toContain('"status":"True"');
     expect(provider.ports.size).toBe(1);
-    await cluster.succeed("delete", "pod", "ported", "--timeout=60s");
+    await cluster.succeed("delete", "pod", "ported", "--timeout=120s");
     await expect.poll(() => provider.ports.size).toBe(0);
   });
 });

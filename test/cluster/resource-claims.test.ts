@@ -93,7 +93,7 @@ describe.skipIf(skip)("devices of resource claims with the chart on a real clust
 
   const ready = async (pod: object, name: string): Promise<void> => {
     await cluster.apply(pod);
-    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=90s", `pod/${name}`).catch(async (error: unknown) => {
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", `pod/${name}`).catch(async (error: unknown) => {
       const objects = await cluster.succeed("get", "pods,resourceclaims", "-o", "yaml");
       throw new Error(`${String(error)}\n${objects}\n${await explained(cluster)}`, { cause: error });
     });
@@ -118,7 +118,7 @@ describe.skipIf(skip)("devices of resource claims with the chart on a real clust
     expect(results).toHaveLength(2);
     expect(added()).toEqual(results.map(({ device: each }) => each.replace("vf-", "0000:18:02.")));
     expect([...(resources?.prepared ?? [])]).toEqual([expect.stringMatching(/^default\/claimed-nics-/)]);
-    await cluster.succeed("delete", "pod", "claimed", "--timeout=60s");
+    await cluster.succeed("delete", "pod", "claimed", "--timeout=120s");
   });
 
   test("MA-05: an extended resource that a claim backs gives a network its device", async () => {
@@ -130,6 +130,6 @@ describe.skipIf(skip)("devices of resource claims with the chart on a real clust
     };
     await ready(toolsPod("extended", { annotations: { "k8s.v1.cni.cncf.io/networks": "nic" }, spec }), "extended");
     expect(added()).toEqual([expect.stringMatching(/^0000:18:02\.[123]$/)]);
-    await cluster.succeed("delete", "pod", "extended", "--timeout=60s");
+    await cluster.succeed("delete", "pod", "extended", "--timeout=120s");
   });
 });

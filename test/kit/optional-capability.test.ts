@@ -72,7 +72,7 @@ describe.each(runners)("optional capabilities %s", (_, make) => {
       const component = admitted(granted);
       const request = { ...plainRequests[verb], call: { remainingMs: 7, granted: component.capabilities } };
       const bound = Object.fromEntries(Object.entries(imports).filter(([name]) => granted.includes(name)));
-      const answer = await runner.call({ component, verb, request, limits: defaultLimits, deadlineMs: 20_000 }, bound);
+      const answer = await runner.call({ component, verb, request, limits: defaultLimits, deadlineMs: 60_000 }, bound);
       return answer.ok ? "OK" : `${answer.fault.kind}: ${answer.fault.msg}`;
     };
     try {

@@ -60,7 +60,7 @@ describe.skipIf(missing("ports in memory and in Open vSwitch", missingOpenVswitc
       const [verb, pod, func, ...args] = request;
       const attachment = attachmentOf(pod);
       const grant = { bridges: ["br-int"], socket: ovs.socket };
-      const scope = { type: "external-port", network: "backend", verb, attachment, grant, facts, maxMs: 10_000 };
+      const scope = { type: "external-port", network: "backend", verb, attachment, grant, facts, maxMs: 60_000 };
       const real = ovsFor({ ...scope, providedInterfaceId: "mine" });
       const simulated = new MemoryOvs({}, { verb: verbs[verb], attachment, facts, config }, ports).functions;
       const expected = { request, answer: await answerOf(real, func, args), ports: ovs.vsctl("list-ports", "br-int") };

@@ -85,7 +85,7 @@ export async function startCluster({ nodes: count = 1 }: ClusterInit = {}): Prom
     if (first === undefined) throw new Error("a cluster has at least one node");
     const cluster = clusterOf(api, [first, ...others], directory, stop);
     // The API server refuses pods until a controller has made their service account.
-    await cluster.succeed("wait", "--for=create", "--timeout=60s", "serviceaccount/default");
+    await cluster.succeed("wait", "--for=create", "--timeout=120s", "serviceaccount/default");
     return cluster;
   } catch (error) {
     await stop();

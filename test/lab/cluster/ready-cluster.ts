@@ -74,7 +74,7 @@ async function prepared(state: string, further: (cluster: Cluster) => Promise<vo
 /** Removes what the tests of a file left, and throws if an attachment is left. */
 async function empty(cluster: Cluster): Promise<void> {
   const [node] = cluster.nodes;
-  await cluster.succeed("delete", "deployments,pods", "--all", "--cascade=foreground", "--timeout=90s");
+  await cluster.succeed("delete", "deployments,pods", "--all", "--cascade=foreground", "--timeout=120s");
   await cluster.kubectl("delete", "network-attachment-definitions", "--all", "--all-namespaces");
   const deadline = performance.now() + detachedMs;
   for (let left = leftOn(node); !isDeepStrictEqual(left, nothingLeft); left = leftOn(node)) {

@@ -19,7 +19,7 @@ export async function deployPlexus(
   tag: string,
   ...more: readonly string[]
 ): Promise<void> {
-  await helm(cluster, verb, "plexus", chart, ...namespace, "--wait", "--timeout", "60s", ...settings(tag), ...more);
+  await helm(cluster, verb, "plexus", chart, ...namespace, "--wait", "--timeout", "120s", ...settings(tag), ...more);
   await rolledOut(cluster);
 }
 
@@ -35,18 +35,25 @@ function settings(tag: string): readonly string[] {
 
 /** Rolls the release back to a revision, by default the one before, and waits for the rollout. */
 export async function rollBackPlexus(cluster: Cluster, revision = 0): Promise<void> {
-  await helm(cluster, "rollback", "plexus", String(revision), ...namespace, "--wait", "--timeout", "60s");
+  await helm(cluster, "rollback", "plexus", String(revision), ...namespace, "--wait", "--timeout", "120s");
   await rolledOut(cluster);
 }
 
 /** Uninstalls the release. */
 export async function removePlexus(cluster: Cluster): Promise<void> {
-  await helm(cluster, "uninstall", "plexus", ...namespace, "--wait", "--timeout", "90s");
+  await helm(cluster, "uninstall", "plexus", ...namespace, "--wait", "--timeout", "120s");
 }
 
 /** Waits until the DaemonSet's pods are new and ready. Helm 3 counts a DaemonSet as ready while `maxUnavailable` of its pods are not. */
 async function rolledOut(cluster: Cluster): Promise<void> {
-  const { status, stderr } = await cluster.kubectl("-n", "kube-system", "rollout", "status", "daemonset/plexus", "--timeout=60s");
+  const { status, stderr } = await cluster.kubectl(
+    "-n",
+    "kube-system",
+    "rollout",
+    "status",
+    "daemonset/plexus",
+    "--timeout=120s",
+  );
   if (status !== 0) throw new Error(`${stderr}\n${await explained(cluster)}`);
 }
 

@@ -13,16 +13,16 @@ export async function removeInstallation(cluster: Cluster): Promise<void> {
   const { status, stdout, stderr } = await cluster.helm("list", "--all", "--short", ...namespace);
   if (status !== 0) throw new Error(`helm list: ${stderr}`);
   if (stdout.split("\n").includes("plexus")) {
-    const removed = await cluster.helm("uninstall", "plexus", ...namespace, "--no-hooks", "--wait", "--timeout", "60s");
+    const removed = await cluster.helm("uninstall", "plexus", ...namespace, "--no-hooks", "--wait", "--timeout", "120s");
     if (removed.status !== 0) throw new Error(`helm uninstall: ${removed.stderr}`);
   }
   const label = ["-l", "app.kubernetes.io/name=plexus"];
   // A stopping daemon still serves calls: a pod that it attached could not be detached without the files below.
-  await cluster.succeed("-n", "kube-system", "wait", "--for=delete", "pods", ...label, "--timeout=90s");
+  await cluster.succeed("-n", "kube-system", "wait", "--for=delete", "pods", ...label, "--timeout=120s");
   // What a test's interrupted hook left.
   const kinds = "daemonsets,jobs,serviceaccounts,configmaps,roles,rolebindings,clusterroles,clusterrolebindings";
-  await cluster.succeed("-n", "kube-system", "delete", kinds, ...label, "--timeout=60s");
-  await cluster.succeed("delete", definitions, "--ignore-not-found", "--timeout=60s");
+  await cluster.succeed("-n", "kube-system", "delete", kinds, ...label, "--timeout=120s");
+  await cluster.succeed("delete", definitions, "--ignore-not-found", "--timeout=120s");
   for (const { disk } of cluster.nodes) {
     const plugins = join(disk, "opt", "cni", "bin");
     for (const name of readdirSync(plugins).filter((each) => each.includes("plexus") || each.includes(".wasm")))
