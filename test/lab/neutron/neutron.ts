@@ -47,7 +47,7 @@ export interface Neutron {
 
 /** Servers that are started until one binds ports, and ports that each of them may refuse to bind. */
 const maxServers = 4;
-const bindingTries = 6;
+const bindingTries = 20;
 
 /** The fabric's one host. */
 export interface FabricHost {

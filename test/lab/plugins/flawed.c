@@ -87,6 +87,19 @@ static void count_own(const char *path, const char *held_by) {
   if (strcmp(held_by, owner) == 0) found++;
 }
 
+static int leases;
+static void count_lease(const char *path, const char *held_by) {
+  (void)path, (void)held_by;
+  leases++;
+}
+
+/* Waits until another DEL is refused. Leases of others tell that one may come; at most 10 s, for those that are deleted one by one. */
+static void await_refusal(const char *refusal) {
+  each_lease(count_lease);
+  for (int waits = 0; leases > 1 && waits < 1000 && access(refusal, F_OK) != 0; waits++) usleep(10000);
+  unlink(refusal);
+}
+
 static void print_result(int number) {
   const char *label = has_flaw("result-in-old-version") && strcmp(version, "1.1.0") == 0 ? "1.0.0" : version;
   if (has_flaw("prints-log")) printf("assigned 10.9.0.%d\n", number);
@@ -124,13 +137,17 @@ static void add(void) {
 }
 
 static void del(void) {
-  char path[8192];
+  char path[8192], refusal[8192];
   path_of(path, sizeof path, "lock");
   if (has_flaw("del-refuses-to-wait")) {
+    path_of(refusal, sizeof refusal, "refusal");
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
-    if (fd < 0) fail(11, "another DEL runs");
+    if (fd < 0) {
+      write_file("refusal");
+      fail(11, "another DEL runs");
+    }
     close(fd);
-    usleep(200000);
+    await_refusal(refusal);
   }
   each_lease(release);
   if (has_flaw("del-refuses-to-wait")) unlink(path);
