@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
-import { testSeed } from "../../lab/test-seed.ts";
+import { testSeed } from "../../lab/random-from.ts";
 
 /** A part of the shim with its fuzz target. */
 export interface FuzzTarget {

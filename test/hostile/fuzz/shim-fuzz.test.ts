@@ -13,7 +13,7 @@ import { shimSources, LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
 import { encodeFrame, NESTED_CHANNEL_BIT } from "../../../host/protocol/frames.ts";
 import { encodeMessage } from "../../../host/protocol/message-frames.ts";
 import type { EngineMessage, ShimMessage } from "../../../host/protocol/messages.ts";
-import { testSeed } from "../../lab/test-seed.ts";
+import { testSeed } from "../../lab/random-from.ts";
 import { startAgent } from "../../lab/agent.ts";
 
 const seed = testSeed("fuzzing the shim", 1);

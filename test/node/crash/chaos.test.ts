@@ -8,8 +8,7 @@ import { Chaos } from "./chaos.ts";
 import { manifestsIn } from "../../lab/manifests.ts";
 import { mixedInstallation, mixedNetwork, missingForMixed } from "../../lab/mixed-network.ts";
 import { processesNaming } from "../../lab/processes.ts";
-import { randomFrom } from "../../lab/random-from.ts";
-import { testSeed } from "../../lab/test-seed.ts";
+import { randomFrom, testSeed } from "../../lab/random-from.ts";
 import { nothing, openStage, type Stage } from "../../lab/stage.ts";
 
 const pods = Number(process.env["PLEXUS_TEST_CHAOS_PODS"] ?? 24);

@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { rounds } from "../../lab/rounds.ts";
-import { randomFrom } from "../../lab/random-from.ts";
-import { testSeed } from "../../lab/test-seed.ts";
+import { randomFrom, testSeed } from "../../lab/random-from.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
 import { boundaries, CrashSite, victims, type KilledVerb, type Shot, type Victim } from "./crash-site.ts";
 import { missingForMixed } from "../../lab/mixed-network.ts";

@@ -9,8 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import type { Finding } from "../../../host/node/reconcile/finding.ts";
 import { leases } from "../../lab/namespaces.ts";
-import { randomFrom } from "../../lab/random-from.ts";
-import { testSeed } from "../../lab/test-seed.ts";
+import { randomFrom, testSeed } from "../../lab/random-from.ts";
 import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
 import { command, missing, referencePlugin, referencePlugins } from "../../lab/requires.ts";
 import { bridgeStep, missingForMixed, mixedNetwork } from "../../lab/mixed-network.ts";

@@ -13,7 +13,7 @@ import { callGuest } from "../../../../host/sandbox/linker/call.ts";
 import { callCapability } from "../../../../host/sandbox/in-process.ts";
 import type { SyncImports, Verb } from "../../../../host/sandbox/runner.ts";
 import { plainRequests, recordingImports } from "../requests.ts";
-import { testSeed } from "../../../lab/test-seed.ts";
+import { testSeed } from "../../../lab/random-from.ts";
 import { buildWat } from "../wat.ts";
 import { buildQuickJs, buildRust } from "./build.ts";
 import { translate } from "./jco-runner.ts";

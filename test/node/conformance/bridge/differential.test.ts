@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../../lab/daemon.ts";
 import { newer, newerPlugins } from "../../../lab/newer-plugins.ts";
 import { rounds } from "../../../lab/rounds.ts";
-import { testSeed } from "../../../lab/test-seed.ts";
+import { testSeed } from "../../../lab/random-from.ts";
 import { installPlexus, missingBuild, type Answer, type Installation } from "../../../lab/plexus.ts";
 import {
   iproute2,

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { referenceReleases } from "../../../lab/reference-releases.ts";
 import { rounds } from "../../../lab/rounds.ts";
-import { testSeed } from "../../../lab/test-seed.ts";
+import { testSeed } from "../../../lab/random-from.ts";
 import { missing } from "../../../lab/requires.ts";
 import type { Answer, Ipam } from "./calls.ts";
 import { contents } from "./directory.ts";

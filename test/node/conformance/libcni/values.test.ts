@@ -9,7 +9,7 @@ import { listOfOne, parseNetworkList, parsePluginConf } from "../../../../src/cn
 import { readResult } from "../../../../src/cni/read-result.ts";
 import { parseVersion, SUPPORTED_VERSIONS } from "../../../../src/cni/versions.ts";
 import type { Result } from "../../../../src/fault/result.ts";
-import { testSeed } from "../../../lab/test-seed.ts";
+import { testSeed } from "../../../lab/random-from.ts";
 import { missing } from "../../../lab/requires.ts";
 import { askOracle, missingOracle, type OracleAnswer, type OracleOperation } from "./oracle.ts";
 
