@@ -1,11 +1,11 @@
 // The reflector with a scripted server.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { command, missing } from "../../../test/lab/requires.ts";
-import { type ScriptedApiServer, startScriptedApiServer } from "../testing/scripted-api-server.ts";
-import { Connection } from "./connection.ts";
-import { Reflector, type ReflectorState } from "./reflector.ts";
-import { storedDefinition } from "./stored-objects.ts";
+import { command, missing } from "../../lab/requires.ts";
+import { type ScriptedApiServer, startScriptedApiServer } from "../../../host/cluster/testing/scripted-api-server.ts";
+import { Connection } from "../../../host/cluster/kube/connection.ts";
+import { Reflector, type ReflectorState } from "../../../host/cluster/kube/reflector.ts";
+import { storedDefinition } from "../../../host/cluster/kube/stored-objects.ts";
 
 const needed = missing("a scripted API server", command("openssl", "version"));
 let server: ScriptedApiServer;

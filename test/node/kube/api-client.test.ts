@@ -1,9 +1,9 @@
 // The API client with a scripted server.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { command, missing } from "../../../test/lab/requires.ts";
-import { type ScriptedApiServer, startScriptedApiServer } from "../testing/scripted-api-server.ts";
-import { ApiClient } from "./api-client.ts";
+import { command, missing } from "../../lab/requires.ts";
+import { type ScriptedApiServer, startScriptedApiServer } from "../../../host/cluster/testing/scripted-api-server.ts";
+import { ApiClient } from "../../../host/cluster/kube/api-client.ts";
 
 const needed = missing("a scripted API server", command("openssl", "version"));
 let server: ScriptedApiServer;

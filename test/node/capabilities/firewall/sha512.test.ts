@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { chainName } from "./owner.ts";
-import { sha512 } from "./sha512.ts";
+import { chainName } from "../../../../host/capabilities/firewall/owner.ts";
+import { sha512 } from "../../../../host/capabilities/firewall/sha512.ts";
 
 test("hashes a text's UTF-8 by FIPS 180-4", () => {
   expect(sha512("abc")).toBe(
@@ -21,8 +21,8 @@ test("a chain has the same name as in Plexus 0.1.0, so that a DEL after an updat
 });
 
 test("node:crypto is loaded by the first hash, not with the capability", () => {
-  const capability = JSON.stringify(import.meta.resolve("./scope.ts"));
-  const hash = JSON.stringify(import.meta.resolve("./sha512.ts"));
+  const capability = JSON.stringify(import.meta.resolve("../../../../host/capabilities/firewall/scope.ts"));
+  const hash = JSON.stringify(import.meta.resolve("../../../../host/capabilities/firewall/sha512.ts"));
   const program = `
     const isLoaded = () => process.moduleLoadList.includes("NativeModule crypto");
     await import(${capability});

@@ -4,7 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rm
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openLog } from "./log.ts";
+import { openLog } from "../../../host/telemetry/log.ts";
 
 let directory: string;
 beforeEach(() => {
