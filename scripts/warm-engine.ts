@@ -1,7 +1,7 @@
 // Makes the one-shot engine's code cache: runs calls of every verb through the built shim, engine and delegates, and stores the functions
 // that V8 compiled. Needs no privileges: the chains consist of delegates and of a shell script that calls its IPAM plugin like `bridge`.
 
-import { spawnSync } from "node:child_process";
+import { spawnSync, type SpawnSyncReturns } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -13,6 +13,10 @@ export interface WarmEngineInit {
   /** The build's directory, with `plexus`, `engine/` and `delegates/`. */
   readonly outDir: string;
 }
+
+/** Code 11 of the CNI specification: "Try again later". */
+const tryAgainLater = '"code":11,';
+const maxRepetitions = 5;
 
 /** Runs the calls one after another; each adds to the cache. Throws if a call ends with an unexpected status. */
 export function warmEngine({ outDir }: WarmEngineInit): void {
@@ -59,7 +63,11 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
         CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pod};K8S_POD_UID=uid-of-${pod}`,
       };
       const input = JSON.stringify({ ...config, ...more });
-      const ended = spawnSync(join(built, "plexus"), [], { env, input, encoding: "utf8", timeout: 60_000 });
+      const once = (): SpawnSyncReturns<string> =>
+        spawnSync(join(built, "plexus"), [], { env, input, encoding: "utf8", timeout: 600_000 });
+      let ended = once();
+      // A busy machine may start no sandbox process in time; such an answer says that the call can be repeated.
+      for (let repeated = 0; repeated < maxRepetitions && ended.stdout.includes(tryAgainLater); repeated++) ended = once();
       if (ended.status !== expected)
         throw new Error(
           `the engine's code cache cannot be made: ${verb} of ${pod} ended with ${ended.status}: ${ended.stdout}${ended.stderr}`,

@@ -11,10 +11,11 @@ export function cpuMs(): number {
   return (user + system) / 1000;
 }
 
-/** The CPU time of all threads of another process so far, in ms. */
+/** The CPU time so far of another process and of its children that it has waited for, in ms. */
 export function cpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The program's name may have spaces and brackets. utime and stime are fields 14 and 15 of proc(5).
+  // The program's name may have spaces and brackets. utime, stime, cutime and cstime are fields 14 to 17 of proc(5).
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return (ticks * 1000) / ticksPerSecond;
 }

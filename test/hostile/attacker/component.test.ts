@@ -11,7 +11,7 @@ import { catalogue } from "../../../src/fault/catalogue.ts";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
 import { type Answer, dist, type Installation, installPlexus, missingBuild } from "../../lab/plexus.ts";
 import { childrenOf } from "../../lab/processes.ts";
-import { processCpuMs } from "../../lab/process-cpu-ms.ts";
+import { cpuMsOf } from "../../lab/cpu-ms.ts";
 import { deepDescription, nestedInstances } from "../components/grown.ts";
 import { plainRequests, recordingImports } from "../components/requests.ts";
 
@@ -54,7 +54,7 @@ const maxCpuMs = 5000;
 /** The CPU time of a daemon and of its sandbox processes, in ms. */
 function cpuOf({ pid }: TestDaemon): number {
   const processes = [pid, ...childrenOf(pid), ...childrenOf(pid).flatMap(childrenOf)];
-  return processes.reduce((sum, each) => sum + processCpuMs(each), 0);
+  return processes.reduce((sum, each) => sum + cpuMsOf(each), 0);
 }
 
 describe("a component whose admission takes minutes", () => {

@@ -13,7 +13,7 @@ import { PROTOCOL_VERSION } from "../../../host/protocol/frames.ts";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
 import { httpRequest } from "../../lab/http-request.ts";
 import { type Answer, installPlexus, type Installation } from "../../lab/plexus.ts";
-import { processCpuMs } from "../../lab/process-cpu-ms.ts";
+import { cpuMsOf } from "../../lab/cpu-ms.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
 
 /** Maximum CPU time that an attack and the clients after it cost the daemon, in ms. */
@@ -55,10 +55,10 @@ describe("a process that holds connections", () => {
   });
   let cpuBefore = 0;
   beforeEach(() => {
-    cpuBefore = processCpuMs(daemon.pid);
+    cpuBefore = cpuMsOf(daemon.pid);
   });
   const expectLittleCpu = (): void => {
-    expect(processCpuMs(daemon.pid) - cpuBefore).toBeLessThan(maxCpuMs);
+    expect(cpuMsOf(daemon.pid) - cpuBefore).toBeLessThan(maxCpuMs);
   };
   afterAll(async () => {
     await daemon.stop();

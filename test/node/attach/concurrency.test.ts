@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { containerByte, locksPath } from "../../../host/engine/call/call-locks.ts";
 import { leases } from "../../lab/namespaces.ts";
-import type { Answer } from "../../lab/plexus.ts";
+import type { Answer, Serving } from "../../lab/plexus.ts";
 import { callsInOrder, installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
 import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "../../lab/mixed-network.ts";
 import { processesNaming } from "../../lab/processes.ts";
@@ -18,8 +18,6 @@ import { nothing, openStage, type Attaching, type Stage } from "../../lab/stage.
 
 /** A program that holds a lock until its stdin ends. */
 const lockHolder = fileURLToPath(new URL("../../../host/store/locks/fixtures/holder.ts", import.meta.url));
-
-const containers = 16;
 
 /** The addresses of an answer to ADD, without prefix length. */
 function addressesIn(answer: Answer): readonly string[] {
@@ -33,10 +31,16 @@ function failures(answers: readonly Answer[]): readonly string[] {
   return answers.filter((answer) => answer.status !== 0).map((answer) => answer.stdout + answer.stderr);
 }
 
-describe.skipIf(missingForMixed("concurrency"))("concurrent calls", () => {
+/** Locks of one-shot engines are between processes; four engines run at once. */
+const servings: readonly (readonly [Serving, number])[] = [
+  ["daemon", 16],
+  ["one-shot", 6],
+];
+
+describe.skipIf(missingForMixed("concurrency")).each(servings)("concurrent calls, %s, %i containers", (serving, containers) => {
   let stage: Stage;
   beforeEach(() => {
-    stage = openStage(mixedInstallation);
+    stage = openStage({ ...mixedInstallation, serving });
   });
   afterEach(() => stage.dispose());
 
@@ -59,7 +63,7 @@ describe.skipIf(missingForMixed("concurrency"))("concurrent calls", () => {
       },
     });
 
-  describe(`${containers} containers, half of them with WASM ipam-host-local and half with native host-local`, () => {
+  describe(`containers, half of them with WASM ipam-host-local and half with native host-local`, () => {
     test("get distinct addresses and release all of them, twice", async () => {
       const all = crowd("10.10.0.254");
       for (const _ of ["once", "again"]) {
@@ -77,7 +81,7 @@ describe.skipIf(missingForMixed("concurrency"))("concurrent calls", () => {
     });
 
     test("each get an address of a range that has exactly as many", async () => {
-      const all = crowd("10.10.0.17");
+      const all = crowd(`10.10.0.${containers + 1}`);
       const added = await Promise.all(all.map((each) => stage.call("ADD", each)));
       expect(failures(added)).toEqual([]);
       expect(added.flatMap(addressesIn).length).toBe(containers);

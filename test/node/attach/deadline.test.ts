@@ -40,7 +40,7 @@ describe.skipIf(missingForMixed("deadlines of calls")).each([false, true])(
     let fast: RecorderPlugin;
     let slow: RecorderPlugin;
     async function open(): Promise<void> {
-      stage = openStage(mixedInstallation);
+      stage = openStage({ ...mixedInstallation, serving: daemon ? "daemon" : "one-shot" });
       fast = installRecorder(stage.plexus.cniPath, "fast");
       fast.script("ADD", address);
       slow = installRecorder(stage.plexus.cniPath, "slow");
