@@ -21,6 +21,8 @@ export default defineConfig({
     maxWorkers: 5,
     sequence: { sequencer: FileSequence },
     reporters: ["default", new ReportWriter()],
+    // A line for each file is enough; the end of a run names the slowest files.
+    slowTestThreshold: 60_000,
     projects: [
       // Tests beside their sources start no process and need no privilege, so a worker keeps its modules for all of its files.
       {
@@ -31,10 +33,13 @@ export default defineConfig({
           ...shared,
           name: "places",
           include: ["test/{node,api,kit,ship,hostile,docs}/**/*.test.ts", "delegates/**/*.test.ts"],
+          exclude: [...shared.exclude, "test/kit/languages/**"],
           globalSetup: ["test/lab/suite-daemon.ts"],
           env: { PLEXUS_TEST_SOCKET: suiteSocket },
         },
       },
+      // `npm run test:languages`: toolchains of other languages, which take minutes to get and to run.
+      { test: { ...shared, name: "languages", include: ["test/kit/languages/**/*.test.ts"] } },
       // A worker keeps its modules, and so its cluster, for all of its files.
       {
         test: {

@@ -61,6 +61,7 @@ case $command in
     exec vitest run "$@"
     ;;
   test-as-user) exec node scripts/test-run/run-tests.ts user --repeat-failed --project unit --project places "$@" ;;
+  test-languages) exec node scripts/test-run/run-tests.ts languages --repeat-failed --project languages "$@" ;;
   test-cluster)
     # Two clusters at a time, because most of a test is waiting. Each takes up to 1.5 GB. A third makes tests with time limits late on two cores.
     workers=2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run test:cluster`, `npm run bench`, `npm run shell` and `npm run cluster`: sets
+# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run test:cluster`, `npm run test:languages`, `npm run bench`, `npm run shell` and `npm run cluster`: sets
 # up a fresh clone, then starts the command in network and mount namespaces of its own. A missing program that cannot be installed is named in one line.
 set -eu
 command=$1
@@ -96,6 +96,8 @@ if [ "$command" = test ]; then
   prepare test/lab/build-newer-plugins.ts
   prepare test/lab/containerd/get.ts
   prepare test/lab/podman/get.ts
+fi
+if [ "$command" = test-languages ]; then
   prepare test/lab/rust/get.ts
   prepare test/lab/python/get.ts
 fi

@@ -45,7 +45,8 @@ function lastRunSeconds(): number | undefined {
 }
 
 if (import.meta.main) {
-  const counts = new Map([...places].map(([place, patterns]) => [place, globSync(patterns, { cwd: root }).length]));
+  const exclude = ["**/node_modules/**", "test/kit/languages/**"];
+  const counts = new Map([...places].map(([place, patterns]) => [place, globSync(patterns, { cwd: root, exclude }).length]));
   const lines = planLines(counts, absentPrograms(process.env["PATH"] ?? ""), lastRunSeconds());
   process.stderr.write(lines.map((line) => `plexus: ${line}\n`).join(""));
 }

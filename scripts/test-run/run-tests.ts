@@ -38,9 +38,9 @@ async function runVitest(label: string, args: readonly string[]): Promise<Vitest
   return { status: typeof code === "number" ? code : 1, report };
 }
 
-/** Options that choose files or tests; the repetition names its own files. */
-function withoutFiles(args: readonly string[]): readonly string[] {
-  return args.filter((argument) => argument.startsWith("-") || args[args.indexOf(argument) - 1] === "--project");
+/** The projects that the arguments choose. The repetition names its own files and its own number of workers. */
+function projectArgs(args: readonly string[]): readonly string[] {
+  return args.flatMap((argument, index) => (argument === "--project" ? [argument, args[index + 1] ?? ""] : []));
 }
 
 mkdirSync(reports, { recursive: true });
@@ -54,7 +54,7 @@ const failed = failedFiles(first.report);
 let repetition: TestReport | undefined;
 if (repeats && failed.length > 0 && failed.length <= maxRepeatedFiles) {
   process.stdout.write(`\nplexus: repeating ${failed.length} failed ${failed.length === 1 ? "file" : "files"} alone\n`);
-  ({ report: repetition } = await runVitest(`${name}-repeated`, [...withoutFiles(vitestArgs), "--maxWorkers", "1", ...failed]));
+  ({ report: repetition } = await runVitest(`${name}-repeated`, [...projectArgs(vitestArgs), "--maxWorkers", "1", ...failed]));
 }
 const run = mergeRepetition(first.report, repetition);
 writeFileSync(join(reports, `${name}.json`), JSON.stringify(run));

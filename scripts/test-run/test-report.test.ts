@@ -60,3 +60,10 @@ test("skipped tests are grouped by reason, and the five slowest files are named"
     "",
   ]);
 });
+
+test("of very many failures the first ones are listed, and all are counted", () => {
+  const failed = Array.from({ length: 100 }, (_, number) => failure("a", `test ${number}`));
+  const lines = closingText(mergeRepetition(report({ files: [file("a", 1, 100)], failed }), undefined)).split("\n");
+  expect(lines.filter((line) => line.startsWith("failed: a: "))).toHaveLength(60);
+  expect(lines.slice(-3)).toEqual(["failed: 40 more: see above", "tests: 1 passed, 100 failed, 0 skipped", ""]);
+});

@@ -71,6 +71,8 @@ export function isGreen(run: RepeatedRun): boolean {
 }
 
 const slowFiles = 5;
+/** A broken tree can fail in thousands of tests; the first ones tell why. */
+const maxFailureLines = 60;
 
 /** The last lines of a run: skipped tests by reason, the slowest files, failures, unsteady tests, and the line of counts. */
 export function closingText(run: RepeatedRun): string {
@@ -82,7 +84,8 @@ export function closingText(run: RepeatedRun): string {
       .slice(0, slowFiles)
       .map(({ file, durationMs }) => `slow: ${file}: ${(durationMs / 1000).toFixed(1)} s`),
     ...run.stray.map((message) => `failed: outside of any test: ${message}`),
-    ...run.failed.map((each) => `failed: ${lineOf(each)}`),
+    ...run.failed.slice(0, maxFailureLines).map((each) => `failed: ${lineOf(each)}`),
+    ...(run.failed.length > maxFailureLines ? [`failed: ${run.failed.length - maxFailureLines} more: see above`] : []),
     ...unsteadyLines(run),
     `tests: ${passed} passed, ${failed} failed, ${skipped} skipped`,
     "",

@@ -28,7 +28,7 @@ const childLists: Requirement = () =>
 
 async function expectNothingLeft(pods: number, open: (stage: Stage) => Promise<CrowdCluster>): Promise<void> {
   const seed = testSeed("crowd");
-  const stage = openStage(mixedInstallation);
+  const stage = openStage({ ...mixedInstallation, serving: "one-shot" });
   let cluster: CrowdCluster | undefined;
   try {
     cluster = await open(stage);

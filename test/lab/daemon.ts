@@ -125,5 +125,18 @@ function confinement(writable: readonly string[]): readonly string[] {
     "--ipc",
     "--uts",
   ];
-  return ["/usr/bin/unshare", ...namespaces, "--", "/bin/sh", "-c", script, "sh"];
+  // The kernel ends unshare(1), and with it the daemon, when a test run is killed.
+  return [
+    "/usr/bin/setpriv",
+    "--pdeathsig",
+    "KILL",
+    "--",
+    "/usr/bin/unshare",
+    ...namespaces,
+    "--",
+    "/bin/sh",
+    "-c",
+    script,
+    "sh",
+  ];
 }

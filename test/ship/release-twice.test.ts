@@ -1,5 +1,5 @@
 // A whole release, with the image, from two fresh clones of this commit in different directories: the same checksums.
-// Takes some ten minutes: PLEXUS_TEST_RELEASE=1 npm test -- --project all test/ship/release-twice.test.ts
+// Takes some ten minutes: PLEXUS_TEST_RELEASE=1 npm test -- test/ship/release-twice.test.ts
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

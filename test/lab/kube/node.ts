@@ -26,7 +26,8 @@ export function openNode(api: ApiServer, kubeconfig = api.plexus, plugins: reado
 
 /** Opens the stage of a node that does not reach the API server yet. `plugins`: further native plugins; `components`: delegates. */
 export function openNodeStage(plugins: readonly string[] = [], components: readonly string[] = []): Stage {
-  return openStage({ native: [...native, ...plugins], components });
+  // The run's daemon has a network namespace of its own, from which no API server can be reached.
+  return openStage({ native: [...native, ...plugins], components, serving: "one-shot" });
 }
 
 /** Connects the stage's node to the API server. */

@@ -5,21 +5,21 @@ import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { artifactLimits, defaultLimits } from "../../host/sandbox/limits.ts";
-import { inspectComponent } from "../../delegates/sdk/component/inspect.ts";
-import { catalogue } from "../../delegates/sdk/conformance/catalogue.ts";
-import { componentSubject } from "../../delegates/sdk/conformance/component/component-subject.ts";
-import { runChecks } from "../../delegates/sdk/conformance/run-checks.ts";
-import { readSetup } from "../../delegates/sdk/conformance/setup-file.ts";
-import { prepared, type Run } from "../../delegates/sdk/component/run.ts";
-import { docsOf } from "../../delegates/sdk/generator/docs.ts";
-import { javaScriptTypes } from "../../delegates/sdk/generator/javascript-types.ts";
-import { checkVector } from "../../delegates/sdk/testing/check-vectors.ts";
-import { readVectors, vectorOf } from "../../delegates/sdk/testing/vector.ts";
-import { currentAbi, readAbi } from "../../delegates/sdk/build/abi.ts";
-import { buildDelegate, type BuiltDelegate } from "../../delegates/sdk/build/build-delegate.ts";
-import { languageIn } from "../../delegates/sdk/build/language.ts";
-import { writeScaffold } from "../../delegates/sdk/build/scaffold.ts";
+import { artifactLimits, defaultLimits } from "../../../host/sandbox/limits.ts";
+import { inspectComponent } from "../../../delegates/sdk/component/inspect.ts";
+import { catalogue } from "../../../delegates/sdk/conformance/catalogue.ts";
+import { componentSubject } from "../../../delegates/sdk/conformance/component/component-subject.ts";
+import { runChecks } from "../../../delegates/sdk/conformance/run-checks.ts";
+import { readSetup } from "../../../delegates/sdk/conformance/setup-file.ts";
+import { prepared, type Run } from "../../../delegates/sdk/component/run.ts";
+import { docsOf } from "../../../delegates/sdk/generator/docs.ts";
+import { javaScriptTypes } from "../../../delegates/sdk/generator/javascript-types.ts";
+import { checkVector } from "../../../delegates/sdk/testing/check-vectors.ts";
+import { readVectors, vectorOf } from "../../../delegates/sdk/testing/vector.ts";
+import { currentAbi, readAbi } from "../../../delegates/sdk/build/abi.ts";
+import { buildDelegate, type BuiltDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
+import { languageIn } from "../../../delegates/sdk/build/language.ts";
+import { writeScaffold } from "../../../delegates/sdk/build/scaffold.ts";
 
 let root: string;
 beforeAll(async () => {
@@ -127,7 +127,7 @@ test("an exception has its message and its place in the author's TypeScript, in 
     join(dir, "src/fail.ts"),
     `interface Named {\n  name: string;\n}\n\nexport function fail(named: Named): never {\n  throw new TypeError(\`no \${named.name}\`);\n}\n`,
   );
-  await edit(join(dir, "src/index.ts"), "import { write }", `import { fail } from "./fail.ts";\nimport { write }`);
+  await edit(join(dir, "src/index.ts"), "import { write }", `import { fail } from "../fail.ts";\nimport { write }`);
   await edit(
     join(dir, "src/index.ts"),
     "  write(",

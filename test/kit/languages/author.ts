@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { root } from "../lab/compiled.ts";
+import { root } from "../../lab/compiled.ts";
 
 /** The answer of a program. */
 export interface Ran {

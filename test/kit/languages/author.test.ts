@@ -14,13 +14,13 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { npmPack } from "../../scripts/release/npm-package.ts";
-import { makeSdkPackages, sdkModules, stageCreate, stageSdk } from "../../scripts/release/sdk-packages.ts";
-import { version } from "../../host/system/version.ts";
-import { installTestDelegate } from "../lab/delegates/built.ts";
-import { root } from "../lab/compiled.ts";
-import { command, missing, privateNamespaces } from "../lab/requires.ts";
-import { openStage } from "../lab/stage.ts";
+import { npmPack } from "../../../scripts/release/npm-package.ts";
+import { makeSdkPackages, sdkModules, stageCreate, stageSdk } from "../../../scripts/release/sdk-packages.ts";
+import { version } from "../../../host/system/version.ts";
+import { installTestDelegate } from "../../lab/delegates/built.ts";
+import { root } from "../../lab/compiled.ts";
+import { command, missing, privateNamespaces } from "../../lab/requires.ts";
+import { openStage } from "../../lab/stage.ts";
 import { authorPath, linkPackages, missingPackageCache, missingRegistry, type Ran, run } from "./author.ts";
 
 const repository = "git+https://example.invalid/plexus.git";

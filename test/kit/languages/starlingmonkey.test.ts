@@ -5,23 +5,23 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { missing } from "../lab/requires.ts";
-import { Admission } from "../../host/sandbox/admission/admit.ts";
-import { defaultLimits, limitsOf } from "../../host/sandbox/limits.ts";
-import { inspectComponent } from "../../delegates/sdk/component/inspect.ts";
-import { prepared, type PreparedComponent } from "../../delegates/sdk/component/run.ts";
-import { catalogue } from "../../delegates/sdk/conformance/catalogue.ts";
-import { componentSubject } from "../../delegates/sdk/conformance/component/component-subject.ts";
-import { runChecks } from "../../delegates/sdk/conformance/run-checks.ts";
-import { readSetup } from "../../delegates/sdk/conformance/setup-file.ts";
-import { buildCommand } from "../../delegates/sdk/program/build.ts";
-import { readCommandLine } from "../../delegates/sdk/program/command-line.ts";
-import { checkVector } from "../../delegates/sdk/testing/check-vectors.ts";
-import { readVectors } from "../../delegates/sdk/testing/vector.ts";
-import { currentAbi } from "../../delegates/sdk/build/abi.ts";
-import { buildDelegate, type BuiltDelegate } from "../../delegates/sdk/build/build-delegate.ts";
-import type { LanguageId } from "../../delegates/sdk/build/language.ts";
-import { writeScaffold } from "../../delegates/sdk/build/scaffold.ts";
+import { missing } from "../../lab/requires.ts";
+import { Admission } from "../../../host/sandbox/admission/admit.ts";
+import { defaultLimits, limitsOf } from "../../../host/sandbox/limits.ts";
+import { inspectComponent } from "../../../delegates/sdk/component/inspect.ts";
+import { prepared, type PreparedComponent } from "../../../delegates/sdk/component/run.ts";
+import { catalogue } from "../../../delegates/sdk/conformance/catalogue.ts";
+import { componentSubject } from "../../../delegates/sdk/conformance/component/component-subject.ts";
+import { runChecks } from "../../../delegates/sdk/conformance/run-checks.ts";
+import { readSetup } from "../../../delegates/sdk/conformance/setup-file.ts";
+import { buildCommand } from "../../../delegates/sdk/program/build.ts";
+import { readCommandLine } from "../../../delegates/sdk/program/command-line.ts";
+import { checkVector } from "../../../delegates/sdk/testing/check-vectors.ts";
+import { readVectors } from "../../../delegates/sdk/testing/vector.ts";
+import { currentAbi } from "../../../delegates/sdk/build/abi.ts";
+import { buildDelegate, type BuiltDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
+import type { LanguageId } from "../../../delegates/sdk/build/language.ts";
+import { writeScaffold } from "../../../delegates/sdk/build/scaffold.ts";
 
 /** wizer, which componentize-js starts without an environment, keeps compiled code below the home of the user database. */
 const writableHome = (): string | undefined => {
@@ -85,7 +85,7 @@ describe.skipIf(skip)("a new delegate in TypeScript with StarlingMonkey", () => 
       `interface Named {\n  name: string;\n}\n\nexport function fail(named: Named): never {\n  throw new TypeError(\`no \${named.name}\`);\n}\n`,
     );
     const source = join(dir, "src/index.ts");
-    await edit(source, "import { write }", `import { fail } from "./fail.ts";\nimport { write }`);
+    await edit(source, "import { write }", `import { fail } from "../fail.ts";\nimport { write }`);
     const tries = Object.entries(absences).map(([message, code]) => `  if (greeting === ${JSON.stringify(message)}) ${code};\n`);
     const failing = '  if (greeting === "fail") fail({ name: "luck" });\n';
     const date = '  if (greeting === "date") console.warn(new Date(5), { date: Date.UTC(2026, 0) });\n';

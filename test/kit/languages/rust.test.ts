@@ -4,15 +4,15 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { currentAbi } from "../../delegates/sdk/build/abi.ts";
-import { buildDelegate, type BuiltDelegate } from "../../delegates/sdk/build/build-delegate.ts";
-import { writeScaffold } from "../../delegates/sdk/build/scaffold.ts";
-import { prepared } from "../../delegates/sdk/component/run.ts";
-import { checkVector } from "../../delegates/sdk/testing/check-vectors.ts";
-import { readVectors } from "../../delegates/sdk/testing/vector.ts";
-import { defaultLimits } from "../../host/sandbox/limits.ts";
-import { missing } from "../lab/requires.ts";
-import { cargoEnvironment } from "../lab/rust/toolchain.ts";
+import { currentAbi } from "../../../delegates/sdk/build/abi.ts";
+import { buildDelegate, type BuiltDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
+import { writeScaffold } from "../../../delegates/sdk/build/scaffold.ts";
+import { prepared } from "../../../delegates/sdk/component/run.ts";
+import { checkVector } from "../../../delegates/sdk/testing/check-vectors.ts";
+import { readVectors } from "../../../delegates/sdk/testing/vector.ts";
+import { defaultLimits } from "../../../host/sandbox/limits.ts";
+import { missing } from "../../lab/requires.ts";
+import { cargoEnvironment } from "../../lab/rust/toolchain.ts";
 
 const environment = cargoEnvironment();
 const unable = missing("delegates in Rust", () => ("missing" in environment ? environment.missing : undefined));
