@@ -44,7 +44,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
 
   async function startedDaemon(): Promise<Daemon> {
     const made = new Daemon({
-      server: { socket: socket(), active: 1, waiting: 1, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
+      server: { socket: socket(), active: 1, waiting: 1, uids: [0, process.getuid?.() ?? 0], requestMs: 60_000 },
       delegates: {
         entry: join(dist, "engine", "guest-process.cjs"),
         isolation: "process",
@@ -136,7 +136,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
     const version = { verb: "VERSION", env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" } };
     const answers = await Promise.all([stage.request(version), stage.request(version)]);
     expect(answers.map(({ status }) => status)).toEqual([0, 0]);
-    expect(await daemon.stop(5000)).toBe(0);
+    expect(await daemon.stop(60_000)).toBe(0);
   });
 
   test("reconnects to a restarted daemon, which then serves its own calls again", async () => {
