@@ -82,7 +82,7 @@ describe("readinessindicatorfile", () => {
   });
 
   it("MC-12 RT-04 STATUS answers code 50 without waiting, and succeeds as soon as the file exists", async () => {
-    const patient = configWithReadiness({ readinessTimeoutMs: 100_000, readinessDelTimeoutMs: 100_000 });
+    const patient = configWithReadiness({ readinessTimeoutMs: 100_000, readinessDelTimeoutMs: 60_000 });
     // A call is killed after a minute.
     const answer = await rig.call("STATUS", patient);
     expect(answer.json).toMatchObject({ code: 50, msg: expect.stringContaining("the default network isn't ready") });
