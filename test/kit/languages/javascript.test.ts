@@ -127,7 +127,7 @@ test("an exception has its message and its place in the author's TypeScript, in 
     join(dir, "src/fail.ts"),
     `interface Named {\n  name: string;\n}\n\nexport function fail(named: Named): never {\n  throw new TypeError(\`no \${named.name}\`);\n}\n`,
   );
-  await edit(join(dir, "src/index.ts"), "import { write }", `import { fail } from "../fail.ts";\nimport { write }`);
+  await edit(join(dir, "src/index.ts"), "import { write }", `import { fail } from "./fail.ts";\nimport { write }`);
   await edit(
     join(dir, "src/index.ts"),
     "  write(",

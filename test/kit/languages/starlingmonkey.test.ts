@@ -85,7 +85,7 @@ describe.skipIf(skip)("a new delegate in TypeScript with StarlingMonkey", () => 
       `interface Named {\n  name: string;\n}\n\nexport function fail(named: Named): never {\n  throw new TypeError(\`no \${named.name}\`);\n}\n`,
     );
     const source = join(dir, "src/index.ts");
-    await edit(source, "import { write }", `import { fail } from "../fail.ts";\nimport { write }`);
+    await edit(source, "import { write }", `import { fail } from "./fail.ts";\nimport { write }`);
     const tries = Object.entries(absences).map(([message, code]) => `  if (greeting === ${JSON.stringify(message)}) ${code};\n`);
     const failing = '  if (greeting === "fail") fail({ name: "luck" });\n';
     const date = '  if (greeting === "date") console.warn(new Date(5), { date: Date.UTC(2026, 0) });\n';
