@@ -44,7 +44,7 @@ describe.skipIf(missing("the demo", privateNamespaces, referencePlugins("bridge"
   beforeAll(async () => {
     finished = await runDemo(["--json", "--picture", picture]);
     reports = JSON.parse(finished.stdout) as readonly Report[];
-  });
+  }, 600_000);
   afterAll(() => rmSync(directory, { recursive: true }));
 
   const report = (index: number): Report => {
