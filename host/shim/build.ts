@@ -56,7 +56,7 @@ export interface BuiltProgram {
 /** `bare`: without a libc, with `bare/` in its place (x86-64). */
 export type Linkage = "bare" | "static-pie" | "static" | "dynamic";
 
-const directory = fileURLToPath(new URL("./", import.meta.url));
+const directory = fileURLToPath(new URL(".", import.meta.url));
 const packageFile = fileURLToPath(new URL("../../package.json", import.meta.url));
 
 /** Warnings are errors; language and libc level. Tests compile the same sources with them. */

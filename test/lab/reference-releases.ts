@@ -1,4 +1,4 @@
-// The reference plugins' releases that the delegates are compared with: the distribution's and the newest.
+// The reference plugins' releases that the delegates are compared with.
 
 import { join } from "node:path";
 import { newer, newerPlugins, newerRelease } from "./newer-plugins.ts";
@@ -12,14 +12,23 @@ export interface ReferenceRelease {
   readonly requires: (...names: string[]) => Requirement;
 }
 
-export const referenceReleases: readonly ReferenceRelease[] = [
-  { release: "the distribution's", plugin: referencePlugin, requires: referencePlugins },
-  {
-    release: newerRelease,
-    plugin(name) {
-      const directory = newerPlugins();
-      return directory === undefined ? undefined : join(directory, name);
-    },
-    requires: () => newer,
+const distributions: ReferenceRelease = { release: "the distribution's", plugin: referencePlugin, requires: referencePlugins };
+
+const newest: ReferenceRelease = {
+  release: newerRelease,
+  plugin(name) {
+    const directory = newerPlugins();
+    return directory === undefined ? undefined : join(directory, name);
   },
-];
+  requires: () => newer,
+};
+
+/** The distribution's release and the newest. */
+export const referenceReleases: readonly ReferenceRelease[] = [distributions, newest];
+
+/**
+ * The releases for comparisons that take long: the newest if it was built, otherwise the distribution's. `PLEXUS_TEST_RELEASES=all` compares with both;
+ * CI does so.
+ */
+export const comparedReleases: readonly ReferenceRelease[] =
+  process.env["PLEXUS_TEST_RELEASES"] === "all" ? referenceReleases : [newer() === undefined ? newest : distributions];

@@ -122,7 +122,7 @@ const guestConfig: Readonly<Record<Home["kind"], string>> = {
 /** The files that only this home needs. */
 function homeFiles(name: string, home: Home, template: Template): [path: string, text: string][] {
   if (home.kind === "plexus") {
-    const test = `import { describeVectors } from "../sdk/testing/vectors-of.ts";\n\nawait describeVectors(new URL("./", import.meta.url));\n`;
+    const test = `import { describeVectors } from "../sdk/testing/vectors-of.ts";\n\nawait describeVectors(new URL(".", import.meta.url));\n`;
     return [["vectors.test.ts", test]];
   }
   const manifest = {

@@ -44,7 +44,7 @@ export async function buildEcho(wit: string, world: string): Promise<Echo> {
   const options = ["--runtime", "minimal", "-O1", "--maximumMemory", "64", "--use", "abort=~lib/plexus/abort-silent/abort"];
   const make = async (): Promise<{ bytes: Uint8Array }> => {
     const module = await compileApart({
-      dir: fileURLToPath(new URL("./", import.meta.url)),
+      dir: fileURLToPath(new URL(".", import.meta.url)),
       entry: "entry.ts",
       virtual,
       options,

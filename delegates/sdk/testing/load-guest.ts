@@ -15,7 +15,7 @@ export interface Guest {
 }
 
 /** Compiles `assembly/<file>` of a directory, unoptimised, and instantiates it. */
-export async function loadGuest(file: string, dir = fileURLToPath(new URL("./", import.meta.url))): Promise<Guest> {
+export async function loadGuest(file: string, dir = fileURLToPath(new URL(".", import.meta.url))): Promise<Guest> {
   const virtual = new Map([[`assembly/${file}`, await readFile(`${dir}/assembly/${file}`, "utf8")]]);
   const options = ["--exportRuntime", "--runtime", "incremental", "--use", "abort=~lib/plexus/abort-silent/abort", "-O1"];
   const key = await digestOf(["guest", ...options, ...[...virtual].flat()]);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildShimInit, buildProgram, type BuiltProgram } from "../../shim/build.ts";
 
-const directory = fileURLToPath(new URL("./", import.meta.url));
+const directory = fileURLToPath(new URL(".", import.meta.url));
 
 function filesEnding(ending: string): readonly string[] {
   return readdirSync(directory)

@@ -2,7 +2,7 @@
 // configurations.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { referenceReleases } from "../../../lab/reference-releases.ts";
+import { comparedReleases } from "../../../lab/reference-releases.ts";
 import { iproute2, missing, privateNamespaces } from "../../../lab/requires.ts";
 import { disagreements, runBoth, type Outcomes, comparableAnswer } from "./run-configurations.ts";
 import { type Configuration, kinds, patience, SideBySide } from "./side-by-side.ts";
@@ -66,7 +66,7 @@ const numbered = configurations.map((each, pod) => ({ ...each, pod }));
 
 const isStrange = ({ name }: Configuration): boolean => name.includes("strange");
 
-describe.each(referenceReleases)("reference plugins $release", (reference) => {
+describe.each(comparedReleases)("reference plugins $release", (reference) => {
   describe.skipIf(
     missing(
       "the delegate loopback compared with the reference plugin",

@@ -1,7 +1,7 @@
 // Compares the delegate macvlan with the reference plugin: both run generated configurations.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { referenceReleases } from "../../../lab/reference-releases.ts";
+import { comparedReleases } from "../../../lab/reference-releases.ts";
 import { iproute2, linkType, missing, privateNamespaces } from "../../../lab/requires.ts";
 import { podsWithoutDetection, macvlanConfigurations, macvlanPods, parents } from "./macvlan-configurations.ts";
 import type { LinkFacts } from "./namespace-state.ts";
@@ -29,7 +29,7 @@ function comparable({ step, args, runtimeConfig }: Configuration, facts: LinkFac
   };
 }
 
-describe.each(referenceReleases)("reference plugins $release", (reference) => {
+describe.each(comparedReleases)("reference plugins $release", (reference) => {
   describe.skipIf(
     missing(
       "the delegate macvlan compared with the reference plugin",

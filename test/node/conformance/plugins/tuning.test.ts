@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { referenceReleases } from "../../../lab/reference-releases.ts";
+import { comparedReleases } from "../../../lab/reference-releases.ts";
 import { iproute2, linkType, missing, privateNamespaces } from "../../../lab/requires.ts";
 import type { LinkFacts } from "./namespace-state.ts";
 import { isNewer } from "../../../lab/reference-version.ts";
@@ -12,7 +12,7 @@ import { namespaceSysctls, tuningConfigurations } from "./tuning-configurations.
 
 const isRefused = ({ name }: Configuration): boolean => name.startsWith("refused");
 
-describe.each(referenceReleases)("reference plugins $release", (reference) => {
+describe.each(comparedReleases)("reference plugins $release", (reference) => {
   describe.skipIf(
     missing(
       "the delegate tuning compared with the reference plugin",

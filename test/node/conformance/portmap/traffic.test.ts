@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { compiledPlugin } from "../../../lab/compiled.ts";
-import { referenceReleases } from "../../../lab/reference-releases.ts";
+import { comparedReleases } from "../../../lab/reference-releases.ts";
 import { command, linkType, missing, privateNamespaces } from "../../../lab/requires.ts";
 import { type Configuration, configurations, podPorts } from "./configurations.ts";
 import { type PluginCall, runNative, withDelegate } from "./plugins.ts";
@@ -42,7 +42,7 @@ function single(hostPort: number, more: { readonly [key: string]: unknown; reado
   return { containerId: `single-${hostPort}`, about: "", probes: [], config };
 }
 
-describe.each(referenceReleases)("reference plugins $release", (reference) => {
+describe.each(comparedReleases)("reference plugins $release", (reference) => {
   describe.skipIf(missing("traffic of port mappings", ...needs, reference.requires("portmap")))("the delegate portmap", () => {
     const binary = reference.plugin("portmap") ?? "";
     let shop: Workshop;
