@@ -44,7 +44,7 @@ if [ -d /etc/cni ]; then mount_empty /etc/cni; fi
 ip link set lo up
 PLEXUS_PRIVATE=$(stat -L -c %i /proc/self/ns/net)
 export PLEXUS_PRIVATE
-unset NODE_EXTRA_CA_CERTS NODE_OPTIONS PLEXUS_SOCKET PLEXUS_HOME PLEXUS_NESTED_CALLS 2>/dev/null || true
+unset NODE_EXTRA_CA_CERTS NODE_OPTIONS PLEXUS_SOCKET PLEXUS_HOME PLEXUS_NESTED_CALLS PLEXUS_TEST_SOCKET 2>/dev/null || true
 
 case $command in
   demo) exec node scripts/demo/demo.ts "$@" ;;
