@@ -3,13 +3,11 @@
 
 import { fileURLToPath } from "node:url";
 import { compileApart } from "../build/compile-apart.ts";
-import { componentize } from "../build/componentize.ts";
 import { defaultCacheDir, digestOf, fromCache } from "../build/content-cache.ts";
 import { interfaceId } from "../generator/calls-file.ts";
 import { docsOf } from "../generator/docs.ts";
 import { generate, type Bindings } from "../generator/generate.ts";
 import { camel, fileName } from "../generator/names.ts";
-import { readWit } from "../wit/read-wit.ts";
 import type { WitModel } from "../../../wit/model.ts";
 
 const bindingsAt = "assembly/generated";
@@ -36,7 +34,7 @@ export interface Echo {
  * of the exported one.
  */
 export async function buildEcho(wit: string, world: string): Promise<Echo> {
-  const model = await readWit(wit);
+  const model = await modelOf(wit);
   const { files, entry } = echoBindings(model, world, wit);
   const virtual = new Map([...files].map(([name, text]) => [`${bindingsAt}/${name}`, text]));
   virtual.set("entry.ts", `${entry.text}import "plexus/abort-silent";\n`);
@@ -49,6 +47,7 @@ export async function buildEcho(wit: string, world: string): Promise<Echo> {
       virtual,
       options,
     });
+    const { componentize } = await import("../build/componentize.ts");
     return componentize({
       module,
       exportNames: entry.exportNames,
@@ -59,6 +58,16 @@ export async function buildEcho(wit: string, world: string): Promise<Echo> {
   };
   const built = await fromCache(defaultCacheDir, await digestOf(["echo", world, wit, ...options, ...[...virtual].flat()]), make);
   return { model, component: "cachedBytes" in built ? built.cachedBytes : built.made.bytes };
+}
+
+/** The model of a WIT text. The cache saves jco's start. */
+async function modelOf(wit: string): Promise<WitModel> {
+  const make = async (): Promise<{ bytes: Uint8Array }> => {
+    const { readWit } = await import("../wit/read-wit.ts");
+    return { bytes: Buffer.from(JSON.stringify(await readWit(wit))) };
+  };
+  const found = await fromCache(defaultCacheDir, await digestOf(["model", wit]), make);
+  return JSON.parse(Buffer.from("cachedBytes" in found ? found.cachedBytes : found.made.bytes).toString());
 }
 
 /** A function's name in JavaScript hosts. */

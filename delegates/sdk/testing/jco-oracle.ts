@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { transpile } from "@bytecodealliance/jco";
+import { defaultCacheDir, digestOf, fromCache } from "../build/content-cache.ts";
 
 /** Functions by interface (`ns:pkg/name`, without version) and camel-case name. */
 export type OracleImports = Readonly<Record<string, Readonly<Record<string, (...args: never[]) => unknown>>>>;
@@ -34,15 +34,10 @@ export function translate(component: Uint8Array): Promise<Instantiate> {
 }
 
 async function run(component: Uint8Array): Promise<Instantiate> {
-  const { files } = await transpile(component, {
-    name: "component",
-    instantiation: "sync",
-    nodejsCompat: false,
-  });
   const directory = await mkdtemp(join(tmpdir(), "plexus-oracle-"));
   const modules = new Map<string, WebAssembly.Module>();
-  for (const [name, bytes] of Object.entries(files)) {
-    if (name.endsWith(".wasm")) modules.set(name, new WebAssembly.Module(Uint8Array.from(bytes)));
+  for (const [name, bytes] of await translationOf(component)) {
+    if (name.endsWith(".wasm")) modules.set(name, new WebAssembly.Module(bytes));
     else if (name.endsWith(".js")) await writeFile(join(directory, "component.mjs"), bytes);
   }
   const translated: Translated = await import(pathToFileURL(join(directory, "component.mjs")).href);
@@ -53,6 +48,24 @@ async function run(component: Uint8Array): Promise<Instantiate> {
     return module;
   };
   return (imports) => translated.instantiate(load, Object.assign(Object.create(null), imports));
+}
+
+/** The files of jco's translation, by name. The cache saves jco's start, which takes longer than the translation. */
+async function translationOf(
+  component: Uint8Array,
+): Promise<readonly (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[]> {
+  const options = { name: "component", instantiation: "sync", nodejsCompat: false } as const;
+  const make = async (): Promise<{ bytes: Uint8Array }> => {
+    const { transpile } = await import("@bytecodealliance/jco");
+    const { files } = await transpile(component, options);
+    const texts = Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString("base64")]);
+    return { bytes: Buffer.from(JSON.stringify(texts)) };
+  };
+  const key = await digestOf(["oracle", JSON.stringify(options), component]);
+  const found = await fromCache(defaultCacheDir, key, make);
+  const bytes = "cachedBytes" in found ? found.cachedBytes : found.made.bytes;
+  const texts: readonly (readonly [string, string])[] = JSON.parse(Buffer.from(bytes).toString());
+  return texts.map(([name, base64]) => [name, Uint8Array.from(Buffer.from(base64, "base64"))] as const);
 }
 
 /** Whether an exported function threw its result's error instead of a trap. */
