@@ -1,15 +1,16 @@
 // Builds components with other toolchains: JavaScript in QuickJS (jco's componentize) and Rust (wit-bindgen).
 
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { defaultCacheDir, digestOf, fromCache } from "../../../../delegates/sdk/build/content-cache.ts";
 import { componentOf, declared } from "../wat.ts";
 
 const run = promisify(execFile);
 const here = fileURLToPath(new URL("./", import.meta.url));
-const output = resolve("dist/test/oracle");
 
 const capabilities = ["log", "leases", "resolver"];
 
@@ -19,22 +20,32 @@ export function buildQuickJs(): Promise<Uint8Array> {
 }
 
 /**
- * JavaScript as a component of this name with WASI stubs. The backend imports every interface of the world, used or not, so that the component
- * gets its own world.
+ * JavaScript as a component of this name with WASI stubs; equal sources are built once. The backend imports every interface of the world, used or not,
+ * so that the component gets its own world.
  */
 export async function buildJavaScript(name: string, source: string, imported: readonly string[]): Promise<Uint8Array> {
-  const directory = join(output, name);
-  mkdirSync(directory, { recursive: true });
-  const wit = join(directory, "delegate.wit");
   const world = `world ${name} {\n${imported.map((each) => `  import ${each};\n`).join("")}  export plugin;\n}\n`;
-  writeFileSync(wit, readFileSync(resolve("wit/0.1.0/delegate.wit"), "utf8") + world);
-  const script = join(directory, `${name}.js`);
-  writeFileSync(script, source);
-  const backend = ["--backend", "qjs", "--backend-qjs-stub-wasi", "--backend-qjs-disable-async"];
-  const jco = resolve("node_modules/@bytecodealliance/jco/dist/jco.js");
-  const file = join(directory, `${name}.wasm`);
-  await run(process.execPath, [jco, "componentize", script, "--wit", wit, "--world-name", name, ...backend, "-o", file]);
-  return declared(readFileSync(file), name, imported);
+  const wit = readFileSync(resolve("wit/0.1.0/delegate.wit"), "utf8") + world;
+  const options = ["--world-name", name, "--backend", "qjs", "--backend-qjs-stub-wasi", "--backend-qjs-disable-async"];
+  const make = async (): Promise<{ readonly bytes: Uint8Array }> => {
+    const directory = mkdtempSync(join(tmpdir(), "plexus-quickjs-"));
+    try {
+      const [witFile, script, file] = [
+        join(directory, "delegate.wit"),
+        join(directory, `${name}.js`),
+        join(directory, "out.wasm"),
+      ];
+      writeFileSync(witFile, wit);
+      writeFileSync(script, source);
+      const jco = resolve("node_modules/@bytecodealliance/jco/dist/jco.js");
+      await run(process.execPath, [jco, "componentize", script, "--wit", witFile, ...options, "-o", file]);
+      return { bytes: readFileSync(file) };
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  };
+  const found = await fromCache(defaultCacheDir, await digestOf(["quickjs", wit, source, ...options]), make);
+  return declared("cachedBytes" in found ? found.cachedBytes : found.made.bytes, name, imported);
 }
 
 /** `rust/` as a component, or the reason why this machine cannot build it. */
