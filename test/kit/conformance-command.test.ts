@@ -16,7 +16,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "plexus-conformance-"));
   tuning = join(root, "build", "tuning.wasm");
   mkdirSync(join(root, "build"));
-  await buildDelegate({ dir: directoryOf("tuning"), outFile: tuning, quick: true });
+  await buildDelegate({ dir: directoryOf("tuning"), outFile: tuning });
   copyFileSync(join(directoryOf("tuning"), "conformance.json"), join(root, "conformance.json"));
 });
 afterAll(() => rmSync(root, { recursive: true }));
@@ -37,7 +37,7 @@ describe("conformance", () => {
     "X-7: the delegate %s fails no check",
     async (name) => {
       const file = join(root, `${name}.wasm`);
-      await buildDelegate({ dir: directoryOf(name), outFile: file, quick: true });
+      await buildDelegate({ dir: directoryOf(name), outFile: file });
       const { code, out } = await run(file, `--config=${join(directoryOf(name), "conformance.json")}`);
       expect(out).not.toContain("FAILED");
       expect(code).toBe(0);
