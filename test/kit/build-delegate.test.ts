@@ -2,11 +2,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runInJco } from "../../delegates/sdk/testing/run-in-jco.ts";
+import { runInSandbox } from "../../delegates/sdk/testing/run-in-sandbox.ts";
 import type { CapabilityFunctions } from "../../delegates/sdk/testing/records.ts";
 import { MemoryLeases } from "../../delegates/sdk/testing/memory-leases.ts";
 import { sections } from "../../delegates/sdk/wit/byte-reader.ts";
 import { buildDelegate, type BuiltDelegate } from "../../delegates/sdk/build/build-delegate.ts";
+import { defaultCacheDir } from "../../delegates/sdk/build/content-cache.ts";
 
 const verbs = `
 export function del(_request: AttachmentRequest): Fault | null { return null; }
@@ -27,14 +28,15 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 let count = 0;
 interface BuildOptions {
-  readonly cacheDir?: string;
+  /** By default that of the kit, so that a second run builds only what this file tests. */
+  readonly cacheDir?: string | null;
   readonly quick?: boolean;
 }
 
 async function buildSource(
   source: string,
   capabilities: Record<string, string>,
-  { cacheDir, quick = true }: BuildOptions = {},
+  { cacheDir = defaultCacheDir, quick = true }: BuildOptions = {},
 ): Promise<BuiltDelegate> {
   count += 1;
   const dir = join(root, `d${count}`);
@@ -49,7 +51,7 @@ async function buildSource(
   };
   await writeFile(join(dir, "delegate.json"), JSON.stringify(declaration));
   await writeFile(join(dir, "assembly/index.ts"), source);
-  return buildDelegate({ dir, outFile: join(root, `out/d${count}.wasm`), cacheDir: cacheDir ?? null, quick });
+  return buildDelegate({ dir, outFile: join(root, `out/d${count}.wasm`), cacheDir, quick });
 }
 
 const request = {
@@ -68,9 +70,10 @@ function loggingTo(log: string[]): CapabilityFunctions {
 
 test("X-10: two builds of the same sources in two directories have the same bytes, and a third comes from the cache", async () => {
   const how = { cacheDir: join(root, "cache"), quick: false };
+  // Of this run or of an earlier one.
   const one = await buildSource(adds(succeeds), {}, { quick: false });
   // Another build in the same compiler between the two.
-  await buildSource(adds(`return SuccessOrFault.err(new Fault(100, "no"));`), {});
+  await buildSource(adds(`return SuccessOrFault.err(new Fault(100, "no"));`), {}, { cacheDir: null });
   const two = await buildSource(adds(succeeds), {}, how);
   expect(Buffer.from(one.bytes).equals(Buffer.from(two.bytes))).toBe(true);
   expect(two.cached).toBe(false);
@@ -127,14 +130,14 @@ test("a delegate that aborts logs the message and the place, then traps", async 
     log: "Aborts.",
   });
   const log: string[] = [];
-  await expect(runInJco(bytes, { verb: "add", request }, loggingTo(log))).rejects.toThrow(/unreachable/);
+  await expect(runInSandbox(bytes, { verb: "add", request }, loggingTo(log))).rejects.toThrow(/unreachable/);
   expect(log).toEqual([expect.stringMatching(/^error: not my network \(assembly\/index\.ts:2:\d+\)$/)]);
 });
 
 test("without the capability log an abort is silent", async () => {
   const { bytes } = await buildSource(adds(`assert(request.network.name == "other", "not my network"); ${succeeds}`), {});
   const log: string[] = [];
-  await expect(runInJco(bytes, { verb: "add", request }, loggingTo(log))).rejects.toThrow(/unreachable/);
+  await expect(runInSandbox(bytes, { verb: "add", request }, loggingTo(log))).rejects.toThrow(/unreachable/);
   expect(log).toEqual([]);
 });
 

@@ -200,7 +200,7 @@ describe("run", () => {
     writeFileSync(join(dir, "delegate.json"), readFileSync(declaration));
     writeFileSync(join(dir, "assembly", "index.ts"), assemblyScript);
     const outFile = join(root, "small.wasm");
-    await buildDelegate({ dir, outFile, cacheDir: null, quick: true });
+    await buildDelegate({ dir, outFile, quick: true });
     const { out, err } = await run("run", outFile, "ADD", request("pods"));
     expect(JSON.parse(out)).toMatchObject({
       code: 999,
@@ -234,7 +234,7 @@ describe("run", () => {
     );
     writeFileSync(join(dir, "assembly", "index.ts"), `${works}${busy}`);
     const outFile = join(root, "profiled.wasm");
-    await buildDelegate({ dir, outFile, cacheDir: null, quick: true, names: true });
+    await buildDelegate({ dir, outFile, quick: true, names: true });
     const file = join(root, "run.cpuprofile");
     const { code, err } = await run("run", outFile, "ADD", request("pods"), `--profile=${file}`);
     expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(`${file}: `) });
@@ -274,7 +274,7 @@ describe("run", () => {
 test("E-4: a recorded run is replayed with the same answer, and another request differs at the first other call", async () => {
   const allocator = join(root, "ipam-host-local.wasm");
   const dir = fileURLToPath(new URL("../../delegates/ipam-host-local", import.meta.url));
-  await buildDelegate({ dir, outFile: allocator, quick: true });
+  await buildDelegate({ dir, outFile: allocator });
   const tape = join(root, "calls.json");
   const state =
     '--state={"resolver":{"/etc/resolv.conf":{"nameservers":["10.0.0.53"]}},"leases":{"held":{"10.1.0.2":"other eth0"}}}';
