@@ -29,9 +29,11 @@ case $command in
   test*)
     NODE_COMPILE_CACHE=$root/dist/test/compile-cache
     export NODE_COMPILE_CACHE
-    # Programs below temporary directories leave entries that no later run uses.
-    size=$(du -sk "$NODE_COMPILE_CACHE" 2>/dev/null | cut -f1)
-    [ "${size:-0}" -lt 300000 ] || rm -rf "$NODE_COMPILE_CACHE"
+    # Programs below temporary directories leave entries that no later run uses, and so does each change of the kit in the cache of builds.
+    for cache in "$NODE_COMPILE_CACHE" "$root/dist/cache/delegates"; do
+      size=$(du -sk "$cache" 2>/dev/null | cut -f1)
+      [ "${size:-0}" -lt 300000 ] || rm -rf "$cache"
+    done
     ;;
 esac
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 26 ? 0 : 1)' ||
