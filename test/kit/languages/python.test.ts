@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { currentAbi } from "../../../delegates/sdk/build/abi.ts";
 import { buildDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
-import { digestOf, digestTree, fromCache } from "../../../delegates/sdk/build/content-cache.ts";
+import { componentizePyVersion } from "../../../delegates/sdk/build/language.ts";
 import { writeScaffold } from "../../../delegates/sdk/build/scaffold.ts";
 import { inspectComponent } from "../../../delegates/sdk/component/inspect.ts";
 import { prepared } from "../../../delegates/sdk/component/run.ts";
@@ -25,6 +25,7 @@ import { pythonCache, pythonEnvironment } from "../../lab/python/toolchain.ts";
 import { missing } from "../../lab/requires.ts";
 import { bundleGuestProgram } from "../../hostile/components/guest-program.ts";
 import { plainRequests } from "../../hostile/components/requests.ts";
+import { type KeptBuilds, keptBytes, keptMessage } from "./kept-outcomes.ts";
 
 const environment = pythonEnvironment();
 const unable = missing("delegates in Python", () => ("missing" in environment ? environment.missing : undefined));
@@ -50,16 +51,12 @@ describe.skipIf(unable)("a new delegate in Python", () => {
     );
   };
 
-  /** The bytes of `make`, which depend on the sources and on the kit. The cache has one file of each name. */
-  const kept = async (name: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> => {
-    const directory = join(pythonCache, name);
-    const key = await digestOf([await digestTree(join(dir, "src"), /\.py$/), currentAbi]);
-    const found = await fromCache(directory, key, async () => {
-      rmSync(directory, { recursive: true, force: true });
-      return { bytes: await make() };
-    });
-    return "cachedBytes" in found ? found.cachedBytes : found.made.bytes;
-  };
+  const kept = (): KeptBuilds => ({
+    directory: pythonCache,
+    dir,
+    files: /\.py$|^delegate\.json$/,
+    tools: [currentAbi, componentizePyVersion],
+  });
 
   beforeAll(async () => {
     if ("PATH" in environment) process.env["PATH"] = environment.PATH;
@@ -77,7 +74,7 @@ describe.skipIf(unable)("a new delegate in Python", () => {
       "    log.write(",
       '    if greeting == "fail":\n        print("a line")\n        luck_of({})\n    if greeting == "late":\n        import colorsys\n    if greeting == "clock":\n        time.time()\n    log.write(',
     );
-    bytes = await kept("built", build);
+    bytes = await keptBytes(kept(), "built", build);
   });
 
   afterAll(() => {
@@ -154,13 +151,8 @@ describe.skipIf(unable)("a new delegate in Python", () => {
 
   test("the build reports an author's mistake with its place", async () => {
     edit("def status(request: StatusRequest) -> None:", "def status(request: StatusRequest) -> None");
-    const message = await kept("mistake", async () => {
-      const error: unknown = await build().catch((reason: unknown) => reason);
-      if (!(error instanceof Error) || !error.message.includes("does not compile")) throw error;
-      return new TextEncoder().encode(error.message);
-    });
-    const [heading, ...lines] = Buffer.from(message).toString().split("\n");
-    // A kept message names the directory of its own build.
+    const message = await keptMessage(kept(), "mistake", /does not compile:/, build);
+    const [heading, ...lines] = message.split("\n");
     expect(heading).toMatch(/^\S+\/plexus-python-\w+ does not compile:$/);
     expect(lines.join("\n")).toMatch(
       /^Traceback \(most recent call last\):\n {2}File "src\/delegate\.py", line \d+\n.*\n +\^\nSyntaxError: expected ':'$/,

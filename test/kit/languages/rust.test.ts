@@ -1,26 +1,39 @@
 // A delegate in Rust: the template, built by the kit with cargo, has the vectors of every language.
 
+import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { currentAbi } from "../../../delegates/sdk/build/abi.ts";
-import { buildDelegate, type BuiltDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
+import { buildDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
 import { writeScaffold } from "../../../delegates/sdk/build/scaffold.ts";
 import { prepared } from "../../../delegates/sdk/component/run.ts";
 import { checkVector } from "../../../delegates/sdk/testing/check-vectors.ts";
 import { readVectors } from "../../../delegates/sdk/testing/vector.ts";
 import { defaultLimits } from "../../../host/sandbox/limits.ts";
+import { testDist } from "../../lab/compiled.ts";
 import { missing } from "../../lab/requires.ts";
 import { cargoEnvironment } from "../../lab/rust/toolchain.ts";
+import { type KeptBuilds, keptBytes, keptMessage } from "./kept-outcomes.ts";
 
 const environment = cargoEnvironment();
 const unable = missing("delegates in Rust", () => ("missing" in environment ? environment.missing : undefined));
 
 describe.skipIf(unable)("a new delegate in Rust", () => {
   let dir: string;
-  let built: BuiltDelegate;
-  const build = (): Promise<BuiltDelegate> => buildDelegate({ dir, outFile: join(dir, "build/greeter.wasm") });
+  let bytes: Uint8Array;
+  const build = async (): Promise<Uint8Array> => {
+    const built = await buildDelegate({ dir, outFile: join(dir, "build/greeter.wasm") });
+    if (built.warnings.length > 0) throw new Error(built.warnings.join("\n"));
+    return built.bytes;
+  };
+  const kept = (): KeptBuilds => ({
+    directory: join(testDist, "rust-delegates"),
+    dir,
+    files: /\.(?:rs|toml|wit)$|^delegate\.json$/,
+    tools: [JSON.stringify(environment), execFileSync(process.env["RUSTC"] ?? "rustc", ["--version"], { encoding: "utf8" })],
+  });
   const changed = new Map<string, string | undefined>();
 
   beforeAll(async () => {
@@ -31,7 +44,7 @@ describe.skipIf(unable)("a new delegate in Rust", () => {
     dir = mkdtempSync(join(tmpdir(), "plexus-rust-"));
     await writeScaffold(dir, { name: "greeter", capabilities: [], language: "rust", home: { kind: "repository", sdk: "0.1.0" } });
     cpSync(join("wit", currentAbi), join(dir, "node_modules/@plexus-cni/sdk/wit", currentAbi), { recursive: true });
-    built = await build();
+    bytes = await keptBytes(kept(), "built", build);
   });
 
   afterAll(() => {
@@ -54,10 +67,9 @@ describe.skipIf(unable)("a new delegate in Rust", () => {
   };
 
   test("passes the vectors of every language in the sandbox of a node", async () => {
-    expect(built.warnings).toEqual([]);
     const vectors = await readVectors(join(dir, "vectors"));
     expect(vectors.map(({ verb }) => verb)).toEqual(["ADD", "ADD", "DEL", "CHECK", "STATUS"]);
-    for (const vector of vectors) expect(await checkVector(vector, built.bytes)).toMatchObject({ lines: [] });
+    for (const vector of vectors) expect(await checkVector(vector, bytes)).toMatchObject({ lines: [] });
   });
 
   test("has a panic's message, file and line in details and in the log", async () => {
@@ -65,8 +77,12 @@ describe.skipIf(unable)("a new delegate in Rust", () => {
       "log_panics();\n        let greeting",
       'log_panics();\n        panic!("no luck");\n        #[allow(unreachable_code)]\n        let greeting',
     );
-    const { bytes } = await build();
-    const component = prepared({ type: "greeter", bytes, granted: undefined, limits: defaultLimits });
+    const component = prepared({
+      type: "greeter",
+      bytes: await keptBytes(kept(), "panics", build),
+      granted: undefined,
+      limits: defaultLimits,
+    });
     if (!component.ok) throw new Error(component.fault.msg);
     const [vector] = await readVectors(join(dir, "vectors"));
     if (vector === undefined) throw new Error("no vector");
@@ -78,8 +94,10 @@ describe.skipIf(unable)("a new delegate in Rust", () => {
 
   test("reports cargo's errors with their place, and a capability that is not declared", async () => {
     edit('panic!("no luck");', 'let _ = cni::delegate::resolver::read("/etc/resolv.conf");');
-    await expect(build()).rejects.toThrow("greeter calls resolver: declare it in delegate.json, with a reason");
+    const undeclared = /^greeter calls resolver: declare it in delegate\.json, with a reason/;
+    expect(await keptMessage(kept(), "undeclared", undeclared, build)).toMatch(undeclared);
     edit("let _ = cni", "let wrong: u32 = cni");
-    await expect(build()).rejects.toThrow(/does not compile:[\s\S]*src\/lib\.rs:\d+:\d+[\s\S]*expected `u32`/);
+    const mistake = /does not compile:[\s\S]*src\/lib\.rs:\d+:\d+[\s\S]*expected `u32`/;
+    expect(await keptMessage(kept(), "mistake", mistake, build)).toMatch(mistake);
   });
 });
