@@ -141,12 +141,8 @@ test("without the capability log an abort is silent", async () => {
   expect(log).toEqual([]);
 });
 
+// mistakes.test.ts has a missing verb and a capability that is not declared.
 describe("the build reports", () => {
-  test("a capability that is called but not declared", async () => {
-    const source = adds(`log.write(log.Level.Info, "hello"); ${succeeds}`, 'import * as log from "plexus/abi/log";\n');
-    await expect(buildSource(source, {})).rejects.toThrow(/small calls log: declare it in delegate\.json/);
-  });
-
   test("a capability that is declared but never called", async () => {
     const { warnings } = await buildSource(adds(succeeds), { resolver: "Never." });
     expect(warnings).toEqual(["small declares resolver and never calls it"]);
@@ -168,12 +164,6 @@ describe("the build reports", () => {
 
   test("an error in the code, with file, line and column", async () => {
     await expect(buildSource(adds(`return 5;`), {})).rejects.toThrow(/assembly\/index\.ts\(2,\d+\)/);
-  });
-
-  test("a missing verb", async () => {
-    await expect(buildSource(imports, {})).rejects.toThrow(
-      "assembly/index.ts does not export the function add. Add: export function add(request: AttachmentRequest): SuccessOrFault",
-    );
   });
 
   test("a verb with another signature", async () => {

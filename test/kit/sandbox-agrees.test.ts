@@ -1,5 +1,6 @@
 // The sandbox and the oracle give the same answers: to random requests whose capabilities answer at random, and to
-// every vector of every delegate.
+// every vector of every delegate. delegates/*/vectors.test.ts compares the sandbox with the expected answers; a defect of the sandbox that changes both
+// shows here only.
 
 import { existsSync, readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
