@@ -1,9 +1,11 @@
 // A vitest reporter that writes the run as a TestReport into the file that PLEXUS_TEST_REPORT names. Without this variable it prints the closing lines.
 
 import { writeFileSync } from "node:fs";
+import { relative } from "node:path";
 
 import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
 
+import { root } from "../../test/lab/compiled.ts";
 import { readSkipReasons } from "../../test/lab/skip-reasons.ts";
 import { closingText, mergeRepetition, type FailedTest, type SkippedTests, type TestReport } from "./test-report.ts";
 
@@ -35,10 +37,17 @@ function reportOf(modules: readonly TestModule[], stray: readonly SerializedErro
   });
   return {
     files,
-    failed: modules.flatMap(failuresOf),
+    failed: [...modules.flatMap(failuresOf), ...stray.flatMap(failureOfFile)],
     skipped: modules.flatMap((each) => skippedOf(each, reasons.get(each.relativeModuleId) ?? [])),
-    stray: stray.map((error) => firstLines(error)),
+    stray: stray.filter((error) => failureOfFile(error).length === 0).map((error) => firstLines(error)),
   };
+}
+
+/** An error outside of any test, as a failure of the file that its worker ran. vitest names that file. */
+function failureOfFile(error: SerializedError): readonly FailedTest[] {
+  const path: unknown = error["VITEST_TEST_PATH"];
+  if (typeof path !== "string") return [];
+  return [{ file: relative(root, path), test: "outside of any test", message: firstLines(error) }];
 }
 
 function failuresOf(testModule: TestModule): readonly FailedTest[] {

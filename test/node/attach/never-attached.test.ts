@@ -14,8 +14,6 @@ const broken = { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is
 const incompatible = { stdout: '{"cniVersion":"1.0.0","code":1,"msg":"incompatible CNI versions"}', exit: 1 };
 
 const badSubnet = { type: "bridge", bridge: "br1", ipam: { type: "host-local", subnet: "not-a-subnet" } };
-const tuningGrant = { log: {}, links: {}, sysctl: { keys: ["net/core/somaxconn"] }, state: { directories: ["/run/cni/tuning"] } };
-
 describe.skipIf(missingForMixed("steps that never attached"))("a step", () => {
   let stage: Stage;
   let recorder: RecorderPlugin;
@@ -35,6 +33,14 @@ describe.skipIf(missingForMixed("steps that never attached"))("a step", () => {
   const verbs = (): readonly (string | undefined)[] => recorder.calls().map(({ env }) => env["CNI_COMMAND"]);
 
   /** A chain with the delegate `tuning`, which gets the grants in `tuning`. */
+  /** Directories of this stage: other tests and users write to the reference plugin's own. */
+  const tuningState = (): string => stage.plexus.runState("tuning");
+  const tuningGrant = (directory = tuningState()): object => ({
+    log: {},
+    links: {},
+    sysctl: { keys: ["net/core/somaxconn"] },
+    state: { directories: [directory] },
+  });
   const tunedNetwork = (dataDir: string, tuning: object): object => {
     const wasm = { prefer: ["tuning"], grants: { tuning, "ipam-host-local": fullGrant(stage.leases) } };
     return stage.network([bridgeStep(), { type: "tuning", sysctl: { "net.core.somaxconn": "500" }, dataDir }], { wasm });
@@ -119,7 +125,7 @@ describe.skipIf(missingForMixed("steps that never attached"))("a step", () => {
     });
 
     test("for its state directory: ADD fails before a sysctl changes, and is rolled back", async () => {
-      const each = attaching(tunedNetwork("/var/lib/elsewhere", tuningGrant));
+      const each = attaching(tunedNetwork("/var/lib/elsewhere", tuningGrant()));
       const before = each.pod.exec(["cat", "/proc/sys/net/core/somaxconn"]).stdout;
       const added = await stage.call("ADD", each);
       expect([added.json?.["code"], added.json?.["msg"]]).toEqual([
@@ -134,12 +140,12 @@ describe.skipIf(missingForMixed("steps that never attached"))("a step", () => {
     });
 
     test.each([
-      ["a capability", {}],
-      ["a part of a capability", { ...tuningGrant, state: { directories: ["/run/cni/other"] } }],
+      ["a capability", () => ({})],
+      ["a part of a capability", () => tuningGrant("/run/cni/other")],
     ])("for %s that was granted at ADD: does not prevent the DEL of the chain's other steps", async (_, later) => {
-      const each = attaching(tunedNetwork("/run/cni/tuning", tuningGrant));
+      const each = attaching(tunedNetwork(tuningState(), tuningGrant()));
       await stage.succeed("ADD", each);
-      const deleted = await stage.call("DEL", { ...each, config: tunedNetwork("/run/cni/tuning", later) });
+      const deleted = await stage.call("DEL", { ...each, config: tunedNetwork(tuningState(), later()) });
       expect([deleted.json?.["code"], deleted.json?.["msg"]]).toEqual([
         7,
         expect.stringMatching(/type="tuning" failed \(delete\)/),
