@@ -58,6 +58,8 @@ case $command in
       oxfmt --check >/dev/null || { echo "plexus: oxfmt: files are not formatted: npm run format" >&2; exit 1; }
       exec node scripts/test-run/run-tests.ts test --repeat-failed --project unit --project places
     fi
+    # A folder's name may also match test/kit/languages/, whose toolchains only test-languages prepares.
+    case " $* " in *languages*) ;; *) set -- --project '!languages' "$@" ;; esac
     # Beside an engineer a failure is shown as it is; in CI a failed file runs once more.
     [ "${CI:-}" != true ] || exec node scripts/test-run/run-tests.ts chosen --repeat-failed "$@"
     exec vitest run "$@"
