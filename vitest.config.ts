@@ -10,6 +10,8 @@ const shared = {
   hookTimeout: 180_000,
   expect: { poll: { timeout: 120_000 } },
   pool: "forks" as const,
+  // A worker keeps its modules, and a cluster if it has one, for all of its files. A file alone would evaluate the same modules again in most of a second.
+  isolate: false,
   setupFiles: ["test/lab/signal-guard.ts"],
   // As the shim starts the engine: locks use node:ffi.
   execArgv: ["--disable-warning=ExperimentalWarning"],
@@ -24,10 +26,8 @@ export default defineConfig({
     // A line for each file is enough; the end of a run names the slowest files.
     slowTestThreshold: 60_000,
     projects: [
-      // Tests beside their sources start no process and need no privilege, so a worker keeps its modules for all of its files.
-      {
-        test: { ...shared, name: "unit", include: ["{src,host,scripts,bench}/**/*.test.ts"], isolate: false },
-      },
+      // Tests beside their sources start no process and need no privilege.
+      { test: { ...shared, name: "unit", include: ["{src,host,scripts,bench}/**/*.test.ts"] } },
       {
         test: {
           ...shared,
@@ -40,13 +40,11 @@ export default defineConfig({
       },
       // `npm run test:languages`: toolchains of other languages, which take minutes to get and to run.
       { test: { ...shared, name: "languages", include: ["test/kit/languages/**/*.test.ts"] } },
-      // A worker keeps its modules, and so its cluster, for all of its files.
       {
         test: {
           ...shared,
           name: "cluster",
           include: ["test/cluster/**/*.test.ts"],
-          isolate: false,
           globalSetup: ["test/lab/cluster/ended-clusters.ts"],
         },
       },
