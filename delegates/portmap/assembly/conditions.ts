@@ -29,11 +29,12 @@ export class Conditions {
 
   /** False: the side has a condition already. */
   private add(comparison: Comparison): bool {
-    const { side, negated, network } = comparison;
+    const side = comparison.side;
+    const network = comparison.network;
     if (side == Side.Destination && this.address !== null) return false;
     for (let i = 0; i < this.others.length; i++) if (this.others[i].side == side) return false;
-    if (side == Side.Destination && !negated && network.prefix == network.ip.bits) this.address = network.ip;
-    else this.others.push(new Condition(side, negated, network.masked().toString()));
+    if (side == Side.Destination && !comparison.negated && network.prefix == network.ip.bits) this.address = network.ip;
+    else this.others.push(new Condition(side, comparison.negated, network.masked().toString()));
     return true;
   }
 }

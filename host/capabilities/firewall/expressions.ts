@@ -72,8 +72,8 @@ export function addressBytes({ family, value: bits }: IpAddress): Uint8Array {
 
 /** The address in such bytes. */
 export function addressOf(bytes: Uint8Array): IpAddress {
-  const value = bytes.reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n);
-  return { family: bytes.length === header[4].size ? 4 : 6, value };
+  const family = bytes.length === header[4].size ? 4 : 6;
+  return { family, value: bytes.reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n) };
 }
 
 /** The bytes of a network mask with `prefix` one-bits. */

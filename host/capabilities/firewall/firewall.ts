@@ -16,7 +16,7 @@ import { enableRouteLocalnet } from "./route-localnet.ts";
 import { generationRequest, PLEXUS_TABLE } from "./nf-tables.ts";
 import { chainName, type Owner, ownerText } from "./owner.ts";
 import { mappingText } from "./rule-comments.ts";
-import { chainRules, entries, type Entry, ofFamily, portKey, portKeyText, type Rules } from "./rules.ts";
+import { chainRules, entries, ofFamily, portKey, portKeyText, type Rules } from "./rules.ts";
 
 /** Maximum number of attempts at a change that concurrent changes prevent. */
 const maxAttempts = 8;
@@ -150,12 +150,12 @@ async function areInstalled(shim: NetlinkShim, owner: Owner, installed: Installe
     const same = read.value.every(({ expressions }, index) => sameExpressions(expected[index]?.expressions ?? [], expressions));
     if (!same || read.value.length !== expected.length) return ok(false);
   }
-  const key = ({ map, key: bytes }: Pick<Entry, "map" | "key">): string => `${map} ${bytes.join(".")}`;
-  const installedKeys = new Set(installed.entries.map(key));
+  const { family } = installed;
+  const installedKeys = new Set(installed.entries.map((entry) => entryKey(family, entry)));
   const [ports, addresses] = [true, false].map((ofPorts) =>
     entries(rules).filter(({ purpose }) => (purpose === "ports") === ofPorts),
   );
-  const missing = addresses?.filter((entry) => !installedKeys.has(key(entry))) ?? [];
+  const missing = addresses?.filter((entry) => !installedKeys.has(entryKey(family, entry))) ?? [];
   const chain = chainName("ports", owner);
   const { elements = [], shares = [] } = installed.ports ?? {};
   const leads = ports?.every((entry) => isHeld({ elements, shares }, entry, chain)) ?? true;
