@@ -1,7 +1,7 @@
 // Deletes flows from the connection tracking (linux/netfilter/nfnetlink_conntrack.h). The kernel looks at NAT rules only for a flow's first packet: a UDP
 // flow that began before its mapping would bypass the mapping, and a flow through a removed mapping would still lead to the pod's address.
 
-import { cidrContains, type IpAddress } from "../../../src/net/ip.ts";
+import { cidrContains, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import { attribute, Attributes, u32Attribute } from "../../system/netlink/attributes.ts";
 import { concat } from "../../system/netlink/bytes.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
@@ -52,44 +52,48 @@ interface Flow {
 export async function deleteEarlierFlows(shim: NetlinkShim, mappings: readonly PortMapping[]): Promise<void> {
   for (const mapping of mappings) {
     if (mapping.protocol !== "udp") continue;
-    const { pod, hostAddress } = mapping;
-    const { family } = pod.address;
-    const address = hostAddress === undefined ? [] : [attribute(ADDRESS[family].destination, addressBytes(hostAddress))];
-    const port = [
-      attribute(CTA_PROTO_NUM, Uint8Array.of(protocolNumbers.udp)),
-      attribute(CTA_PROTO_DST_PORT, u16be(mapping.hostPort)),
-    ];
-    const tuple = [...address.map((each) => attribute(CTA_TUPLE_IP, each)), attribute(CTA_TUPLE_PROTO, concat(port))];
-    const flags = BY.protocol | BY.port | (hostAddress === undefined ? 0 : BY.destination);
-    const request = flowsRequest(family, CTA_TUPLE_ORIG, tuple, flags);
-    await deleteListed(shim, request, family, (flow) => isTo(flow, mapping) && !leadsToPod(flow, mapping));
+    await deleteListed(shim, flowsToPort(mapping), (flow) => isTo(flow, mapping) && !leadsToPod(flow, mapping));
   }
 }
 
 /** Deletes the flows of all protocols that lead to pods through these removed mappings. Errors are ignored: idle flows end by themselves. */
 export async function deleteFlowsThrough(shim: NetlinkShim, mappings: readonly PortMapping[]): Promise<void> {
-  const pods = new Map(mappings.map(({ pod: { address } }) => [`${address.family} ${address.value}`, address]));
-  for (const pod of pods.values()) {
-    const { family } = pod;
-    const tuple = [attribute(CTA_TUPLE_IP, attribute(ADDRESS[family].source, addressBytes(pod)))];
-    const request = flowsRequest(family, CTA_TUPLE_REPLY, tuple, BY.source);
-    await deleteListed(shim, request, family, (flow) =>
-      mappings.some((mapping) => isTo(flow, mapping) && leadsToPod(flow, mapping)),
-    );
+  const requests = new Map<string, NetlinkRequest>();
+  for (const mapping of mappings) {
+    const { protocol, hostPort, pod } = mapping;
+    // Kernels compare IPv6 addresses of a filter the wrong way round.
+    if (pod.address.family === 6) requests.set(`${protocol} ${hostPort}`, flowsToPort({ ...mapping, hostAddress: undefined }));
+    else requests.set(formatAddress(pod.address), flowsFromPod(pod.address));
   }
+  const isThrough = (flow: Flow): boolean => mappings.some((mapping) => isTo(flow, mapping) && leadsToPod(flow, mapping));
+  for (const request of requests.values()) await deleteListed(shim, request, isThrough);
 }
 
-async function deleteListed(
-  shim: NetlinkShim,
-  request: NetlinkRequest,
-  family: 4 | 6,
-  isWanted: (flow: Flow) => boolean,
-): Promise<void> {
+/** Lists the flows whose first packet had the mapping's destination. */
+function flowsToPort({ protocol, hostPort, hostAddress, pod }: PortMapping): NetlinkRequest {
+  const { family } = pod.address;
+  const address =
+    hostAddress === undefined || family === 6 ? [] : [attribute(ADDRESS[family].destination, addressBytes(hostAddress))];
+  const port = [
+    attribute(CTA_PROTO_NUM, Uint8Array.of(protocolNumbers[protocol])),
+    attribute(CTA_PROTO_DST_PORT, u16be(hostPort)),
+  ];
+  const tuple = [...address.map((each) => attribute(CTA_TUPLE_IP, each)), attribute(CTA_TUPLE_PROTO, concat(port))];
+  return flowsRequest(family, CTA_TUPLE_ORIG, tuple, BY.protocol | BY.port | (address.length === 0 ? 0 : BY.destination));
+}
+
+/** Lists the flows whose answers come from the pod. */
+function flowsFromPod(pod: IpAddress): NetlinkRequest {
+  const tuple = attribute(CTA_TUPLE_IP, attribute(ADDRESS[pod.family].source, addressBytes(pod)));
+  return flowsRequest(pod.family, CTA_TUPLE_REPLY, [tuple], BY.source);
+}
+
+async function deleteListed(shim: NetlinkShim, request: NetlinkRequest, isWanted: (flow: Flow) => boolean): Promise<void> {
   const found = await ask(shim, [request], "listing flows");
   if (!found.ok) return;
   const deletions = found.value.flatMap(({ messages }) =>
     messages.flatMap((message) => {
-      const flow = flowIn(message, family);
+      const flow = flowIn(message);
       return flow !== undefined && isWanted(flow) ? [deletion(message)] : [];
     }),
   );
@@ -117,8 +121,9 @@ interface Message {
 }
 
 /** The flow in a message; undefined for a message of another type or family. */
-function flowIn({ type, body }: Message, family: 4 | 6): Flow | undefined {
-  if (type !== IPCTNL_MSG_CT_NEW || body[0] !== AF[family]) return undefined;
+function flowIn({ type, body }: Message): Flow | undefined {
+  const family = ([4, 6] as const).find((each) => body[0] === AF[each]);
+  if (type !== IPCTNL_MSG_CT_NEW || family === undefined) return undefined;
   const attributes = new Attributes(body, GENERIC_HEADER);
   const [first, answer] = [attributes.within(CTA_TUPLE_ORIG), attributes.within(CTA_TUPLE_REPLY)];
   const [ports, answerPorts] = [first.within(CTA_TUPLE_PROTO), answer.within(CTA_TUPLE_PROTO)];
@@ -135,9 +140,10 @@ function flowIn({ type, body }: Message, family: 4 | 6): Flow | undefined {
 
 const isAddress = (bytes: Uint8Array, address: IpAddress): boolean => Buffer.compare(bytes, addressBytes(address)) === 0;
 
-/** Whether the mapping's rule matches the flow's first packet, apart from the packet's link. */
-function isTo(flow: Flow, { protocol, hostAddress, hostPort, conditions }: PortMapping): boolean {
+/** Whether the mapping's rule matches the flow's first packet, if that went to an address of the node. */
+function isTo(flow: Flow, { protocol, hostAddress, hostPort, pod, conditions }: PortMapping): boolean {
   return (
+    flow.destination.length === addressBytes(pod.address).length &&
     flow.protocol === protocolNumbers[protocol] &&
     flow.port === hostPort &&
     (hostAddress === undefined || isAddress(flow.destination, hostAddress)) &&
