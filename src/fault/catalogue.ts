@@ -647,7 +647,7 @@ const entries = {
   HOST_PORT_TAKEN: {
     cni: 11,
     actor: "administrator",
-    meaning: "A port of the node is mapped to another attachment already; the message names it.",
+    meaning: "A port of the node is mapped to another container already; the message names its attachment.",
     remedy: "Remove that attachment or map another port; if the attachment is gone, GC removes its rules.",
   },
   OVS_UNAVAILABLE: {

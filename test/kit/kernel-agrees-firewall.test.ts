@@ -3,20 +3,22 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Firewall, firewallFor } from "../../host/capabilities/firewall/scope.ts";
-import type { FirewallPortMapping, FirewallRules } from "../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { FirewallCondition, FirewallPortMapping, FirewallRules } from "../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 import { callWith } from "../node/shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../node/shim/testing/workshop.ts";
 import { command, missing, privateNamespaces } from "../lab/requires.ts";
 import { MemoryFirewall, RuleTable } from "../../delegates/sdk/testing/memory-firewall.ts";
 import type { DelegateCall } from "../../delegates/sdk/testing/records.ts";
 
-type Pod = "one" | "two";
+/** `further`: a second attachment of the pod `one`. */
+type Pod = "one" | "two" | "further";
 type Request<Name extends keyof Firewall> = readonly [Pod, DelegateCall["verb"], Name, ...Parameters<Firewall[Name]>];
 type AnyRequest = { [Name in keyof Firewall]: Request<Name> }[keyof Firewall];
 
 const facts = {
   one: { addresses: ["10.1.0.5/24", "fd00:1::5/64", "10.1.0.6"], hostVeths: ["veth1"] },
   two: { addresses: ["10.1.0.7/24", "fd00:1::7/64"], hostVeths: ["veth2"] },
+  further: { addresses: ["10.1.0.8/24"], hostVeths: ["veth3"] },
 } as const;
 const mac = "0a:58:0a:01:00:05";
 
@@ -35,6 +37,16 @@ const masquerades = (...addresses: readonly string[]): FirewallRules => ({
 });
 const nothing = ports();
 const ofTwo = (more: Partial<FirewallPortMapping> = {}): FirewallRules => ports(mapping({ podAddress: "10.1.0.7/24", ...more }));
+const ofFurther = (more: Partial<FirewallPortMapping> = {}): FirewallRules =>
+  ports(mapping({ podAddress: "10.1.0.8/24", ...more }));
+const restricted = (verb: "add" | "check", rules: FirewallRules, ...conditions: readonly FirewallCondition[]): AnyRequest =>
+  verb === "add" ? ["one", verb, "replaceRestricted", rules, conditions] : ["one", verb, "checkRestricted", rules, conditions];
+const notTo = (network: string, more: Partial<FirewallCondition> = {}): FirewallCondition => ({
+  side: "destination",
+  negated: true,
+  network,
+  ...more,
+});
 const replace = (rules: FirewallRules, pod: Pod = "one"): AnyRequest => [pod, "add", "replace", rules];
 const check = (rules: FirewallRules, pod: Pod = "one"): AnyRequest => [pod, "check", "check", rules];
 const remove = (pod: Pod = "one"): AnyRequest => [pod, "del", "remove"];
@@ -65,6 +77,82 @@ const scenarios: readonly (readonly [about: string, requests: readonly AnyReques
   [
     "a port of another attachment",
     [replace(ports(mapping())), replace(ofTwo(), "two"), check(ofTwo(), "two"), check(ports(mapping()))],
+  ],
+  [
+    "FI-10: a port of the pod's first attachment is shared by its second, and by no other pod until both are gone",
+    [
+      replace(ports(mapping())),
+      replace(ofFurther(), "further"),
+      check(ofFurther(), "further"),
+      replace(ofTwo(), "two"),
+      remove(),
+      check(ofFurther(), "further"),
+      replace(ofTwo(), "two"),
+      replace(ports(mapping())),
+      check(ports(mapping())),
+      remove("further"),
+      replace(ofTwo(), "two"),
+      remove(),
+      replace(ofTwo(), "two"),
+      replace(ofFurther(), "further"),
+    ],
+  ],
+  [
+    "FI-10: a port at all addresses and at one, of two attachments of a pod",
+    [
+      replace(ports(mapping())),
+      replace(ofFurther(at), "further"),
+      check(ofFurther(at), "further"),
+      remove(),
+      replace(ofTwo(), "two"),
+      replace(ports(mapping())),
+      remove("further"),
+      replace(ofTwo(), "two"),
+      replace(ofFurther(), "further"),
+      remove(),
+      retain("one"),
+      replace(ofTwo(), "two"),
+    ],
+  ],
+  [
+    "FI-10: GC leads a shared port to the attachment that remains",
+    [
+      replace(both),
+      replace(ofFurther(), "further"),
+      retain("further", "two"),
+      check(ofFurther(), "further"),
+      replace(ofTwo(), "two"),
+      replace(both),
+      retain("two"),
+      replace(ofTwo(), "two"),
+    ],
+  ],
+  [
+    "FI-23: conditions of port mappings are part of the rules",
+    [
+      restricted("add", both, notTo("10.96.0.0/12"), notTo("192.0.2.0/24", { side: "source" })),
+      restricted("check", both, notTo("10.96.0.0/12"), notTo("192.0.2.0/24", { side: "source" })),
+      restricted("check", both, notTo("10.96.0.1/12"), notTo("192.0.2.0/24", { side: "source" })),
+      restricted("check", both, notTo("10.96.0.0/12")),
+      restricted("check", both, notTo("10.96.0.0/12", { negated: false })),
+      restricted("check", both, notTo("10.96.0.0/16")),
+      check(both),
+      restricted("add", both, notTo("fd00:10:96::/108")),
+      check(both),
+      restricted("add", ports(mapping({ podAddress: "fd00:1::5/64" })), notTo("fd00:10:96::/108"), notTo("10.96.0.0/12")),
+      restricted("check", ports(mapping({ podAddress: "fd00:1::5/64" })), notTo("fd00:10:96::/108")),
+      remove(),
+    ],
+  ],
+  [
+    "FI-23: conditions that are none",
+    [
+      restricted("add", both, notTo("10.96.0.0")),
+      restricted("add", both, notTo("node")),
+      restricted("add", both, notTo("10.96.0.0/12"), notTo("10.1.0.0/16")),
+      restricted("add", both),
+      check(both),
+    ],
   ],
   ["a port of another protocol", [replace(ports(mapping())), replace(ofTwo({ protocol: "udp" }), "two")]],
   ["a port of the other family", [replace(ports(mapping())), replace(ofTwo({ podAddress: "fd00:1::7/64" }), "two")]],
@@ -166,6 +254,7 @@ const scenarios: readonly (readonly [about: string, requests: readonly AnyReques
 const probes: readonly AnyRequest[] = [
   ...[nothing, both, ports(mapping()), ports(mapping(at)), masquerades("10.1.0.5/24")].map((rules) => check(rules)),
   ...[nothing, ofTwo(), ofTwo(at), ofTwo({ hostPort: 1 })].map((rules) => check(rules, "two")),
+  ...[nothing, ofFurther(), ofFurther(at)].map((rules) => check(rules, "further")),
   ["one", "check", "framesGuarded", "veth1", mac],
 ];
 
@@ -205,7 +294,7 @@ describe.skipIf(missing("the kernel against the simulated firewall", privateName
 );
 
 function attachmentOf(pod: Pod): { readonly containerId: string; readonly ifname: string } {
-  return { containerId: pod, ifname: "eth0" };
+  return pod === "further" ? { containerId: "one", ifname: "net1" } : { containerId: pod, ifname: "eth0" };
 }
 
 /** Sends the request to either firewall. */

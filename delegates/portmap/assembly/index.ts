@@ -5,7 +5,7 @@ import { write, Level } from "plexus/abi/log";
 import { AttachmentRequest, GcRequest, SuccessOrFault } from "plexus/abi/plugin";
 import { Fault, StatusRequest } from "plexus/abi/types";
 import { CniCode, invalidConfig, ownFault, withDetails } from "plexus/faults";
-import { rulesOf } from "./rules";
+import { conditionsOf, rulesOf } from "./rules";
 import { Settings } from "./settings";
 
 /** CHECK: the mappings are not installed. */
@@ -20,7 +20,7 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   if (settings.mappings.length == 0) return SuccessOrFault.ok(result);
   const rules = rulesOf(settings, result, request.attachment.ifname);
   if (rules.portMappings.length == 0) write(Level.Warn, "no port is mapped: the interface has no address of a mapping's family");
-  const refused = firewall.replace(rules);
+  const refused = firewall.replaceRestricted(rules, conditionsOf(settings));
   return refused === null ? SuccessOrFault.ok(result) : SuccessOrFault.err(refused);
 }
 
@@ -36,7 +36,7 @@ export function check(request: AttachmentRequest): Fault | null {
   const result = request.prevResult;
   if (result === null) return missingResult();
   if (settings.mappings.length == 0) return null;
-  const same = firewall.check(rulesOf(settings, result, request.attachment.ifname));
+  const same = firewall.checkRestricted(rulesOf(settings, result, request.attachment.ifname), conditionsOf(settings));
   if (!same.isOk) return same.error;
   if (same.value) return null;
   return withDetails(

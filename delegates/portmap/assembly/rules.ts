@@ -1,6 +1,6 @@
 // The firewall rules for the mappings, with the pod's addresses.
 
-import { Masquerading, PortMapping, Rules } from "plexus/abi/firewall";
+import { Condition, Masquerading, PortMapping, Rules } from "plexus/abi/firewall";
 import { Success } from "plexus/abi/types";
 import { Cidr } from "plexus/cidr";
 import { Ip } from "plexus/ip";
@@ -13,7 +13,7 @@ export function rulesOf(settings: Settings, result: Success, ifname: string): Ru
   for (let family = 4; family <= 6; family += 2) {
     const pod = firstAddress(result, ifname, family);
     if (pod === null) continue;
-    const conditionAddress = family == 4 ? settings.addressV4 : settings.addressV6;
+    const conditionAddress = family == 4 ? settings.conditionsV4.address : settings.conditionsV6.address;
     for (let i = 0; i < settings.mappings.length; i++) {
       const requested = settings.mappings[i];
       const hostIp = requested.hostIp;
@@ -40,6 +40,11 @@ export function rulesOf(settings: Settings, result: Success, ifname: string): Ru
     }
   }
   return rules;
+}
+
+/** The conditions of both families that are not part of a mapping. */
+export function conditionsOf(settings: Settings): Array<Condition> {
+  return settings.conditionsV4.others.concat(settings.conditionsV6.others);
 }
 
 /** The first address of the family, except those of other interfaces. */

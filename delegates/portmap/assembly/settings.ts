@@ -8,6 +8,7 @@ import { folded, foldedMember } from "plexus/folded";
 import { Ip } from "plexus/ip";
 import { quote } from "plexus/json";
 import { Some } from "plexus/some";
+import { Conditions } from "./conditions";
 
 const topKeys: StaticArray<string> = [
   "snat",
@@ -41,10 +42,8 @@ export class Settings {
   snat: bool = true;
   masqueradeAll: bool = false;
   readonly mappings: Array<Mapping> = new Array<Mapping>();
-  /** The only address of the node that `conditionsV4` allows; null: all. */
-  addressV4: Ip | null = null;
-  /** Like `addressV4`, for `conditionsV6`. */
-  addressV6: Ip | null = null;
+  conditionsV4: Conditions = new Conditions();
+  conditionsV6: Conditions = new Conditions();
 
   static read(network: Network): Settings {
     const settings = new Settings();
@@ -53,8 +52,8 @@ export class Settings {
     settings.snat = root.bool("snat", true);
     settings.masqueradeAll = root.bool("masqAll", false);
     readMark(root);
-    settings.addressV4 = readConditions(root, "conditionsV4", 4);
-    settings.addressV6 = readConditions(root, "conditionsV6", 6);
+    settings.conditionsV4 = readConditions(root, "conditionsV4", 4);
+    settings.conditionsV6 = readConditions(root, "conditionsV6", 6);
     const backend = root.string("backend");
     if (backend !== null && backend != "iptables" && backend != "nftables")
       root.refuse("backend", `must be iptables or nftables, is ${quote(backend)}`);
@@ -115,39 +114,20 @@ function readMark(root: Config): void {
   else write(Level.Debug, "markMasqBit has no effect: packets are not marked");
 }
 
-/**
- * The only condition that a mapping's address can express: packets to one address of the node, in the form of iptables (`-d
- * 192.0.2.1`) or nft (`ip daddr 192.0.2.1`). Any other condition is refused: a mapping without its condition would accept more
- * than intended.
- */
-function readConditions(root: Config, key: string, family: i32): Ip | null {
-  const conditions = root.strings(key);
-  if (conditions === null || conditions.length == 0) return null;
-  const text = conditions.join(" ");
-  const words = text.split(" ").filter((word) => word != "");
-  if (words.length == 2 && destinationOptions.includes(words[0])) {
-    const address = hostAddress(words[1], family);
-    if (address !== null) return address;
-  }
-  if (words.length == 3 && words[0] == (family == 4 ? "ip" : "ip6") && words[1] == "daddr") {
-    const address = hostAddress(words[2], family);
-    if (address !== null) return address;
-  }
+function readConditions(root: Config, key: string, family: i32): Conditions {
+  const list = root.strings(key);
+  if (list === null || list.length == 0) return new Conditions();
+  const text = list.join(" ");
+  const conditions = Conditions.parse(text, family);
+  if (conditions !== null) return conditions;
+  const example = family == 4 ? "! -d 10.96.0.0/12" : "! -d fd00:10:96::/108";
   root.refuse(
     key,
-    onlyNative(`${quote(text)} is not supported: the only supported condition is -d with one address of the node`),
+    onlyNative(
+      `${quote(text)} is not supported: supported are one condition on the destination (-d) and one on the source (-s), each an address or a network, with or without negation (${example})`,
+    ),
   );
-  return null;
-}
-
-const destinationOptions: Array<string> = ["-d", "--dst", "--destination"];
-
-/** An address of the family, without a prefix length or with the full one. */
-function hostAddress(text: string, family: i32): Ip | null {
-  const slash = text.indexOf("/");
-  if (slash >= 0 && text.substring(slash + 1) != (family == 4 ? "32" : "128")) return null;
-  const ip = Ip.parse(slash < 0 ? text : text.substring(0, slash));
-  return ip === null || ip.family != family ? null : ip;
+  return new Conditions();
 }
 
 function onlyNative(why: string): string {

@@ -7,15 +7,21 @@ import type {
   AttachmentId,
   Fault,
   FirewallCapability,
+  FirewallCondition,
   FirewallPortMapping,
   FirewallRules,
 } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
-import { type Cidr, formatAddress, formatCidr, readAddress, readCidr } from "../../../src/net/ip.ts";
+import { type Cidr, formatAddress, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 import type { DelegateCall } from "./records.ts";
+
+/** Rules of an attachment, and the conditions of its port mappings. */
+export interface RestrictedRules extends FirewallRules {
+  readonly conditions?: readonly FirewallCondition[] | undefined;
+}
 
 /** A vector's state: rules by attachment (`containerId ifname`), and a fault that all functions answer. */
 export interface FirewallState {
-  readonly rules: Readonly<Record<string, FirewallRules>>;
+  readonly rules: Readonly<Record<string, RestrictedRules>>;
   /** The only allowed source MAC of each link of an attachment: `link MAC`. */
   readonly guards?: Readonly<Record<string, string>> | undefined;
   readonly fault?: Fault | undefined;
@@ -23,7 +29,7 @@ export interface FirewallState {
 
 /** The rules of all attachments, for many calls. */
 export class RuleTable {
-  readonly rules: Map<string, FirewallRules>;
+  readonly rules: Map<string, RestrictedRules>;
   readonly guards: Map<string, string>;
 
   constructor({ rules, guards = {} }: FirewallState = { rules: {} }) {
@@ -49,7 +55,7 @@ const macPattern = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/;
 export class MemoryFirewall {
   readonly #call: FirewallCall;
   readonly #owner: string;
-  readonly #rules: Map<string, FirewallRules>;
+  readonly #rules: Map<string, RestrictedRules>;
   readonly #guards: Map<string, string>;
   readonly #fault: Fault | undefined;
 
@@ -63,7 +69,7 @@ export class MemoryFirewall {
   }
 
   /** The current rules. */
-  rules(): Readonly<Record<string, FirewallRules>> {
+  rules(): Readonly<Record<string, RestrictedRules>> {
     return Object.fromEntries(this.#rules);
   }
 
@@ -73,12 +79,10 @@ export class MemoryFirewall {
   }
 
   readonly functions: FirewallCapability = {
-    replace: (rules) => this.#act(["add"], () => this.#mistakeIn(rules) ?? this.#replace(rules)),
-    check: (rules) =>
-      this.#act(
-        ["add", "check"],
-        () => this.#mistakeIn(rules) ?? { ok: isDeepStrictEqual(inKernel(this.#rules.get(this.#owner)), inKernel(rules)) },
-      ),
+    replace: (rules) => this.#act(["add"], () => this.#replace(rules)),
+    check: (rules) => this.#act(["add", "check"], () => this.#check(rules)),
+    replaceRestricted: (rules, conditions) => this.#act(["add"], () => this.#replace({ ...rules, conditions })),
+    checkRestricted: (rules, conditions) => this.#act(["add", "check"], () => this.#check({ ...rules, conditions })),
     guardFrames: (link, mac) =>
       this.#act(["add"], () => {
         if (!macPattern.test(mac) || !this.#call.facts.hostVeths.includes(link))
@@ -116,22 +120,30 @@ export class MemoryFirewall {
     return this.#fault === undefined ? act() : { err: this.#fault };
   }
 
-  #replace(rules: FirewallRules): Outcome<undefined> {
+  #check(rules: RestrictedRules): Outcome<boolean> {
+    const mistake = this.#mistakeIn(rules);
+    return mistake ?? { ok: isDeepStrictEqual(inKernel(this.#rules.get(this.#owner)), inKernel(rules)) };
+  }
+
+  #replace({ conditions = [], ...rules }: RestrictedRules): Outcome<undefined> {
+    const mistake = this.#mistakeIn({ ...rules, conditions });
+    if (mistake !== undefined) return mistake;
     const wanted = rules.portMappings.map(portOf);
     for (const [owner, { portMappings }] of this.#rules) {
-      if (owner === this.#owner) continue;
+      // Attachments of one container may map one port.
+      if (containerOf(owner) === containerOf(this.#owner)) continue;
       for (const taken of portMappings.map(portOf)) {
         if (!wanted.some((port) => collide(port, taken))) continue;
         return { err: { code: 11, msg: `host port ${taken.port} is already mapped to ${owner}` } };
       }
     }
     if (rules.masquerades.length + rules.portMappings.length === 0) this.#rules.delete(this.#owner);
-    else this.#rules.set(this.#owner, rules);
+    else this.#rules.set(this.#owner, conditions.length === 0 ? rules : { ...rules, conditions });
     return { ok: undefined };
   }
 
   /** The refusal of malformed rules, and of rules for addresses that are not the attachment's; undefined if there is none. */
-  #mistakeIn({ masquerades, portMappings }: FirewallRules): { readonly err: Fault } | undefined {
+  #mistakeIn({ masquerades, portMappings, conditions = [] }: RestrictedRules): { readonly err: Fault } | undefined {
     const known = new Set(
       this.#call.facts.addresses.flatMap((text) => readCidr(text)?.address ?? readAddress(text) ?? []).map(formatAddress),
     );
@@ -139,6 +151,14 @@ export class MemoryFirewall {
       const cidr = readCidr(text);
       return cidr !== undefined && known.has(formatAddress(cidr.address));
     };
+    const restricted = new Set<string>();
+    for (const { side, network } of conditions) {
+      const cidr = readCidr(network);
+      if (cidr === undefined) return misused(`${network} is not an IP address with a prefix length`);
+      const place = `${side} of IPv${cidr.address.family}`;
+      if (restricted.has(place)) return misused(`there are two conditions on the ${place}`);
+      restricted.add(place);
+    }
     for (const { address } of masquerades) if (!isOwn(address)) return misused(`${address} is not an address of the attachment`);
     for (const mapping of portMappings) {
       const { hostPort, podPort, podAddress } = mapping;
@@ -177,7 +197,9 @@ function collide(one: HostPort, other: HostPort): boolean {
 }
 
 /** The rules as the kernel holds them: by family, in order, with addresses in one spelling. Absent rules are none. */
-function inKernel({ masquerades, portMappings }: FirewallRules = { masquerades: [], portMappings: [] }): unknown {
+function inKernel(
+  { masquerades, portMappings, conditions = [] }: RestrictedRules = { masquerades: [], portMappings: [] },
+): unknown {
   return ([4, 6] as const).map((family) => {
     const isOf = (text: string): Cidr | undefined => {
       const cidr = readCidr(text);
@@ -188,7 +210,13 @@ function inKernel({ masquerades, portMappings }: FirewallRules = { masquerades: 
       portMappings: portMappings.flatMap((mapping) => {
         const pod = isOf(mapping.podAddress);
         const { protocol, hostPort, podPort, masquerading } = mapping;
-        return pod === undefined ? [] : [[protocol, portOf(mapping).address, hostPort, formatCidr(pod), podPort, masquerading]];
+        const restrictions = conditions.flatMap(({ side, negated, network }) => {
+          const cidr = isOf(network);
+          return cidr === undefined ? [] : [[side, negated, formatAddress(networkOf(cidr).first), cidr.prefix]];
+        });
+        return pod === undefined
+          ? []
+          : [[protocol, portOf(mapping).address, hostPort, formatCidr(pod), podPort, masquerading, restrictions]];
       }),
     };
   });
@@ -196,6 +224,11 @@ function inKernel({ masquerades, portMappings }: FirewallRules = { masquerades: 
 
 function ownerKey({ containerId, ifname }: AttachmentId): string {
   return `${containerId} ${ifname}`;
+}
+
+/** The container of an attachment's key. */
+function containerOf(owner: string): string {
+  return owner.slice(0, owner.lastIndexOf(" "));
 }
 
 function misused(msg: string): { readonly err: Fault } {

@@ -54,6 +54,9 @@ const rules = z.strictObject({
       masquerading: z.enum(["none", "local", "all"]),
     }),
   ),
+  conditions: z
+    .array(z.strictObject({ side: z.enum(["source", "destination"]), negated: z.boolean(), network: z.string() }))
+    .optional(),
 });
 
 const port = z.strictObject({

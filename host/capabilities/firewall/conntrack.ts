@@ -1,13 +1,15 @@
-// Deletes UDP flows to newly mapped ports from the connection tracking (linux/netfilter/nfnetlink_conntrack.h). The kernel looks at NAT rules
-// only for a flow's first packet. A flow that began before its mapping would bypass the mapping for as long as packets come.
+// Deletes flows from the connection tracking (linux/netfilter/nfnetlink_conntrack.h). The kernel looks at NAT rules only for a flow's first packet: a UDP
+// flow that began before its mapping would bypass the mapping, and a flow through a removed mapping would still lead to the pod's address.
 
+import { cidrContains, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import { attribute, Attributes, u32Attribute } from "../../system/netlink/attributes.ts";
 import { concat } from "../../system/netlink/bytes.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { numberIn, u16be } from "./big-endian.ts";
-import { addressBytes } from "./expressions.ts";
+import { addressBytes, addressOf } from "./expressions.ts";
 import { ask, type NetlinkShim } from "./kernel.ts";
-import { type PortMapping, protocolNumbers } from "./rules.ts";
+import type { PortMapping } from "./mappings.ts";
+import { protocolNumbers } from "./rules.ts";
 
 const CONNTRACK = 1;
 const IPCTNL_MSG_CT_NEW = CONNTRACK << 8;
@@ -17,40 +19,98 @@ const NLM_F_DUMP = 0x300;
 const AF = { 4: 2, 6: 10 } as const;
 const GENERIC_HEADER = 4;
 const CTA_TUPLE_ORIG = 1;
+const CTA_TUPLE_REPLY = 2;
 const CTA_ID = 12;
 const CTA_ZONE = 18;
 /** With NLA_F_NESTED. */
 const CTA_FILTER = 25 | 0x8000;
-const CTA_FILTER_ORIG_FLAGS = 1;
+/** The types of the filter's flags are those of the tuples. */
+const CTA_FILTER_FLAGS = { [CTA_TUPLE_ORIG]: 1, [CTA_TUPLE_REPLY]: 2 } as const;
 const CTA_TUPLE_IP = 1;
 const CTA_TUPLE_PROTO = 2;
 const CTA_PROTO_NUM = 1;
+const CTA_PROTO_SRC_PORT = 2;
 const CTA_PROTO_DST_PORT = 3;
-const DESTINATION = { 4: 2, 6: 4 } as const;
-/** Flags of the parts by which the kernel compares tuples: protocol, destination port, destination address. */
-const [BY_PROTOCOL, BY_PORT, BY_ADDRESS] = [1 << 3, 1 << 5, 1 << 1];
+const ADDRESS = { 4: { source: 1, destination: 2 }, 6: { source: 3, destination: 4 } } as const;
+/** Flags of the parts by which the kernel compares tuples. */
+const BY = { source: 1 << 0, destination: 1 << 1, protocol: 1 << 3, port: 1 << 5 } as const;
 
-/** Deletes the flows to the mappings' UDP ports. Errors are ignored: the rules are in force without it, and flows end by themselves. */
-export async function deleteFlows(shim: NetlinkShim, mappings: readonly PortMapping[]): Promise<void> {
+/** A flow: its first packet, and the source of the answers, which is the server after all changes of the destination. */
+interface Flow {
+  readonly protocol: number;
+  readonly source: Uint8Array;
+  readonly destination: Uint8Array;
+  readonly port: number;
+  readonly server: Uint8Array;
+  readonly serverPort: number;
+}
+
+/**
+ * Deletes UDP flows to the mappings' ports that do not lead to their pods. Errors are ignored: the rules are in force without it, and idle flows end by
+ * themselves.
+ */
+export async function deleteEarlierFlows(shim: NetlinkShim, mappings: readonly PortMapping[]): Promise<void> {
   for (const mapping of mappings) {
     if (mapping.protocol !== "udp") continue;
-    const found = await ask(shim, [flowsRequest(mapping)], "listing flows");
-    const flows = found.ok ? found.value.flatMap(({ messages }) => messages.filter((message) => isFlowTo(message, mapping))) : [];
-    if (flows.length > 0) await ask(shim, flows.map(deletion), "deleting flows");
+    await deleteListed(shim, flowsToPort(mapping), (flow) => isTo(flow, mapping) && !leadsToPod(flow, mapping));
   }
 }
 
-/** Kernels before 5.8 ignore the filter and list all flows. */
-function flowsRequest(mapping: PortMapping): NetlinkRequest {
-  const { hostAddress, hostPort, pod } = mapping;
-  const address = hostAddress === undefined ? [] : [attribute(DESTINATION[hostAddress.family], addressBytes(hostAddress))];
-  const port = [attribute(CTA_PROTO_NUM, Uint8Array.of(protocolNumbers.udp)), attribute(CTA_PROTO_DST_PORT, u16be(hostPort))];
+/** Deletes the flows of all protocols that lead to pods through these removed mappings. Errors are ignored: idle flows end by themselves. */
+export async function deleteFlowsThrough(shim: NetlinkShim, mappings: readonly PortMapping[]): Promise<void> {
+  const requests = new Map<string, NetlinkRequest>();
+  for (const mapping of mappings) {
+    const { protocol, hostPort, pod } = mapping;
+    // Kernels compare IPv6 addresses of a filter the wrong way round.
+    if (pod.address.family === 6) requests.set(`${protocol} ${hostPort}`, flowsToPort({ ...mapping, hostAddress: undefined }));
+    else requests.set(formatAddress(pod.address), flowsFromPod(pod.address));
+  }
+  const isThrough = (flow: Flow): boolean => mappings.some((mapping) => isTo(flow, mapping) && leadsToPod(flow, mapping));
+  for (const request of requests.values()) await deleteListed(shim, request, isThrough);
+}
+
+/** Lists the flows whose first packet had the mapping's destination. */
+function flowsToPort({ protocol, hostPort, hostAddress, pod }: PortMapping): NetlinkRequest {
+  const { family } = pod.address;
+  const address =
+    hostAddress === undefined || family === 6 ? [] : [attribute(ADDRESS[family].destination, addressBytes(hostAddress))];
+  const port = [
+    attribute(CTA_PROTO_NUM, Uint8Array.of(protocolNumbers[protocol])),
+    attribute(CTA_PROTO_DST_PORT, u16be(hostPort)),
+  ];
   const tuple = [...address.map((each) => attribute(CTA_TUPLE_IP, each)), attribute(CTA_TUPLE_PROTO, concat(port))];
-  const flags = BY_PROTOCOL | BY_PORT | (hostAddress === undefined ? 0 : BY_ADDRESS);
+  return flowsRequest(family, CTA_TUPLE_ORIG, tuple, BY.protocol | BY.port | (address.length === 0 ? 0 : BY.destination));
+}
+
+/** Lists the flows whose answers come from the pod. */
+function flowsFromPod(pod: IpAddress): NetlinkRequest {
+  const tuple = attribute(CTA_TUPLE_IP, attribute(ADDRESS[pod.family].source, addressBytes(pod)));
+  return flowsRequest(pod.family, CTA_TUPLE_REPLY, [tuple], BY.source);
+}
+
+async function deleteListed(shim: NetlinkShim, request: NetlinkRequest, isWanted: (flow: Flow) => boolean): Promise<void> {
+  const found = await ask(shim, [request], "listing flows");
+  if (!found.ok) return;
+  const deletions = found.value.flatMap(({ messages }) =>
+    messages.flatMap((message) => {
+      const flow = flowIn(message);
+      return flow !== undefined && isWanted(flow) ? [deletion(message)] : [];
+    }),
+  );
+  if (deletions.length > 0) await ask(shim, deletions, "deleting flows");
+}
+
+/** Kernels before 5.8 ignore the filter and list all flows. */
+function flowsRequest(
+  family: 4 | 6,
+  tuple: typeof CTA_TUPLE_ORIG | typeof CTA_TUPLE_REPLY,
+  parts: readonly Uint8Array[],
+  flags: number,
+): NetlinkRequest {
   const body = concat([
-    Uint8Array.of(AF[pod.address.family], 0, 0, 0),
-    attribute(CTA_TUPLE_ORIG, concat(tuple)),
-    attribute(CTA_FILTER, u32Attribute(CTA_FILTER_ORIG_FLAGS, flags)),
+    Uint8Array.of(AF[family], 0, 0, 0),
+    attribute(tuple, concat(parts)),
+    attribute(CTA_FILTER, u32Attribute(CTA_FILTER_FLAGS[tuple], flags)),
   ]);
   return { type: IPCTNL_MSG_CT_GET, flags: NLM_F_DUMP, body };
 }
@@ -60,16 +120,40 @@ interface Message {
   readonly body: Uint8Array;
 }
 
-function isFlowTo({ type, body }: Message, { hostAddress, hostPort, pod }: PortMapping): boolean {
-  if (type !== IPCTNL_MSG_CT_NEW || body[0] !== AF[pod.address.family]) return false;
-  const tuple = new Attributes(body, GENERIC_HEADER).within(CTA_TUPLE_ORIG);
-  const port = tuple.within(CTA_TUPLE_PROTO);
-  const to = tuple.within(CTA_TUPLE_IP).get(DESTINATION[pod.address.family]);
+/** The flow in a message; undefined for a message of another type or family. */
+function flowIn({ type, body }: Message): Flow | undefined {
+  const family = ([4, 6] as const).find((each) => body[0] === AF[each]);
+  if (type !== IPCTNL_MSG_CT_NEW || family === undefined) return undefined;
+  const attributes = new Attributes(body, GENERIC_HEADER);
+  const [first, answer] = [attributes.within(CTA_TUPLE_ORIG), attributes.within(CTA_TUPLE_REPLY)];
+  const [ports, answerPorts] = [first.within(CTA_TUPLE_PROTO), answer.within(CTA_TUPLE_PROTO)];
+  const nothing = new Uint8Array(0);
+  return {
+    protocol: numberIn(ports.get(CTA_PROTO_NUM)),
+    source: first.within(CTA_TUPLE_IP).get(ADDRESS[family].source) ?? nothing,
+    destination: first.within(CTA_TUPLE_IP).get(ADDRESS[family].destination) ?? nothing,
+    port: numberIn(ports.get(CTA_PROTO_DST_PORT)),
+    server: answer.within(CTA_TUPLE_IP).get(ADDRESS[family].source) ?? nothing,
+    serverPort: numberIn(answerPorts.get(CTA_PROTO_SRC_PORT)),
+  };
+}
+
+const isAddress = (bytes: Uint8Array, address: IpAddress): boolean => Buffer.compare(bytes, addressBytes(address)) === 0;
+
+/** Whether the mapping's rule matches the flow's first packet, if that went to an address of the node. */
+function isTo(flow: Flow, { protocol, hostAddress, hostPort, pod, conditions }: PortMapping): boolean {
   return (
-    numberIn(port.get(CTA_PROTO_NUM)) === protocolNumbers.udp &&
-    numberIn(port.get(CTA_PROTO_DST_PORT)) === hostPort &&
-    (hostAddress === undefined || Buffer.compare(addressBytes(hostAddress), to ?? new Uint8Array(0)) === 0)
+    flow.destination.length === addressBytes(pod.address).length &&
+    flow.protocol === protocolNumbers[protocol] &&
+    flow.port === hostPort &&
+    (hostAddress === undefined || isAddress(flow.destination, hostAddress)) &&
+    conditions.every(({ which, operation, network }) => cidrContains(network, addressOf(flow[which])) === (operation === "is"))
   );
+}
+
+/** Whether the flow's packets reach the mapping's pod. */
+function leadsToPod({ server, serverPort }: Flow, { pod, podPort }: PortMapping): boolean {
+  return isAddress(server, pod.address) && serverPort === podPort;
 }
 
 /** The request to delete exactly the listed flow: a newer flow of the same tuple has another ID. */

@@ -34,8 +34,8 @@ const META_IIFNAME = 6;
 const META_L4PROTO = 16;
 const CT_STATUS = 2;
 const CT_PROTO_DST = 12;
-const CT_DST_IP = 20;
-const CT_DST_IP6 = 22;
+/** Addresses of the connection's first packet. */
+const CT_ADDRESS = { 4: { source: 19, destination: 20 }, 6: { source: 21, destination: 22 } } as const;
 const STATUS_DNAT = 0x20;
 const RTN_LOCAL = 2;
 const AF = { 4: 2, 6: 10 } as const;
@@ -68,6 +68,12 @@ const meta = (register: number, key: number): Expression => expression("meta", n
 export function addressBytes({ family, value: bits }: IpAddress): Uint8Array {
   const { size } = header[family];
   return Uint8Array.from({ length: size }, (_, index) => Number((bits >> BigInt(8 * (size - 1 - index))) & 0xffn));
+}
+
+/** The address in such bytes. */
+export function addressOf(bytes: Uint8Array): IpAddress {
+  const family = bytes.length === header[4].size ? 4 : 6;
+  return { family, value: bytes.reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n) };
 }
 
 /** The bytes of a network mask with `prefix` one-bits. */
@@ -112,9 +118,19 @@ export function originalPortIs(port: number): readonly Expression[] {
   return [connection(CT_PROTO_DST), compare("is", u16be(port))];
 }
 
-/** Continues if the connection's first packet had this destination address. */
-export function originalAddressIs(address: IpAddress): readonly Expression[] {
-  return [connection(address.family === 4 ? CT_DST_IP : CT_DST_IP6), compare("is", addressBytes(address))];
+/** Continues if the address of the connection's first packet was (not) in the network. */
+export function originalAddressIn(
+  which: "source" | "destination",
+  operation: "is" | "is not",
+  address: IpAddress,
+  prefix?: number,
+): readonly Expression[] {
+  const bytes = addressBytes(address);
+  const load = connection(CT_ADDRESS[address.family][which]);
+  if (prefix === undefined || prefix === 8 * bytes.length) return [load, compare(operation, bytes)];
+  const mask = maskBytes(address.family, prefix);
+  const network = bytes.map((byte, index) => byte & (mask[index] ?? 0));
+  return [load, masked(mask), compare(operation, network)];
 }
 
 /** Loads a value of the connection's original direction. */

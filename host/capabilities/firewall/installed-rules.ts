@@ -18,7 +18,10 @@ import {
   rulesRequest,
 } from "./nf-tables.ts";
 import { chainName, type Owner, type Purpose, purposes } from "./owner.ts";
-import { entries, type Entry, type Masquerade, mappingIn, masqueradeIn, type PortMapping, portPart } from "./rules.ts";
+import { type HostPorts, type PortElement, type PortMap, type Share, shareChains } from "./host-ports.ts";
+import type { Masquerade, PortMapping } from "./mappings.ts";
+import { mappingIn, marksSharedAddress, masqueradeIn } from "./rule-comments.ts";
+import { entries, type Entry, readPortKey } from "./rules.ts";
 import { ENOENT } from "../../system/errno.ts";
 import { systemError } from "../../system/system-error.ts";
 
@@ -29,15 +32,26 @@ export interface InstalledRules {
   readonly hasLayout: boolean;
   /** The attachment's existing chains. */
   readonly chains: ReadonlySet<Purpose>;
-  /** Map elements that lead to the attachment's chains. */
+  /** Map elements that lead to the attachment's chains; without those of ports where `ports` has them. */
   readonly entries: readonly Pick<Entry, "map" | "key">[];
   /** Rules of the overflow chains that lead to the attachment's chains. */
-  readonly jumps: readonly { readonly chain: string; readonly handle: Uint8Array }[];
-  /** Keys of `hostports` elements that only mark a port as used at single addresses, and that no other attachment needs. */
-  readonly idleMarks: readonly Uint8Array[];
+  readonly jumps: readonly ChainRule[];
+  /** The rules of the attachment's shares in ports. */
+  readonly shares: readonly ChainRule[];
+  /** Elements and shares of all ports; undefined where the entries were derived from comments. */
+  readonly ports: HostPorts | undefined;
+  /** The installed port mappings, as far as their comments can be read. */
+  readonly portMappings: readonly PortMapping[];
 }
 
-const maps: readonly Entry["map"][] = ["hostports", "hostports-at", "answers", "sources"];
+/** A rule of a chain that several attachments use. */
+interface ChainRule {
+  readonly chain: string;
+  readonly handle: Uint8Array;
+}
+
+const addressMaps: readonly Entry["map"][] = ["answers", "sources"];
+const portMaps: readonly PortMap[] = ["hostports", "hostports-at"];
 
 /**
  * The installed rules of an attachment in both families. `comments`: the map elements are derived from the comments of the attachment's rules where
@@ -50,7 +64,9 @@ export async function readInstalled(
 ): Promise<Result<readonly InstalledRules[]>> {
   const tables = [4, 6] as const;
   const named = tables.flatMap((family) =>
-    [...layoutChains(family).keys(), ...purposes.map((purpose) => chainName(purpose, owner))].map((name) => ({ family, name })),
+    [...layoutChains(family).keys(), ...Object.values(shareChains), ...purposes.map((purpose) => chainName(purpose, owner))].map(
+      (name) => ({ family, name }),
+    ),
   );
   const answers = await ask(
     shim,
@@ -72,10 +88,15 @@ export async function readInstalled(
       });
       const chains = purposes.filter((purpose) => chainsByName.get(chainName(purpose, owner)) !== undefined);
       const names = new Set(chains.map((purpose) => chainName(purpose, owner)));
-      const derived = source === "comments" ? await referencesInComments(shim, { family }, owner, chains) : ok(undefined);
-      if (!derived.ok) return derived;
-      const references = derived.value === undefined ? await readReferences(shim, { family }, names) : ok(derived.value);
-      return references.ok ? ok({ family, hasLayout, chains: new Set(chains), ...references.value }) : references;
+      const commented = await readComments(shim, { family }, owner, chains);
+      if (!commented.ok) return commented;
+      // Comments do not tell who has a share in the attachment's ports.
+      const hasShares = Object.values(shareChains).some((name) => (chainsByName.get(name)?.uses ?? 0) > 0);
+      const derived = source === "comments" && !hasShares ? referencesInComments(commented.value, chains) : undefined;
+      const references = derived === undefined ? await readReferences(shim, { family }, names) : ok(derived);
+      if (!references.ok) return references;
+      const { portMappings } = commented.value;
+      return ok({ family, hasLayout, chains: new Set(chains), portMappings, ...references.value });
     }),
   );
   const [four, six] = all;
@@ -83,69 +104,94 @@ export async function readInstalled(
   return six?.ok === true ? ok([four.value, six.value]) : (six ?? ok([]));
 }
 
-/** The references to the chains, derived from the comments of their rules; undefined where the maps must be read. */
-async function referencesInComments(
+/** The comments of an attachment's rules. */
+interface Comments {
+  readonly masquerades: readonly Masquerade[];
+  readonly portMappings: readonly PortMapping[];
+  /** Whether the attachment's map elements can be derived from them. */
+  readonly isDerivable: boolean;
+}
+
+async function readComments(
   shim: NetlinkShim,
   table: Table,
   owner: Owner,
   chains: readonly Purpose[],
-): Promise<Result<References | undefined>> {
-  const commented: { masquerades: Masquerade[]; portMappings: PortMapping[] } = { masquerades: [], portMappings: [] };
+): Promise<Result<Comments>> {
+  const read: { masquerades: Masquerade[]; portMappings: PortMapping[] } = { masquerades: [], portMappings: [] };
+  let isDerivable = true;
   for (const purpose of chains) {
     if (purpose === "answers") continue; // its rules are of the same mappings as those of `ports`
     const rules = await readRules(shim, table, chainName(purpose, owner));
     if (!rules.ok) return rules;
     for (const { comment } of rules.value) {
       const [mapping, masquerade] = purpose === "ports" ? [mappingIn(comment), undefined] : [undefined, masqueradeIn(comment)];
-      if (mapping !== undefined) commented.portMappings.push(mapping);
-      else if (masquerade !== undefined) commented.masquerades.push(masquerade);
-      else return ok(undefined);
+      if (mapping !== undefined) read.portMappings.push(mapping);
+      if (masquerade !== undefined) read.masquerades.push(masquerade);
+      if ((mapping === undefined && masquerade === undefined) || marksSharedAddress(comment)) isDerivable = false;
     }
   }
-  const isIncomplete = chains.includes("answers") && !chains.includes("ports");
-  if (isIncomplete || commented.portMappings.some(({ hostAddress }) => hostAddress !== undefined)) return ok(undefined);
-  return ok({ ...none, entries: entries(commented) });
+  return ok({ ...read, isDerivable });
 }
 
-/** Map elements and rules that lead to an attachment's chains. */
-type References = Pick<InstalledRules, "entries" | "jumps" | "idleMarks">;
+/** The references to the chains, derived from the comments of their rules; undefined where the maps must be read. */
+function referencesInComments({ isDerivable, ...commented }: Comments, chains: readonly Purpose[]): References | undefined {
+  const isIncomplete = chains.includes("answers") && !chains.includes("ports");
+  const isAtAddress = commented.portMappings.some(({ hostAddress }) => hostAddress !== undefined);
+  return isDerivable && !isIncomplete && !isAtAddress ? { ...none, entries: entries(commented) } : undefined;
+}
 
-const none: References = { entries: [], jumps: [], idleMarks: [] };
+/** Map elements and rules that lead to an attachment's chains, and the ports of all attachments. */
+export type References = Pick<InstalledRules, "entries" | "jumps" | "shares" | "ports">;
 
-/** Reads all references to these chains from the maps and the overflow chains. */
+const none: References = { entries: [], jumps: [], shares: [], ports: undefined };
+
+/** Reads all references to these chains from the maps, the overflow chains and the chains of shares. */
 export async function readReferences(shim: NetlinkShim, table: Table, chains: ReadonlySet<string>): Promise<Result<References>> {
-  if (chains.size === 0) return ok(none);
   const found: Pick<Entry, "map" | "key">[] = [];
-  const marks: Uint8Array[] = [];
-  /** Ports that other attachments map at single addresses, and ports that these chains map so. */
-  const portsOfOthers = new Set<string>();
-  const portsOfChains: Uint8Array[] = [];
-  for (const map of maps) {
+  for (const map of addressMaps) {
     const elements = await readElements(shim, table, map);
     if (!elements.ok) return elements;
-    for (const { key, chain } of elements.value) {
-      const leadsToChains = chain !== undefined && chains.has(chain);
-      if (leadsToChains) found.push({ map, key });
-      if (chain === undefined) marks.push(key);
-      else if (map === "hostports-at") {
-        if (leadsToChains) portsOfChains.push(portPart(key));
-        else portsOfOthers.add(portPart(key).join("."));
-      }
-    }
+    for (const { key, chain } of elements.value) if (chain !== undefined && chains.has(chain)) found.push({ map, key });
   }
-  const jumps: { chain: string; handle: Uint8Array }[] = [];
+  const jumps: ChainRule[] = [];
   for (const chain of Object.values(overflow)) {
     const rules = await readRules(shim, table, chain);
     if (!rules.ok) return rules;
-    for (const { handle, expressions } of rules.value) if (leadsTo(expressions, chains)) jumps.push({ chain, handle });
+    for (const { handle, expressions } of rules.value)
+      if (chains.has(chainOfRule(expressions) ?? "")) jumps.push({ chain, handle });
   }
-  const markedPorts = new Set(portsOfChains.map((key) => key.join(".")));
-  const idleMarks = marks.filter((key) => markedPorts.has(key.join(".")) && !portsOfOthers.has(key.join(".")));
-  return ok({ entries: found, jumps, idleMarks });
+  const ports = await readPorts(shim, table, chains);
+  return ports.ok ? ok({ entries: found, jumps, ...ports.value }) : ports;
 }
 
-function leadsTo(expressions: readonly Expression[], chains: ReadonlySet<string>): boolean {
-  return expressions.some((expression) => chains.has(chainOfJump(expression) ?? ""));
+/** Reads the holders of all ports and the shares in them. */
+async function readPorts(
+  shim: NetlinkShim,
+  table: Table,
+  chains: ReadonlySet<string>,
+): Promise<Result<Pick<References, "ports" | "shares">>> {
+  const ports: { elements: PortElement[]; shares: Share[] } = { elements: [], shares: [] };
+  const ownShares: ChainRule[] = [];
+  for (const map of portMaps) {
+    const elements = await readElements(shim, table, map);
+    if (!elements.ok) return elements;
+    ports.elements.push(...elements.value.map((element) => ({ map, ...element })));
+    const rules = await readRules(shim, table, shareChains[map]);
+    if (!rules.ok) return rules;
+    for (const { handle, expressions, comment } of rules.value) {
+      const [chain, key] = [chainOfRule(expressions), readPortKey(comment)];
+      if (chain === undefined || key === undefined) continue;
+      ports.shares.push({ map, key, chain });
+      if (chains.has(chain)) ownShares.push({ chain: shareChains[map], handle });
+    }
+  }
+  return ok({ ports, shares: ownShares });
+}
+
+/** The chain that a rule jumps to. */
+function chainOfRule(expressions: readonly Expression[]): string | undefined {
+  return expressions.map(chainOfJump).find((chain) => chain !== undefined);
 }
 
 /** The elements of a map, or the element of one key. None if the map or the element does not exist. */

@@ -21,6 +21,7 @@ const PLAIN = /^[a-zA-Z0-9_.-]+\/[a-zA-Z0-9_.-]+$/;
 const PART_MAX = 100;
 /** In hexadecimal digits. */
 const HASH_LENGTH = 40;
+const HASH = /^[0-9a-f]{40}$/;
 
 /** The name of the owner's chain for a purpose. */
 export function chainName(purpose: Purpose, owner: Owner): string {
@@ -42,6 +43,15 @@ export function ownerText(chain: string): string {
   const [, type, network, containerId, ifname, ...more] = chain.split("/");
   if (ifname === undefined || more.length > 0) return `the owner of the chain ${chain}`;
   return `${containerId}/${ifname} of the network ${network} (${type})`;
+}
+
+/** The container of a chain's attachment; undefined where the chain's name has only a hash of it. */
+export function containerOf(chain: string): string | undefined {
+  const parts = chain.split("/").slice(1);
+  const attachment = parts.length === 4 || (parts.length === 3 && HASH.test(parts[0] ?? "")) ? parts.slice(-2) : [];
+  const [container, ifname = ""] = attachment;
+  // An interface's name has at most 15 characters: a longer part is a hash.
+  return HASH.test(ifname) ? undefined : container;
 }
 
 /** Two names joined by a slash; a hash of them where they are too long or have characters that nft refuses. */

@@ -8,7 +8,7 @@ import { concat, u32 } from "../../system/netlink/bytes.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { addressBytes } from "./expressions.ts";
 import { ask, type NetlinkShim, failure } from "./kernel.ts";
-import type { PortMapping } from "./rules.ts";
+import type { PortMapping } from "./mappings.ts";
 import { systemError } from "../../system/system-error.ts";
 
 const RTM_SETLINK = 19;

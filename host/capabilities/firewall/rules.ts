@@ -1,42 +1,23 @@
 // The rules of one attachment for one address family: rules in the attachment's chains, and the map elements that lead to those. No I/O.
 
-import { type Cidr, formatAddress, formatCidr, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
+import { formatAddress, formatCidr, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
 import { concat } from "../../system/netlink/bytes.ts";
-import { u16be } from "./big-endian.ts";
+import { numberIn, u16be } from "./big-endian.ts";
 import {
   addressBytes,
   addressIn,
+  addressOf,
   changeDestination,
   destinationPortIs,
   type Expression,
   masquerade,
-  originalAddressIs,
+  originalAddressIn,
   originalPortIs,
   protocolIs,
 } from "./expressions.ts";
 import type { Purpose } from "./owner.ts";
-
-/** A protocol with ports that can be mapped. */
-export type Protocol = "tcp" | "udp" | "sctp";
-/** Connections to the port that get the node's address as their source: none, those from the pod's network and 127.0.0.1, or all. */
-export type Masquerading = "none" | "local" | "all";
-
-/** Packets from this address to outside of its network, except multicast, get the node's address as their source. */
-export interface Masquerade {
-  readonly address: Cidr;
-}
-
-/** A port of the node that leads to a port of the pod. */
-export interface PortMapping {
-  readonly protocol: Protocol;
-  /** Undefined: any address of the node. */
-  readonly hostAddress: IpAddress | undefined;
-  readonly hostPort: number;
-  /** The pod's address with the prefix length of its network. */
-  readonly pod: Cidr;
-  readonly podPort: number;
-  readonly masquerading: Masquerading;
-}
+import type { Masquerade, PortMapping, Protocol } from "./mappings.ts";
+import { mappingText, withSharedAddress } from "./rule-comments.ts";
 
 /** The rules of one attachment. */
 export interface Rules {
@@ -65,8 +46,6 @@ export interface Entry {
 export const protocolNumbers: Readonly<Record<Protocol, number>> = { tcp: 6, udp: 17, sctp: 132 };
 const multicast = { 4: readCidr("224.0.0.0/4"), 6: readCidr("ff00::/8") } as const;
 const localhost = readAddress("127.0.0.1");
-/** The end of a rule's comment where the map's element of its address belongs to another attachment. */
-const SHARED_ADDRESS = "(address shared)";
 
 /** The rules for one address family. */
 export function ofFamily(rules: Rules, family: 4 | 6): Rules {
@@ -85,7 +64,7 @@ export function chainRules(
   isShared: (entry: Entry) => boolean = () => false,
 ): ReadonlyMap<Purpose, readonly Rule[]> {
   const marked = (rule: Rule, map: "answers" | "sources", address: IpAddress): Rule =>
-    isShared(addressEntry(map, address)) ? { ...rule, comment: `${rule.comment} ${SHARED_ADDRESS}` } : rule;
+    isShared(addressEntry(map, address)) ? { ...rule, comment: withSharedAddress(rule.comment) } : rule;
   const all: readonly (readonly [Purpose, readonly Rule[]])[] = [
     ["ports", portMappings.map((mapping) => marked(portRule(mapping), "answers", mapping.pod.address))],
     ["answers", portMappings.flatMap(answerRules)],
@@ -95,12 +74,13 @@ export function chainRules(
 }
 
 function portRule(mapping: PortMapping): Rule {
-  const { protocol, hostAddress, hostPort, pod, podPort } = mapping;
+  const { protocol, hostAddress, hostPort, pod, podPort, conditions } = mapping;
   return {
     expressions: [
       ...protocolIs(protocolNumbers[protocol]),
       ...destinationPortIs(hostPort),
       ...(hostAddress === undefined ? [] : addressIn("destination", "is", hostAddress)),
+      ...conditions.flatMap(({ which, operation, network }) => addressIn(which, operation, network.address, network.prefix)),
       ...changeDestination(pod.address, podPort),
     ],
     comment: mappingText(mapping),
@@ -112,11 +92,14 @@ function portRule(mapping: PortMapping): Rule {
  * that they did not connect to. It could not answer the node's 127.0.0.1 at all.
  */
 function answerRules(mapping: PortMapping): Rule[] {
-  const { protocol, hostAddress, hostPort, pod, masquerading } = mapping;
+  const { protocol, hostAddress, hostPort, pod, masquerading, conditions } = mapping;
   const throughMapping = [
     ...protocolIs(protocolNumbers[protocol]),
     ...originalPortIs(hostPort),
-    ...(hostAddress === undefined ? [] : originalAddressIs(hostAddress)),
+    ...(hostAddress === undefined ? [] : originalAddressIn("destination", "is", hostAddress)),
+    ...conditions.flatMap(({ which, operation, network }) =>
+      originalAddressIn(which, operation, network.address, network.prefix),
+    ),
     ...addressIn("destination", "is", pod.address),
   ];
   const from = (source: readonly Expression[]): Rule => ({
@@ -163,8 +146,11 @@ function addressEntry(map: "answers" | "sources", address: IpAddress): Entry {
   return { map, key: addressBytes(address), purpose, address, text: formatAddress(address) };
 }
 
+/** A port of the node, at all of its addresses or at one. */
+type MappedPort = Pick<PortMapping, "protocol" | "hostAddress" | "hostPort">;
+
 /** The key of a port in `hostports`: protocol and port, each in four bytes. In `hostports-at` the host address precedes them. */
-function portKey({ protocol, hostAddress, hostPort }: Omit<PortMapping, "pod">): Uint8Array {
+export function portKey({ protocol, hostAddress, hostPort }: MappedPort): Uint8Array {
   const port = concat([Uint8Array.of(protocolNumbers[protocol], 0, 0, 0), u16be(hostPort), new Uint8Array(2)]);
   return hostAddress === undefined ? port : concat([addressBytes(hostAddress), port]);
 }
@@ -175,29 +161,23 @@ export function portPart(key: Uint8Array): Uint8Array {
 }
 
 /** A mapped port for messages: `host port 8080/tcp of 192.0.2.1`. */
-export function portText({ protocol, hostAddress, hostPort }: Omit<PortMapping, "pod">): string {
+export function portText({ protocol, hostAddress, hostPort }: MappedPort): string {
   return `host port ${hostPort}/${protocol}${hostAddress === undefined ? "" : ` of ${formatAddress(hostAddress)}`}`;
 }
 
-function mappingText({ protocol, hostAddress, hostPort, pod, podPort, masquerading }: PortMapping): string {
-  const host = hostAddress === undefined ? "any" : formatAddress(hostAddress);
-  return `${protocol} ${host} ${hostPort} to ${formatCidr(pod)} ${podPort} masquerading ${masquerading}`;
+/** A key of `hostports` or `hostports-at` as text: `tcp any 8080`, `tcp 192.0.2.1 8080`. */
+export function portKeyText(key: Uint8Array): string {
+  const [number] = portPart(key);
+  const protocol = (["tcp", "udp", "sctp"] as const).find((name) => protocolNumbers[name] === number) ?? "";
+  const address = key.subarray(0, -8);
+  const at = address.length === 0 ? "any" : formatAddress(addressOf(address));
+  return `${protocol} ${at} ${numberIn(key.subarray(-4, -2))}`;
 }
 
-/** The mapping in a rule's comment; undefined where the comment is not from Plexus, or marks a shared address. */
-export function mappingIn(comment: string): PortMapping | undefined {
-  const [protocol, host = "", hostPort, , podText = "", podPort, , masquerading, ...more] = comment.split(" ");
-  if (more.length > 0) return undefined;
-  const pod = readCidr(podText);
-  const hostAddress = host === "any" ? undefined : readAddress(host);
-  if (pod === undefined || (host !== "any" && hostAddress === undefined)) return undefined;
+/** The key in such a text; undefined where the text is another. */
+export function readPortKey(text: string): Uint8Array | undefined {
+  const [, protocol, at = "", digits] = /^(tcp|udp|sctp) (\S+) (\d{1,5})$/.exec(text) ?? [];
+  const hostAddress = at === "any" ? undefined : readAddress(at);
   if (protocol !== "tcp" && protocol !== "udp" && protocol !== "sctp") return undefined;
-  if (masquerading !== "none" && masquerading !== "local" && masquerading !== "all") return undefined;
-  return { protocol, hostAddress, hostPort: Number(hostPort), pod, podPort: Number(podPort), masquerading };
-}
-
-/** The masquerade in a rule's comment; undefined where the comment is not from Plexus, or marks a shared address. */
-export function masqueradeIn(comment: string): Masquerade | undefined {
-  const address = readCidr(comment);
-  return address === undefined ? undefined : { address };
+  return at !== "any" && hostAddress === undefined ? undefined : portKey({ protocol, hostAddress, hostPort: Number(digits) });
 }

@@ -6,15 +6,22 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { type Cidr, formatAddress, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { FirewallCapability, FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type {
+  FirewallCapability,
+  FirewallCondition,
+  FirewallPortMapping,
+  FirewallRules,
+} from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { AttachmentFacts } from "../call-facts.ts";
 import { type Deferred, misuseOf, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
-import { check, probe, remove, replace, retain } from "./firewall.ts";
+import { check, probe, remove, replace } from "./firewall.ts";
 import { framesGuarded, guardFrames, retainGuards, unguardFrames } from "./frames.ts";
 import type { NetlinkShim } from "./kernel.ts";
 import { removeNative } from "./native-rules.ts";
 import type { Owner } from "./owner.ts";
-import { type PortMapping, portText, type Rules } from "./rules.ts";
+import { retain } from "./retain.ts";
+import type { Condition, PortMapping } from "./mappings.ts";
+import { portText, type Rules } from "./rules.ts";
 
 /** The verb of the call. */
 export type Verb = "add" | "del" | "check" | "gc" | "status";
@@ -32,6 +39,13 @@ export interface FirewallScope {
   readonly facts: AttachmentFacts;
 }
 
+/** Rules as a delegate requests them. */
+interface Requested {
+  readonly rules: FirewallRules;
+  /** Of all port mappings of their family. */
+  readonly conditions?: readonly FirewallCondition[];
+}
+
 /** In the kernel's spelling. */
 const MAC = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/;
 
@@ -43,8 +57,12 @@ const misused = misuseOf("firewall");
 /** The capability for the delegate of one call. */
 export function firewallFor(scope: FirewallScope, shim: NetlinkShim): Firewall {
   return {
-    replace: (rules) => forAttachment(scope, ["add"], rules, (owner, allowed) => replace(shim, owner, allowed)),
-    check: (rules) => forAttachment(scope, ["add", "check"], rules, (owner, allowed) => check(shim, owner, allowed)),
+    replace: (rules) => forAttachment(scope, ["add"], { rules }, (owner, allowed) => replace(shim, owner, allowed)),
+    check: (rules) => forAttachment(scope, ["add", "check"], { rules }, (owner, allowed) => check(shim, owner, allowed)),
+    replaceRestricted: (rules, conditions) =>
+      forAttachment(scope, ["add"], { rules, conditions }, (owner, allowed) => replace(shim, owner, allowed)),
+    checkRestricted: (rules, conditions) =>
+      forAttachment(scope, ["add", "check"], { rules, conditions }, (owner, allowed) => check(shim, owner, allowed)),
     guardFrames: async (link, mac) => {
       const mistake = guardMistake(scope, link, mac);
       if (mistake !== undefined) return refuse(mistake);
@@ -75,7 +93,7 @@ export function firewallFor(scope: FirewallScope, shim: NetlinkShim): Firewall {
 async function forAttachment<T>(
   scope: FirewallScope,
   verbs: readonly Verb[],
-  requested: FirewallRules | undefined,
+  requested: Requested | undefined,
   run: (owner: Owner, rules: Rules) => Promise<Result<T>>,
 ): Promise<WitOutcome<T>> {
   const { attachment, type, network, verb } = scope;
@@ -101,7 +119,9 @@ function guardMistake({ facts }: FirewallScope, link: string, mac: string): Faul
 }
 
 /** The requested rules, decoded. Faults: CAPABILITY_MISUSED for a malformed rule, NOT_GRANTED. */
-function allowedRules(scope: FirewallScope, { masquerades, portMappings }: FirewallRules): Result<Rules> {
+function allowedRules(scope: FirewallScope, { rules: { masquerades, portMappings }, conditions = [] }: Requested): Result<Rules> {
+  const restrictions = conditionsOf(conditions);
+  if (!restrictions.ok) return restrictions;
   const known = new Set(scope.facts.addresses.flatMap((text) => addressIn(text) ?? []).map(formatAddress));
   const rules: { masquerades: { address: Cidr }[]; portMappings: PortMapping[] } = { masquerades: [], portMappings: [] };
   for (const { address } of masquerades) {
@@ -114,7 +134,7 @@ function allowedRules(scope: FirewallScope, { masquerades, portMappings }: Firew
     rules.masquerades.push({ address: read.value });
   }
   for (const requested of portMappings) {
-    const mapping = mappingOf(requested, known);
+    const mapping = mappingOf(requested, known, restrictions.value);
     if (!mapping.ok) return mapping;
     const granted = scope.grant.hostPorts ?? [];
     if (!granted.some((range) => isWithin(range, mapping.value.hostPort)))
@@ -124,7 +144,25 @@ function allowedRules(scope: FirewallScope, { masquerades, portMappings }: Firew
   return ok(rules);
 }
 
-function mappingOf(requested: FirewallPortMapping, known: ReadonlySet<string>): Result<PortMapping> {
+/** The conditions, decoded. Fault: CAPABILITY_MISUSED. */
+function conditionsOf(requested: readonly FirewallCondition[]): Result<readonly Condition[]> {
+  const conditions: Condition[] = [];
+  for (const { side, negated, network: text } of requested) {
+    const network = readCidr(text);
+    if (network === undefined) return failed(misused(`${quote(text, 60)} is not an IP address with a prefix length`));
+    // iptables has one for each side, too, and a rule's comment holds no more.
+    if (conditions.some((other) => other.which === side && other.network.address.family === network.address.family))
+      return failed(misused(`there are two conditions on the ${side} of IPv${network.address.family}`));
+    conditions.push({ which: side, operation: negated ? "is not" : "is", network });
+  }
+  return ok(conditions);
+}
+
+function mappingOf(
+  requested: FirewallPortMapping,
+  known: ReadonlySet<string>,
+  restrictions: readonly Condition[],
+): Result<PortMapping> {
   const { protocol, hostPort, podAddress, podPort, masquerading } = requested;
   const pod = attachmentAddress(podAddress, known);
   if (!pod.ok) return pod;
@@ -136,7 +174,8 @@ function mappingOf(requested: FirewallPortMapping, known: ReadonlySet<string>): 
     );
   if (hostAddress?.value === 0n)
     return failed(misused("the host address of a port mapping is all zeros; leave it out to map the port at all addresses"));
-  return ok({ protocol, hostAddress, hostPort, pod: pod.value, podPort, masquerading });
+  const conditions = restrictions.filter(({ network }) => network.address.family === pod.value.address.family);
+  return ok({ protocol, hostAddress, hostPort, pod: pod.value, podPort, masquerading, conditions });
 }
 
 /** An address of the attachment. Other addresses are refused: a delegate could otherwise redirect other pods' connections. */

@@ -45,7 +45,8 @@ const status010: VerbGlue = {
   lower: (guest, request: StatusRequest) => verbs010.status.lower(guest, request.network),
 };
 
-// The capabilities of both versions are equal, which a test holds. One glue for them halves the code that a one-shot engine loads.
+// 1.0.0 has all capabilities of 0.1.0 unchanged, which a test holds; its further functions are in the model of 1.0.0 alone, so that admission refuses
+// them in a component of 0.1.0. One glue for both halves the code that a one-shot engine loads.
 
 /** The supported ABI versions by version number. */
 export const abiVersions: Readonly<Record<string, AbiVersion>> = Object.freeze({

@@ -92,6 +92,8 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
     firewall: {
       replace: (...args) => record("firewall.replace", args, { ok: undefined }),
       check: (...args) => record("firewall.check", args, { ok: true }),
+      replaceRestricted: (...args) => record("firewall.replaceRestricted", args, { ok: undefined }),
+      checkRestricted: (...args) => record("firewall.checkRestricted", args, { ok: true }),
       guardFrames: (...args) => record("firewall.guardFrames", args, { ok: undefined }),
       framesGuarded: (...args) => record("firewall.framesGuarded", args, { ok: false }),
       remove: (...args) => record("firewall.remove", args, { ok: undefined }),

@@ -17,7 +17,7 @@ const delegates = ["bridge-adapter", "ipam-host-local", "portmap", "tuning"] as 
  */
 const released = {
   "0.1.0": "f6560f4dd59e161bef4d02ebf4f862c9256d6adfdf774386ec36631e20e4e87a",
-  "1.0.0": "f92e713e2ea36ff85bf0c1eb6c6bf38ccfd4df3378bea005d53b4c92796c81f3",
+  "1.0.0": "c552718237e6bfc8d3397cd6550bd55830b5683e1f4291180b013101f6b8d816",
 } as const;
 
 const versions = Object.entries(released).map(([version, model]) => ({ version, model }));

@@ -13,6 +13,7 @@ import { LinkName as links_LinkName } from "./links";
 import { Place as links_Place } from "./links";
 import { Setting as sysctl_Setting } from "./sysctl";
 import { Rules as firewall_Rules } from "./firewall";
+import { Condition as firewall_Condition } from "./firewall";
 import { NewPort as ovs_NewPort } from "./ovs";
 
 // @ts-ignore: decorator
@@ -496,6 +497,70 @@ export function firewall_check(rules: firewall_Rules): BoolOrFault {
   _p3 = load<i32>(_3, 4);
   const _area = _memory.allocate(28, 4);
   _core_firewall_check(_p0, _p1, _p2, _p3, <i32>_area);
+  const _result = _codec.load_result_bool_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/firewall@1.0.0", "replace-restricted")
+declare function _core_firewall_replaceRestricted(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _area: i32): void;
+
+export function firewall_replaceRestricted(rules: firewall_Rules, conditions: Array<firewall_Condition>): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  let _p4: i32 = 0;
+  let _p5: i32 = 0;
+  const _1 = rules;
+  const _2 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_Masquerade(_2, _1.masquerades);
+  _p0 = load<i32>(_2);
+  _p1 = load<i32>(_2, 4);
+  const _3 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_PortMapping(_3, _1.portMappings);
+  _p2 = load<i32>(_3);
+  _p3 = load<i32>(_3, 4);
+  const _4 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_Condition(_4, conditions);
+  _p4 = load<i32>(_4);
+  _p5 = load<i32>(_4, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_firewall_replaceRestricted(_p0, _p1, _p2, _p3, _p4, _p5, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/firewall@1.0.0", "check-restricted")
+declare function _core_firewall_checkRestricted(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _area: i32): void;
+
+export function firewall_checkRestricted(rules: firewall_Rules, conditions: Array<firewall_Condition>): BoolOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  let _p4: i32 = 0;
+  let _p5: i32 = 0;
+  const _1 = rules;
+  const _2 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_Masquerade(_2, _1.masquerades);
+  _p0 = load<i32>(_2);
+  _p1 = load<i32>(_2, 4);
+  const _3 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_PortMapping(_3, _1.portMappings);
+  _p2 = load<i32>(_3);
+  _p3 = load<i32>(_3, 4);
+  const _4 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_Condition(_4, conditions);
+  _p4 = load<i32>(_4);
+  _p5 = load<i32>(_4, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_firewall_checkRestricted(_p0, _p1, _p2, _p3, _p4, _p5, <i32>_area);
   const _result = _codec.load_result_bool_types_Fault(_area);
   _memory.release(_mark);
   return _result;

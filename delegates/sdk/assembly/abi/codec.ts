@@ -11,6 +11,7 @@ import { LinkName as links_LinkName } from "./links";
 import { Setting as sysctl_Setting } from "./sysctl";
 import { Masquerade as firewall_Masquerade } from "./firewall";
 import { PortMapping as firewall_PortMapping } from "./firewall";
+import { Condition as firewall_Condition } from "./firewall";
 import { AttachmentRequest as types_AttachmentRequest } from "./types";
 import { Reservation as leases_Reservation } from "./leases";
 import { Dns as types_Dns } from "./types";
@@ -21,6 +22,7 @@ import { Route as types_Route } from "./types";
 import { Neighbour as links_Neighbour } from "./links";
 import { Protocol as firewall_Protocol } from "./firewall";
 import { Masquerading as firewall_Masquerading } from "./firewall";
+import { Side as firewall_Side } from "./firewall";
 import { Success as types_Success } from "./types";
 import { PortState as ovs_PortState } from "./ovs";
 import { Call as types_Call } from "./types";
@@ -371,6 +373,27 @@ export function store_list_firewall_PortMapping(at: usize, value: Array<firewall
   }
 }
 
+export function load_list_firewall_Condition(at: usize): Array<firewall_Condition> {
+  const from = <usize>load<u32>(at);
+  const length = <i32>load<u32>(at, 4);
+  const list = new Array<firewall_Condition>(length);
+  for (let i = 0; i < length; i++) {
+    list[i] = load_firewall_Condition(from + <usize>i * 12);
+  }
+  return list;
+}
+
+export function store_list_firewall_Condition(at: usize, value: Array<firewall_Condition>): void {
+  const length = value.length;
+  store<u32>(at, <u32>_memory.allocateList(length, 12, 4));
+  store<u32>(at, <u32>length, 4);
+  let to = <usize>load<u32>(at);
+  for (let i = 0; i < length; i++) {
+    store_firewall_Condition(to, value[i]);
+    to += 12;
+  }
+}
+
 export function load_result_types_Success_types_Fault(at: usize): SuccessOrFault {
   if (load<u8>(at) == 0) return SuccessOrFault.ok(load_types_Success(at + 4));
   return SuccessOrFault.err(load_types_Fault(at + 4));
@@ -681,6 +704,17 @@ export function store_firewall_PortMapping(at: usize, value: firewall_PortMappin
   _memory.storeString(at + 20, value.podAddress);
   store<u16>(at + 28, value.podPort);
   store<u8>(at + 30, <u8>value.masquerading);
+}
+
+export function load_firewall_Condition(at: usize): firewall_Condition {
+  const value = new firewall_Condition(<firewall_Side>load<u8>(at), load<u8>(at + 1) != 0, _memory.loadString(at + 4));
+  return value;
+}
+
+export function store_firewall_Condition(at: usize, value: firewall_Condition): void {
+  store<u8>(at, <u8>value.side);
+  store<u8>(at + 1, value.negated ? 1 : 0);
+  _memory.storeString(at + 4, value.network);
 }
 
 export function load_types_Success(at: usize): types_Success {

@@ -59,6 +59,25 @@ export class Rules {
   portMappings: Array<PortMapping> = new Array<PortMapping>();
 }
 
+export enum Side {
+  Source = 0,
+  Destination = 1,
+}
+
+/** A condition on the first packet of a connection: its address of this side is in the network, or is not (`negated`). */
+export class Condition {
+  side: Side;
+  negated: bool;
+  /** An address with prefix length: `10.96.0.0/12`. The condition is of the port mappings of its family only. */
+  network: string;
+
+  constructor(side: Side, negated: bool, network: string) {
+    this.side = side;
+    this.negated = negated;
+    this.network = network;
+  }
+}
+
 /** Installs these rules in place of the earlier ones. */
 export function replace(rules: Rules): types_Fault | null {
   return _calls.firewall_replace(rules);
@@ -67,6 +86,16 @@ export function replace(rules: Rules): types_Fault | null {
 /** True: exactly these rules are in force. */
 export function check(rules: Rules): BoolOrFault {
   return _calls.firewall_check(rules);
+}
+
+/** Like `replace`; port mappings accept the connections alone that meet all conditions of their family. Each side has one condition at most. */
+export function replaceRestricted(rules: Rules, conditions: Array<Condition>): types_Fault | null {
+  return _calls.firewall_replaceRestricted(rules, conditions);
+}
+
+/** Like `check`, for rules of `replace-restricted`. */
+export function checkRestricted(rules: Rules, conditions: Array<Condition>): BoolOrFault {
+  return _calls.firewall_checkRestricted(rules, conditions);
 }
 
 /**

@@ -417,6 +417,16 @@ export interface FirewallRules {
   readonly portMappings: readonly FirewallPortMapping[];
 }
 
+/** The WIT type `firewall.side`. */
+export type FirewallSide = "source" | "destination";
+
+/** The WIT type `firewall.condition`. */
+export interface FirewallCondition {
+  readonly side: FirewallSide;
+  readonly negated: boolean;
+  readonly network: string;
+}
+
 /** The WIT type `ovs.new-port`. */
 export interface OvsNewPort {
   readonly bridge: string;
@@ -477,6 +487,8 @@ export interface SysctlCapability {
 export interface FirewallCapability {
   replace(rules: FirewallRules): Outcome<undefined, Fault>;
   check(rules: FirewallRules): Outcome<boolean, Fault>;
+  replaceRestricted(rules: FirewallRules, conditions: readonly FirewallCondition[]): Outcome<undefined, Fault>;
+  checkRestricted(rules: FirewallRules, conditions: readonly FirewallCondition[]): Outcome<boolean, Fault>;
   guardFrames(link: string, mac: string): Outcome<undefined, Fault>;
   framesGuarded(link: string, mac: string): Outcome<boolean, Fault>;
   remove(): Outcome<undefined, Fault>;
@@ -1056,6 +1068,20 @@ function loadFirewallPortMapping(g: Guest, at: number): FirewallPortMapping {
   };
 }
 
+const labelsOfFirewallSide = ["source","destination"] as const;
+
+function loadFirewallSide(g: Guest, at: number): FirewallSide {
+  return g.label(labelsOfFirewallSide, g.discriminant(at, 1, 2));
+}
+
+function loadFirewallCondition(g: Guest, at: number): FirewallCondition {
+  return {
+    side: loadFirewallSide(g, at),
+    negated: g.bool(at + 1),
+    network: g.loadString(at + 4),
+  };
+}
+
 function storeOvsPortState(g: Guest, at: number, value: OvsPortState): void {
   g.storeString(at, value.bridge);
   g.storeString(at + 8, value.link);
@@ -1233,6 +1259,24 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       host: "check",
       core: "i32,i32,i32,i32,i32>",
       lift: (g: Guest, p0: number, p1: number, p2: number, p3: number) => [{ masquerades: g.liftList(p0, p1, 8, 4, loadFirewallMasquerade), portMappings: g.liftList(p2, p3, 32, 4, loadFirewallPortMapping) }],
+      lower(g: Guest, value: Outcome<boolean, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeBool(at + 4, value.ok); }
+      },
+    },
+    "replace-restricted": {
+      host: "replaceRestricted",
+      core: "i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number) => [{ masquerades: g.liftList(p0, p1, 8, 4, loadFirewallMasquerade), portMappings: g.liftList(p2, p3, 32, 4, loadFirewallPortMapping) }, g.liftList(p4, p5, 12, 4, loadFirewallCondition)],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+    "check-restricted": {
+      host: "checkRestricted",
+      core: "i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number) => [{ masquerades: g.liftList(p0, p1, 8, 4, loadFirewallMasquerade), portMappings: g.liftList(p2, p3, 32, 4, loadFirewallPortMapping) }, g.liftList(p4, p5, 12, 4, loadFirewallCondition)],
       lower(g: Guest, value: Outcome<boolean, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeBool(at + 4, value.ok); }

@@ -33,6 +33,9 @@ const conditions = [
   { conditionsV4: ["--destination", "192.0.2.1/32"], conditionsV6: ["--dst", "2001:db8::1"] },
   { conditionsV4: ["-d", "192.0.2.1"], hostIP: "192.0.2.1" },
   { conditionsV4: ["-d", "192.0.2.1"], hostIP: "192.0.2.3" },
+  { conditionsV4: ["!", "-d", "192.0.2.1"], conditionsV6: ["!", "-d", "2001:db8::1/128"] },
+  { conditionsV4: ["!", "-s", "192.0.2.0/24"], conditionsV6: ["!", "--source", "fd00:1::/64"] },
+  { conditionsV4: ["-d", "192.0.2.0/31", "!", "--src", "10.1.0.6"], conditionsV6: ["--dst", "fd00::/15"] },
 ] as const;
 
 /** All configurations: 3 values of snat, 5 of hostIP, 3 kinds of pods, 3 sets of protocols; and conditions. */

@@ -25,6 +25,8 @@ import type { World } from "./world.ts";
 export interface PluginCall {
   readonly verb: "ADD" | "DEL" | "CHECK" | "GC" | "STATUS";
   readonly containerId: string;
+  /** Absent: eth0. */
+  readonly ifname?: string;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
@@ -38,8 +40,8 @@ export type Plugin = (call: PluginCall) => Promise<PluginAnswer>;
 const delegates = fileURLToPath(new URL("../../../../delegates/", import.meta.url));
 const dist = fileURLToPath(new URL("../../../../dist/delegates/", import.meta.url));
 
-function environment({ verb, containerId }: PluginCall, world: World): Record<string, string> {
-  const attachment = { CNI_CONTAINERID: containerId, CNI_NETNS: world.pod.path, CNI_IFNAME: "eth0" };
+function environment({ verb, containerId, ifname = "eth0" }: PluginCall, world: World): Record<string, string> {
+  const attachment = { CNI_CONTAINERID: containerId, CNI_NETNS: world.pod.path, CNI_IFNAME: ifname };
   return { CNI_COMMAND: verb, CNI_PATH: "/opt/cni/bin", ...(verb === "GC" || verb === "STATUS" ? {} : attachment) };
 }
 
@@ -73,8 +75,8 @@ export async function withDelegate(
   await buildDelegate({ dir: join(delegates, type), outFile: path });
   const [admission, runner] = [new Admission(), new InProcessRunner()];
   const wasm = { ...defaultWasm, grants: { [type]: grants } };
-  const place = { origin: "chain", network: "pods", ifname: "eth0", callers: [] } as const;
-  const running = (step: ChainStep): RunningStep => {
+  const running = (step: ChainStep, { config, ifname = "eth0" }: PluginCall): RunningStep => {
+    const place = { origin: "chain", network: String(config["name"]), ifname, callers: [] } as const;
     return { step, ...place, grants, timeoutMs: 60_000, maxMs: 60_000, runDelegated: unexpectedEffect };
   };
   await withShim(shop, world, async (shim) => {
@@ -95,7 +97,7 @@ export async function withDelegate(
         stdin: Buffer.from(JSON.stringify(call.config)),
       };
       const { status, stdout } = await answerAsPlugin(request, () =>
-        ok((step: ChainStep) => runDelegateStep(host, running(step), { path, identity: "1" })),
+        ok((step: ChainStep) => runDelegateStep(host, running(step, call), { path, identity: "1" })),
       );
       return { status, stdout: Buffer.from(stdout).toString() };
     });

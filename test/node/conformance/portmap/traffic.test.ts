@@ -182,6 +182,21 @@ describe.each(comparedReleases)("reference plugins $release", (reference) => {
     });
 
     test.each([
+      ["! -d", "the address in it", "conditions 4", "outside", "192.0.2.1", ""],
+      ["! -d", "another address", "conditions 4", "outside", "192.0.2.3", "192.0.2.2 80"],
+      ["! -d for IPv6", "the address in it", "conditions 4", "outside", "2001:db8::1", ""],
+      ["! -d for IPv6", "another address", "conditions 4", "outside", "2001:db8::3", "2001:db8::2 80"],
+      ["! -s", "a client in it", "conditions 5", "outside", "192.0.2.1", ""],
+      ["! -s", "another client", "conditions 5", "neighbour", "192.0.2.1", "10.1.0.1 80"],
+      ["! -s for IPv6", "a client in it", "conditions 5", "neighbour", "2001:db8::1", ""],
+      ["-d with a network", "an address in it", "conditions 6", "outside", "192.0.2.1", "192.0.2.2 80"],
+      ["-d with a network", "another address", "conditions 6", "outside", "192.0.2.3", ""],
+      ["-d with a network and ! -s", "a client in the latter", "conditions 6", "neighbour", "192.0.2.1", ""],
+    ] as const)("FI-23: the condition %s decides about %s", async (_condition, _packet, about, from, address, outcome) => {
+      expect(await outcomeOf(about, { from, address }, outcome)).toBe(outcome);
+    });
+
+    test.each([
       ["a client outside keeps its address", "outside", "192.0.2.1", "192.0.2.2 80"],
       ["127.0.0.1 is not answered", "node", "127.0.0.1", ""],
       ["the pod does not reach itself by the node's address", "pod", "192.0.2.1", ""],
