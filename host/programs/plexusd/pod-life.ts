@@ -146,12 +146,14 @@ export class PodLife {
   /** The readiness check of the configuration. */
   check(): Pick<ReadinessCheck, "ok" | "message"> {
     const { path } = this.#writer;
-    const { written, clusterNetwork, standing, problem } = this.#writer.state;
+    const { written, clusterNetwork, steps, omitted, standing, problem } = this.#writer.state;
     if (problem !== undefined) return { ok: false, message: `${problem.msg} [${problem.kind}]` };
     if (standing === "withdrawn") return { ok: true, message: `${path}: removed, because Plexus is being removed` };
     if (!written) return { ok: false, message: `${path}: not written yet` };
     const only = standing === "retired" ? "; new pods get no other network, because Plexus is being removed" : "";
-    return { ok: true, message: `${path}: the default network is that of ${clusterNetwork}${only}` };
+    const foreign = steps.length === 0 ? "" : `; then another program's ${steps.join(", ")}`;
+    const without = omitted.length === 0 ? "" : `; without ${omitted.join(", ")} of that file`;
+    return { ok: true, message: `${path}: the default network is that of ${clusterNetwork}${foreign}${without}${only}` };
   }
 
   /** The sentence for the status document. */
@@ -176,9 +178,13 @@ export class PodLife {
 
   #collect(): void {
     const { metrics } = this.#deps;
-    const { written, standing, problem } = this.#writer.state;
+    const { written, steps, standing, problem } = this.#writer.state;
     metrics.set("plexus_cni_configuration_written", {}, written ? 1 : 0);
     metrics.set("plexus_cni_configuration_retired", {}, standing === "in-force" ? 0 : 1);
+    metrics.replace(
+      "plexus_cni_configuration_foreign_steps",
+      steps.map((plugin) => ({ labels: { plugin }, value: 1 })),
+    );
     metrics.replace(
       "plexus_cni_configuration_problem",
       problem === undefined ? [] : [{ labels: { fault: problem.kind }, value: 1 }],
