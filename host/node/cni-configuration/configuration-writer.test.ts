@@ -336,8 +336,29 @@ test("a directory that is missing is reported, and used once it is there", async
   await expect.poll(clusterNetwork, within).toBe("10-a.conflist");
 });
 
+const list = (): { readonly plugins: readonly { readonly type: string }[] } => JSON.parse(readFileSync(path, "utf8"));
+const types = (): readonly string[] => list().plugins.map(({ type }) => type);
+/** As an installer that reads the whole list and writes it in its own form. */
+const edit = (change: (plugins: { type: string }[]) => object[], name = path): void => {
+  const { plugins, ...rest } = JSON.parse(readFileSync(name, "utf8"));
+  writeFileSync(`${name}.tmp`, JSON.stringify({ ...rest, plugins: change(plugins) }, undefined, 4));
+  renameSync(`${name}.tmp`, name);
+};
 const shim = (): string => join(root, "bin", "plexus");
 const install = (name: string): void => writeFileSync(join(root, "bin", name), "program", { mode: 0o755 });
+
+/** Makes the directory a link, whose target `move` replaces by an empty directory. */
+const asLink = (name: string): { readonly move: () => void } => {
+  renameSync(join(root, name), join(root, "one"));
+  symlinkSync("one", join(root, name));
+  return {
+    move: () => {
+      mkdirSync(join(root, "two"));
+      symlinkSync("two", join(root, "next"));
+      renameSync(join(root, "next"), join(root, name));
+    },
+  };
+};
 
 describe("FI-17: the shim", () => {
   test("that is missing keeps the file from being written, because each pod would fail", async () => {
@@ -397,27 +418,29 @@ describe("FI-17: the shim", () => {
     expect(writer.state.problem).toMatchObject({ kind: "SHIM_MISSING", msg: expect.stringContaining("bin/meta does not exist") });
   });
 
-  test.each(["the directory of plugins", "the directory of configurations"])(
-    "is followed where %s is a link that moves",
-    async (which) => {
-      const moved = which.endsWith("plugins") ? "bin" : "net.d";
-      install("plexus");
-      put("10-a.conflist");
-      renameSync(join(root, moved), join(root, "one"));
-      symlinkSync("one", join(root, moved));
-      const writer = await start();
-      mkdirSync(join(root, "two"));
-      if (moved === "net.d") writeFileSync(join(root, "two", "20-b.conflist"), bridge);
-      symlinkSync("two", join(root, "next"));
-      renameSync(join(root, "next"), join(root, moved));
-      await writer.look();
-      if (moved === "net.d") return expect(clusterNetwork()).toBe("20-b.conflist");
-      expect(writer.state.problem?.kind).toBe("SHIM_MISSING");
-      install("plexus");
-      await writer.look();
-      expect(writer.state).toMatchObject({ written: true, problem: undefined });
-    },
-  );
+  test("is looked for where the directory of plugins is a link that moves, as K3s' `current`", async () => {
+    install("plexus");
+    put("10-a.conflist");
+    const { move } = asLink("bin");
+    const writer = await start();
+    move();
+    await writer.look();
+    expect(writer.state.problem?.kind).toBe("SHIM_MISSING");
+    install("plexus");
+    await writer.look();
+    expect(writer.state).toMatchObject({ written: true, problem: undefined });
+  });
+
+  test("the directory of configurations is followed where it is a link that moves", async () => {
+    put("10-a.conflist");
+    const { move } = asLink("net.d");
+    const writer = await start();
+    move();
+    put("20-b.conflist");
+    await writer.look();
+    expect(clusterNetwork()).toBe("20-b.conflist");
+    expect(writer.state.problem).toBeUndefined();
+  });
 
   test("that is missing does not open another network to pods where the default network is pinned", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
@@ -485,6 +508,9 @@ describe("FI-20: a pinned network that is missing", () => {
   });
 });
 
+/** Sends new pods past Plexus' default network. */
+const misdirect = ([plexus]: object[]): object[] => [{ ...plexus, clusterNetwork: "/elsewhere" }];
+
 describe("FI-19: a step that another program adds to the file", () => {
   const mesh = { type: "mesh-cni", log_level: "info", kubernetes: { kubeconfig: "/etc/cni/net.d/ZZZ-mesh" } };
   let told: Fault[] = [];
@@ -494,14 +520,6 @@ describe("FI-19: a step that another program adds to the file", () => {
     const writer = newWriter(more, (problem) => void told.push(problem));
     await writer.start();
     return writer;
-  };
-  const list = (): { readonly plugins: readonly { readonly type: string }[] } => JSON.parse(readFileSync(path, "utf8"));
-  const types = (): readonly string[] => list().plugins.map(({ type }) => type);
-  /** As an installer that reads the whole list and writes it in its own form. */
-  const edit = (change: (plugins: { type: string }[]) => object[], name = path): void => {
-    const { plugins, ...rest } = JSON.parse(readFileSync(name, "utf8"));
-    writeFileSync(`${name}.tmp`, JSON.stringify({ ...rest, plugins: change(plugins) }, undefined, 4));
-    renameSync(`${name}.tmp`, name);
   };
   const add = (): void => edit((plugins) => [...plugins.filter(({ type }) => type !== mesh.type), mesh]);
 
@@ -566,6 +584,7 @@ describe("FI-19: a step that another program adds to the file", () => {
     edit((plugins) => plugins.filter(({ type }) => type !== mesh.type));
     await writer.look();
     expect(list().plugins).toEqual([expect.objectContaining({ type: "plexus", omitDefaultSteps: ["mesh-cni"] })]);
+    // Only the list's own loss of the step ends that.
     put("10-a.conflist");
     await writer.look();
     expect(list().plugins[0]).not.toHaveProperty("omitDefaultSteps");
@@ -613,11 +632,10 @@ describe("FI-19: a step that another program adds to the file", () => {
   test("a program that changes Plexus' own keys meets pauses, too, and the problem names the key", async () => {
     put("10-a.conflist");
     const writer = await startTelling();
-    const change = (): void => edit(([plexus]) => [{ ...plexus, clusterNetwork: "/elsewhere" }]);
-    change();
+    edit(misdirect);
     await writer.look();
     expect(clusterNetwork()).toBe("10-a.conflist");
-    change();
+    edit(misdirect);
     await writer.look();
     expect(writer.state.problem).toMatchObject({
       kind: "CNI_FILE_EDITED",

@@ -29,7 +29,6 @@ const maxKeys = 3;
 
 /** Describes the edit. */
 export function describeEdit({ path, current, before, steps }: EditedFile): ForeignEdit {
-  const edit = (what: string): Fault => fault("CNI_FILE_EDITED", `another program ${what}`);
   if (current === undefined) return { fault: edit(`changed ${path}, which has no list of plugins now`), isReverted: true };
   const leftOut = typesOf(current.steps).filter((type) => typesOf(steps.leftOut).includes(type));
   const added = typesOf(current.steps).filter((type) => !leftOut.includes(type) && !typesOf(before?.steps ?? []).includes(type));
@@ -45,6 +44,10 @@ export function describeEdit({ path, current, before, steps }: EditedFile): Fore
   ];
   const isReverted = leftOut.length > 0 || keys.length > 0 || current.hasSurplus || before === undefined;
   return { fault: edit(parts.length === 0 ? `wrote ${path} anew` : parts.join("; it ")), isReverted };
+}
+
+function edit(what: string): Fault {
+  return fault("CNI_FILE_EDITED", `another program ${what}`);
 }
 
 function typesOf(steps: readonly { readonly type: string }[]): readonly string[] {
