@@ -132,11 +132,10 @@ describe.skipIf(missingForMixed("a daemon's network configuration beside other p
       await expect.poll(() => daemon.types(), within).toEqual(["plexus", type]);
       expect(await metric("plexus_cni_configuration_foreign_steps", { plugin: type })).toBe(1);
       expect(daemon.stderr()).toContain(`added the step \\"${type}\\"`);
-      // Three looks of the daemon, in which a fight would show.
-      const before = [installer.lines().length, await metric("plexus_cni_configuration_writes_total", { outcome: "written" })];
+      // Three more looks of the daemon. A fight has twenty rounds each second; Linkerd patches both files, and ours again after one rewrite.
       await new Promise((resolve) => setTimeout(resolve, 15_000));
-      const after = [installer.lines().length, await metric("plexus_cni_configuration_writes_total", { outcome: "written" })];
-      expect(after).toEqual(before);
+      expect(installer.lines().length).toBeLessThanOrEqual(4);
+      expect(await metric("plexus_cni_configuration_writes_total", { outcome: "written" })).toBeLessThanOrEqual(3);
       expect(await daemon.addList("a", stage.pod().path)).toEqual([0, 0]);
       expect(executed()).toEqual(["ADD flannel a", `ADD ${type} a`]);
       // The installer ends: pods need its plugin no longer.
