@@ -182,8 +182,8 @@ export function readMark(text: string): { readonly retirement: Retirement | unde
   const document = parseDocument(text, { what: "network configuration" });
   if (!document.ok || memberValue(document.value, markKey) !== mark) return undefined;
   const plugins = memberValue(document.value, "plugins");
-  const [plugin]: readonly unknown[] = Array.isArray(plugins) ? plugins : [];
-  if (!isJsonObject(plugin) || plugin["retired"] !== true) return { retirement: undefined };
+  const isRetired = Array.isArray(plugins) && plugins.some((plugin) => isJsonObject(plugin) && plugin["retired"] === true);
+  if (!isRetired) return { retirement: undefined };
   const member = memberValue(document.value, retirementKey);
   const { daemonSet, held } = isJsonObject(member) ? member : {};
   return { retirement: { daemonSet: typeof daemonSet === "string" ? daemonSet : undefined, held: held === true } };

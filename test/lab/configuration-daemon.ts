@@ -21,6 +21,7 @@ interface WrittenList {
 export class ConfigurationDaemon {
   readonly #stage: Stage;
   #daemon: TestDaemon | undefined;
+  #log = "";
 
   constructor(stage: Stage, more: object = {}) {
     this.#stage = stage;
@@ -58,10 +59,29 @@ export class ConfigurationDaemon {
     writeFileSync(join(this.directory, name), JSON.stringify(list));
   }
 
-  async start(...args: readonly string[]): Promise<void> {
+  start(...args: readonly string[]): Promise<void> {
+    return this.#start({}, args);
+  }
+
+  /** Starts the daemon as the container of a DaemonSet's pod that reaches no API server. */
+  startInPod(): Promise<void> {
+    return this.#start({ POD_NAMESPACE: "kube-system", POD_NAME: "plexus-1", DAEMONSET: "plexus" }, []);
+  }
+
+  /** The daemon's exit status, once it has ended by itself. */
+  async ended(): Promise<unknown> {
+    const ended = await this.#daemon?.ended;
+    const log = this.stderr();
+    this.#daemon = undefined;
+    this.#log = log;
+    return Array.isArray(ended) ? ended[0] : undefined;
+  }
+
+  async #start(env: Readonly<Record<string, string>>, args: readonly string[]): Promise<void> {
     const own = ["--cni-config-dir", this.directory, "--cni-config", this.#template, "--cni-bin-dir", this.binDir];
     this.#daemon = await startDaemon({
       socket: this.#socket,
+      env,
       args: ["--state-dir", this.#stage.plexus.state("cni"), ...own, ...args],
     });
   }
@@ -72,7 +92,7 @@ export class ConfigurationDaemon {
   }
 
   stderr(): string {
-    return this.#daemon?.stderr() ?? "";
+    return this.#daemon?.stderr() ?? this.#log;
   }
 
   async page(path: string): Promise<{ readonly status: number; readonly body: string }> {

@@ -62,7 +62,13 @@ function newWriter(more: Partial<ConfigurationWriterInit>, onProblem: (problem: 
       foreignSteps: "keep",
       ...more,
     },
-    { canServe: () => servable, log: (_, text) => void lines.push(text), onChange: () => undefined, onProblem },
+    {
+      canServe: () => servable,
+      log: (_, text) => void lines.push(text),
+      onChange: () => undefined,
+      onProblem,
+      onLostMount: () => undefined,
+    },
   );
   writers.push(writer);
   return writer;

@@ -19,6 +19,7 @@ import { configurationFile, readConfigurationDirectory } from "../../store/files
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { DirectoryChanges } from "./directory-changes.ts";
 import { type ForeignStepsPolicy, KeptSteps } from "./kept-steps.ts";
+import { LostMount } from "./lost-mount.ts";
 import { readBefore, writtenBesides } from "./other-files.ts";
 import { removeTemporaries } from "./own-file.ts";
 import { ShimPresence } from "./plugin-directory.ts";
@@ -52,6 +53,8 @@ export interface ConfigurationWriterDeps {
   readonly log: (level: "info" | "warn", text: string) => void;
   /** Called with each new problem, and with each edit of the file by another program, besides its line in the log. */
   readonly onProblem: (problem: Fault) => void;
+  /** Called once if the node has removed a directory that is mounted here: only a new mount can show its successor. */
+  readonly onLostMount: (directory: string) => void;
   /** Called after each attempt to change the file. */
   readonly onChange: (outcome: "written" | "removed" | "failed") => void;
 }
@@ -64,7 +67,7 @@ export type Standing = "in-force" | "retired" | "withdrawn";
 
 /** The state of the file. */
 export interface WrittenState {
-  /** Whether the file is there with the right content. */
+  /** Whether the file is there, with the right content or with an edit that is restored later. */
   readonly written: boolean;
   /** Path of the default network's file in the written configuration. */
   readonly clusterNetwork: string | undefined;
@@ -101,6 +104,7 @@ export class ConfigurationWriter {
   readonly #path: string;
   readonly #file: WrittenFile;
   readonly #shim: ShimPresence;
+  readonly #mounts: LostMount;
   readonly #steps: KeptSteps;
   #changes: DirectoryChanges | undefined;
   #again: NodeJS.Timeout | undefined;
@@ -121,6 +125,7 @@ export class ConfigurationWriter {
   #stateDirectory: string | undefined;
   #lastLogged = "";
   #lastPassedOver = "";
+  #isMountLost = false;
   #stopped = false;
 
   constructor(init: ConfigurationWriterInit, deps: ConfigurationWriterDeps) {
@@ -133,6 +138,7 @@ export class ConfigurationWriter {
       lookAgain: (ms) => this.#lookAgain(ms),
       onEdit: (edit) => this.#tell(edit),
     });
+    this.#mounts = new LostMount([init.directory, init.binDir]);
     this.#shim = new ShimPresence(init.binDir, init.needsShim);
     this.#steps = new KeptSteps(init.foreignSteps, init.binDir);
   }
@@ -197,6 +203,11 @@ export class ConfigurationWriter {
   }
 
   async #update(): Promise<void> {
+    const lost = this.#isMountLost ? undefined : this.#mounts.find();
+    if (lost !== undefined) {
+      this.#isMountLost = true;
+      this.#deps.onLostMount(lost);
+    }
     const updated = await this.#bringUpToDate();
     this.#state = { ...this.#state, ...updated };
     const { problem } = updated;
@@ -290,7 +301,8 @@ export class ConfigurationWriter {
       plexusTypes,
     });
     return {
-      written: problem === undefined,
+      // An edited file is in force as the other program left it.
+      written: problem === undefined || problem.kind === "CNI_FILE_EDITED",
       clusterNetwork: network.path,
       steps: steps.kept.map(({ type }) => type),
       omitted,

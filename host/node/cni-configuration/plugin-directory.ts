@@ -31,16 +31,9 @@ export class ShimPresence {
     if (!this.#isRequired) return undefined;
     const path = join(this.#directory, type);
     const what = statAt(path) === undefined ? "does not exist" : "is not an executable file";
-    return fault("SHIM_MISSING", `${path} ${what}, so each pod would fail${this.#isDeleted() ? deletedDirectory : ""}`);
-  }
-
-  /** A directory that is mounted into a container stays there after the node has removed it. */
-  #isDeleted(): boolean {
-    return statAt(this.#directory)?.nlink === 0;
+    return fault("SHIM_MISSING", `${path} ${what}, so each pod would fail`);
   }
 }
-
-const deletedDirectory = "; the directory was removed on the node after it was mounted here";
 
 function statAt(path: string): Stats | undefined {
   try {

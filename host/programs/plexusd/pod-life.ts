@@ -35,6 +35,8 @@ export interface PodLifeDeps {
   /** See `RemovalDeps.callsBefore`. */
   readonly callsBefore: (ms: number) => number;
   readonly log: (level: "info" | "warn", text: string) => void;
+  /** Stops the daemon, so that the kubelet starts its container anew, with new mounts. */
+  readonly restart: () => void;
 }
 
 /** Time after the start from which an API that gives no answer no longer delays the configuration, in ms. */
@@ -67,6 +69,7 @@ export class PodLife {
       canServe: () => listening() && (watchesAreLive() || performance.now() - this.#startedMs > syncMs),
       log,
       onProblem: (problem) => void this.#tell(problem),
+      onLostMount: (directory) => this.#remount(directory),
       onChange: (outcome) => metrics.add("plexus_cni_configuration_writes_total", { outcome }),
     });
     this.#removal = new Removal({
@@ -104,6 +107,16 @@ export class PodLife {
       return;
     }
     await this.#startWriter();
+  }
+
+  /** A removed directory stays mounted in a container until the container starts anew. Outside of a pod nothing is mounted. */
+  #remount(directory: string): void {
+    if (this.#init.daemonSet === undefined) return;
+    this.#deps.log(
+      "warn",
+      `${directory} was removed on the node: the daemon ends, so that its next container sees the successor`,
+    );
+    this.#deps.restart();
   }
 
   async #startWriter(): Promise<void> {

@@ -1,7 +1,7 @@
 // The configuration that the built daemon writes, beside other programs of the node: installers of service meshes, distributions that swap
 // the directory of plugins, and default networks that are away.
 
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -91,6 +91,22 @@ describe.skipIf(missingForMixed("a daemon's network configuration beside other p
     move("old");
     await untilReadyz("the default network is that of", 200);
     expect(await daemon.call("ADD", "a", stage.pod().path)).toMatchObject({ status: 0 });
+  });
+
+  test("FI-17: in a pod, a directory that the node removes and makes again ends the daemon, so that a new container mounts the new one", async () => {
+    const source = `${daemon.directory}.node`;
+    mkdirSync(source);
+    execFileSync("mount", ["--bind", source, daemon.directory]);
+    try {
+      daemon.put("10-flannel.conflist", "flannel");
+      await daemon.startInPod();
+      await untilReadyz("the default network is that of", 200);
+      rmSync(source, { recursive: true });
+      expect(await daemon.ended()).toBe(0);
+      expect(daemon.stderr()).toContain(`${daemon.directory} was removed on the node: the daemon ends`);
+    } finally {
+      execFileSync("umount", [daemon.directory]);
+    }
   });
 
   test("FI-20: a pinned network that is away keeps the other one closed: calls wait, fail with its name, and go on when it is back", async () => {
