@@ -134,11 +134,13 @@ export function writtenText(
   return `{\n${members.join("")}  "plugins": [${plugins.join(", ")}]\n}\n`;
 }
 
-/** The text with the digest of its content. `hash`: a short digest of a text. */
+/** A text of `writtenText` with the digest of its content. `hash`: a short digest of a text. */
 export function sealed(text: string, hash: (content: string) => string): string {
   const document = parseDocument(text, { what: "network configuration" });
   if (!document.ok) return text;
-  return editMembers(document.value, new Map([[digestKey, JSON.stringify(hash(contentOf(document.value)))]]));
+  // The mark stands in the head, where no other text can look like it.
+  const line = `  "${markKey}": "${mark}",\n`;
+  return text.replace(line, `${line}  "${digestKey}": "${hash(contentOf(document.value))}",\n`);
 }
 
 /** Whether the text is as a plexusd wrote it: the digest fits, or there is none, as in files of earlier releases. */
