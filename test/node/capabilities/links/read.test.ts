@@ -230,7 +230,7 @@ describe.skipIf(missing("reading links", missingPrivateNamespaces))("reading", (
     // The carrier comes late: the kernel finishes duplicate address detection.
     links.ip("link set vethown up");
     await expect
-      .poll(() => pod.exec(["ip", "-6", "address", "show", "dev", "eth0"]), { interval: 50, timeout: 60_000 })
+      .poll(() => pod.exec(["ip", "-6", "address", "show", "dev", "eth0"]).stdout, { interval: 50, timeout: 60_000 })
       .not.toContain("tentative");
     expect(pod.addresses().map(({ address }) => address)).toContain("fd09::7/64");
   });
