@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 
 import { editMembers, memberText } from "../json/document.ts";
-import { listOfOne, type NetworkList, parseNetworkList, parsePluginConf, selfContainedText } from "./network-list.ts";
+import {
+  listOfOne,
+  type NetworkList,
+  parseNetworkList,
+  parsePluginConf,
+  selfContainedText,
+  withoutTypes,
+} from "./network-list.ts";
 
 function load(text: string): NetworkList {
   const list = parseNetworkList(text, "list");
@@ -151,6 +158,18 @@ describe("a plugin of a list", () => {
     const [plugin] = load(`{"name":"n","plugins":[{"type":"a","filler":"${filler}"}]}`).plugins;
     expect(plugin && memberText(plugin.document, "filler")).toBe(`"${filler}"`);
   });
+});
+
+test("FI-19: a list without some types keeps its other bytes, and its subdirectory's plugins", () => {
+  const list = load('{"name":"n", "x":1.0, "plugins":[{"type":"a"}, {"type":"mesh"}, {"type":"b","y":1e400}]}');
+  const more = parsePluginConf('{"type":"mesh","z":1}', "mesh.conf");
+  if (!more.ok) throw new Error(more.fault.msg);
+  const less = withoutTypes({ ...list, plugins: [...list.plugins, more.value] }, ["mesh"]);
+  expect(less.plugins.map(({ type }) => type)).toEqual(["a", "b"]);
+  expect([less.inlined, less.text]).toEqual([2, '{"name":"n", "x":1.0, "plugins":[{"type":"a"},{"type":"b","y":1e400}]}']);
+  expect(withoutTypes(list, ["other"])).toBe(list);
+  // A list needs a plugin: then the step stays.
+  expect(withoutTypes(list, ["a", "mesh", "b"])).toBe(list);
 });
 
 describe("a list as one text", () => {

@@ -223,6 +223,18 @@ export function withName(list: NetworkList, name: string): Result<NetworkList> {
   return parseNetworkList(editMembers(document.value, new Map([["name", JSON.stringify(name)]])), what);
 }
 
+/** The list without its plugins of these types; the list itself if no other plugin would remain. */
+export function withoutTypes(list: NetworkList, types: readonly string[]): NetworkList {
+  const remaining = (each: PluginConf): boolean => !types.includes(each.type);
+  const plugins = list.plugins.filter(remaining);
+  if (plugins.length === list.plugins.length || plugins.length === 0) return list;
+  const inlined = list.plugins.slice(0, list.inlined).filter(remaining);
+  const document = parseDocument(list.text, { what: `network ${list.name}` });
+  const texts = inlined.map((plugin) => plugin.document.text.trim()).join(",");
+  const text = document.ok ? editMembers(document.value, new Map([["plugins", `[${texts}]`]])) : list.text;
+  return { ...list, plugins, inlined: inlined.length, text };
+}
+
 /**
  * The list as one text with all its plugins, including those of its subdirectory, so that it can be read again after the
  * directory has changed. The original text if nothing was appended.

@@ -22,6 +22,8 @@ export interface HostConfiguration {
   readonly systemNamespaces: readonly string[];
   /** True while Plexus is being removed: an ADD attaches only the default network, as the runtime would without Plexus. */
   readonly retired: boolean;
+  /** Plugin types whose steps of the default network's list are left out: the runtime's list has such a step after Plexus. */
+  readonly omitDefaultSteps: readonly string[];
   /** Namespace of definitions that `clusterNetwork`, `defaultNetworks` and a pod's default network name without a namespace. */
   readonly multusNamespace: string;
   /** Whether a pod may only use definitions of its own namespace and of `globalNamespaces`. */

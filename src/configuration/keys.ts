@@ -2,6 +2,7 @@
 // read. Go's JSON decoder accepts keys in any case, so Multus does too, and its users' files rely on it.
 
 import { type JsonObjectDocument, memberText } from "../json/document.ts";
+import { omittedStepsKey } from "./default-network-steps.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 
 /**
@@ -38,6 +39,7 @@ export const knownKeys: readonly string[] = [
   "systemNamespaces",
   "multusNamespace",
   "retired",
+  omittedStepsKey,
   "namespaceIsolation",
   "globalNamespaces",
   "podNetworks",

@@ -5,6 +5,7 @@ import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { readBounds } from "./bounds.ts";
 import { readChainTraceConfiguration } from "./chain-trace-configuration.ts";
+import { omittedStepsKey } from "./default-network-steps.ts";
 import { specificationPrefix } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
@@ -82,6 +83,7 @@ export function readHostConfiguration(
     ...readDefaultNetworkKeys(reader, notices),
     systemNamespaces: reader.strings("systemNamespaces") ?? ["kube-system"],
     retired: reader.boolean("retired") ?? false,
+    omitDefaultSteps: reader.strings(omittedStepsKey) ?? [],
     multusNamespace,
     namespaceIsolation: reader.boolean("namespaceIsolation") ?? false,
     globalNamespaces: namespacesOf(reader.text("globalNamespaces") ?? "default"),

@@ -488,6 +488,12 @@ const common = {
     .describe(
       "Whether Plexus is being removed; false by default. With true an ADD attaches only the default network, as the runtime would without Plexus; DELs of earlier pods undo all that is journalled.",
     ),
+  omitDefaultSteps: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      "Plugin types whose steps of the default network's list are left out, because the runtime's list has a step of that type after Plexus; none by default. plexusd sets the key.",
+    ),
   namespaceIsolation: z
     .boolean()
     .optional()

@@ -2,6 +2,8 @@
 // network.
 
 import { parseNetworkList } from "../cni/network-list.ts";
+import { omittedStepsKey } from "./default-network-steps.ts";
+import { digestKey, type ForeignStep } from "./foreign-steps.ts";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { editMembers, isJsonObject, type JsonObjectDocument, memberValue, parseDocument } from "../json/document.ts";
@@ -29,6 +31,10 @@ export interface WrittenValues {
   readonly kubeconfig: string | undefined;
   /** New pods get the default network only, because Plexus is being removed; undefined: they get their networks. */
   readonly retirement: Retirement | undefined;
+  /** Steps of other programs that the runtime runs after Plexus; none by default. */
+  readonly steps?: readonly ForeignStep[];
+  /** Types whose steps of the default network's list are left out, because a step of this file replaces them; none by default. */
+  readonly omitted?: readonly string[];
 }
 
 /** The mark of Plexus' removal in the file, for the next daemon. */
@@ -50,6 +56,7 @@ const setByPlexusd: Readonly<Record<string, string>> = {
   clusterNetwork: "plexusd finds the default network: take the key out, or name the network's file by --cluster-network",
   delegates: "plexusd finds the default network: take the key out, or name the network's file by --cluster-network",
   retired: "plexusctl uninstall --wait sets it",
+  [omittedStepsKey]: "plexusd sets it for steps that another program adds to its file",
 };
 
 /** The version that has STATUS and GC. */
@@ -105,7 +112,7 @@ function problemOf({ name, cniVersion, plugin }: ConfigurationTemplate): string 
  */
 export function writtenText(
   { name, cniVersion, plugin }: Pick<ConfigurationTemplate, "name" | "cniVersion" | "plugin">,
-  { clusterNetwork, capabilities, kubeconfig, retirement }: WrittenValues,
+  { clusterNetwork, capabilities, kubeconfig, retirement, steps = [], omitted = [] }: WrittenValues,
 ): string {
   const own = memberValue(plugin, "capabilities");
   const declared = Object.fromEntries(capabilities.map((capability) => [capability, true]));
@@ -118,11 +125,43 @@ export function writtenText(
     ...(indicator === undefined ? [["readinessindicatorfile", JSON.stringify(clusterNetwork)] as const] : []),
     ...(kubeconfig === undefined || namesSource ? [] : [["kubeconfig", JSON.stringify(kubeconfig)] as const]),
     ...(retirement === undefined ? [] : [["retired", "true"] as const]),
+    ...(omitted.length === 0 ? [] : [[omittedStepsKey, JSON.stringify(omitted)] as const]),
   ]);
   const removal = retirement === undefined ? {} : { [retirementKey]: retirement };
   const head = { ...versionsOf(cniVersion), name, [markKey]: mark, ...removal };
   const members = Object.entries(head).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`);
-  return `{\n${members.join("")}  "plugins": [${editMembers(plugin, edits)}]\n}\n`;
+  const plugins = [editMembers(plugin, edits), ...steps.map(({ text }) => text)];
+  return `{\n${members.join("")}  "plugins": [${plugins.join(", ")}]\n}\n`;
+}
+
+/** A text of `writtenText` with the digest of its content. `hash`: a short digest of a text. */
+export function sealed(text: string, hash: (content: string) => string): string {
+  const document = parseDocument(text, { what: "network configuration" });
+  if (!document.ok) return text;
+  // The mark stands in the head, where no other text can look like it.
+  const line = `  "${markKey}": "${mark}",\n`;
+  return text.replace(line, `${line}  "${digestKey}": "${hash(contentOf(document.value))}",\n`);
+}
+
+/** Whether the text is as a plexusd wrote it: the digest fits, or there is none, as in files of earlier releases. */
+export function isSealed(text: string, hash: (content: string) => string): boolean {
+  const document = parseDocument(text, { what: "network configuration" });
+  if (!document.ok) return false;
+  const digest = memberValue(document.value, digestKey);
+  return digest === undefined || digest === hash(contentOf(document.value));
+}
+
+/** Whether two written texts have the same content, in whatever form: another program that rewrites the file changes bytes only. */
+export function sameContent(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((text) => parseDocument(text, { what: "network configuration" }));
+  return first?.ok === true && second?.ok === true && contentOf(first.value) === contentOf(second.value);
+}
+
+/** The document without its digest, as JSON with sorted keys. */
+function contentOf({ parsed }: JsonObjectDocument): string {
+  return JSON.stringify({ ...parsed, [digestKey]: undefined }, (_, value: unknown) =>
+    isJsonObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value,
+  );
 }
 
 /**
@@ -145,8 +184,8 @@ export function readMark(text: string): { readonly retirement: Retirement | unde
   const document = parseDocument(text, { what: "network configuration" });
   if (!document.ok || memberValue(document.value, markKey) !== mark) return undefined;
   const plugins = memberValue(document.value, "plugins");
-  const [plugin]: readonly unknown[] = Array.isArray(plugins) ? plugins : [];
-  if (!isJsonObject(plugin) || plugin["retired"] !== true) return { retirement: undefined };
+  const isRetired = Array.isArray(plugins) && plugins.some((plugin) => isJsonObject(plugin) && plugin["retired"] === true);
+  if (!isRetired) return { retirement: undefined };
   const member = memberValue(document.value, retirementKey);
   const { daemonSet, held } = isJsonObject(member) ? member : {};
   return { retirement: { daemonSet: typeof daemonSet === "string" ? daemonSet : undefined, held: held === true } };

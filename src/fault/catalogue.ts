@@ -595,7 +595,7 @@ const entries = {
     cni: 50,
     actor: "administrator",
     meaning:
-      "The runtime's directory has no network besides Plexus', so plexusd writes no configuration, and removes its earlier one.",
+      "The runtime's directory has no network besides Plexus', so plexusd writes no configuration, and removes its earlier one. With --cluster-network the configuration stays, and calls wait for that network.",
     remedy:
       "Nothing, if the node's network plugin is about to write its file; else install it, correct its file, or correct --cluster-network.",
   },
@@ -618,12 +618,21 @@ const entries = {
     meaning: "Another program keeps renaming or removing the file that plexusd wrote; plexusd restores it ever more rarely.",
     remedy: "Let the other program leave foreign files alone: with Cilium set cni.exclusive=false.",
   },
+  CNI_FILE_EDITED: {
+    cni: 11,
+    actor: "administrator",
+    meaning:
+      "Another program edited the file that plexusd wrote. plexusd keeps a step that was added, if its plugin is installed, and restores everything else ever more rarely.",
+    remedy:
+      "Nothing, if the step is kept; else install the step's plugin, let the other program use the default network's own file, or set --cni-foreign-steps to keep: docs/how-to/service-meshes.md.",
+  },
   SHIM_MISSING: {
     cni: 7,
     actor: "administrator",
-    meaning: "The plugin directory has no shim, so plexusd does not write its network configuration: each new pod would fail.",
+    meaning:
+      "The plugin directory has no shim, so each new pod would fail. plexusd does not write its network configuration, and removes it after 5 s; with --cluster-network it stays.",
     remedy:
-      "Restart the daemon's pod, whose init container installs the shim, or run plexusctl install; or correct --cni-bin-dir.",
+      "Delete the daemon's pod, because the init container of the next one installs the shim, or run plexusctl install; or correct --cni-bin-dir.",
   },
   DAEMON_BUSY: {
     cni: 11,

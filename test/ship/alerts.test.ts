@@ -57,6 +57,7 @@ const causes: Readonly<Record<string, Readonly<Record<string, string | undefined
   PlexusNotReady: { 'plexus_ready{node="a",pod="p"}': `1x5 0x${minutes}` },
   PlexusAbsent: { 'plexus_build_info{node="a",version="1"}': undefined },
   PlexusConfigurationMissing: { 'plexus_cni_configuration_written{node="a",pod="p"}': `0x${minutes}` },
+  PlexusConfigurationProblem: { 'plexus_cni_configuration_problem{node="a",pod="p",fault="SHIM_MISSING"}': `1x${minutes}` },
   PlexusRetired: { 'plexus_cni_configuration_retired{node="a",pod="p"}': `1x${minutes}` },
   PlexusNodeTokenExpires: { 'plexus_node_credentials_expiry_timestamp_seconds{node="a",pod="p"}': `14400x${minutes}` },
   PlexusPodsFail: { 'plexus_call_failures_total{node="a",verb="ADD",fault="PLUGIN_FAILED"}': `0+1x${minutes}` },

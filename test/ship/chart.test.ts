@@ -184,6 +184,7 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       ["definitions.rulez=x", "rulez", ["rules", "trusted"]],
       ["image.digest=latest", "image/digest", ["sha256"]],
       ["cni.binDir=opt", "cni/binDir", ["pattern"]],
+      ["cni.foreignSteps=drop", "cni/foreignSteps", ["'keep'", "'strip'"]],
       ["externalPorts.ovs.socket=db.sock", "externalPorts/ovs/socket", ["pattern"]],
       ["networkApi.directory=run", "networkApi/directory", ["pattern"]],
       [`networkApi.directory=/${"a".repeat(94)}`, "networkApi/directory", ["maxLength"]],
@@ -571,6 +572,30 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
     const { data } = theOnly(render(...enabled), "ConfigMap") as unknown as { readonly data: Readonly<Record<string, string>> };
     const written: Readonly<Record<string, unknown>> = JSON.parse(data["plexus.json"] ?? "");
     expect(written).toMatchObject({ kubernetes: { resourceClaims: true, budgetMs: 9000 } });
+  });
+
+  test("FI-17: plexusd and the agent see binDir through a directory above it, so that a link on the way may move", () => {
+    const [above, binDir] = ["/var/lib/rancher/k3s/data", "/var/lib/rancher/k3s/data/current/bin"];
+    const pod = podOf(render("--set", `cni.binDir=${binDir},cni.binDirMount=${above}`));
+    expect(pod.volumes).toContainEqual({ name: "plugins-above", hostPath: { path: above, type: "Directory" } });
+    for (const name of ["plexusd", "agent"]) {
+      const { volumeMounts } = containerOf(pod, name);
+      expect(volumeMounts).toContainEqual({ name: "plugins-above", mountPath: above, readOnly: true });
+      expect(volumeMounts.map((mount) => mount.name)).not.toContain("plugins");
+    }
+    expect(containerOf(pod, "plexusd").args).toContain(`--cni-bin-dir=${binDir}`);
+    // The init containers start with the pod, so they see where the link leads now.
+    expect(containerOf(pod, "install").volumeMounts).toContainEqual({ name: "plugins", mountPath: `/host${binDir}` });
+    const { status, stderr } = runHelm("template", "plexus", chart, "--set", "cni.binDirMount=/srv");
+    expect({ status, stderr }).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("must contain cni.binDir /opt/cni/bin"),
+    });
+  });
+
+  test("FI-19: steps of other programs are kept unless a value strips them", () => {
+    expect(containerOf(podOf(render()), "plexusd").args).toContain("--cni-foreign-steps=keep");
+    expect(containerOf(podOf(render("--set", "cni.foreignSteps=strip")), "plexusd").args).toContain("--cni-foreign-steps=strip");
   });
 
   test("the default uids of sandbox processes are the daemon's", () => {

@@ -35,7 +35,7 @@ export function missingPort(): Fault {
 function addOnMaster(request: AttachmentRequest, settings: Settings, port: Port): SuccessOrFault {
   const ifname = request.attachment.ifname;
   const operations = linkOperations(settings, port, ifname);
-  const mistake = addressOperations(port, ifname, operations);
+  const mistake = addressOperations(port, ifname, operations, request.call.remainingMs);
   if (mistake !== null) return SuccessOrFault.err(mistake);
   const applied = apply(operations);
   if (!applied.isOk) return SuccessOrFault.err(failureOf(applied.error, settings, port, ifname));
@@ -49,7 +49,7 @@ function addOnMaster(request: AttachmentRequest, settings: Settings, port: Port)
 function addToSwitch(request: AttachmentRequest, settings: Settings, port: Port): SuccessOrFault {
   const ifname = request.attachment.ifname;
   const addresses: Array<Operation> = [];
-  const mistake = addressOperations(port, ifname, addresses);
+  const mistake = addressOperations(port, ifname, addresses, request.call.remainingMs);
   if (mistake !== null) return SuccessOrFault.err(mistake);
   const made = apply(linkOperations(settings, port, ifname));
   if (!made.isOk) return SuccessOrFault.err(made.error);
@@ -57,7 +57,7 @@ function addToSwitch(request: AttachmentRequest, settings: Settings, port: Port)
   let fault = openVSwitch.plug(settings, port, hostEnd);
   if (fault === null) {
     const configured = apply(addresses);
-    fault = configured.isOk ? openVSwitch.untilTaken(hostEnd) : configured.error;
+    fault = configured.isOk ? openVSwitch.untilTaken(hostEnd, request.call.remainingMs) : configured.error;
   }
   if (fault === null) return SuccessOrFault.ok(resultOf(request, made.value, port));
   // The first fault is reported. If this undo fails, the DEL that follows a failed ADD does the same.

@@ -5,6 +5,7 @@ import * as ovs from "plexus/abi/ovs";
 import { Call, Fault } from "plexus/abi/types";
 import { CniCode, invalidConfig } from "plexus/faults";
 import { sameMac } from "plexus/mac";
+import { waitWithin } from "plexus/waits";
 import { differs } from "./codes";
 import { Port } from "./port";
 import { Settings } from "./settings";
@@ -30,9 +31,9 @@ export function plug(settings: Settings, port: Port, hostEnd: string): Fault | n
   return ovs.addPort(new ovs.NewPort(settings.bridge, hostEnd, port.interfaceId, port.mac));
 }
 
-/** Waits until ovs-vswitchd has taken the port. A port that it could not take is a fault. */
-export function untilTaken(hostEnd: string): Fault | null {
-  const settled = ovs.settle(hostEnd, settleMilliseconds);
+/** Waits until ovs-vswitchd has taken the port, at most half of `remainingMs`. A port that it could not take is a fault. */
+export function untilTaken(hostEnd: string, remainingMs: u32): Fault | null {
+  const settled = ovs.settle(hostEnd, waitWithin(remainingMs, settleMilliseconds));
   return settled.isOk ? null : settled.error;
 }
 

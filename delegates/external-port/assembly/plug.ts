@@ -34,6 +34,6 @@ export function linkOperations(settings: Settings, port: Port, ifname: string): 
 }
 
 /** Appends the operations that give the link its addresses and routes, and bring it up. Answers a mistake, or null. */
-export function addressOperations(port: Port, ifname: string, operations: Array<Operation>): Fault | null {
-  return configureInterface(ifname, port.ips, port.routes, operations);
+export function addressOperations(port: Port, ifname: string, operations: Array<Operation>, remainingMs: u32): Fault | null {
+  return configureInterface(ifname, port.ips, port.routes, operations, remainingMs);
 }

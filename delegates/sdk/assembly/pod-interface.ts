@@ -15,7 +15,7 @@ const settleMilliseconds: u32 = 5000;
  * Appends operations that give the interface its addresses and routes, and bring it up. A route without a gateway gets the first
  * gateway of its family among the addresses. With an IPv6 address, IPv6 is enabled for the interface and for `lo`, and the
  * address survives a link that goes down. With an IPv6 gateway, the addresses are waited for, at most half of `remainingMs` of the
- * call. Answers a mistake in an address or
+ * call; a link that has no carrier by then is no fault. Answers a mistake in an address or
  * destination; null: all operations were appended.
  */
 export function configureInterface(

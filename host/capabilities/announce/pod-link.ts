@@ -17,6 +17,8 @@ export interface PodLink {
   readonly index: number;
   /** Undefined if the interface has no neighbours to inform: no Ethernet address, or IFF_NOARP. */
   readonly mac: Uint8Array | undefined;
+  /** Whether the interface is administratively up. */
+  readonly up: boolean;
   /** Whether the interface carries packets. */
   readonly running: boolean;
   /** Whether the interface forwards IPv6. */
@@ -60,6 +62,7 @@ export async function readPodLink(shim: Pick<Shim, "netlink">, netns: string, if
   return {
     index: link.index,
     mac: hasNeighbours ? macBytes(link.mac) : undefined,
+    up: link.up,
     running: link.running,
     router: forwards(message.body),
     addresses: new Map(podAddresses.map((each) => [formatAddress(each.cidr.address), each])),

@@ -70,26 +70,35 @@ async function send(
     const readiness = readinessOf(await readPodLink(shim, netns, attachment.ifname), attachment.ifname, netns, addresses);
     if ("link" in readiness) return announce(shim, netns, readiness.link, addresses);
     if ("refusal" in readiness) return failed(readiness.refusal);
+    // No neighbour hears an interface without carrier. Its peers learn the address when it comes up.
+    if (clock() >= due && readiness.lacksCarrier) return ok(undefined);
     const why = `announce: interface ${attachment.ifname} ${readiness.notYet} after ${waitMs} ms`;
     if (clock() >= due) return failed(fault("NETLINK_FAILED", why));
     await new Promise((done) => setTimeout(done, Math.min(pauses[look] ?? lastPause, Math.max(0, due - clock()))));
   }
 }
 
-/** `link`: ready. `notYet`: not ready, with the reason as the end of a sentence about the interface. `refusal`: never ready. */
-type Readiness = { readonly link: PodLink } | { readonly notYet: string } | { readonly refusal: Fault };
+/**
+ * `link`: ready. `notYet`: not ready, with the reason as the end of a sentence about the interface; `lacksCarrier`: the interface is up
+ * without a carrier. `refusal`: never ready.
+ */
+type Readiness =
+  | { readonly link: PodLink }
+  | { readonly notYet: string; readonly lacksCarrier: boolean }
+  | { readonly refusal: Fault };
 
 /** Whether the addresses can be announced now. */
 function readinessOf(link: PodLink | LinkUnreadable, ifname: string, netns: string, addresses: readonly IpAddress[]): Readiness {
   if (!("index" in link)) {
     const { errno, errorText, entered } = link;
-    if (errno === EAGAIN && entered) return { notYet: "changed during each attempt to read it" };
+    if (errno === EAGAIN && entered) return { notYet: "changed during each attempt to read it", lacksCarrier: false };
     if (!entered) return { refusal: unreachable("NETLINK_FAILED", "announce", netns, errno) };
     const reason = `${systemError(errno)}${errorText === "" ? "" : `: ${errorText}`}`;
     return {
       refusal: fault("NETLINK_FAILED", `announce: ${quote(ifname)} in the pod's network namespace ${quote(netns)}: ${reason}`),
     };
   }
+  const lacksCarrier = link.up && !link.running;
   for (const address of addresses) {
     const text = formatAddress(address);
     const state = link.addresses.get(text);
@@ -99,9 +108,9 @@ function readinessOf(link: PodLink | LinkUnreadable, ifname: string, netns: stri
       const why = `another host has address ${text} of ${ifname} (duplicate address detection)`;
       return { refusal: fault("NETLINK_FAILED", `announce: ${why}`) };
     }
-    if (state.tentative) return { notYet: `still has ${text} as a tentative address` };
+    if (state.tentative) return { notYet: `still has ${text} as a tentative address`, lacksCarrier };
   }
-  return link.running || link.mac === undefined ? { link } : { notYet: "is not running" };
+  return link.running || link.mac === undefined ? { link } : { notYet: "is not running", lacksCarrier };
 }
 
 async function announce(

@@ -1,4 +1,5 @@
-// `settle`: waits until a link is running and its addresses are usable.
+// `settle`: waits until a link is running and its addresses are usable. A link without carrier is no fault: the cable, or the standby NIC
+// below it, may come later, and the kernel then does duplicate address detection by itself.
 
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -17,10 +18,13 @@ import type { LinkDetails } from "./link-details.ts";
 const firstPauses = [0, 1, 2, 5, 10, 20];
 const laterPause = 50;
 
-/** `pending`: the reason to wait on; `failure`: the reason why waiting is useless. */
-type SettleState = "settled" | { readonly pending: string } | { readonly failure: string };
+/** `pending`: the reason to wait on; `lacksCarrier`: it is no fault at the end; `failure`: the reason why waiting is useless. */
+type SettleState = "settled" | { readonly pending: string; readonly lacksCarrier: boolean } | { readonly failure: string };
 
-/** Waits until the link is settled. Faults: NETLINK_FAILED after `milliseconds`, or where an address is a duplicate. */
+/**
+ * Waits until the link is settled, or for `milliseconds` if it is up and has no carrier. Faults: NETLINK_FAILED where the link is still down
+ * or an address still tentative after `milliseconds`, or where an address is a duplicate.
+ */
 export async function settle(transaction: LinkTransaction, settling: LinksSettling, clock: () => number): Promise<Result<void>> {
   const link = transaction.link(settling.link);
   if (!link.ok) return link;
@@ -52,6 +56,7 @@ async function untilSettled(
   readAgain: () => Promise<Result<SettleState>>,
 ): Promise<Result<void>> {
   let deadline = Infinity;
+  let lackedCarrier = false;
   for (let attempt = 0; ; attempt++) {
     const state = await readAgain();
     if (!state.ok) return state;
@@ -59,6 +64,9 @@ async function untilSettled(
     if (attempt === 0) deadline = clock() + milliseconds;
     const link = linkText(place, name);
     if ("failure" in state.value) return failed(fault("NETLINK_FAILED", `links: ${label}: ${link}: ${state.value.failure}`));
+    lackedCarrier ||= state.value.lacksCarrier;
+    // With a carrier that came late, duplicate address detection has just begun.
+    if (clock() >= deadline && lackedCarrier) return ok(undefined);
     if (clock() >= deadline)
       return failed(
         fault("NETLINK_FAILED", `links: ${label}: ${link} is not usable after ${milliseconds} ms: ${state.value.pending}`),
@@ -100,11 +108,11 @@ function judge(state: LinkState | undefined, addresses: readonly AddressState[],
     return {
       failure: `${formatCidr(duplicate.cidr)} is already in use on the network (duplicate address detection). Remove the other user, or exclude the address from the IPAM ranges.`,
     };
-  if (!state.running) return { pending: "it is not running" };
+  if (!state.running) return { pending: state.up ? "it has no carrier" : "it is down", lacksCarrier: state.up };
   if (state.kind === "veth" && other?.running === false && state.link === other.index)
-    return { pending: "its other end is not running" };
+    return { pending: other.up ? "its other end has no carrier" : "its other end is down", lacksCarrier: other.up };
   const tentative = addresses.find((each) => each.tentative);
-  return tentative === undefined ? "settled" : { pending: `${formatCidr(tentative.cidr)} is tentative` };
+  return tentative === undefined ? "settled" : { pending: `${formatCidr(tentative.cidr)} is tentative`, lacksCarrier: false };
 }
 
 /** The other end of a veth that this apply made; undefined for other links. */

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { type NetworkList, parseNetworkList, selfContainedText } from "../../../src/cni/network-list.ts";
+import { type NetworkList, parseNetworkList, selfContainedText, withoutTypes } from "../../../src/cni/network-list.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { elementTexts, type JsonObjectDocument, memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
@@ -26,8 +26,9 @@ export async function resolveDefaultNetwork(
   if (inline !== undefined) return inline;
   const { clusterNetwork = "" } = context.configuration;
   const network = await namedNetwork(context, "clusterNetwork", clusterNetwork);
-  if (network.ok && network.value.defined) store(context, clusterNetwork, network.value.list);
-  return network;
+  if (!network.ok) return network;
+  if (network.value.defined) store(context, clusterNetwork, network.value.list);
+  return ok({ ...network.value, list: withoutTypes(network.value.list, context.configuration.omitDefaultSteps) });
 }
 
 /**
@@ -39,9 +40,8 @@ export function readDefaultNetwork(context: OfflineContext): Result<NetworkList>
   if (inline !== undefined) return inline.ok ? ok(inline.value.list) : inline;
   const { clusterNetwork = "" } = context.configuration;
   const stored = readStored(context.configuration, clusterNetwork);
-  if (stored !== undefined) return ok(stored);
-  const network = networkOnDisk(context, "clusterNetwork", clusterNetwork);
-  return network.ok ? ok(network.value.list) : network;
+  const network = stored === undefined ? networkOnDisk(context, "clusterNetwork", clusterNetwork) : ok({ list: stored });
+  return network.ok ? ok(withoutTypes(network.value.list, context.configuration.omitDefaultSteps)) : network;
 }
 
 /** The further elements of `delegates`: networks that every pod gets besides the default network. */

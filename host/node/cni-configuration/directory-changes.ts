@@ -10,7 +10,7 @@ const settleMs = 50;
 export class DirectoryChanges {
   readonly #directories: readonly string[];
   readonly #look: () => void;
-  readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>();
+  readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
   readonly #interval: NodeJS.Timeout;
   #settling: NodeJS.Timeout | undefined;
 
@@ -34,17 +34,17 @@ export class DirectoryChanges {
   /** Watches the directories that are not watched yet. A missing directory is tried again at the next interval. */
   #watch(): void {
     for (const directory of this.#directories) {
-      const inode = statSync(directory, { throwIfNoEntry: false })?.ino;
+      const identity = identityOf(directory);
       const known = this.#watchers.get(directory);
-      if (known !== undefined && known.inode === inode) continue;
+      if (known !== undefined && known.identity === identity) continue;
       // A watch of a directory that was replaced sees nothing of its successor.
       known?.watcher.close();
       this.#watchers.delete(directory);
-      if (inode === undefined) continue;
+      if (identity === undefined) continue;
       try {
         const watcher = watch(directory, { persistent: false }, () => this.#changed());
         watcher.on("error", () => watcher.close());
-        this.#watchers.set(directory, { watcher, inode });
+        this.#watchers.set(directory, { watcher, identity });
       } catch {
         // The periodic look reports an unreadable directory.
       }
@@ -56,5 +56,15 @@ export class DirectoryChanges {
       this.#settling = undefined;
       this.#look();
     }, settleMs).unref();
+  }
+}
+
+/** A directory that was removed and made again may have the same inode number; links are followed. */
+function identityOf(directory: string): string | undefined {
+  try {
+    const { dev, ino, birthtimeNs } = statSync(directory, { bigint: true });
+    return `${dev}:${ino}:${birthtimeNs}`;
+  } catch {
+    return undefined;
   }
 }

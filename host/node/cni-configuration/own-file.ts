@@ -1,21 +1,25 @@
 // plexusd's file in the runtime's directory of network configurations: replaced as a whole or not at all, and never in the place of a file
 // of another program.
 
-import { link, open, readdir, rename, unlink } from "node:fs/promises";
+import { renameSync } from "node:fs";
+import { link, open, readdir, unlink } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { configurationFile } from "../../store/files/configuration-directory.ts";
 import { syncDirectory, storeFault } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
+import { readRegularFile } from "../../store/files/regular-file.ts";
 
 /** The end of a temporary file's name. Runtimes read only `.conf`, `.conflist` and `.json`, and read hidden files, too. */
 const temporaryEnding = ".plexusd-new";
 
 /**
  * Writes the file durably, with mode 0600. `replaces`: whether a file of plexusd is there; without one a file that another program has just
- * created stays. Several daemons may write at the same time. Faults: STORE_FAILED.
+ * created stays. `expected`: the text to replace; if another program has just changed it, the file stays and the answer is false. Several
+ * daemons may write at the same time. Faults: STORE_FAILED.
  */
-export async function writeOwnFile(path: string, text: string, replaces: boolean): Promise<Result<void>> {
+export async function writeOwnFile(path: string, text: string, replaces: boolean, expected?: string): Promise<Result<boolean>> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}${temporaryEnding}`;
   try {
     const file = await open(temporary, "wx", 0o600);
@@ -25,13 +29,17 @@ export async function writeOwnFile(path: string, text: string, replaces: boolean
     } finally {
       await file.close();
     }
-    if (replaces) await rename(temporary, path);
+    if (expected !== undefined && readRegularFile(path, configurationFile) !== expected) {
+      await unlink(temporary);
+      return ok(false);
+    }
+    if (replaces) renameSync(temporary, path);
     else {
       await link(temporary, path);
       await unlink(temporary);
     }
     syncDirectory(dirname(path));
-    return ok(undefined);
+    return ok(true);
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     // Each attempt has another temporary file, whose name says nothing.

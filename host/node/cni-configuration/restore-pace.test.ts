@@ -6,20 +6,20 @@ const minute = 60_000;
 test("U-05 a file is restored at once, then after a minute, then every ten minutes", () => {
   const pace = new RestorePace();
   expect(pace.waitMs(0)).toBe(0);
-  pace.removed(0);
+  pace.changed(0);
   expect(pace.waitMs(0)).toBe(0);
-  pace.removed(1000);
+  pace.changed(1000);
   expect(pace.waitMs(1000)).toBe(minute);
   expect(pace.waitMs(1000 + minute)).toBe(0);
   for (const at of [2 * minute, 13 * minute, 24 * minute]) {
-    pace.removed(at);
+    pace.changed(at);
     expect(pace.waitMs(at)).toBe(10 * minute);
   }
 });
 
 test("the pace begins anew after half an hour without a removal", () => {
   const pace = new RestorePace();
-  for (const at of [0, 1000, 2 * minute]) pace.removed(at);
-  pace.removed(33 * minute);
+  for (const at of [0, 1000, 2 * minute]) pace.changed(at);
+  pace.changed(33 * minute);
   expect(pace.waitMs(33 * minute)).toBe(0);
 });

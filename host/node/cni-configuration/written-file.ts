@@ -1,12 +1,16 @@
 // The file that plexusd writes into the runtime's directory. Files of other programs are never changed.
 
 import type { ConfigDirectory } from "../../../src/cni/config-directory.ts";
-import { readMark } from "../../../src/configuration/written-configuration.ts";
+import { readWrittenContent, type WrittenContent } from "../../../src/configuration/foreign-steps.ts";
+import { isSealed, readMark, sameContent, sealed } from "../../../src/configuration/written-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { configurationFile } from "../../store/files/configuration-directory.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
+import { describeEdit, type ForeignEdit } from "./foreign-edit.ts";
+import type { StepsDecision } from "./kept-steps.ts";
 import { renamedFrom, writtenBesides } from "./other-files.ts";
 import { removeOwnFile, writeOwnFile } from "./own-file.ts";
 import { RestorePace } from "./restore-pace.ts";
@@ -18,6 +22,8 @@ interface WrittenFileDeps {
   readonly onChange: (outcome: "written" | "removed" | "failed") => void;
   /** Asks for a look at the directory after `ms`. */
   readonly lookAgain: (ms: number) => void;
+  /** Reports another program's edit of the file, which is no problem now. */
+  readonly onEdit: (edit: Fault) => void;
 }
 
 /** The circumstances of one write. */
@@ -30,6 +36,18 @@ interface WriteInit {
   readonly retired: boolean;
   /** Whether the last look found or wrote the file with the right content. */
   readonly wasWritten: boolean;
+  /** The file as just read; undefined if there is none. */
+  readonly current: WrittenText | undefined;
+  readonly steps: StepsDecision;
+  /** See `NetworkWanted.plexusTypes`. */
+  readonly plexusTypes: readonly string[];
+}
+
+/** A file of plexusd as read. */
+export interface WrittenText {
+  readonly text: string;
+  /** Undefined if the file has no list of plugins. */
+  readonly content: WrittenContent | undefined;
 }
 
 /** The file of one daemon. */
@@ -39,6 +57,10 @@ export class WrittenFile {
   readonly #pace = new RestorePace();
   /** Whether this daemon's file should be there, so that its absence is another program's doing. */
   #expected = false;
+  /** The file as this daemon last wrote it or found it right. */
+  #accepted: WrittenText | undefined;
+  /** The last edit of another program that was reported. */
+  #edited: string | undefined;
 
   constructor(path: string, deps: WrittenFileDeps) {
     this.#path = path;
@@ -46,26 +68,64 @@ export class WrittenFile {
   }
 
   /** Writes the text unless the file has it. Answers the fault that prevents that. */
-  async write(text: string, { directory, network, retired, wasWritten }: WriteInit): Promise<Fault | undefined> {
-    const current = this.read();
-    if (!current.ok) return current.fault;
-    if (current.value === text) {
-      this.#expected = true;
+  async write(text: string, init: WriteInit): Promise<Fault | undefined> {
+    const { directory, network, retired, wasWritten, current } = init;
+    if (current !== undefined && readMark(current.text) === undefined)
+      return fault("CNI_FILE_FOREIGN", `${this.#path} exists, and plexusd did not write it`);
+    const edit = current === undefined ? undefined : this.#editOf(current, init.steps);
+    if (current !== undefined && sameContent(current.text, text)) {
+      // Another program may have written it in another form: a rewrite would only call that program again.
+      if (edit !== undefined) this.#report(edit, current.text);
+      [this.#expected, this.#accepted] = [true, current];
       await this.#removeOthers(directory);
       return undefined;
     }
-    if (current.value !== undefined && readMark(current.value) === undefined)
-      return fault("CNI_FILE_FOREIGN", `${this.#path} exists, and plexusd did not write it`);
-    const displaced = current.value === undefined && this.#expected ? this.#displaced(directory, wasWritten) : undefined;
+    const displaced = current === undefined && this.#expected ? this.#displaced(directory, wasWritten) : undefined;
     if (displaced !== undefined) return displaced;
-    const replaced = await writeOwnFile(this.#path, text, current.value !== undefined);
+    const contested = current === undefined || edit === undefined ? undefined : this.#contested(current.text, edit);
+    if (contested !== undefined) return contested;
+    const whole = sealed(text, shortHash);
+    const replaced = await writeOwnFile(this.#path, whole, current !== undefined, current?.text);
+    if (replaced.ok && !replaced.value) {
+      this.#deps.lookAgain(0);
+      return undefined;
+    }
     this.#deps.onChange(replaced.ok ? "written" : "failed");
     if (!replaced.ok) return replaced.fault;
-    this.#expected = true;
+    [this.#expected, this.#accepted] = [true, { text: whole, content: readWrittenContent(whole, init.plexusTypes) }];
     const only = retired ? ", and no other network, because Plexus is being removed" : "";
     this.#deps.log("info", `wrote ${this.#path}: the default network is that of ${network}${only}`);
     await this.#removeOthers(directory);
     return undefined;
+  }
+
+  /** Another program's edit of the file since this daemon last accepted it; undefined if plexusd wrote the file. */
+  #editOf(current: WrittenText, steps: StepsDecision): ForeignEdit | undefined {
+    if (isSealed(current.text, shortHash)) return undefined;
+    if (this.#accepted !== undefined && sameContent(this.#accepted.text, current.text)) return undefined;
+    return describeEdit({ path: this.#path, current: current.content, before: this.#accepted?.content, steps });
+  }
+
+  /** An edit that plexusd does not leave as it is: undefined if the file may be written now. */
+  #contested(current: string, edit: ForeignEdit): Fault | undefined {
+    const now = performance.now();
+    if (current !== this.#edited && edit.isReverted) this.#pace.changed(now);
+    const waitMs = edit.isReverted ? this.#pace.waitMs(now) : 0;
+    if (waitMs === 0) {
+      this.#report(edit, current);
+      this.#edited = undefined;
+      return undefined;
+    }
+    this.#edited = current;
+    this.#deps.lookAgain(waitMs);
+    const when = `the next attempt is in ${Math.ceil(waitMs / 60_000)} min`;
+    return { ...edit.fault, msg: `${edit.fault.msg}. The program does so again and again; ${when}` };
+  }
+
+  /** Reports an edit once. */
+  #report({ fault: edit }: ForeignEdit, text: string): void {
+    if (text !== this.#edited) this.#deps.onEdit(edit);
+    this.#edited = text;
   }
 
   /** The file is gone, and not by this daemon: undefined if it may be written again now. */
@@ -73,7 +133,7 @@ export class WrittenFile {
     const now = performance.now();
     // Each removal counts once: the file is not there, nor expected, until it is written again.
     if (wasWritten) {
-      this.#pace.removed(now);
+      this.#pace.changed(now);
       this.#deps.log("warn", `${this.#path} was removed or renamed by another program`);
     }
     const waitMs = this.#pace.waitMs(now);

@@ -32,7 +32,7 @@ function removalOf(more: Partial<RemovalDeps> = {}, retirement?: Retirement) {
     writer: {
       path: "/etc/cni/net.d/00-plexus.conflist",
       get state(): WrittenState {
-        return { ...file, written: true, clusterNetwork: undefined, problem: undefined };
+        return { ...file, written: true, clusterNetwork: undefined, steps: [], omitted: [], problem: undefined };
       },
       take: async (standing, given) => {
         file.standing = standing;

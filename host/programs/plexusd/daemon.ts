@@ -138,6 +138,8 @@ export class Daemon {
         stateDirectories: () => this.telemetry.stateDirectories,
         callsBefore: (ms) => this.#server.callsBefore(ms),
         log: (level, text) => this.telemetry.log(level, text),
+        // As the kubelet stops a container: running calls end first.
+        restart: () => process.kill(process.pid, "SIGTERM"),
       });
     this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, {
       reconcile: (dryRun) => this.reconciler.round(dryRun, true),

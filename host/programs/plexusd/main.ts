@@ -55,7 +55,7 @@ function podLifeOf(
   serviceAccount: InCluster | undefined,
 ): PodLifeInit | undefined {
   if (cniConfiguration === undefined) return undefined;
-  const { directory, template, fileName, clusterNetwork, binDir, nodeCredentials } = cniConfiguration;
+  const { directory, template, fileName, clusterNetwork, binDir, foreignSteps, nodeCredentials } = cniConfiguration;
   const { POD_NAMESPACE: namespace = "", POD_NAME: podName, DAEMONSET: name = "" } = process.env;
   const isPod = namespace !== "" && name !== "";
   return {
@@ -68,6 +68,7 @@ function podLifeOf(
       kubeconfig: kubeconfig ?? serviceAccount?.kubeconfig,
       // The init container of the daemon's pod has installed it.
       needsShim: isPod,
+      foreignSteps,
     },
     nodeName,
     nodeCredentials,

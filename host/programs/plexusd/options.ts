@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { labelProblem } from "../../../src/npwg/object-names.ts";
+import type { ForeignStepsPolicy } from "../../node/cni-configuration/kept-steps.ts";
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
@@ -42,6 +43,7 @@ export interface CniConfigurationOptions {
   /** File name of the default network; undefined: the first network of the directory. */
   readonly clusterNetwork: string | undefined;
   readonly binDir: string;
+  readonly foreignSteps: ForeignStepsPolicy;
   /** The directory of the pod's service account. */
   readonly serviceAccount: string;
   /** The API server's URL; undefined: that of the pod's environment. */
@@ -87,8 +89,12 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
   --cluster-network NAME
                         file name of the default network (the directory's first
                         network)
-  --cni-bin-dir PATH    directory of plugins, in which links to the shim are
-                        recognised (/opt/cni/bin)
+  --cni-bin-dir PATH    directory of plugins, in which the shim is expected and
+                        links to it are recognised (/opt/cni/bin)
+  --cni-foreign-steps POLICY
+                        what happens to steps that other programs add to the
+                        configuration: keep, if the plugin is installed, or
+                        strip (keep)
   --service-account PATH
                         directory of the pod's service account, if the template
                         names no kubeconfig
@@ -199,6 +205,7 @@ function parse(args: readonly string[]) {
       "cni-config-name": { type: "string" },
       "cluster-network": { type: "string" },
       "cni-bin-dir": { type: "string" },
+      "cni-foreign-steps": { type: "string" },
       "service-account": { type: "string" },
       "api-server": { type: "string" },
       "node-credentials": { type: "string" },
@@ -220,6 +227,11 @@ function parse(args: readonly string[]) {
   }).values;
 }
 
+function foreignStepsOf(text: string): ForeignStepsPolicy {
+  if (text === "keep" || text === "strip") return text;
+  throw new Error(`--cni-foreign-steps must be keep or strip, not ${JSON.stringify(text)}`);
+}
+
 function cniConfigurationOf(values: ReturnType<typeof parse>): CniConfigurationOptions | undefined {
   const { "cni-config-dir": directory, "cni-config": template } = values;
   if (directory === undefined && template === undefined) {
@@ -227,6 +239,7 @@ function cniConfigurationOf(values: ReturnType<typeof parse>): CniConfigurationO
       "cni-config-name",
       "cluster-network",
       "cni-bin-dir",
+      "cni-foreign-steps",
       "service-account",
       "api-server",
       "node-credentials",
@@ -243,6 +256,7 @@ function cniConfigurationOf(values: ReturnType<typeof parse>): CniConfigurationO
     fileName: fileNameOf("cni-config-name", values["cni-config-name"] ?? "00-plexus.conflist", [".conflist"]),
     clusterNetwork: clusterNetwork && fileNameOf("cluster-network", clusterNetwork, [".conf", ".conflist", ".json"]),
     binDir: pathOf("cni-bin-dir", values["cni-bin-dir"] ?? "/opt/cni/bin", 4095),
+    foreignSteps: foreignStepsOf(values["cni-foreign-steps"] ?? "keep"),
     serviceAccount: pathOf("service-account", values["service-account"] ?? "/var/run/secrets/kubernetes.io/serviceaccount", 4095),
     apiServer: apiServer && serverOf(apiServer),
     nodeCredentials: nodeCredentials && pathOf("node-credentials", nodeCredentials, 4095),

@@ -35,6 +35,8 @@ export interface PodLifeDeps {
   /** See `RemovalDeps.callsBefore`. */
   readonly callsBefore: (ms: number) => number;
   readonly log: (level: "info" | "warn", text: string) => void;
+  /** Stops the daemon, so that the kubelet starts its container anew, with new mounts. */
+  readonly restart: () => void;
 }
 
 /** Time after the start from which an API that gives no answer no longer delays the configuration, in ms. */
@@ -67,6 +69,7 @@ export class PodLife {
       canServe: () => listening() && (watchesAreLive() || performance.now() - this.#startedMs > syncMs),
       log,
       onProblem: (problem) => void this.#tell(problem),
+      onLostMount: (directory) => this.#remount(directory),
       onChange: (outcome) => metrics.add("plexus_cni_configuration_writes_total", { outcome }),
     });
     this.#removal = new Removal({
@@ -104,6 +107,16 @@ export class PodLife {
       return;
     }
     await this.#startWriter();
+  }
+
+  /** A removed directory stays mounted in a container until the container starts anew. Outside of a pod nothing is mounted. */
+  #remount(directory: string): void {
+    if (this.#init.daemonSet === undefined) return;
+    this.#deps.log(
+      "warn",
+      `${directory} was removed on the node: the daemon ends, so that its next container sees the successor`,
+    );
+    this.#deps.restart();
   }
 
   async #startWriter(): Promise<void> {
@@ -146,12 +159,14 @@ export class PodLife {
   /** The readiness check of the configuration. */
   check(): Pick<ReadinessCheck, "ok" | "message"> {
     const { path } = this.#writer;
-    const { written, clusterNetwork, standing, problem } = this.#writer.state;
+    const { written, clusterNetwork, steps, omitted, standing, problem } = this.#writer.state;
     if (problem !== undefined) return { ok: false, message: `${problem.msg} [${problem.kind}]` };
     if (standing === "withdrawn") return { ok: true, message: `${path}: removed, because Plexus is being removed` };
     if (!written) return { ok: false, message: `${path}: not written yet` };
     const only = standing === "retired" ? "; new pods get no other network, because Plexus is being removed" : "";
-    return { ok: true, message: `${path}: the default network is that of ${clusterNetwork}${only}` };
+    const foreign = steps.length === 0 ? "" : `; then another program's ${steps.join(", ")}`;
+    const without = omitted.length === 0 ? "" : `; without ${omitted.join(", ")} of that file`;
+    return { ok: true, message: `${path}: the default network is that of ${clusterNetwork}${foreign}${without}${only}` };
   }
 
   /** The sentence for the status document. */
@@ -176,9 +191,13 @@ export class PodLife {
 
   #collect(): void {
     const { metrics } = this.#deps;
-    const { written, standing, problem } = this.#writer.state;
+    const { written, steps, standing, problem } = this.#writer.state;
     metrics.set("plexus_cni_configuration_written", {}, written ? 1 : 0);
     metrics.set("plexus_cni_configuration_retired", {}, standing === "in-force" ? 0 : 1);
+    metrics.replace(
+      "plexus_cni_configuration_foreign_steps",
+      steps.map((plugin) => ({ labels: { plugin }, value: 1 })),
+    );
     metrics.replace(
       "plexus_cni_configuration_problem",
       problem === undefined ? [] : [{ labels: { fault: problem.kind }, value: 1 }],

@@ -135,6 +135,12 @@ export const metricDefinitions = {
   plexus_cni_configuration_problem: gauge("Always 1; the label has the problem of that network configuration, by fault kind.", {
     fault,
   }),
+  plexus_cni_configuration_foreign_steps: gauge(
+    "Always 1; the label has the plugin type of a step that another program added to that file and that is kept.",
+    {
+      plugin: "open",
+    },
+  ),
   plexus_cni_configuration_writes_total: counter("Changes of the file of that network configuration.", {
     outcome: ["written", "removed", "failed"],
   }),

@@ -78,6 +78,18 @@ describe.skipIf(unable)("external-port", () => {
     );
   }
 
+  test("FI-21: a master without carrier fails no ADD; the addresses are usable once the carrier comes", async () => {
+    stage.node.exec(["ip", "link", "set", "trunk1", "down"]);
+    const one = attaching(1, { type: "address-only" });
+    await stage.succeed("ADD", one);
+    expect(one.pod.addresses().map(({ address }) => address)).toEqual(["10.9.0.1/24", "fd00:9::1/64"]);
+    stage.node.exec(["ip", "link", "set", "trunk1", "up"]);
+    const shown = (): string => one.pod.exec(["ip", "-6", "address", "show", "dev", "eth0"]).stdout;
+    await expect.poll(shown, { interval: 100, timeout: 60_000 }).not.toContain("tentative");
+    await stage.succeed("CHECK", one);
+    await stage.succeed("DEL", one);
+  });
+
   test("lets two pods with address-only ports reach each other, and finds a changed MAC in CHECK", async () => {
     const [one, two] = [attaching(1, { type: "address-only" }), attaching(2, { type: "address-only" })];
     await stage.succeed("ADD", one);

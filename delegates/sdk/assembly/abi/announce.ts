@@ -6,7 +6,7 @@ import * as _calls from "./calls";
 import { Fault as types_Fault } from "./types";
 export { Fault } from "./types";
 
-/** Addresses of the attachment's interface, without prefix length. */
+/** Addresses of the attachment's interface, without prefix length. Nothing is sent on an interface without carrier, which is no fault. */
 export function send(addresses: Array<string>): types_Fault | null {
   return _calls.announce_send(addresses);
 }

@@ -693,8 +693,8 @@ export class Operation {
   }
 
   /**
-   * Waits until the link and its addresses may be used. An address that another host has (DAD) is a fault, and so is a link that does not run in
-   * time.
+   * Waits until the link and its addresses may be used. An address that another host has (DAD) is a fault, and so is a link that is still down
+   * after the wait. A link without carrier is none: the carrier may come later, and the kernel then detects duplicates.
    */
   static settle(value: Settling): Operation {
     const made = new Operation(23);

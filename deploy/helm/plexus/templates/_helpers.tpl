@@ -116,6 +116,18 @@ tolerations:
 - --components={{ .Values.shippedComponents }}
 {{- end -}}
 
+{{- /* The volume through which plexusd and the agent see the plugins. */ -}}
+{{- define "plexus.pluginVolume" -}}
+{{- with .Values.cni }}
+{{- if .binDirMount }}
+{{- if not (hasPrefix (printf "%s/" .binDirMount) .binDir) }}
+{{- fail (printf "cni.binDirMount %s must contain cni.binDir %s" .binDirMount .binDir) }}
+{{- end }}plugins-above
+{{- else }}plugins
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- /* The list of components that `plexusctl component pull` installs. */ -}}
 {{- define "plexus.componentList" -}}
 {{- dict "components" .Values.components "keys" .Values.componentKeys | mustToPrettyJson -}}

@@ -143,6 +143,14 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
       });
     });
 
+    test("FI-21: an interface without carrier is no fault: nothing is sent, because no neighbour hears", async () => {
+      attach();
+      ip(pod, "link", "set", "eth0", "up");
+      expect(await use(["10.9.0.2"], { waitMs: 20 })).toEqual({ ok: undefined });
+      ip(pod, "address", "add", "fd09::5/64", "dev", "eth0");
+      expect(await use(["fd09::5"], { waitMs: 1 })).toEqual({ ok: undefined });
+    });
+
     test("DEL, GC, a missing namespace and the node's own namespace are refused", async () => {
       expect(await use(["10.9.0.2"], { verb: "DEL" })).toMatchObject({ err: { code: 999 } });
       expect(await use(["10.9.0.2"], { verb: "GC", attachment: undefined })).toMatchObject({ err: { code: 999 } });

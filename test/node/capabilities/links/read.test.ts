@@ -194,7 +194,7 @@ describe.skipIf(missing("reading links", missingPrivateNamespaces))("reading", (
     expect(sent).toEqual([]);
   });
 
-  test("settle fails for a duplicate address, and for a link that is not running in time", async () => {
+  test("settle fails for a duplicate address, and for a link that is down after the wait", async () => {
     links.ip("link set br0 up");
     links.ip("address add fd09::5/64 dev br0 nodad");
     // Before the port forwards, the bridge drops the probes of duplicate address detection.
@@ -213,9 +213,25 @@ describe.skipIf(missing("reading links", missingPrivateNamespaces))("reading", (
       },
     });
     expect(pod.addresses().map(({ address }) => address)).not.toContain("fd09::5/64");
-    links.ip("link set vethown down");
+    pod.exec(["ip", "link", "set", "eth0", "down"]);
     expect(await capability.apply([{ tag: "settle", val: { link: eth0, milliseconds: 30 } }])).toMatchObject({
-      err: { msg: 'links: operation 0 (settle): link "eth0" of the pod is not usable after 30 ms: it is not running' },
+      err: { msg: 'links: operation 0 (settle): link "eth0" of the pod is not usable after 30 ms: it is down' },
     });
+  });
+
+  test("FI-21: a link without carrier at the end of the wait is no fault, and its addresses stay", async () => {
+    links.ip("link set vethown down");
+    const { capability } = links.capability({ pod });
+    const answer = await capability.apply([
+      { tag: "add-address", val: { link: eth0, address: "fd09::7/64", noDad: false } },
+      { tag: "settle", val: { link: eth0, milliseconds: 30 } },
+    ]);
+    expect(answer).toMatchObject({ ok: [expect.objectContaining({ name: "eth0", running: false })] });
+    // The carrier comes late: the kernel finishes duplicate address detection.
+    links.ip("link set vethown up");
+    await expect
+      .poll(() => pod.exec(["ip", "-6", "address", "show", "dev", "eth0"]).stdout, { interval: 50, timeout: 60_000 })
+      .not.toContain("tentative");
+    expect(pod.addresses().map(({ address }) => address)).toContain("fd09::7/64");
   });
 });

@@ -111,6 +111,23 @@ describe.skipIf(
     expect(await oneShot("DEL")).toMatchObject(succeeded);
   });
 
+  test("FI-21: a master without carrier fails no ADD with an IPv6 gateway; the address is usable once the carrier comes", async () => {
+    const ipam = { type: "ipam-host-local", subnet: "fd00:89::/64", routes: [{ dst: "::/0" }] };
+    const grants = { macvlan: { log: {}, links: { parents: ["idle0"] }, delegation: { plugins: ["ipam-host-local"] } } };
+    const configuration = { name: "idle", ifname: "idle1", pod: 2, step: { master: "idle0", ipam }, grants };
+    await side.ip(["link add idle0 type veth peer name idle0-e", "link set idle0 up"]);
+    expect(await call("ADD", configuration)).toMatchObject({
+      status: 0,
+      json: { ips: [{ address: "fd00:89::2/64", gateway: "fd00:89::1" }] },
+    });
+    await side.ip(["link set idle0-e up"]);
+    const shown = `ip -n ${side.pod("wasm", 2)} -6 address show dev idle1`;
+    await side.lanes.run(`while ${shown} | grep -q tentative; do sleep 0.1; done; ${shown} | grep -q fd00:89::2`);
+    expect(await call("CHECK", configuration)).toMatchObject(succeeded);
+    expect(await call("DEL", configuration)).toMatchObject(succeeded);
+    await side.ip(["link delete idle0"]);
+  });
+
   test("sets bcqueuelen", async () => {
     const configuration = { name: "bcqueuelen", ifname: "queue0", pod: 0, step: { master: parent, bcqueuelen: 2345 } };
     expect(await call("ADD", configuration)).toMatchObject({ status: 0 });
