@@ -60,5 +60,5 @@ test("U-11 lease directories are those of native and WASM host-local", () => {
 function places(plugins: readonly object[]): readonly string[] {
   const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name: "pods", plugins }), "test");
   if (!list.ok) throw new Error(list.fault.msg);
-  return leasePlaces(list.value, "/var/lib/cni/networks", "/var/lib/cni/plexus/pools");
+  return leasePlaces(list.value, { defaults: ["/var/lib/cni/networks"], pools: "/var/lib/cni/plexus/pools" });
 }

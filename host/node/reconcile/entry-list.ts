@@ -107,7 +107,7 @@ function listed(key: JournalKey, { text, writtenMs }: Version, entry: JournalEnt
 function placesOf(entry: JournalEntry, poolsRoot: string): readonly string[] {
   const places = entry.plan.attachments.flatMap(({ conflist, network }) => {
     const list = conflist === "" ? undefined : parseNetworkList(conflist, `journalled configuration of ${network}`);
-    return list?.ok === true ? leasePlaces(list.value, defaultLeaseDirectory, poolsRoot) : [];
+    return list?.ok === true ? leasePlaces(list.value, { defaults: [defaultLeaseDirectory], pools: poolsRoot }) : [];
   });
   return [...new Set(places)];
 }
