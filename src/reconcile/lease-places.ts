@@ -2,6 +2,8 @@
 
 import { poolNameIn } from "../address-pool/pool-configuration.ts";
 import type { NetworkList, PluginConf } from "../cni/network-list.ts";
+import { type DefinitionName, type DefinitionPolicy, grantsFor } from "../configuration/definition-policy.ts";
+import { defaultLeaseDirectory, type WasmConfiguration } from "../configuration/wasm-configuration.ts";
 import { isJsonObject, memberValue } from "../json/document.ts";
 
 /** Types of the two implementations, which share their directories. */
@@ -27,6 +29,26 @@ export interface LeaseRoots {
   readonly pools: string;
 }
 
+/** A configuration's grants. */
+export interface Grants {
+  readonly wasm: WasmConfiguration;
+  readonly definitions?: DefinitionPolicy | undefined;
+}
+
+/**
+ * The parents of lease directories for one IPAM plugin. The native plugin has a default of its own; a component's default is its first granted
+ * directory. `definition`: the definition that binds the network. `grants`: undefined if the configuration is not known.
+ */
+export function leaseRoots(
+  grants: Grants | undefined,
+  definition: DefinitionName | undefined,
+  ipamType: string,
+  pools: string,
+): LeaseRoots {
+  const granted = grants === undefined ? undefined : grantsFor(grants, definition, ipamType).leases?.directories?.[0];
+  return { defaults: [granted ?? defaultLeaseDirectory, defaultLeaseDirectory], pools };
+}
+
 /** The places of the plugin's leases in this network; empty if its IPAM is not host-local. Only one of them is in use. */
 export function leasePlacesOf(
   { type, ipamType, document }: Pick<PluginConf, "type" | "ipamType" | "document">,
@@ -49,7 +71,11 @@ export function leasePlacesOf(
   });
 }
 
-/** Directories with this network's leases: one file for each address. */
-export function leasePlaces(list: NetworkList, roots: LeaseRoots): readonly string[] {
-  return [...new Set(list.plugins.flatMap((plugin) => leasePlacesOf(plugin, list.name, roots)).map(({ path }) => path))];
+/** Directories with this network's leases: one file for each address. `rootsOf` answers for an IPAM plugin's type. */
+export function leasePlaces(
+  list: Pick<NetworkList, "name" | "plugins">,
+  rootsOf: (ipamType: string) => LeaseRoots,
+): readonly string[] {
+  const places = list.plugins.flatMap((plugin) => leasePlacesOf(plugin, list.name, rootsOf(plugin.ipamType ?? plugin.type)));
+  return [...new Set(places.map(({ path }) => path))];
 }

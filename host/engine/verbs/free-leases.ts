@@ -5,12 +5,10 @@ import type { Attachment } from "../../../src/cni/attachment.ts";
 import { ipamDelChain } from "../../../src/cni/ipam-deletion.ts";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
-import { grantsFor } from "../../../src/configuration/definition-policy.ts";
-import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { joinFaults } from "../../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { type LeasePlace, leasePlacesOf } from "../../../src/reconcile/lease-places.ts";
+import { type LeasePlace, leasePlacesOf, leaseRoots } from "../../../src/reconcile/lease-places.ts";
 import { mayLeaveAddress, maySkipIpam } from "../../../src/reconcile/left-addresses.ts";
 import { ownedLeases } from "../../capabilities/leases/owned-leases.ts";
 import { poolsDirectory } from "../../store/files/pools-directory.ts";
@@ -45,16 +43,12 @@ export async function freeLeases(context: CallContext, undone: UndoneAttachment)
   return joined === undefined ? ok(undefined) : failed(joined);
 }
 
-async function freeOf(
-  context: CallContext,
-  undone: UndoneAttachment,
-  index: number,
-  plugin: PluginConf,
-): Promise<Result<void>> {
+async function freeOf(context: CallContext, undone: UndoneAttachment, index: number, plugin: PluginConf): Promise<Result<void>> {
   const ipam = plugin.ipamType ?? plugin.type;
   const { entry, list, attachment, isGone } = undone;
   const places = placesOf(context, undone, plugin);
-  const looks = places.map((place) => ({ place, addresses: lookIn(place, undone) }));
+  if (undone.result === undefined) await freeOwnerless(context, undone, ipam, places);
+  const looks = places.map((place) => ({ place, addresses: lookIn(place, undone, plugin) }));
   const held = looks.flatMap(({ addresses }) => (addresses === "unseen" ? [] : addresses));
   if (held.length > 0) {
     context.warn(
@@ -64,14 +58,15 @@ async function freeOf(
     const called = await callIpam(context, undone, index, plugin);
     const faults: Fault[] = called.ok ? [] : [called.fault];
     for (const place of places) {
-      const left = lookIn(place, undone);
+      const left = lookIn(place, undone, plugin);
       if (left === "unseen" || left.length === 0) continue;
       const { releaseLeases } = await import("./release-leases.ts");
       const released = await releaseLeases(context, undone, ipam, place);
       if (released.ok) continue;
       const whose = `container ${attachment.containerId}, ${attachment.ifname}`;
       const what = `address ${left.join(", ")} of network ${list.name} stays reserved for ${whose}`;
-      return failed(joinFaults([...faults, { ...released.fault, msg: `${what}: ${released.fault.msg}` }]) ?? released.fault);
+      const stays = { ...released.fault, msg: `${what}: ${released.fault.msg}` };
+      return failed(joinFaults([stays, ...faults]) ?? stays);
     }
     return ok(undefined);
   }
@@ -82,20 +77,49 @@ async function freeOf(
   return (await isGone()) ? callIpam(context, undone, index, plugin) : ok(undefined);
 }
 
+/**
+ * Frees the network's leases without an owner, after an ADD without a result: it may have failed because they fill the pool. Best effort: a round of
+ * the daemon and GC free them, too.
+ */
+async function freeOwnerless(
+  context: CallContext,
+  undone: UndoneAttachment,
+  ipam: string,
+  places: readonly LeasePlace[],
+): Promise<void> {
+  const { releaseOwnerless } = await import("./release-leases.ts");
+  for (const place of places) {
+    const freed = await releaseOwnerless(context, undone, ipam, place);
+    if (freed.ok && freed.value === 0) continue;
+    const outcome = freed.ok ? `${freed.value} leases without an owner were freed` : `not freed: ${freed.fault.msg}`;
+    context.warn(`leases of network ${undone.list.name} in ${place.path}: ${outcome}`);
+  }
+}
+
 /** The places of the plugin's leases, as the native plugin and the component choose them. */
-function placesOf({ configuration }: CallContext, { planned, list }: UndoneAttachment, plugin: PluginConf): readonly LeasePlace[] {
-  const grants = grantsFor(configuration, planned.definition, plugin.ipamType ?? plugin.type);
-  const [granted = defaultLeaseDirectory] = grants.leases?.directories ?? [];
-  const roots = { defaults: [granted, defaultLeaseDirectory], pools: poolsDirectory(configuration.cniDir) };
+function placesOf(
+  { configuration }: CallContext,
+  { planned, list }: UndoneAttachment,
+  plugin: PluginConf,
+): readonly LeasePlace[] {
+  const ipam = plugin.ipamType ?? plugin.type;
+  const roots = leaseRoots(configuration, planned.definition, ipam, poolsDirectory(configuration.cniDir));
   return leasePlacesOf(plugin, list.name, roots);
 }
 
-/** The addresses of the result are looked up by name. Without a result every lease of the network is read. */
-function lookIn(place: LeasePlace, { attachment, list, result }: UndoneAttachment): readonly string[] | "unseen" {
+/**
+ * The addresses that the attachment holds. Every lease of the network is read, unless the plugin is known to call its IPAM plugin: then only those of
+ * the result's addresses.
+ */
+function lookIn(
+  place: LeasePlace,
+  { attachment, list, result }: UndoneAttachment,
+  { type }: PluginConf,
+): readonly string[] | "unseen" {
   const { containerId, ifname } = attachment;
   const addresses = addressesIn(result);
   const owner = { containerId, ifname, ...(place.pool === undefined ? {} : { network: list.name }) };
-  return ownedLeases(place, owner, addresses.length === 0 ? undefined : addresses);
+  return ownedLeases(place, owner, maySkipIpam(type) || addresses.length === 0 ? undefined : addresses);
 }
 
 async function callIpam(

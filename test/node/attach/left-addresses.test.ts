@@ -7,10 +7,10 @@ import { lockSync } from "../../../host/store/locks/file-lock.ts";
 import { filesBelow, leases } from "../../lab/namespaces.ts";
 import { missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";
 import { installRecorder } from "../../lab/recorder.ts";
-import { linkType, missing, referencePlugin, referencePlugins } from "../../lab/requires.ts";
+import { missing, referencePlugin, referencePlugins } from "../../lab/requires.ts";
 import { nothing, openStage, shown, type Attaching, type Stage } from "../../lab/stage.ts";
 
-const missingDevices = missing("addresses that host-device leaves", referencePlugins("host-device"), linkType("dummy"));
+const missingDevices = missing("addresses that host-device leaves", referencePlugins("host-device"));
 
 describe.skipIf(missingForMixed("addresses that plugins leave"))("an address that the plugins' DEL leaves", () => {
   let stage: Stage;
@@ -25,7 +25,12 @@ describe.skipIf(missingForMixed("addresses that plugins leave"))("an address tha
     pod: stage.pod(),
   });
   const journal = (): readonly string[] => filesBelow(join(stage.plexus.state("cni"), "journal"));
-  const hostLocal = (more: object = {}): object => ({ type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases, ...more });
+  const hostLocal = (more: object = {}): object => ({
+    type: "host-local",
+    subnet: "10.10.0.0/24",
+    dataDir: stage.leases,
+    ...more,
+  });
   /** Writes a lease as a plugin does that reserves an address in ADD and forgets it. */
   function lease(address: string, content = "one\r\neth0"): string {
     mkdirSync(join(stage.leases, "pods"), { recursive: true });
@@ -33,17 +38,18 @@ describe.skipIf(missingForMixed("addresses that plugins leave"))("an address tha
     return join(stage.leases, "pods", address);
   }
 
-  describe.skipIf(missingDevices)("of host-device", () => {
-    const attached = async (ipam: object): Promise<ReturnType<typeof attaching>> => {
-      symlinkSync(referencePlugin("host-device") ?? "", join(stage.plexus.cniPath, "host-device"));
-      stage.node.exec(["ip", "link", "add", "dev0", "type", "dummy"]);
-      const each = attaching(stage.network([{ type: "host-device", device: "dev0", ipam }]));
-      await stage.succeed("ADD", each);
-      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
-      stage.steps();
-      return each;
-    };
+  /** Attaches a pod with host-device. */
+  async function attached(ipam: object): Promise<ReturnType<typeof attaching>> {
+    symlinkSync(referencePlugin("host-device") ?? "", join(stage.plexus.cniPath, "host-device"));
+    stage.node.exec(["ip", "link", "add", "dev0", "type", "veth", "peer", "name", "dev1"]);
+    const each = attaching(stage.network([{ type: "host-device", device: "dev0", ipam }]));
+    await stage.succeed("ADD", each);
+    expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+    stage.steps();
+    return each;
+  }
 
+  describe.skipIf(missingDevices)("of host-device", () => {
     test("FI-16: with an empty CNI_NETNS is freed by a DEL of native host-local", async () => {
       const each = await attached(hostLocal());
       each.pod.dispose();
@@ -84,7 +90,7 @@ describe.skipIf(missingForMixed("addresses that plugins leave"))("an address tha
     });
   });
 
-  test("FI-16: of a scripted plugin without a result is freed, and no other lease", async () => {
+  test("FI-16: of a scripted plugin is freed although the result has another address, and no other lease", async () => {
     const recorder = installRecorder(stage.plexus.cniPath, "recorder");
     const each = attaching(stage.network([{ type: "recorder", ipam: hostLocal() }]));
     await stage.succeed("ADD", each);
@@ -137,9 +143,10 @@ describe.skipIf(missingForMixed("addresses that plugins leave"))("an address tha
     installRecorder(stage.plexus.cniPath, "recorder");
     const whereabouts = installRecorder(stage.plexus.cniPath, "whereabouts");
     const unknown = installRecorder(stage.plexus.cniPath, "other-ipam");
-    for (const type of ["whereabouts", "other-ipam"]) {
+    for (const type of ["other-ipam", "whereabouts"]) {
       const each = attaching(stage.network([{ type: "recorder", ipam: { type, range: "10.9.0.0/24" } }]));
       await stage.succeed("ADD", each);
+      whereabouts.clear();
       await stage.succeed("DEL", each);
       expect(whereabouts.calls()).toEqual([]);
       await stage.succeed("ADD", each);
@@ -156,5 +163,19 @@ describe.skipIf(missingForMixed("addresses that plugins leave"))("an address tha
     });
     // A DEL of an IPAM plugin that Plexus does not know might release more than this attachment's address.
     expect(unknown.calls()).toEqual([]);
+  });
+
+  test("FI-22: without an owner is freed when an ADD fails because such leases fill the pool, also without a daemon", async () => {
+    for (const type of ["host-local", "ipam-host-local"]) {
+      const ipam = { type, subnet: "10.10.0.0/28", dataDir: stage.leases };
+      const each = attaching(stage.network([{ type: "bridge", bridge: "br0", ipam }]));
+      for (let host = 2; host < 14; host++) lease(`10.10.0.${host}`, host % 2 === 0 ? "" : "\0\0\0\0");
+      lease("10.10.0.14", "another\r\neth0");
+      const refused = await stage.call("ADD", each);
+      expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("12 leases without an owner were freed")]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.14"]);
+      await stage.succeed("ADD", each);
+      await stage.succeed("DEL", each);
+    }
   });
 });
