@@ -78,7 +78,8 @@ async function ownerExists(objects: ApiObjects, owner: ReservationOwner): Promis
   const { metadata, status } = found.object;
   if (!isJsonObject(metadata) || metadata["uid"] !== uid) return false;
   const phase = isJsonObject(status) ? status["phase"] : undefined;
-  return kind !== "Pod" || (phase !== "Succeeded" && phase !== "Failed");
+  const isFinite = kind === "Pod" || kind === "VirtualMachineInstance";
+  return !isFinite || (phase !== "Succeeded" && phase !== "Failed");
 }
 
 function pathOf(kind: ReservationOwner["kind"], namespace: string, name: string): string {
@@ -87,6 +88,8 @@ function pathOf(kind: ReservationOwner["kind"], namespace: string, name: string)
       return `/api/v1/namespaces/${namespace}/pods/${name}`;
     case "IPAMClaim":
       return `/apis/k8s.cni.cncf.io/v1alpha1/namespaces/${namespace}/ipamclaims/${name}`;
+    case "VirtualMachineInstance":
+      return `/apis/kubevirt.io/v1/namespaces/${namespace}/virtualmachineinstances/${name}`;
     case "StatefulSet":
       return `/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
     default:
