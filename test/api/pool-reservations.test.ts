@@ -145,7 +145,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     const requests = others.flatMap((each) =>
       ["get", "list", "watch", "create", "delete", "patch"].map((verb) => `${verb} ${each}`),
     );
-    api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests, "create events", "patch pods/status"] });
+    api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests, "create events", "list events", "patch pods/status"] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     await applyObjects(objects, "deploy/crd-ipamclaims.yaml");
@@ -240,7 +240,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     expect(different).toMatch(/^10\.191\.0\.1(2[89]|3[0-5])$/);
     expect(different).not.toBe(address);
     // A pod without an instance gets an address of a block.
-    const plain = ["plain", await makePod("plain")] as const;
+    const plain = ["no-machine", await makePod("no-machine")] as const;
     const [ofBlock = ""] = addressesIn(await call(nodes[0], "ADD", plain, { from }));
     expect(ofBlock).toMatch(/^10\.191\.0\.\d+$/);
     expect(ofBlock).not.toMatch(/^10\.191\.0\.1(2[89]|3[0-5])$/);
