@@ -1,9 +1,8 @@
 // Frees the addresses that the plugins of an undone attachment left. Some plugins succeed in DEL without their IPAM plugin: host-device does
 // without a network namespace. Each DEL looks for itself, so nothing must be remembered: not across restarts, not between two rounds.
 
-import type { Attachment } from "../../../src/cni/attachment.ts";
 import { ipamDelChain } from "../../../src/cni/ipam-deletion.ts";
-import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
+import type { PluginConf } from "../../../src/cni/network-list.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { joinFaults } from "../../../src/fault/join-faults.ts";
@@ -12,22 +11,9 @@ import { type LeasePlace, leasePlacesOf, leaseRoots } from "../../../src/reconci
 import { mayLeaveAddress, maySkipIpam } from "../../../src/reconcile/left-addresses.ts";
 import { ownedLeases } from "../../capabilities/leases/owned-leases.ts";
 import { poolsDirectory } from "../../store/files/pools-directory.ts";
-import type { JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { addressesIn } from "./shared-addresses.ts";
-
-/** An attachment whose plugins' DEL succeeded. */
-export interface UndoneAttachment {
-  readonly entry: JournalEntry;
-  readonly planned: PlannedAttachment;
-  readonly list: NetworkList;
-  /** The attachment's final result, if known. */
-  readonly result: string | undefined;
-  /** The attachment as its plugins' DEL named it. */
-  readonly attachment: Attachment;
-  /** Whether the network namespace is gone. */
-  readonly isGone: () => Promise<boolean>;
-}
+import type { UndoneAttachment } from "./undone-attachment.ts";
 
 /**
  * Frees what the attachment still holds. The IPAM plugin's DEL is called by itself; if a lease of host-local remains, its file is removed under

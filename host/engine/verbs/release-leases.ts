@@ -10,7 +10,7 @@ import { runAsync } from "../../capabilities/leases/effect.ts";
 import { ownerlessLeases, removeOwnerless } from "../../capabilities/leases/ownerless.ts";
 import { poolDirectory } from "../../capabilities/leases/scope.ts";
 import type { CallContext } from "../call/call-context.ts";
-import type { UndoneAttachment } from "./free-leases.ts";
+import type { UndoneAttachment } from "./undone-attachment.ts";
 
 /** Maximum milliseconds to wait for another process's lock. */
 const lockDeadlineMs = 10_000;
