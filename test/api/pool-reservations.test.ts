@@ -145,7 +145,9 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     const requests = others.flatMap((each) =>
       ["get", "list", "watch", "create", "delete", "patch"].map((verb) => `${verb} ${each}`),
     );
-    api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests, "create events", "list events", "patch pods/status"] });
+    api = await startApiServer({
+      alsoAllowed: [...poolRequests, ...requests, "create events", "list events", "patch pods/status"],
+    });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     await applyObjects(objects, "deploy/crd-ipamclaims.yaml");
