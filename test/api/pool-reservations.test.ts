@@ -248,8 +248,9 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     expect(ofBlock).not.toMatch(/^10\.191\.0\.1(2[89]|3[0-5])$/);
     await call(nodes[1], "DEL", target, { from });
     await expectSoon(async () => expect(await holdersOf(address, from)).toEqual([]));
+    // The controller looks every 30 s.
     await objects.remove(`${instances}/db`);
-    await expectSoon(async () => expect(await holdersOf(address, from)).toBeUndefined());
+    await vi.waitFor(async () => expect(await holdersOf(address, from)).toBeUndefined(), { timeout: 110_000, interval: 200 });
     await call(nodes[0], "DEL", another, { from });
     await call(nodes[0], "DEL", plain, { from });
   });

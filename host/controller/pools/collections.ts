@@ -17,7 +17,6 @@ export const paths = {
   nodes: "/api/v1/nodes",
   claims: "/apis/k8s.cni.cncf.io/v1alpha1/ipamclaims",
   statefulSets: "/apis/apps/v1/statefulsets",
-  instances: "/apis/kubevirt.io/v1/virtualmachineinstances",
 } as const;
 
 /** Pause before a pool's status follows its blocks, in ms: many nodes claim blocks at the same time. */
@@ -32,7 +31,6 @@ export class PoolCollections {
   /** Owners of reservations. Their watches only say when to look: each decision reads the API. */
   readonly claims: WatchedCollection<Existing>;
   readonly statefulSets: WatchedCollection<Existing>;
-  readonly instances: WatchedCollection<Existing>;
   readonly #onDue: (key: string, afterMs: number) => void;
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
@@ -73,14 +71,13 @@ export class PoolCollections {
         what,
         path,
         metadataOnly: true,
-        // Most clusters do not have the kinds IPAMClaim and VirtualMachineInstance.
+        // Most clusters do not have the kind IPAMClaim.
         absentIsEmpty: true,
         read: storedExistence,
         onChange: (namespace, name) => this.#ownerChanged(kind, namespace, name),
       });
     this.claims = owners("IPAMClaim", "ipamclaims", paths.claims);
     this.statefulSets = owners("StatefulSet", "statefulsets", paths.statefulSets);
-    this.instances = owners("VirtualMachineInstance", "virtualmachineinstances", paths.instances);
   }
 
   get states(): readonly ReflectorState[] {
@@ -107,7 +104,7 @@ export class PoolCollections {
   }
 
   get #all(): readonly Pick<WatchedCollection<unknown>, "state" | "complete" | "start">[] {
-    return [this.pools, this.blocks, this.reservations, this.nodes, this.claims, this.statefulSets, this.instances];
+    return [this.pools, this.blocks, this.reservations, this.nodes, this.claims, this.statefulSets];
   }
 
   /** A pool that goes or changes may make room for another one's ranges. */
