@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lockSync } from "../../../host/store/locks/file-lock.ts";
 import { filesBelow, leases } from "../../lab/namespaces.ts";
+import { manifestsIn } from "../../lab/manifests.ts";
 import { missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";
 import { installRecorder } from "../../lab/recorder.ts";
 import { missing, referencePlugin, referencePlugins } from "../../lab/requires.ts";
@@ -137,6 +138,28 @@ describe.skipIf(missingForMixed("addresses that plugins leave"))("an address tha
     lock?.release();
     expect((await stage.call("DEL", each)).status).toBe(0);
     expect(stage.left()).toEqual(nothing);
+  });
+
+  test("FI-16: in a directory that a bound definition names without a grant is removed by the IPAM plugin only", async () => {
+    installRecorder(stage.plexus.cniPath, "recorder");
+    const cluster = manifestsIn(join(stage.plexus.directory, "manifests"));
+    const elsewhere = stage.plexus.state("elsewhere");
+    // Without ranges native host-local refuses its DEL.
+    const ipam = { type: "host-local", dataDir: elsewhere };
+    cluster.definition("own", { config: JSON.stringify({ cniVersion: "1.0.0", name: "own", type: "recorder", ipam }) });
+    cluster.pod("web", "own");
+    const rule = { namespaces: ["*"], native: { recorder: "*" }, ipam: { "host-local": "*" } };
+    const more = { manifests: cluster.directory, definitions: { trusted: [], rules: [rule] } };
+    const each = { ...attaching(stage.network([{ type: "recorder" }], more)), args: cluster.argsOf("web") };
+    await stage.succeed("ADD", each);
+    const [network = ""] = filesBelow(join(stage.plexus.state("cni"), "results")).flatMap(
+      (name) => /^[^-]+\.own/u.exec(name) ?? [],
+    );
+    mkdirSync(join(elsewhere, network), { recursive: true });
+    writeFileSync(join(elsewhere, network, "10.10.0.9"), "one\r\nnet1");
+    const refused = await stage.call("DEL", each);
+    expect([refused.status, refused.json?.["msg"]]).toEqual([1, expect.stringContaining("is not an allowed directory")]);
+    expect(leases(elsewhere)).toEqual([`${network}/10.10.0.9`]);
   });
 
   test("FI-16: of IPAM whose leases Plexus can't see is freed by one more DEL of it, only without a namespace", async () => {
