@@ -27,6 +27,8 @@ export interface AddressPool extends ObjectMetadata {
   readonly blockSize: number;
   /** How long a block of a node that is gone stays marked before it is freed. */
   readonly freeAfterSeconds: number;
+  /** Whether the pods of a VirtualMachineInstance get one static address, which stays the instance's over a live migration. */
+  readonly keepsInstanceAddresses: boolean;
   /** The number of ranges, from the first one on, that the controller has accepted: no other pool has their addresses. */
   readonly acceptedRanges: number;
   /** The types of the conditions that are True. */
@@ -75,7 +77,9 @@ export function readAddressPool(object: unknown): Reading<AddressPool> {
   if (!ranges.ok) return ranges;
   const exclusions = readSpans(spec["exclude"], "spec.exclude", poolBounds.exclusions);
   if (!exclusions.ok) return exclusions;
-  const { blockSize = defaultBlockSize, freeAfterSeconds = defaultFreeAfterSeconds } = spec;
+  const { blockSize = defaultBlockSize, freeAfterSeconds = defaultFreeAfterSeconds, keepInstanceAddresses = false } = spec;
+  if (typeof keepInstanceAddresses !== "boolean")
+    return problem(`spec.keepInstanceAddresses is ${describeJson(keepInstanceAddresses)}; it must be true or false`);
   const size = readInteger(blockSize, "spec.blockSize", 1, poolBounds.blockSize);
   if (!size.ok) return size;
   if ((size.value & (size.value - 1)) !== 0) return problem(`spec.blockSize is ${size.value}; it must be a power of two`);
@@ -94,6 +98,7 @@ export function readAddressPool(object: unknown): Reading<AddressPool> {
       exclusions: exclusions.value,
       blockSize: size.value,
       freeAfterSeconds: freeAfter.value,
+      keepsInstanceAddresses: keepInstanceAddresses,
       acceptedRanges: acceptedOf(status["acceptedRanges"], ranges.value.length),
       trueConditions: trueConditionsOf(status["conditions"]),
     },

@@ -8,7 +8,7 @@ import { type ObjectMetadata, problem, readParts, type Reading } from "../kube/o
 import { poolApiVersion, readIp, readText } from "./object-reading.ts";
 
 /** The kinds of owners. The address stays reserved until the owner is gone. A StatefulSet owns one address for each of its pods by name. */
-export const reservationOwners = ["Pod", "IPAMClaim", "StatefulSet"] as const;
+export const reservationOwners = ["Pod", "IPAMClaim", "StatefulSet", "VirtualMachineInstance"] as const;
 
 /** The owner of a reservation. */
 export interface ReservationOwner {

@@ -33,7 +33,8 @@ export function wrapFault(reason: Fault, front: string): Fault {
   return { ...reason, msg: `${front}: ${reason.msg}` };
 }
 
-function attachmentStep(
+/** The step of one plugin for an attachment. */
+export function attachmentStep(
   context: AttachmentContext,
   verb: Verb,
   index: number,
@@ -102,7 +103,7 @@ export function* addChain(context: AttachmentContext): Chain<PluginResult> {
 }
 
 /** The cached result in the list's version (L-26). Undefined if there is none, or if the version is older than 0.4.0. */
-function previousResult(context: AttachmentContext, cached: string | undefined): Result<PluginResult | undefined> {
+export function previousResult(context: AttachmentContext, cached: string | undefined): Result<PluginResult | undefined> {
   const { list } = context;
   const passes = versionAtLeast(list.cniVersion, "0.4.0");
   if (!passes.ok) return passes;

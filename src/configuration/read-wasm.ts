@@ -157,6 +157,7 @@ function readLinks(reader: ObjectReader): LinkGrant {
     parents: listOf(reader, "parents", linkPattern),
     uplinks: listOf(reader, "uplinks", linkPattern),
     networks: readNetworks(reader, "networks", networkPattern),
+    podNetworks: readNetworks(reader, "podNetworks", networkPattern),
     nodeAddresses: readNetworks(reader, "nodeAddresses", addressPattern),
     replaceAddresses: reader.boolean("replaceAddresses"),
     podLinks: listOf(reader, "podLinks", linkPattern),

@@ -95,6 +95,17 @@ const links = z.strictObject({
     .describe(
       "Networks that must contain the addresses (with their whole prefix), neighbours and routes of the node's links. Without this key any address is allowed, and the node gets no routes.",
     ),
+  podNetworks: z
+    .array(
+      z
+        .string()
+        .regex(networkPattern.pattern, `must be ${networkPattern.wanted}`)
+        .refine((text) => readCidr(text) !== undefined, "must be a network"),
+    )
+    .optional()
+    .describe(
+      "Networks that must contain the addresses (with their whole prefix) of the pod's links. Without this key a pod may get any address, also one of another network on a granted bridge.",
+    ),
   nodeAddresses: z
     .array(
       z

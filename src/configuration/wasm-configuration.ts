@@ -72,6 +72,11 @@ export interface LinkGrant {
    */
   readonly networks?: readonly string[] | undefined;
   /**
+   * Networks that must contain the addresses of the pod's links, with their whole prefix. Without this list a pod may get any address, also one
+   * of another network on a granted bridge.
+   */
+  readonly podNetworks?: readonly string[] | undefined;
+  /**
    * The addresses, each with its prefix length, that a delegate may add to the node's links or remove from them. Without this list
    * any address is allowed, within `networks`.
    */

@@ -118,6 +118,13 @@ export const lintRules = {
     finds: "Two networks give one bridge addresses of different subnets, which the bridge plugin refuses.",
     remedy: "Use one bridge for each subnet, or set forceAddress.",
   },
+  "instance-address": {
+    severity: "warning",
+    finds:
+      "A virtual machine uses a network whose AddressPool keeps no address for it: the guest keeps its address in a live migration, and another pod gets it, too.",
+    remedy:
+      "Set spec.keepInstanceAddresses of the AddressPool, or give each machine an IPAMClaim: docs/how-to/addresses-across-nodes.md.",
+  },
 } as const satisfies Readonly<Record<string, LintRule>>;
 
 /** A rule's ID. */

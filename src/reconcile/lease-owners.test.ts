@@ -1,8 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseNetworkList } from "../cni/network-list.ts";
+import { defaultWasm } from "../configuration/wasm-configuration.ts";
 import { type Lease, ownershipOf } from "./lease-owners.ts";
-import { leasePlaces } from "./lease-places.ts";
+import { type Grants, leasePlaces, leaseRoots } from "./lease-places.ts";
 
 const lease = (containerId: string, ifname = "eth0", writtenMs = 0): Lease => ({ path: "/l", containerId, ifname, writtenMs });
 const departed = { containerId: "gone", ifname: "eth0", departedMs: 100 };
@@ -57,8 +58,20 @@ test("U-11 lease directories are those of native and WASM host-local", () => {
   expect(places([{ type: "bridge", ipam: { type: "host-local", dataDir: "relative" } }])).toEqual([]);
 });
 
-function places(plugins: readonly object[]): readonly string[] {
+test("U-11 FI-16 lease directories of a component are those of its grant, too", () => {
+  const grants = {
+    wasm: { ...defaultWasm, grants: { "ipam-host-local": { leases: { directories: ["/data/leases", "/more"] } } } },
+  };
+  expect(places([{ type: "bridge", ipam: { type: "ipam-host-local" } }], grants)).toEqual([
+    "/data/leases/pods",
+    "/var/lib/cni/networks/pods",
+  ]);
+  expect(places([{ type: "bridge", ipam: { type: "host-local" } }], grants)).toEqual(["/var/lib/cni/networks/pods"]);
+  expect(places([{ type: "bridge", ipam: { type: "ipam-host-local", dataDir: "/more" } }], grants)).toEqual(["/more/pods"]);
+});
+
+function places(plugins: readonly object[], grants?: Grants): readonly string[] {
   const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name: "pods", plugins }), "test");
   if (!list.ok) throw new Error(list.fault.msg);
-  return leasePlaces(list.value, "/var/lib/cni/networks", "/var/lib/cni/plexus/pools");
+  return leasePlaces(list.value, (type) => leaseRoots(grants, undefined, type, "/var/lib/cni/plexus/pools"));
 }

@@ -29,7 +29,30 @@ function expectSoon<T>(check: () => Promise<T>): Promise<T> {
   return vi.waitFor(check, { timeout: 60_000, interval: 50 });
 }
 
+/** The part of KubeVirt's kind that the controller needs: whether the object exists. */
+const instancesKind = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "virtualmachineinstances.kubevirt.io" },
+  spec: {
+    group: "kubevirt.io",
+    scope: "Namespaced",
+    names: { kind: "VirtualMachineInstance", plural: "virtualmachineinstances", singular: "virtualmachineinstance" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+};
+const instances = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances";
+
 interface ReservingCall {
+  /** The AddressPool. */
+  readonly from?: string;
   readonly claim?: string;
   readonly ipam?: object;
   readonly args?: string;
@@ -42,11 +65,11 @@ function call(
   node: PoolNode,
   verb: string,
   [pod, uid]: readonly [name: string, uid: string],
-  { claim, ipam = {}, args = "", sandbox = "c" }: ReservingCall = {},
+  { claim, ipam = {}, args = "", sandbox = "c", from = pool }: ReservingCall = {},
 ): Promise<Answer> {
   const cni = claim === undefined ? {} : { args: { cni: { "ipam-claim-reference": claim } } };
-  const delegates = [{ type: "ipam-host-local", ...cni, ipam: { type: "ipam-host-local", pool, ...ipam } }];
-  const request = node.request(verb, `${sandbox}-${uid}`, { pool, config: { delegates } });
+  const delegates = [{ type: "ipam-host-local", ...cni, ipam: { type: "ipam-host-local", pool: from, ...ipam } }];
+  const request = node.request(verb, `${sandbox}-${uid}`, { pool: from, config: { delegates } });
   const pairs = [`K8S_POD_NAMESPACE=shop`, `K8S_POD_NAME=${pod}`, `K8S_POD_UID=${uid}`, "IgnoreUnknown=1", args];
   return node.plexus.call({ ...request, args: pairs.filter((pair) => pair !== "").join(";") });
 }
@@ -82,9 +105,24 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
       metadata: { name, namespace: "shop" },
       spec: { network, interface: "eth0" },
     } as ApiObject & KubernetesObject);
+  /** A VirtualMachineInstance as the owner of its pods. */
+  const makeInstance = async (name: string): Promise<Owner> => {
+    const kind = "VirtualMachineInstance";
+    const made = { apiVersion: "kubevirt.io/v1", kind, metadata: { name, namespace: "shop" }, status: { phase: "Running" } };
+    return { apiVersion: "kubevirt.io/v1", kind, name, uid: await create(made) };
+  };
+  /** Makes a pool and waits until the controller has seen it. */
+  const makePool = async (name: string, ranges: readonly object[], spec: object): Promise<void> => {
+    const object = { ...poolObject(name, ranges, spec), metadata: { name } };
+    await expectSoon(() => create(object));
+    await expectSoon(async () => {
+      const stored = JSON.stringify(await objects.get(`/apis/plexus.dev/v1alpha1/addresspools/${name}`));
+      if (!stored.includes("plexus.dev/blocks")) throw new Error("the pool has no finalizer yet");
+    });
+  };
   /** Each holder as `POD NODE`; undefined: no reservation. */
-  const holdersOf = async (address: string): Promise<readonly string[] | undefined> => {
-    const found = await objects.get(`${reservations}/${pool}.${address}`);
+  const holdersOf = async (address: string, from = pool): Promise<readonly string[] | undefined> => {
+    const found = await objects.get(`${reservations}/${from}.${address}`);
     if (found.kind !== "object") return undefined;
     const { holders = [] } = (found.object as unknown as { spec: { holders?: readonly ReservationHolder[] } }).spec;
     return holders.map(({ pod, node }) => `${pod} ${node}`);
@@ -95,25 +133,36 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
   };
 
   beforeAll(async () => {
-    const others = ["pods", "nodes", "ipamclaims", "ipamclaims/status", "statefulsets", "network-attachment-definitions"];
+    const others = [
+      "pods",
+      "nodes",
+      "ipamclaims",
+      "ipamclaims/status",
+      "statefulsets",
+      "virtualmachineinstances",
+      "network-attachment-definitions",
+    ];
     const requests = others.flatMap((each) =>
       ["get", "list", "watch", "create", "delete", "patch"].map((verb) => `${verb} ${each}`),
     );
-    api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests, "create events", "patch pods/status"] });
+    api = await startApiServer({
+      alsoAllowed: [...poolRequests, ...requests, "create events", "list events", "patch pods/status"],
+    });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     await applyObjects(objects, "deploy/crd-ipamclaims.yaml");
+    await create(instancesKind);
+    await expectSoon(async () => {
+      const found = await objects.list(instances);
+      if (found.kind !== "list") throw new Error(found.why);
+    });
     for (const right of daemonRights) await api.admin.create(right);
     await api.namespace("shop");
     for (const name of ["node-1", "node-2"]) await create({ apiVersion: "v1", kind: "Node", metadata: { name } });
-    const kept = poolObject(pool, [{ subnet: "10.190.0.0/24", static: ["10.190.0.128/29", "10.190.0.200"] }], { blockSize: 16 });
-    await expectSoon(() => create({ ...kept, metadata: { name: pool } }));
     const part = poolsPart({ now: () => performance.now(), maxPauseMs: 200 })(partContext(objects));
     controlled = part.run(controller.signal);
-    await expectSoon(async () => {
-      const stored = JSON.stringify(await objects.get(`/apis/plexus.dev/v1alpha1/addresspools/${pool}`));
-      if (!stored.includes("plexus.dev/blocks")) throw new Error("the pool has no finalizer yet");
-    });
+    const kept = [{ subnet: "10.190.0.0/24", static: ["10.190.0.128/29", "10.190.0.200"] }];
+    await makePool(pool, kept, { blockSize: 16 });
     nodes = await Promise.all([openPoolNode("node-1", api.plexus), openPoolNode("node-2", api.plexus)] as const);
   });
   afterAll(async () => {
@@ -170,6 +219,63 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     await call(nodes[0], "DEL", source, { claim: "live" });
     await expectSoon(async () => expect(await holdersOf(address)).toEqual(["target node-2"]));
     await call(nodes[1], "DEL", target, { claim: "live" });
+  });
+
+  test("FI-24: in a pool that says so, a VirtualMachineInstance without a claim keeps its address over a live migration, until it is gone", async () => {
+    const ranges = [{ subnet: "10.191.0.0/24", static: ["10.191.0.128/29"] }];
+    await makePool("machines", ranges, { blockSize: 16, keepInstanceAddresses: true });
+    const from = "machines";
+    const instance = await makeInstance("db");
+    const source = ["virt-launcher-db-a", await makePod("virt-launcher-db-a", instance)] as const;
+    const [address = ""] = addressesIn(await call(nodes[0], "ADD", source, { from }));
+    expect(address).toMatch(/^10\.191\.0\.1(2[89]|3[0-5])$/);
+    // The target has the address of the guest, which the source's DEL does not free.
+    const target = ["virt-launcher-db-b", await makePod("virt-launcher-db-b", instance)] as const;
+    expect(addressesIn(await call(nodes[1], "ADD", target, { from }))).toEqual([address]);
+    expect(await holdersOf(address, from)).toEqual([`${source[0]} node-1`, `${target[0]} node-2`]);
+    await call(nodes[0], "DEL", source, { from });
+    await removePod(source[0]);
+    await expectSoon(async () => expect(await holdersOf(address, from)).toEqual([`${target[0]} node-2`]));
+    const other = await makeInstance("web");
+    const another = ["virt-launcher-web-a", await makePod("virt-launcher-web-a", other)] as const;
+    const [different = ""] = addressesIn(await call(nodes[0], "ADD", another, { from }));
+    expect(different).toMatch(/^10\.191\.0\.1(2[89]|3[0-5])$/);
+    expect(different).not.toBe(address);
+    // A pod without an instance gets an address of a block.
+    const plain = ["no-machine", await makePod("no-machine")] as const;
+    const [ofBlock = ""] = addressesIn(await call(nodes[0], "ADD", plain, { from }));
+    expect(ofBlock).toMatch(/^10\.191\.0\.\d+$/);
+    expect(ofBlock).not.toMatch(/^10\.191\.0\.1(2[89]|3[0-5])$/);
+    await call(nodes[1], "DEL", target, { from });
+    await expectSoon(async () => expect(await holdersOf(address, from)).toEqual([]));
+    // The controller looks every 30 s.
+    await objects.remove(`${instances}/db`);
+    await vi.waitFor(async () => expect(await holdersOf(address, from)).toBeUndefined(), { timeout: 110_000, interval: 200 });
+    await call(nodes[0], "DEL", another, { from });
+    await call(nodes[0], "DEL", plain, { from });
+  });
+
+  test("FI-24: in another pool, the pod of a VirtualMachineInstance without a claim gets a warning Event, and no other pod does", async () => {
+    const instance = await makeInstance("lost");
+    const pods = [
+      ["virt-launcher-lost-a", await makePod("virt-launcher-lost-a", instance)],
+      ["virt-launcher-not", await makePod("virt-launcher-not")],
+    ] as const;
+    for (const pod of pods.toReversed()) await call(nodes[0], "ADD", pod);
+    const event = await expectSoon(async () => {
+      const listed = await objects.list("/api/v1/namespaces/shop/events");
+      if (listed.kind !== "list") throw new Error(listed.why);
+      const all = listed.items as unknown as readonly { reason: string; message: string; involvedObject: { name: string } }[];
+      const found = all.filter(({ reason }) => reason === "AddressNotKept");
+      expect(found).toHaveLength(1);
+      return found[0];
+    });
+    expect(event).toMatchObject({
+      type: "Warning",
+      involvedObject: { kind: "Pod", name: "virt-launcher-lost-a" },
+      message: expect.stringContaining("set spec.keepInstanceAddresses of the pool, or use an IPAMClaim"),
+    });
+    for (const pod of pods) await call(nodes[0], "DEL", pod);
   });
 
   test("a StatefulSet's pod that is made again on another node keeps its address by name, and other pods get other addresses", async () => {

@@ -2,17 +2,16 @@
 
 import { defaultJail } from "../../host/sandbox/launcher/jail.ts";
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join, relative } from "node:path";
 
 import { vi } from "vitest";
 import { Daemon } from "../../host/programs/plexusd/daemon.ts";
-import { isRecycledFile } from "../../host/store/files/recycled-files.ts";
 import type { Finding, RoundReport } from "../../host/node/reconcile/finding.ts";
 import { filesBelow } from "./namespaces.ts";
 import { type Answer, dist, type InstallationInit } from "./plexus.ts";
 import { startAgent, type TestAgent } from "./agent.ts";
 import { mixedInstallation } from "./mixed-network.ts";
-import { type Attaching, type LeftFiles, openStage, type Stage } from "./stage.ts";
+import { type Attaching, isPermanent, type LeftFiles, openStage, type Stage } from "./stage.ts";
 
 /** Changes a journal entry as if it had been written in an earlier boot. */
 export function asOfEarlierBoot(path: string): void {
@@ -157,10 +156,12 @@ export class ReconcileNode {
     return { ...files, state: files.state.filter((path) => !path.startsWith("configurations/")) };
   }
 
-  /** Contents of all files of state and leases, except recycled files. */
+  /** Contents of all files of state and leases, except recycled files and the list of lease directories. */
   contents(): ReadonlyMap<string, string> {
     const all = [this.state, this.stage.leases].flatMap((root) => filesBelow(root).map((path) => join(root, path)));
-    return new Map(all.filter((path) => !isRecycledFile(basename(path))).map((path) => [path, readFileSync(path, "latin1")]));
+    return new Map(
+      all.filter((path) => !isPermanent(relative(this.state, path))).map((path) => [path, readFileSync(path, "latin1")]),
+    );
   }
 
   async dispose(): Promise<void> {

@@ -55,6 +55,11 @@ export function networkOfLease(content: string): string | undefined {
   return content.trim().split(LINE_BREAK)[2];
 }
 
+/** Whether a lease's content names no owner. A power loss may leave a file empty, or with zeros in the place of its content. */
+export function isOwnerless(content: string): boolean {
+  return /^[\0\s]*$/u.test(content);
+}
+
 /** A function that decides by a lease's content whether the lease is `owner`'s. */
 export function holdingOf(owner: Owner): (content: string) => Holding {
   const full = contentOf(owner);

@@ -147,3 +147,17 @@ test("GC frees only leases of containers that it knows", () => {
   expect(run(gc.retain({ set: 0 }, [{ containerId: "valid", ifname: "eth0" }]))).toEqual({ ok: 1 });
   expect(readdirSync(join(standard, "net")).filter((name) => name.startsWith("10."))).toEqual(["10.1.0.2", "10.1.0.3"]);
 });
+
+test("FI-22: a GC frees leases without an owner, and none of an owner that the journal does not know, also in a pool of the cluster", () => {
+  const lost = { "10.1.0.1": "", "10.1.0.2": "\0\0\0", "10.1.0.3": "\r\n" };
+  const kept = { "10.1.0.4": "foreign\r\neth0", "10.1.0.5": "valid\r\neth0\r\nnet" };
+  const gc = { network: "net", verb: "gc", defaultDirectory: standard, knownContainers: new Set(["valid"]) } as const;
+  for (const pool of [undefined, { name: "pool", root: standard }]) {
+    const directory = join(standard, pool?.name ?? "net");
+    mkdirSync(directory, { recursive: true });
+    for (const [name, content] of Object.entries({ ...lost, ...kept })) writeFileSync(join(directory, name), content);
+    const valid = [{ containerId: "valid", ifname: "eth0" }];
+    expect(run(leasesFor({ ...gc, pool }).retain({ set: 0 }, valid))).toEqual({ ok: pool === undefined ? 4 : 3 });
+    expect(readdirSync(directory)).toEqual(expect.arrayContaining(pool === undefined ? ["10.1.0.4"] : Object.keys(kept)));
+  }
+});

@@ -11,7 +11,7 @@ import { type AllowedDirectory, allowedDirectory } from "../../store/files/allow
 import { type LeaseDirectory, leaseDirectory } from "./directory.ts";
 import * as disk from "./disk.ts";
 import type { LeaseOperation } from "./effect.ts";
-import { networkOfLease, type Owner } from "./lease-file.ts";
+import { isOwnerless, networkOfLease, type Owner } from "./lease-file.ts";
 import type { LeaseMemory } from "./lease-memory.ts";
 import type { Span } from "./ring.ts";
 import type { LeasesAddressRange, LeasesCapability, LeasesPool } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
@@ -106,9 +106,11 @@ export function leasesFor(scope: LeaseScope, leases: LeaseStore = disk): LeaseOp
       const store = poolOf(scope, pool);
       const { knownContainers, network } = scope;
       const mayFree = (content: string): boolean =>
-        (scope.pool === undefined || networkOfLease(content) === network) &&
-        // The first line of a lease is its container's id.
-        (knownContainers?.has(content.split("\n", 1)[0]?.trim() ?? "") ?? true);
+        // Under the directory's lock a lease without an owner is nobody's: host-local writes the owner before it releases the lock.
+        isOwnerless(content) ||
+        ((scope.pool === undefined || networkOfLease(content) === network) &&
+          // The first line of a lease is its container's id.
+          (knownContainers?.has(content.split("\n", 1)[0]?.trim() ?? "") ?? true));
       const owners = valid.map((owner) => ownerIn(scope, owner));
       return store.ok ? witOutcome(yield* leases.retain(store.value, owners, mayFree)) : refuse(store.fault);
     },

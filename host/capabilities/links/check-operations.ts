@@ -57,7 +57,7 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
       else if (use !== "remove") pod.add(name);
     }
     const outside = networkOutsideGrant(scope, operation);
-    if (outside !== undefined) return failed(denied(scope, "networks", `${label}: ${outside}`));
+    if (outside !== undefined) return failed(denied(scope, outside.key, `${label}: ${outside.request}`));
     const ungranted = ungrantedNodeAddress(scope, operation);
     if (ungranted !== undefined) return failed(denied(scope, ungranted.key, `${label}: ${ungranted.request}`));
   }

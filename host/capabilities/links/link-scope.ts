@@ -45,6 +45,7 @@ export type GrantKey =
   | "parents"
   | "uplinks"
   | "networks"
+  | "podNetworks"
   | "nodeAddresses"
   | "replaceAddresses"
   | "podLinks"

@@ -1,18 +1,22 @@
-// Checks that addresses, routes and neighbours of the node's links lie in the granted networks: they redirect the node's own traffic,
-// regardless of their link. No I/O.
+// Checks that addresses, routes and neighbours lie in the granted networks. Those of the node's links redirect the node's own traffic, regardless of
+// their link; those of the pod's links may be another pod's on a bridge that networks share. No I/O.
 
 import { type Cidr, cidrContains, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 import type { LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { linkText, type LinkScope } from "./link-scope.ts";
 
 /** The request that lies outside of all granted networks, for messages; undefined: there is none. */
-export function networkOutsideGrant({ grant }: LinkScope, operation: LinksOperation): string | undefined {
-  const asked = requestOnNode(operation);
+export function networkOutsideGrant(
+  { grant }: LinkScope,
+  operation: LinksOperation,
+): { readonly key: "networks" | "podNetworks"; readonly request: string } | undefined {
+  const asked = requestOf(operation);
   if (asked === undefined) return undefined;
-  const { request, network, needsGrant } = asked;
-  if (grant.networks === undefined && !needsGrant) return undefined;
-  const granted = (grant.networks ?? []).flatMap((text) => readCidr(text) ?? []);
-  return granted.some((each) => contains(each, network)) ? undefined : request;
+  const { key, request, network, needsGrant } = asked;
+  const networks = grant[key];
+  if (networks === undefined && !needsGrant) return undefined;
+  const granted = (networks ?? []).flatMap((text) => readCidr(text) ?? []);
+  return granted.some((each) => contains(each, network)) ? undefined : { key, request };
 }
 
 /** The address of the node that the grant does not allow, with the key that would allow it; undefined: there is none. */
@@ -39,17 +43,24 @@ function sameAddress(left: string, right: string): boolean {
   return one.prefix === other.prefix && one.address.family === other.address.family && one.address.value === other.address.value;
 }
 
-/** `needsGrant`: a grant without `networks` allows none of these. */
-function requestOnNode(
-  operation: LinksOperation,
-): { readonly request: string; readonly network: Cidr | undefined; readonly needsGrant: boolean } | undefined {
+/** A request that a list of the grant must cover. `needsGrant`: a grant without the list allows none of these. */
+interface BoundRequest {
+  readonly key: "networks" | "podNetworks";
+  readonly request: string;
+  readonly network: Cidr | undefined;
+  readonly needsGrant: boolean;
+}
+
+function requestOf(operation: LinksOperation): BoundRequest | undefined {
   switch (operation.tag) {
     case "add-address":
     case "ensure-address":
     case "delete-address": {
       const { link, address } = operation.val;
-      if (link.place === "pod") return undefined;
-      return { request: `${address} on ${linkText("host", link.name)}`, network: readCidr(address), needsGrant: false };
+      // A delegate removes what the pod has: it may have been added under another grant.
+      if (link.place === "pod" && operation.tag === "delete-address") return undefined;
+      const key = link.place === "pod" ? "podNetworks" : "networks";
+      return { key, request: `${address} on ${linkText(link.place, link.name)}`, network: readCidr(address), needsGrant: false };
     }
     case "add-neighbour":
     case "delete-neighbour": {
@@ -58,14 +69,14 @@ function requestOnNode(
       const address = readAddress(neighbour.address);
       const network = address && { address, prefix: address.family === 4 ? 32 : 128 };
       const request = `the neighbour ${neighbour.address} of ${linkText("host", link.name)}`;
-      return { request, network, needsGrant: false };
+      return { key: "networks", request, network, needsGrant: false };
     }
     case "add-route":
     case "delete-route": {
       const { link, route } = operation.val;
       if (link?.place !== "host") return undefined;
       const request = `the route ${route.dst} over ${linkText("host", link.name)}`;
-      return { request, network: readCidr(route.dst), needsGrant: true };
+      return { key: "networks", request, network: readCidr(route.dst), needsGrant: true };
     }
     default:
       return undefined;

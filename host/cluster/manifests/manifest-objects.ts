@@ -21,6 +21,8 @@ export interface ManifestObject {
 /** The content of one manifest file. */
 export interface ManifestContent {
   readonly objects: readonly ManifestObject[];
+  /** Objects of the further kinds that the reader asked for, as they are. */
+  readonly others: readonly Readonly<Record<string, unknown>>[];
   /** One sentence for each unreadable document, with the file's name. */
   readonly problems: readonly string[];
 }
@@ -30,13 +32,23 @@ const versions: Readonly<Record<ManifestKind, string>> = {
   NetworkAttachmentDefinition: "k8s.cni.cncf.io/v1",
 };
 
-/** Reads a file's objects; other kinds are ignored silently. */
-export async function readObjects(path: string, text: string): Promise<ManifestContent> {
+/** Reads a file's objects; other kinds are ignored silently, except for `further`. */
+export async function readObjects(path: string, text: string, further: ReadonlySet<string> = noKinds): Promise<ManifestContent> {
   const read = path.endsWith(".json") ? readJson(path, text) : await readYaml(path, text);
   const objects: ManifestObject[] = [];
   const problems = [...read.problems];
   for (const document of read.documents) sort(document, undefined, path, objects, problems);
-  return { objects, problems };
+  const others = further.size === 0 ? [] : read.documents.flatMap(itemsOf).filter(({ kind }) => further.has(String(kind)));
+  return { objects, others, problems };
+}
+
+const noKinds: ReadonlySet<string> = new Set();
+
+/** The objects of a document: the items of a list, or the object itself. */
+function itemsOf(document: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (!isJsonObject(document)) return [];
+  const items = textOf(document, "kind")?.endsWith("List") === true ? document["items"] : undefined;
+  return Array.isArray(items) ? items.filter(isJsonObject) : [document];
 }
 
 interface Documents {

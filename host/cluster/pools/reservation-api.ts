@@ -12,6 +12,8 @@ import {
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
+import { type EventContent, eventsPath, eventText, type InvolvedObject } from "../../../src/kube/event.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
 import type { ApiObject, ApiObjects } from "../kube/api-objects.ts";
 
 /** The owner of a pod that controls it. */
@@ -112,6 +114,12 @@ export class ReservationApi {
     const written = await this.#objects.patch(`${claimPath(namespace, name)}/status`, { metadata: { uid }, status: { ips } });
     if (written.kind === "object") return ok(undefined);
     return failed(fault("POOL_UNAVAILABLE", `the status of IPAMClaim ${namespace}/${name} cannot be written: ${written.why}`));
+  }
+
+  /** Creates an Event. Best effort: the log has the text, too. */
+  async createEvent(object: InvolvedObject, content: EventContent): Promise<void> {
+    const text: unknown = JSON.parse(eventText(object, content, new Date(), shortHash));
+    if (isJsonObject(text)) await this.#objects.create(eventsPath(object.eventNamespace), text);
   }
 
   async #object(path: string, what: string): Promise<Result<ApiObject>> {

@@ -12,7 +12,10 @@ import { nodePresence } from "./node-presence.ts";
 import { poolTarget } from "./pool-events.ts";
 
 const done: WorkOutcome = { kind: "done" };
-/** Pause between looks at a pod that is bound to a node that is gone, or that owns a reservation without a holder, in ms. */
+/**
+ * Pause between looks at a pod that is bound to a node that is gone, or at a pod or an instance that owns a reservation without a holder, in ms. Instances
+ * are not watched: most clusters do not have their kind.
+ */
 const podsMs = 30_000;
 /** Pause between looks at other owners, in ms. A watch tells of their end sooner. */
 const ownersMs = 600_000;
@@ -55,7 +58,7 @@ export class ReservationWork {
   async #checkOwner({ name, uid, resourceVersion, pool, owner }: AddressReservation): Promise<WorkOutcome> {
     const exists = await ownerExists(this.#context.objects, owner);
     if (typeof exists !== "boolean") return exists;
-    if (exists) return { kind: "again", afterMs: owner.kind === "Pod" ? podsMs : ownersMs };
+    if (exists) return { kind: "again", afterMs: endsByItself(owner.kind) ? podsMs : ownersMs };
     // A daemon that adds a holder meanwhile changes the resourceVersion.
     const removed = await this.#context.objects.remove(`${paths.reservations}/${name}`, { uid, resourceVersion });
     const poolUid = this.#collections.pools.get("", pool)?.metadata.uid;
@@ -78,7 +81,12 @@ async function ownerExists(objects: ApiObjects, owner: ReservationOwner): Promis
   const { metadata, status } = found.object;
   if (!isJsonObject(metadata) || metadata["uid"] !== uid) return false;
   const phase = isJsonObject(status) ? status["phase"] : undefined;
-  return kind !== "Pod" || (phase !== "Succeeded" && phase !== "Failed");
+  return !endsByItself(kind) || (phase !== "Succeeded" && phase !== "Failed");
+}
+
+/** Whether objects of the kind end by themselves: an ended one does not count. */
+function endsByItself(kind: ReservationOwner["kind"]): boolean {
+  return kind === "Pod" || kind === "VirtualMachineInstance";
 }
 
 function pathOf(kind: ReservationOwner["kind"], namespace: string, name: string): string {
@@ -87,6 +95,8 @@ function pathOf(kind: ReservationOwner["kind"], namespace: string, name: string)
       return `/api/v1/namespaces/${namespace}/pods/${name}`;
     case "IPAMClaim":
       return `/apis/k8s.cni.cncf.io/v1alpha1/namespaces/${namespace}/ipamclaims/${name}`;
+    case "VirtualMachineInstance":
+      return `/apis/kubevirt.io/v1/namespaces/${namespace}/virtualmachineinstances/${name}`;
     case "StatefulSet":
       return `/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
     default:

@@ -13,6 +13,7 @@ import type { Shim } from "../../protocol/shim.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import type { Journal } from "../../store/journal/journal.ts";
 import type { Abandoned } from "../../store/journal/abandoned.ts";
+import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { CallDeadline } from "./call-deadline.ts";
 import type { PluginFinder } from "../steps/plugin-finder.ts";
 import type { PassedOverStep } from "../../../src/cni/failed-step.ts";
@@ -73,6 +74,8 @@ export interface CallContext {
   readonly warn: (text: string) => void;
   /** The locks that keep other calls out. */
   readonly locks: CallLocks;
+  /** Takes a lock on a file that other programs use, too. */
+  readonly takeLock: TakeLock;
 }
 
 /** The parts of a call that planning an ADD reads. Planning changes nothing on the node. */

@@ -196,7 +196,7 @@ export function contextOf(
   const resources: CallResources = { shim, configuration, plugins, delegates, deadline, nestedCallDirectory, output, trace, now };
   const cluster = once(() => deps.cluster(withinCall(configuration, deadline)));
   return {
-    // No spread syntax: V8 would define each of the 15 members after it as a dynamic key, which takes 1600 instructions each.
+    // No spread syntax: V8 would define each of the 16 members after it as a dynamic key, which takes 1600 instructions each.
     document,
     configuration,
     deadline,
@@ -218,6 +218,7 @@ export function contextOf(
     devices: once(() => devicesOf(call)),
     claimedDevices: once(() => claimedDevicesOf(call, configuration, cluster)),
     locks: callLocks(deps, configuration.cniDir, () => Math.min(lockDeadlineMs, Math.floor(deadline.stepMs))),
+    takeLock: deps.takeLock,
     plugins,
     shim: deps.shim,
     runStep(chain, maxMs = Infinity) {

@@ -31,9 +31,13 @@ export function entriesOf(journal: Journal): readonly JournalEntry[] {
   });
 }
 
-/** The addresses in a result, without prefix lengths; none for an attachment that is undone. */
-function addressesOf({ result = "{}", undone }: JournalEntry["progress"][number]): readonly string[] {
-  if (undone) return [];
+/** The addresses of an attachment's result; none for an attachment that is undone. */
+function addressesOf({ result, undone }: JournalEntry["progress"][number]): readonly string[] {
+  return undone ? [] : addressesIn(result);
+}
+
+/** The addresses in a result, without prefix lengths. */
+export function addressesIn(result = "{}"): readonly string[] {
   try {
     const value: unknown = JSON.parse(result);
     if (!isJsonObject(value)) return [];

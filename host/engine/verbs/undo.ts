@@ -16,6 +16,7 @@ import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../
 import type { EntryKeeper } from "../../store/journal/entry-file.ts";
 import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts";
 import type { CallContext } from "../call/call-context.ts";
+import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
@@ -106,7 +107,24 @@ function listOf(context: CallContext, { conflist, network }: PlannedAttachment):
   return parseNetworkList(conflist, `journalled configuration of ${network}`);
 }
 
+/** Runs the plugins' DEL, and frees the addresses that it left. */
 async function undoAttachment(
+  context: CallContext,
+  entry: JournalEntry,
+  planned: PlannedAttachment,
+  list: NetworkList,
+  progress: AttachmentProgress,
+  netns: string,
+): Promise<Result<void>> {
+  const undone = await undoSteps(context, entry, planned, list, progress, netns);
+  if (!undone.ok || !list.plugins.some(({ type, ipamType }) => mayLeaveAddress(ipamType ?? type))) return undone;
+  const { freeLeases } = await import("./free-leases.ts");
+  const isGone = (): Promise<boolean> => isNamespaceGone(context, entry, netns);
+  const attachment = attachmentOf(entry, planned, netns);
+  return freeLeases(context, { entry, planned, list, result: progress.result, attachment, isGone });
+}
+
+async function undoSteps(
   context: CallContext,
   entry: JournalEntry,
   planned: PlannedAttachment,

@@ -16,6 +16,8 @@ import { definedNetwork, type NamedList, originOf } from "../explain/networks.ts
 export interface LintTarget {
   readonly networks: readonly NamedList[];
   readonly findings: readonly LintFinding[];
+  /** Further objects of a manifest. */
+  readonly others?: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** The configuration under which definitions are read. */

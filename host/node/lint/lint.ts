@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { filesWith } from "../../../src/cni/config-directory.ts";
 import { finding, type LintFinding, type LintSource, sortedFindings } from "../../../src/lint/finding.ts";
+import { instanceAddresses, keepingPoolIn, machineIn } from "../../../src/lint/instance-addresses.ts";
 import { lintNetworks } from "../../../src/lint/network-rules.ts";
 import { type ManifestObject, readObjects } from "../../cluster/manifests/manifest-objects.ts";
 import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
@@ -25,6 +26,9 @@ export interface LintInit {
   readonly config: string;
   readonly cniPath: string;
 }
+
+/** Kinds besides definitions that rules look at. */
+const furtherKinds: ReadonlySet<string> = new Set(["VirtualMachine", "VirtualMachineInstance", "AddressPool"]);
 
 /** The document of `plexusctl lint -o json`. */
 export interface LintReport {
@@ -53,7 +57,16 @@ export async function lint({ files, node, objects, config, cniPath }: LintInit):
     const list = networks[index];
     return list === undefined ? [] : stepFindings(lintNetworkOf(list), network);
   });
-  const findings = [...targets.flatMap((each) => each.findings), ...steps, ...lintNetworks(networks.map(lintNetworkOf))];
+  const known = networks.map(lintNetworkOf);
+  const others = targets.flatMap((each) => each.others ?? []);
+  const machines = others.flatMap((each) => machineIn(each) ?? []);
+  const keepingPools = new Set(others.flatMap((each) => keepingPoolIn(each) ?? []));
+  const findings = [
+    ...targets.flatMap((each) => each.findings),
+    ...steps,
+    ...lintNetworks(known),
+    ...instanceAddresses(known, machines, keepingPools),
+  ];
   return { apiVersion: "plexus/v1", kind: "LintReport", networks: networks.length, findings: sortedFindings(findings) };
 }
 
@@ -78,12 +91,12 @@ async function lintFile(file: string, { settings, cniPath }: LintTerms): Promise
 
 async function lintManifest(file: string, text: string, terms: LintTerms): Promise<LintTarget> {
   const source = originOf(file, text);
-  const { objects, problems } = await readObjects(file, text);
+  const { objects, others, problems } = await readObjects(file, text, furtherKinds);
   const unreadable = problems.map((message) =>
     finding("unreadable-configuration", { source: yamlSource(file, message), object: "", offset: 0, message }),
   );
   const definitions = objects.filter(({ kind }) => kind === "NetworkAttachmentDefinition");
-  if (definitions.length === 0 && unreadable.length === 0) {
+  if (definitions.length === 0 && others.length === 0 && unreadable.length === 0) {
     const message = "has neither a network configuration nor a NetworkAttachmentDefinition";
     return { networks: [], findings: [finding("unreadable-file", { source, object: "", offset: 0, message })] };
   }
@@ -92,6 +105,7 @@ async function lintManifest(file: string, text: string, terms: LintTerms): Promi
   return {
     networks: targets.flatMap(({ networks }) => networks),
     findings: [...unreadable, ...targets.flatMap(({ findings }) => findings)],
+    others,
   };
 }
 

@@ -2,10 +2,9 @@
 
 import { lstatSync } from "node:fs";
 import { parseNetworkList } from "../../../src/cni/network-list.ts";
-import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { poolsDirectory } from "../../store/files/pools-directory.ts";
-import { leasePlaces } from "../../../src/reconcile/lease-places.ts";
+import { type Grants, leasePlaces, leaseRoots } from "../../../src/reconcile/lease-places.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { fileNameOf, type JournalKey } from "../../store/journal/entry-file.ts";
 import type { Journal } from "../../store/journal/journal.ts";
@@ -39,15 +38,19 @@ export interface Listed {
   readonly damaged: readonly DamagedEntry[];
 }
 
+type GrantsOf = (configuration: string) => Grants | undefined;
+
 /** The list of one journal. */
 export class EntryList {
   readonly #journal: Journal;
   readonly #poolsRoot: string;
+  readonly #grantsOf: GrantsOf;
   #known: ReadonlyMap<string, ListedEntry> = new Map();
 
-  /** The journal is in the state directory `cniDir`. */
-  constructor(journal: Journal, cniDir: string) {
+  /** The journal is in the state directory `cniDir`. `grantsOf`: the grants of a configuration, by its name; undefined if it is not known. */
+  constructor(journal: Journal, cniDir: string, grantsOf: GrantsOf = () => undefined) {
     this.#journal = journal;
+    this.#grantsOf = grantsOf;
     this.#poolsRoot = poolsDirectory(cniDir);
   }
 
@@ -68,10 +71,32 @@ export class EntryList {
       }
       const loaded = this.#journal.load(key);
       if (!loaded.ok) damaged.push({ key, why: loaded.fault.msg });
-      else if (loaded.value !== undefined) known.set(name, listed(key, version, loaded.value, this.#poolsRoot));
+      else if (loaded.value !== undefined) known.set(name, this.#listed(key, version, loaded.value));
     }
     this.#known = known;
     return { ok: true, value: { entries: [...known.values()], damaged } };
+  }
+
+  #listed(key: JournalKey, { text, writtenMs }: Version, entry: JournalEntry): ListedEntry {
+    const begun = Date.parse(entry.plan.begun ?? "");
+    return {
+      key,
+      id: `${fileNameOf(key)} ${entry.plan.begun ?? ""} ${entry.plan.netns}`,
+      version: text,
+      entry,
+      begunMs: Number.isNaN(begun) ? writtenMs : begun,
+      touchedMs: writtenMs,
+      leasePlaces: this.#placesOf(entry),
+    };
+  }
+
+  #placesOf({ plan }: JournalEntry): readonly string[] {
+    const grants = this.#grantsOf(plan.network);
+    const places = plan.attachments.flatMap(({ conflist, network, definition }) => {
+      const list = conflist === "" ? undefined : parseNetworkList(conflist, `journalled configuration of ${network}`);
+      return list?.ok === true ? leasePlaces(list.value, (type) => leaseRoots(grants, definition, type, this.#poolsRoot)) : [];
+    });
+    return [...new Set(places)];
   }
 }
 
@@ -89,25 +114,4 @@ function versionOf(path: string): Version | undefined {
 /** Whether the entry's file is unchanged since it was listed. */
 export function isUnchanged(journal: Journal, { key, version }: ListedEntry): boolean {
   return versionOf(journal.pathOf(key))?.text === version;
-}
-
-function listed(key: JournalKey, { text, writtenMs }: Version, entry: JournalEntry, poolsRoot: string): ListedEntry {
-  const begun = Date.parse(entry.plan.begun ?? "");
-  return {
-    key,
-    id: `${fileNameOf(key)} ${entry.plan.begun ?? ""} ${entry.plan.netns}`,
-    version: text,
-    entry,
-    begunMs: Number.isNaN(begun) ? writtenMs : begun,
-    touchedMs: writtenMs,
-    leasePlaces: placesOf(entry, poolsRoot),
-  };
-}
-
-function placesOf(entry: JournalEntry, poolsRoot: string): readonly string[] {
-  const places = entry.plan.attachments.flatMap(({ conflist, network }) => {
-    const list = conflist === "" ? undefined : parseNetworkList(conflist, `journalled configuration of ${network}`);
-    return list?.ok === true ? leasePlaces(list.value, defaultLeaseDirectory, poolsRoot) : [];
-  });
-  return [...new Set(places)];
 }

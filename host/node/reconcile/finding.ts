@@ -21,6 +21,8 @@ export type FindingReason =
   | "kept-lease"
   /** The journal never had the lease's owner. */
   | "not-ours"
+  /** The lease's content is lost, so it names no owner. */
+  | "ownerless"
   | "unreadable"
   | "killed-call";
 
@@ -112,6 +114,7 @@ const reasons: Readonly<Record<FindingReason, string>> = {
   "given-up": "DEL was given up",
   "kept-lease": "attachment was undone, but its lease remains",
   "not-ours": "owner is not in the journal",
+  ownerless: "lease has no owner, because its content was lost",
   unreadable: "cannot be read",
   "killed-call": "left by killed calls",
 };

@@ -1,11 +1,14 @@
 // Keeps Plexus' own configuration as the runtime last passed it. The reconciler needs its grants, limits and directories before the first
 // call after a reboot, and the daemon cannot read the runtime's files.
 
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { runtimeKeys } from "../../../src/configuration/keys.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { editMembers, parseDocument } from "../../../src/json/document.ts";
 import { checkNetworkName } from "../../../src/cni/names.ts";
+import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
 import { storeFault, writeDurably } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
@@ -20,6 +23,7 @@ const keysPerCall: ReadonlyMap<string, undefined> = new Map(runtimeKeys.map((key
 export class KeptConfigurations {
   readonly directory: string;
   readonly #written = new Map<string, string>();
+  readonly #parsed = new Map<string, { readonly configuration: HostConfiguration | undefined }>();
 
   constructor(stateDirectory: string) {
     this.directory = join(stateDirectory, "configurations");
@@ -45,6 +49,39 @@ export class KeptConfigurations {
   load(name: string): Result<string | undefined> {
     const path = this.#pathOf(name);
     return path.ok ? this.#read(path.value) : path;
+  }
+
+  /** Forgets what `read` has answered: a configuration's file (`configFile`) may have changed. */
+  forget(): void {
+    this.#parsed.clear();
+  }
+
+  /** The configuration as a call's; undefined if there is none, or if it can't be read. The answer is kept until `forget`. */
+  read(name: string): HostConfiguration | undefined {
+    const known = this.#parsed.get(name);
+    if (known !== undefined) return known.configuration;
+    const read = this.#parse(name);
+    this.#parsed.set(name, { configuration: read });
+    return read;
+  }
+
+  /** The names of all stored configurations. */
+  names(): readonly string[] {
+    try {
+      return readdirSync(this.directory).filter((name) => checkNetworkName(name).ok);
+    } catch {
+      // No call has come yet.
+      return [];
+    }
+  }
+
+  #parse(name: string): HostConfiguration | undefined {
+    const text = this.load(name);
+    if (!text.ok || text.value === undefined) return undefined;
+    const document = parseDocument(text.value, { what: `configuration ${name}` });
+    // A DEL tolerates more than an ADD: the attachments of a configuration that is wrong by now are looked after, too.
+    const read = document.ok ? readCallConfiguration({ verb: "DEL", path: "" }, document.value) : document;
+    return read.ok ? read.value.configuration : undefined;
   }
 
   #textOf(path: string): string | undefined {

@@ -3,28 +3,40 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { readAddress } from "../../../src/net/ip.ts";
 import type { Lease } from "../../../src/reconcile/lease-owners.ts";
-import { LeaseReader } from "../../capabilities/leases/lease-file.ts";
+import { isOwnerless, LeaseReader } from "../../capabilities/leases/lease-file.ts";
 import { inTurns } from "./in-turns.ts";
 
 /** Maximum files of one directory that one round reads. */
 const maxFiles = 8192;
 
-/** The leases in the directory; empty if the directory does not exist or the daemon may not read it. */
-export async function leasesIn(directory: string): Promise<readonly Lease[]> {
+/** A lease whose content names no owner. */
+export type OwnerlessLease = Pick<Lease, "path" | "writtenMs">;
+
+/** The leases of directories. */
+export interface LeaseList {
+  readonly leases: readonly Lease[];
+  readonly ownerless: readonly OwnerlessLease[];
+}
+
+/** The leases in the directory; none if the directory does not exist or the daemon may not read it. */
+export async function leasesIn(directory: string): Promise<LeaseList> {
   const reader = new LeaseReader();
   const leases: Lease[] = [];
+  const ownerless: OwnerlessLease[] = [];
   for await (const name of inTurns(addressesIn(directory))) {
     const path = `${directory}/${name}`;
     const content = attempt(() => reader.read(path));
     const stats = attempt(() => lstatSync(path, { throwIfNoEntry: false }));
-    const [containerId = "", ifname = ""] = (content ?? "").trim().split(/\r?\n/u);
-    if (containerId !== "" && stats !== undefined) leases.push({ path, containerId, ifname, writtenMs: stats.mtimeMs });
+    if (content === undefined || stats === undefined) continue;
+    const [containerId = "", ifname = ""] = content.trim().split(/\r?\n/u);
+    if (isOwnerless(content)) ownerless.push({ path, writtenMs: stats.mtimeMs });
+    else leases.push({ path, containerId, ifname, writtenMs: stats.mtimeMs });
   }
-  return leases;
+  return { leases, ownerless };
 }
 
 /** Whether the lease file still exists unchanged. */
-export function isHeld({ path, writtenMs }: Lease): boolean {
+export function isHeld({ path, writtenMs }: OwnerlessLease): boolean {
   return attempt(() => lstatSync(path).mtimeMs) === writtenMs;
 }
 

@@ -1,9 +1,10 @@
-// Finds leases without an attachment. If the journal once had the lease's owner, the lease was kept by mistake and is freed. All other
-// leases are only reported: podman, nerdctl or a runtime that calls host-local itself may own them.
+// Finds leases without an attachment. If the journal once had the lease's owner, the lease was kept by mistake and is freed, and so is a lease
+// without an owner. All other leases are only reported: podman, nerdctl or a runtime that calls host-local itself may own them.
 
 import { type Departed, type Lease, ownershipOf } from "../../../src/reconcile/lease-owners.ts";
 import type { Listed, ListedEntry } from "./entry-list.ts";
-import { leasesIn } from "./lease-list.ts";
+import type { LeaseDirectories } from "./lease-directories.ts";
+import { type LeaseList, leasesIn, type OwnerlessLease } from "./lease-list.ts";
 
 /** Maximum attachments that are remembered after they left the journal. */
 const maxDeparted = 2048;
@@ -24,15 +25,20 @@ export class LeaseWatch {
   #before: readonly ListedEntry[] = [];
   #departed: readonly DepartedAttachment[] = [];
   #unknown: ReadonlySet<string> = new Set();
+  #ownerless: ReadonlyMap<string, number> = new Map();
 
-  /** The leases in all directories that attachments of the last round use. Read them before the journal. */
-  async read(): Promise<readonly Lease[]> {
-    const places = new Set(
-      [...this.#before, ...this.#departed.map(({ listed }) => listed)].flatMap(({ leasePlaces }) => leasePlaces),
-    );
-    const all: Lease[] = [];
-    for (const place of places) all.push(...(await leasesIn(place)));
-    return all;
+  /** The leases in all directories that the state directory's attachments use or used. Read them before the journal. */
+  async read({ all: directories }: Pick<LeaseDirectories, "all">): Promise<LeaseList> {
+    const lists: LeaseList[] = [];
+    for (const directory of directories) lists.push(await leasesIn(directory));
+    return { leases: lists.flatMap(({ leases }) => leases), ownerless: lists.flatMap(({ ownerless }) => ownerless) };
+  }
+
+  /** The leases without an owner, each with whether the last round saw it unchanged. */
+  lasting(ownerless: readonly OwnerlessLease[]): readonly { readonly path: string; readonly lasts: boolean }[] {
+    const before = this.#ownerless;
+    this.#ownerless = new Map(ownerless.map(({ path, writtenMs }) => [path, writtenMs]));
+    return ownerless.map(({ path, writtenMs }) => ({ path, lasts: before.get(path) === writtenMs }));
   }
 
   /** Records the current entries. Answers the entries that left the journal and may have kept a lease. `nowMs`: time of day. */

@@ -3,6 +3,8 @@
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { Verdict } from "../../../src/reconcile/judge-entry.ts";
 import { Retries } from "../../../src/reconcile/retries.ts";
+import { runAsync } from "../../capabilities/leases/effect.ts";
+import { removeOwnerless } from "../../capabilities/leases/ownerless.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
 import { fileNameOf } from "../../store/journal/entry-file.ts";
@@ -14,6 +16,8 @@ import { EntryList, type ListedEntry } from "./entry-list.ts";
 import type { Handled, Finding, Handling } from "./finding.ts";
 import { outsideNodeNamespace } from "./host-links.ts";
 import { KeptConfigurations } from "./kept-configurations.ts";
+import { LeaseDirectories } from "./lease-directories.ts";
+import type { OwnerlessLease } from "./lease-list.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
 
@@ -69,6 +73,7 @@ export class StateRounds {
   readonly #list: EntryList;
   readonly #judge: EntryJudge;
   readonly #leases = new LeaseWatch();
+  readonly #leaseDirectories: LeaseDirectories;
   readonly #retries = new Retries(retryTerms);
   readonly #runDirectories = new Set<string>();
   /** Findings that the agent could not undo: a call of the runtime may. */
@@ -81,9 +86,10 @@ export class StateRounds {
     this.directory = directory;
     this.#graceMs = graceMs;
     this.#abandoned = new Abandoned(directory);
-    this.#list = new EntryList(new Journal(directory), directory);
-    this.#judge = new EntryJudge(graceMs);
     this.configurations = new KeptConfigurations(directory);
+    this.#list = new EntryList(new Journal(directory), directory, (name) => this.configurations.read(name));
+    this.#judge = new EntryJudge(graceMs);
+    this.#leaseDirectories = new LeaseDirectories(directory);
   }
 
   /** Records the `runDir` of a call: its nested-call directories are made there. */
@@ -115,11 +121,13 @@ export class StateRounds {
   /** One round. Throws ShimGone. */
   async round(deps: RoundDeps): Promise<Round> {
     if (!deps.dryRun) this.#waiting.clear();
+    this.configurations.forget();
     // Leases first: an ADD writes its journal entry before its lease, so a journal read afterwards has the owner of each lease.
-    const leases = await this.#leases.read();
+    const { leases, ownerless } = await this.#leases.read(this.#leaseDirectories);
     const listed = await this.#list.refresh();
     if (!listed.ok) return { entries: 0, findings: [], problems: [listed.fault] };
     const { entries, damaged } = listed.value;
+    const noted = this.#leaseDirectories.add(entries.flatMap(({ leasePlaces }) => leasePlaces));
     const departed = this.#leases.note(entries, leases, deps.date().getTime());
     const verdicts = await this.#judge.judge([...entries, ...departed], deps.agent, deps);
     const live = entries.filter(({ id }) => verdicts.get(id)?.what === "live");
@@ -139,10 +147,12 @@ export class StateRounds {
       ...(await this.#attachments(entries, verdicts, deps)),
       ...(await this.#abandonedFindings(abandoned, deps)),
       ...(await this.#leaseFindings(this.#leases.findings(leases, listed.value, containers), verdicts, deps)),
+      ...(await this.#ownerlessFindings(ownerless, deps)),
       ...(await this.#leftovers(deps)),
     ];
     this.#retries.keep(new Set(findings.map(({ id }) => id)));
-    return { entries: entries.length + damaged.length, findings, problems: files.ok ? [] : [files.fault] };
+    const problems = [files, noted].flatMap((each) => (each.ok ? [] : [each.fault]));
+    return { entries: entries.length + damaged.length, findings, problems };
   }
 
   async #attachments(entries: readonly ListedEntry[], verdicts: Verdicts, deps: RoundDeps): Promise<readonly Finding[]> {
@@ -188,8 +198,31 @@ export class StateRounds {
     return findings;
   }
 
+  /** Frees leases without an owner. No pod has one, so no agent is needed: only host-local's lock. */
+  async #ownerlessFindings(
+    leases: readonly OwnerlessLease[],
+    { dryRun, takeLock, hasTime, worked }: RoundDeps,
+  ): Promise<readonly Finding[]> {
+    const findings: Finding[] = [];
+    for (const { path, lasts } of this.#leases.lasting(leases)) {
+      const handle = async (): Promise<Handled> => {
+        if (!lasts) return { handling: "reported", note: "the next round frees it" };
+        if (dryRun) return { handling: "dry-run" };
+        if (!hasTime()) return { handling: "postponed" };
+        worked();
+        const freed = await runAsync(removeOwnerless([path], 0), takeLock);
+        if (freed.ok) return { handling: freed.value > 0 ? "cleaned" : "busy" };
+        return freed.fault.kind === "STORE_BUSY" ? { handling: "busy" } : { handling: "failed", note: freed.fault.msg };
+      };
+      findings.push(this.#finding("lease", path, "ownerless", await handle()));
+    }
+    return findings;
+  }
+
   async #leftovers({ takeLock, agent, date, dryRun }: RoundDeps): Promise<readonly Finding[]> {
-    const places = { stateDirectory: this.directory, runDirectories: [...this.#runDirectories] };
+    // Since its start the daemon may have served no call of a configuration whose earlier calls were killed.
+    const kept = this.configurations.names().flatMap((name) => this.configurations.read(name)?.runDir ?? []);
+    const places = { stateDirectory: this.directory, runDirectories: [...new Set([...this.#runDirectories, ...kept])] };
     const found = leftoversIn(places, date().getTime() - Math.max(this.#graceMs, leftoverMs));
     if (found.length === 0) return [];
     const shim = agent?.shim ?? { ensureConnected: () => {} };

@@ -31,6 +31,9 @@ const bridge = (subnet: string, more: object = {}): object[] => [
   { type: "bridge-adapter", bridge: "pods0", isGateway: true, forceAddress: true, ipam: ipamOf(subnet), ...more },
 ];
 
+/** A network that makes pods ports of the default network's bridge. */
+const port = (subnet: string): object[] => [{ type: "bridge-adapter", bridge: "pods0", ipam: ipamOf(subnet) }];
+
 /** The administrator's rule that shares the default network's bridge with the attacker. */
 const sharedBridge = (leaseDirectory: string, links: object = {}): object => ({
   grants: {
@@ -146,6 +149,16 @@ describe.skipIf(unable).each([false, true])("an author of definitions, with a da
       manifests.network("evil", bridge("10.10.0.0/28"));
       const answer = await attack("evil", config(sharedBridge(stage.leases, { nodeAddresses: ["10.10.0.1/28"] })));
       expect(answer).toMatchObject(refusedAs("links.replaceAddresses"));
+    });
+
+    test("FI-07: gets no address of another network's subnet on a shared bridge, if the rule bounds the pods' addresses", async () => {
+      const rule = sharedBridge(stage.leases, { podNetworks: ["10.10.128.0/24"] });
+      for (const subnet of ["10.10.0.0/24", "10.10.0.0/16", "10.10.128.0/17"]) {
+        manifests.network("evil", port(subnet));
+        expect(await attack("evil", config(rule))).toMatchObject(refusedAs("links.podNetworks has 10.10.128.0/24"));
+      }
+      manifests.network("fair", port("10.10.128.0/24"));
+      expect(await attack("fair", config(rule))).toMatchObject({ status: 0 });
     });
 
     test("gets the gateway that a rule lists, without replacing another", async () => {

@@ -21,6 +21,17 @@ function definition(config: string, name = "fast"): string {
   return `apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: ${name}, namespace: shop}\nspec:\n  config: ${config}\n`;
 }
 
+/** A network with addresses of AddressPool `storage`, a virtual machine that uses it, and another pool. */
+const pooled = `'{"cniVersion": "1.0.0", "name": "fast", "type": "bridge", "ipam": {"type": "ipam-host-local", "pool": "storage"}}'`;
+const machineAndPool = `kind: VirtualMachine
+metadata: {name: db, namespace: shop}
+spec: {template: {spec: {networks: [{name: data, multus: {networkName: fast}}]}}}
+---
+kind: AddressPool
+metadata: {name: other}
+spec: {keepInstanceAddresses: true}
+`;
+
 function lineOf(text: string, line: number): string {
   return text.split("\n")[line - 1] ?? "";
 }
@@ -213,6 +224,11 @@ describe.skipIf(missing("plexusctl lint", () => missingBuild({ components })))("
         write("b.conflist", list("b", { ...pool("10.2.0.0/24"), bridge: "br7", isGateway: true })),
         [at("a.conflist"), at("b.conflist")]
       ),
+    ],
+    [
+      "instance-address",
+      "storage",
+      () => (write("net.yaml", definition(pooled)), write("others.yaml", machineAndPool), [at("net.yaml"), at("others.yaml")]),
     ],
   ];
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
+import { lockSync } from "../../../host/store/locks/file-lock.ts";
 import type { Finding } from "../../../host/node/reconcile/finding.ts";
 import { leases } from "../../lab/namespaces.ts";
 import { randomFrom, testSeed } from "../../lab/random-from.ts";
@@ -565,21 +566,84 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(leases(stage.leases)).toEqual([]);
     });
 
-    test("U-11 repeats DEL only after a pause if a successful DEL did not release the lease", async () => {
+    test("FI-16: frees the lease that a plugin's DEL without a namespace leaves", async () => {
       await node.startAgent();
       const recorder = installRecorder(stage.plexus.cniPath, "recorder");
-      const ipam = { type: "host-local", dataDir: stage.leases };
-      const { pod, ...each } = await attached("kept", stage.network([{ type: "recorder", ipam }]));
-      const path = join(stage.leases, "pods", "10.10.0.9");
+      const ipam = { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases };
+      const kept = await attached("kept", stage.network([{ type: "recorder", ipam }]));
       mkdirSync(join(stage.leases, "pods"), { recursive: true });
-      writeFileSync(path, "kept\r\neth0");
+      writeFileSync(join(stage.leases, "pods", "10.10.0.9"), "kept\r\neth0");
+      const other = await attached("other", native());
       await node.round();
-      await node.succeed("DEL", { ...each, pod });
-      pod.dispose();
-      recorder.clear();
-      expect(await node.settle()).toMatchObject([{ kind: "lease", id: path, handling: "paused" }]);
-      expect(recorder.calls()).toHaveLength(1);
-      expect(node.warnings.join("\n")).toContain("the plugins' DEL succeeded, but the lease remains");
+      kept.pod.dispose();
+      await node.round();
+      expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
+      expect(recorder.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+      expect(await node.settle()).toEqual([]);
+      await node.succeed("CHECK", other);
+    });
+
+    test("FI-16: leaves nothing to a round if DEL comes before the daemon or between two rounds", async () => {
+      installRecorder(stage.plexus.cniPath, "recorder");
+      const ipam = { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases };
+      const config = stage.network([{ type: "recorder", ipam }]);
+      const kept = await attached("kept", config);
+      mkdirSync(join(stage.leases, "pods"), { recursive: true });
+      writeFileSync(join(stage.leases, "pods", "10.10.0.9"), "kept\r\neth0");
+      // A daemon that never had a round serves the DEL, and another one begins afterwards.
+      await node.start();
+      expect((await node.call("DEL", { ...kept, pod: "" })).status).toBe(0);
+      await node.start();
+      await node.startAgent();
+      expect([await node.settle(), leases(stage.leases), node.left()]).toEqual([[], [], noFiles]);
+    });
+
+    test("FI-22: frees 200 leases without an owner, in a pool that is so full that no pod attaches, and no other lease", async () => {
+      const subnet = { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases };
+      const config = stage.network([bridgeStep({ ipam: subnet })]);
+      const live = await attached("live", config);
+      await node.round();
+      // A power loss: the files of 199 leases are empty, some are full of zeros, and one belongs to another program.
+      for (let host = 3; host < 203; host++)
+        writeFileSync(join(stage.leases, "pods", `10.10.0.${host}`), host % 10 === 0 ? "\0".repeat(70) : "");
+      for (let host = 203; host < 255; host++) writeFileSync(join(stage.leases, "pods", `10.10.0.${host}`), "4f5e\r\neth0");
+      await node.succeed("DEL", live);
+      writeFileSync(join(stage.leases, "pods", "10.10.0.2"), "4f5e\r\neth0");
+      // The journal is empty, and the daemon is new: nothing in its memory names the directory.
+      await node.start();
+      const first = (await node.round()).findings.filter(({ why }) => why === "ownerless");
+      expect([first.length, new Set(shown(first))]).toEqual([200, new Set(["lease ownerless reported"])]);
+      const second = (await node.round()).findings.filter(({ why }) => why === "ownerless");
+      expect([second.length, new Set(shown(second))]).toEqual([200, new Set(["lease ownerless cleaned"])]);
+      expect(leases(stage.leases)).toHaveLength(53);
+      await node.succeed("ADD", attaching("late", config));
+    });
+
+    test("FI-22: a dry run, and a round while host-local holds its lock, keep a lease without an owner", async () => {
+      await attached("live", native());
+      await node.round();
+      const path = join(stage.leases, "pods", "10.10.0.9");
+      writeFileSync(path, "");
+      await node.round();
+      const only = (await node.daemon.reconciler.round(true)).findings;
+      expect(shown(only)).toEqual(["lease ownerless dry-run"]);
+      const { lock } = lockSync({ path: join(stage.leases, "pods", "lock"), deadlineMs: 0, shared: false });
+      expect(shown((await node.round()).findings)).toEqual(["lease ownerless busy"]);
+      // The holder writes the owner before it releases the lock.
+      writeFileSync(path, "slow\r\neth0");
+      lock?.release();
+      expect(shown(await node.settle())).toEqual(["lease not-ours reported"]);
+      expect(readFileSync(path, "utf8")).toBe("slow\r\neth0");
+    });
+
+    test("FI-16: looks for leases of a component in the directory that its grant names", async () => {
+      await node.startAgent();
+      await attached("live");
+      await node.round();
+      const foreign = join(stage.leases, "pods", "10.10.0.77");
+      writeFileSync(foreign, "4f5e\r\neth0");
+      expect(await node.settle()).toMatchObject([{ kind: "lease", id: foreign, why: "not-ours", handling: "reported" }]);
     });
 
     test("U-11 reports and keeps a lease whose owner the journal never had", async () => {

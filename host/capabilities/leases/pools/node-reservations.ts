@@ -10,13 +10,18 @@ import { failed, ok, type Result } from "../../../../src/fault/result.ts";
 import { type Family, formatAddress, type IpAddress, readCidr } from "../../../../src/net/ip.ts";
 import type { IpamClaim } from "../../../cluster/pools/reservation-api.ts";
 import type { NodeBlocks } from "./node-blocks.ts";
-import { type Asker, askerOf, isOwner, noteInClaim, type Terms } from "./reservation-asker.ts";
+import { type Asker, askerOf, instanceOf, isOwner, noteInClaim, type Terms } from "./reservation-asker.ts";
 import type { StaticAddresses, StaticRequest } from "./static-addresses.ts";
 
 /** Reservations that other nodes make first, before a call gives up. */
 const maxConflicts = 32;
 /** Milliseconds between a released lease and the look at the pool's holders. */
 const releasedMs = 20;
+
+/** KubeVirt's names of pods with a virtual machine begin with this. */
+const launcherPrefix = "virt-launcher-";
+/** Owners whose address two pods hold during a live migration. */
+const migratingOwners: ReadonlySet<string> = new Set(["IPAMClaim", "VirtualMachineInstance"]);
 
 /** The reservations. */
 export class NodeReservations implements StaticAddresses {
@@ -36,6 +41,17 @@ export class NodeReservations implements StaticAddresses {
   isStatic(pool: string, address: IpAddress): boolean {
     const known = this.#blocks.knownPool(pool);
     return known !== undefined && hasAddress(staticSpans(known), address);
+  }
+
+  keepsInstanceAddresses(pool: string): boolean {
+    return this.#blocks.knownPool(pool)?.keepsInstanceAddresses === true;
+  }
+
+  noteFromBlock(request: StaticRequest, address: IpAddress): void {
+    // Asking the API for each pod would make each ADD of the pool depend on it.
+    if (!request.pod.startsWith(launcherPrefix)) return;
+    const warn = (error: unknown): void => this.#blocks.init.warn(`pools: ${String(error)}`);
+    setTimeout(() => void this.#warnOfMigration(request, address).catch(warn), 0).unref();
   }
 
   async next(request: StaticRequest, family: Family): Promise<Result<IpAddress | undefined>> {
@@ -181,13 +197,28 @@ export class NodeReservations implements StaticAddresses {
       (each) => each.podUid !== holder.podUid && (each.node !== node || each.containerId === container),
     );
     const isMigration =
-      owner.kind === "IPAMClaim" &&
+      migratingOwners.has(owner.kind) &&
       holder.instance !== undefined &&
       others.length < maxHolders &&
       others.every(({ instance }) => instance === holder.instance);
     if (others.length > 0 && !isMigration) return ok(false);
     const written = await api.setHolders(reservation, [...others, holder]);
     return written.ok ? ok(true) : written;
+  }
+
+  /** Creates an Event on a pod whose VirtualMachineInstance takes an address of a block along in a live migration. */
+  async #warnOfMigration({ pool, namespace, pod: name }: StaticRequest, address: IpAddress): Promise<void> {
+    const terms = await this.#terms(pool);
+    const pod = terms.ok ? await terms.value.api.pod(namespace, name) : terms;
+    if (!pod.ok || !terms.ok) return;
+    const instance = instanceOf(pod.value);
+    if (instance === undefined) return;
+    const message =
+      `VirtualMachineInstance ${namespace}/${instance.name} has ${formatAddress(address)} of a block of AddressPool ${pool}. The guest keeps it in a live ` +
+      "migration, but this pod's DEL frees it for another pod. To do: set spec.keepInstanceAddresses of the pool, or use an IPAMClaim";
+    this.#blocks.init.warn(`pools: ${message}`);
+    const target = { kind: "Pod", eventNamespace: namespace, name, uid: pod.value.uid };
+    await terms.value.api.createEvent(target, { reason: "AddressNotKept", message, type: "Warning" });
   }
 
   #begin(pool: string, address: IpAddress): void {

@@ -1,4 +1,4 @@
-// The owner of an address that an ADD asks for: the pod, its StatefulSet or an IPAMClaim.
+// The owner of an address that an ADD asks for: the pod, its StatefulSet, its VirtualMachineInstance or an IPAMClaim.
 
 import type { ReservationHolder, ReservationOwner } from "../../../../src/address-pool/address-reservation.ts";
 import type { AddressPool } from "../../../../src/address-pool/address-pool.ts";
@@ -27,7 +27,7 @@ export interface Asker {
  * The owner of the attachment's address, and the attachment as its holder. Faults: POOL_UNAVAILABLE, CONFIG_INVALID for a claim of another network or
  * interface, and those of the API.
  */
-export async function askerOf({ api, node }: Terms, request: StaticRequest): Promise<Result<Asker>> {
+export async function askerOf({ api, node, pool }: Terms, request: StaticRequest): Promise<Result<Asker>> {
   const { namespace, pod: name, podUid, containerId, ifname } = request;
   if (!request.wish.ok) return request.wish;
   const wish = request.wish.value;
@@ -36,8 +36,20 @@ export async function askerOf({ api, node }: Terms, request: StaticRequest): Pro
   if (podUid !== undefined && podUid !== pod.value.uid) {
     return failed(fault("POOL_UNAVAILABLE", `pod ${namespace}/${name} was replaced: its uid is not that of the call`));
   }
-  const holder = { node, pod: name, podUid: pod.value.uid, containerId, instance: instanceOf(pod.value) };
+  const instance = instanceOf(pod.value);
+  const holder = { node, pod: name, podUid: pod.value.uid, containerId, instance: instance?.uid };
   if (wish.claim !== undefined) return byClaim(api, request, wish.claim, holder);
+  if (instance !== undefined && pool.keepsInstanceAddresses) {
+    const owner: ReservationOwner = {
+      kind: "VirtualMachineInstance",
+      namespace,
+      name: instance.name,
+      uid: instance.uid,
+      pod: undefined,
+      ifname,
+    };
+    return ok({ owner, holder, claim: undefined });
+  }
   const set = wish.keepsOrdinal ? statefulSetOf(pod.value) : undefined;
   const owner: ReservationOwner =
     set === undefined
@@ -90,9 +102,10 @@ export function isOwner(one: ReservationOwner, other: ReservationOwner): boolean
   return one.kind === other.kind && one.uid === other.uid && one.pod === other.pod && one.ifname === other.ifname;
 }
 
-function instanceOf({ controller }: ReservingPod): string | undefined {
+/** The VirtualMachineInstance of KubeVirt that the pod runs. */
+export function instanceOf({ controller }: ReservingPod): ReservingPod["controller"] {
   return controller?.kind === "VirtualMachineInstance" && controller.apiVersion.startsWith("kubevirt.io/")
-    ? controller.uid
+    ? controller
     : undefined;
 }
 

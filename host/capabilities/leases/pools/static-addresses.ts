@@ -23,13 +23,17 @@ export interface StaticRequest {
 export interface StaticAddresses {
   /** Whether only reservations give the address to pods. */
   readonly isStatic: (pool: string, address: IpAddress) => boolean;
+  /** Whether the pool's pods of VirtualMachineInstances get static addresses. */
+  readonly keepsInstanceAddresses: (pool: string) => boolean;
   /**
-   * The attachment's address of one family, by its claim or its StatefulSet; undefined if a block gives the address. The attachment holds the
+   * The attachment's address of one family, by its claim, its StatefulSet or its VirtualMachineInstance; undefined if a block gives the address. The attachment holds the
    * reservation when the promise resolves.
    */
   readonly next: (request: StaticRequest, family: Family) => Promise<Result<IpAddress | undefined>>;
   /** Reserves a static address that the pod asks for. False: the address is another owner's. */
   readonly take: (request: StaticRequest, address: IpAddress) => Promise<Result<boolean>>;
+  /** After a block gave an address: warns in the background if the pod's VirtualMachineInstance would lose it with a live migration. */
+  readonly noteFromBlock: (request: StaticRequest, address: IpAddress) => void;
   /** After `next` or `take`: the lease is on the disk, or will not be. */
   readonly settled: (pool: string, address: IpAddress) => void;
 }

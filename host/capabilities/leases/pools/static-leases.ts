@@ -45,7 +45,13 @@ export function withStatics(blocks: Leases, { scope, run, statics, pool: name, r
     reserveNext: async (pool, ranges, skip, owner) => {
       if (wish?.ok === false) return refuse(wish.fault);
       const family = readAddress(ranges[0]?.first ?? "")?.family;
-      if (request === undefined || !wishes || family === undefined) return blocks.reserveNext(pool, ranges, skip, owner);
+      const mayKeep = wishes || statics.keepsInstanceAddresses(name);
+      if (request === undefined || !mayKeep || family === undefined) {
+        const given = await blocks.reserveNext(pool, ranges, skip, owner);
+        const address = "ok" in given && given.ok !== undefined ? readAddress(given.ok.address) : undefined;
+        if (request !== undefined && address !== undefined) statics.noteFromBlock(request, address);
+        return given;
+      }
       const next = await statics.next(request, family);
       if (!next.ok) return refuse(next.fault);
       const address = next.value;

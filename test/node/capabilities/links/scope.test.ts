@@ -174,6 +174,23 @@ describe.skipIf(missing("scope of links", missingPrivateNamespaces))("the scope"
     links.valueOf(await listed.capability.apply([inThePod]));
   });
 
+  test("FI-07: allows addresses of the pod only in the networks for pods, and their removal always", async () => {
+    const podNetworks = ["10.60.0.0/24", "fd60::/64"];
+    const { capability } = links.capability({ pod, grant: { podNetworks } });
+    const link = inPod("eth0");
+    const add = (address: string): LinksOperation => ({ tag: "add-address", val: { link, address, noDad: true } });
+    const before = snapshot(pod.path);
+    for (const address of ["10.61.0.2/24", "10.60.0.2/23", "10.60.0.2/0", "fd61::2/64", "fd60::2/63"])
+      expect([address, await capability.apply([add(address)])]).toMatchObject([
+        address,
+        { err: { code: 7, msg: expect.stringContaining(`wasm.grants.test.links.podNetworks has ${podNetworks.join(", ")}`) } },
+      ]);
+    expect(snapshot(pod.path)).toEqual(before);
+    links.valueOf(await capability.apply([add("10.60.0.2/24"), add("fd60::2/64")]));
+    pod.exec(["ip", "address", "add", "10.61.0.9/24", "dev", "eth0"]);
+    links.valueOf(await capability.apply([{ tag: "delete-address", val: { link, address: "10.61.0.9/24", noDad: false } }]));
+  });
+
   test("refuses VLANs of an uplink that is another bridge's port, even if it leaves that bridge later in the call", async () => {
     links.ip("link set up0 master brother");
     const grant = { bridges: ["brgood"], uplinks: ["up0"] };

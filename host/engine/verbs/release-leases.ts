@@ -1,0 +1,68 @@
+// Removes lease files under the lock that native host-local takes. Loaded only if a lease remains after the DEL of its IPAM plugin, or an ADD failed.
+
+import { grantsFor } from "../../../src/configuration/definition-policy.ts";
+import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import type { LeasePlace } from "../../../src/reconcile/lease-places.ts";
+import * as disk from "../../capabilities/leases/disk.ts";
+import { directoryExists, type LeaseDirectory } from "../../capabilities/leases/directory.ts";
+import { runAsync } from "../../capabilities/leases/effect.ts";
+import { ownerlessLeases, removeOwnerless } from "../../capabilities/leases/ownerless.ts";
+import { poolDirectory } from "../../capabilities/leases/scope.ts";
+import type { CallContext } from "../call/call-context.ts";
+import type { UndoneAttachment } from "./undone-attachment.ts";
+
+/** Maximum milliseconds to wait for another process's lock. */
+const lockDeadlineMs = 10_000;
+
+/** Removes the attachment's leases of one place. Faults: DIRECTORY_NOT_ALLOWED, STORE_BUSY, STORE_FAILED, STORE_UNSAFE. */
+export async function releaseLeases(
+  context: CallContext,
+  undone: UndoneAttachment,
+  ipam: string,
+  place: LeasePlace,
+): Promise<Result<void>> {
+  const directory = directoryOf(context, undone, ipam, place);
+  if (!directory.ok) return directory;
+  const { containerId, ifname } = undone.attachment;
+  const owner = { containerId, ifname, ...(place.pool === undefined ? {} : { network: undone.list.name }) };
+  const pool = { directory: directory.value, set: 0, lockDeadlineMs: waitMs(context) };
+  const released = await runAsync(disk.release(pool, owner), context.takeLock);
+  return released.ok ? ok(undefined) : released;
+}
+
+/** Removes the leases of one place that have no owner, and answers their number. Faults as those of `releaseLeases`. */
+export async function releaseOwnerless(
+  context: CallContext,
+  undone: UndoneAttachment,
+  ipam: string,
+  place: LeasePlace,
+): Promise<Result<number>> {
+  const directory = directoryOf(context, undone, ipam, place);
+  if (!directory.ok) return directory;
+  const exists = directoryExists(directory.value);
+  if (!exists.ok || !exists.value) return exists.ok ? ok(0) : exists;
+  return runAsync(removeOwnerless(ownerlessLeases(directory.value.path), waitMs(context)), context.takeLock);
+}
+
+function waitMs({ deadline }: CallContext): number {
+  return Math.min(lockDeadlineMs, Math.floor(deadline.stepMs));
+}
+
+/** The directory of a place. That of a bound definition needs a grant, as for a component: the definition's author wrote the path. */
+function directoryOf(
+  { configuration }: CallContext,
+  { planned: { definition }, list }: UndoneAttachment,
+  ipam: string,
+  { root, dataDir, pool }: LeasePlace,
+): Result<LeaseDirectory> {
+  const granted = grantsFor(configuration, definition, ipam).leases?.directories ?? [];
+  const scope = {
+    network: list.name,
+    verb: "del",
+    defaultDirectory: defaultLeaseDirectory,
+    allowedDirectories: definition === undefined ? [...granted, root] : granted,
+    ...(pool === undefined ? {} : { pool: { name: pool, root } }),
+  } as const;
+  return poolDirectory(scope, pool === undefined ? (dataDir ?? root) : undefined);
+}
