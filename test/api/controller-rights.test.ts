@@ -54,7 +54,7 @@ describe.skipIf(missing("the rights of plexus-controller", privateNamespaces, ku
     }
 
     beforeAll(async () => {
-      const accounts = ["serviceaccounts", "serviceaccounts/token", "events"].map((each) => `create ${each}`);
+      const accounts = ["serviceaccounts", "serviceaccounts/token", "events", "secrets"].map((each) => `create ${each}`);
       api = await startApiServer({ alsoAllowed: [...networkRequests, ...portRequests, ...accounts] });
       admin = objectsOf(api.adminKubeconfig);
       for (const name of ["shop", "network"]) await api.namespace(name);
@@ -107,7 +107,7 @@ describe.skipIf(missing("the rights of plexus-controller", privateNamespaces, ku
           controller.create("/api/v1/namespaces/shop/secrets", { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }),
           controller.remove(pod),
           controller.create(networks, network("own")),
-          controller.create("/api/v1/namespaces/shop/serviceaccounts/default/token", { spec: { audiences: [] } }),
+          controller.create("/api/v1/namespaces/network/serviceaccounts/ports-controller/token", { spec: { audiences: [] } }),
         ];
         for (const each of await Promise.all(refused))
           expect(outcome(each)).toMatch(/plexus-controller may not (CREATE|DELETE)/u);
@@ -193,6 +193,42 @@ describe.skipIf(missing("the rights of plexus-controller", privateNamespaces, ku
         });
         expect(outcome(await controller.create("/api/v1/namespaces/shop/events", event("kubelet")))).toContain("plexus only");
       });
+    });
+
+    test("FI-02: the Job after a removal removes Plexus' own finalizers, and changes nothing else", async () => {
+      const { stdout } = runHelm(
+        "template",
+        "gone",
+        chart,
+        "-n",
+        "network",
+        "--set",
+        "networks.enabled=true",
+        "-s",
+        "templates/finalizers.yaml",
+      );
+      for (const object of objectsIn(stdout).filter(({ kind }) => [...kinds, ...policyKinds].includes(kind))) {
+        const made = await admin.create(collectionOf(object), object);
+        if (made.kind !== "object") throw new Error(made.why);
+      }
+      const job = await objectsOfAccount(api, admin, "network", "gone-finalizers");
+      clients.push(job);
+      const green = { ...network("green"), metadata: { name: "green", finalizers: ["example.com/kept", "plexus.dev/in-use"] } };
+      expect(outcome(await admin.create(networks, green))).toMatchObject({ kind: "PodNetwork" });
+      const patch = async (change: object): Promise<ApiObject | string> => outcome(await job.patch(`${networks}/green`, change));
+      const only = "removes Plexus' own finalizers only";
+      let count = 0;
+      await vi.waitFor(async () => expect(await patch({ metadata: { labels: { tried: `${count++}` } } })).toContain(only), {
+        timeout: 60_000,
+        interval: 250,
+      });
+      for (const change of [
+        { spec: { enabled: false } },
+        { metadata: { finalizers: [] } },
+        { metadata: { annotations: { a: "b" } } },
+      ])
+        expect(await patch(change)).toContain(only);
+      expect(await patch({ metadata: { finalizers: ["example.com/kept"] } })).toMatchObject({ kind: "PodNetwork" });
     });
 
     async function bind(role: string, name: string): Promise<void> {
