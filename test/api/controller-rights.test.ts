@@ -6,28 +6,17 @@ import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.
 import { Elector } from "../../host/controller/election/elector.ts";
 import { kuryrVifAnnotation } from "../../src/external-port/kuryr-vifs.ts";
 import { objectsOfAccount } from "../lab/kube/account-objects.ts";
+import { accountRequests, controllerAccount, eventOf, rightsKinds } from "../lab/kube/controller-account.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
-import { chart, type Manifest, objectsOf as objectsIn, runHelm } from "../lab/kube/chart.ts";
+import { chart, objectsOf as objectsIn, runHelm } from "../lab/kube/chart.ts";
 import { helm } from "../lab/kube/helm.ts";
 import { networkRequests, portRequests } from "../lab/kube/network-requests.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
 
-const kinds = ["ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
-const policyKinds = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"];
 const pod = "/api/v1/namespaces/shop/pods/web";
 const networks = "/apis/plexus.dev/v1alpha1/podnetworks";
-
-/** The objects of a release that concern its controller's account. */
-function rendered(release: string, ...set: readonly string[]): readonly Manifest[] {
-  const args = set.flatMap((each) => ["--set", each]);
-  const { status, stdout, stderr } = runHelm("template", release, chart, "--namespace", "network", "--no-hooks", ...args);
-  if (status !== 0) throw new Error(stderr);
-  return objectsIn(stdout).filter(
-    ({ kind, metadata: { name } }) => [...kinds, ...policyKinds].includes(kind) && name.startsWith(`${release}-controller`),
-  );
-}
 
 describe.skipIf(missing("the rights of plexus-controller", privateNamespaces, kubeApi, helm))(
   "the account of plexus-controller",
@@ -36,26 +25,14 @@ describe.skipIf(missing("the rights of plexus-controller", privateNamespaces, ku
     let admin: ApiObjects;
     const clients: ApiObjects[] = [];
 
-    /** Installs a release's account; resolves when its policy is in force. */
-    async function install(release: string, ...set: readonly string[]): Promise<ApiObjects> {
-      for (const object of rendered(release, ...set)) {
-        const made = await admin.create(collectionOf(object), object);
-        if (made.kind !== "object") throw new Error(`${object.kind} ${object.metadata.name}: ${made.why}`);
-      }
-      const client = await objectsOfAccount(api, admin, "network", `${release}-controller`);
+    async function install(release: string, ...values: readonly string[]): Promise<ApiObjects> {
+      const client = await controllerAccount(api, admin, release, ...values);
       clients.push(client);
-      // The API server compiles the policy some time after its creation.
-      await vi.waitFor(
-        async () =>
-          expect(outcome(await client.create("/api/v1/namespaces/shop/events", event("other")))).toContain("plexus only"),
-        { timeout: 60_000, interval: 250 },
-      );
       return client;
     }
 
     beforeAll(async () => {
-      const accounts = ["serviceaccounts", "serviceaccounts/token", "events", "secrets"].map((each) => `create ${each}`);
-      api = await startApiServer({ alsoAllowed: [...networkRequests, ...portRequests, ...accounts] });
+      api = await startApiServer({ alsoAllowed: [...networkRequests, ...portRequests, ...accountRequests, "create secrets"] });
       admin = objectsOf(api.adminKubeconfig);
       for (const name of ["shop", "network"]) await api.namespace(name);
       await applyObjects(admin, "deploy/helm/plexus/files/networks.yaml", "CustomResourceDefinition");
@@ -188,10 +165,10 @@ describe.skipIf(missing("the rights of plexus-controller", privateNamespaces, ku
       });
 
       test("FI-02: it sends Events of the component plexus only", async () => {
-        expect(outcome(await controller.create("/api/v1/namespaces/shop/events", event("plexus")))).toMatchObject({
+        expect(outcome(await controller.create("/api/v1/namespaces/shop/events", eventOf("plexus")))).toMatchObject({
           kind: "Event",
         });
-        expect(outcome(await controller.create("/api/v1/namespaces/shop/events", event("kubelet")))).toContain("plexus only");
+        expect(outcome(await controller.create("/api/v1/namespaces/shop/events", eventOf("kubelet")))).toContain("plexus only");
       });
     });
 
@@ -207,7 +184,7 @@ describe.skipIf(missing("the rights of plexus-controller", privateNamespaces, ku
         "-s",
         "templates/finalizers.yaml",
       );
-      for (const object of objectsIn(stdout).filter(({ kind }) => [...kinds, ...policyKinds].includes(kind))) {
+      for (const object of objectsIn(stdout).filter(({ kind }) => rightsKinds.includes(kind))) {
         const made = await admin.create(collectionOf(object), object);
         if (made.kind !== "object") throw new Error(made.why);
       }
@@ -251,20 +228,4 @@ const secretRef = { group: "", kind: "Secret", name: "s" };
 function network(name: string, spec: object = {}): ApiObject {
   const provider = "k8s.cni.cncf.io/plexus";
   return { apiVersion: "plexus.dev/v1alpha1", kind: "PodNetwork", metadata: { name }, spec: { provider, ...spec } };
-}
-
-let events = 0;
-function event(component: string): ApiObject {
-  const involvedObject = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "web" };
-  const metadata = { namespace: "shop", name: `e${events++}` };
-  return {
-    apiVersion: "v1",
-    kind: "Event",
-    metadata,
-    involvedObject,
-    reason: "Test",
-    message: "m",
-    type: "Normal",
-    source: { component },
-  };
 }
