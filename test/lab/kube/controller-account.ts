@@ -55,6 +55,23 @@ export async function controllerAccount(
   return client;
 }
 
+/** The options of `startController` for that account: a program that runs with the rights and the policy of the chart. */
+export async function boundController(
+  api: ApiServer,
+  admin: ApiObjects,
+  release: string,
+  ...values: readonly string[]
+): Promise<{ readonly kubeconfig: string; readonly leaseArgs: readonly string[] }> {
+  for (const name of ["shop", namespace]) await api.namespace(name);
+  const client = await controllerAccount(api, admin, release, ...values);
+  client.close();
+  const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+  return {
+    kubeconfig: api.kubeconfig(`system:serviceaccount:${namespace}:${release}-controller`, groups),
+    leaseArgs: ["--lease-namespace", namespace, "--lease-name", `${release}-controller`],
+  };
+}
+
 function rendered(release: string, values: readonly string[]): readonly Manifest[] {
   const set = values.flatMap((each) => ["--set", each]);
   const { status, stdout, stderr } = runHelm("template", release, chart, "--namespace", namespace, "--no-hooks", ...set);
