@@ -60,6 +60,14 @@ export class WatchedCollection<T> {
     return this.#reflector.complete;
   }
 
+  /**
+   * Whether every object was listed; those that are too large, or of the namespace that fills the memory, count as absent. For collections that a tenant
+   * can fill, and by whose objects nothing is destroyed: other tenants' objects must not wait.
+   */
+  get listed(): boolean {
+    return this.#reflector.listed;
+  }
+
   get(namespace: string, name: string): T | undefined {
     return this.#reflector.lastSeen(namespace, name);
   }

@@ -4,7 +4,7 @@
 import { isJsonObject } from "../json/document.ts";
 import { redactText } from "../redact/redact.ts";
 import type { LintFinding } from "./finding.ts";
-import type { LintRuleId } from "./rules.ts";
+import type { LintRuleId, Severity } from "./rules.ts";
 
 /** The annotation's key. */
 export const conditionsAnnotation = "plexus.dev/conditions";
@@ -20,12 +20,15 @@ export interface DefinitionCondition {
 }
 
 /** Maximum number of findings in a message; the rest is counted. */
-const maxFindings = 5;
+export const maxFindings = 5;
 /** Maximum characters of a finding in a message, which quotes foreign text. */
 const maxFindingLength = 400;
 
+/** The number of findings that are not kept, by severity. */
+export type OmittedFindings = Readonly<Partial<Record<Severity, number>>>;
+
 /** The conditions that do not hold. Notes are no condition. */
-export function conditionsOf(findings: readonly LintFinding[]): readonly DefinitionCondition[] {
+export function conditionsOf(findings: readonly LintFinding[], omitted: OmittedFindings = {}): readonly DefinitionCondition[] {
   return (
     [
       ["Valid", "error"],
@@ -36,14 +39,15 @@ export function conditionsOf(findings: readonly LintFinding[]): readonly Definit
     const [first] = own;
     if (first === undefined) return [];
     const texts = own.slice(0, maxFindings).map(({ message, remedy }) => `${shortened(redactText(message))}. ${remedy}`);
-    const more = own.length > maxFindings ? [`And ${own.length - maxFindings} more.`] : [];
+    const count = own.length + (omitted[severity] ?? 0);
+    const more = count > maxFindings ? [`And ${count - maxFindings} more.`] : [];
     return [{ type, status: "False" as const, reason: reasonOf(first.rule), message: [...texts, ...more].join(" ") }];
   });
 }
 
 /** The annotation's text; undefined if every condition holds. */
-export function conditionsText(findings: readonly LintFinding[]): string | undefined {
-  const conditions = conditionsOf(findings);
+export function conditionsText(findings: readonly LintFinding[], omitted?: OmittedFindings): string | undefined {
+  const conditions = conditionsOf(findings, omitted);
   return conditions.length === 0 ? undefined : JSON.stringify(conditions);
 }
 

@@ -1,7 +1,7 @@
 // A finding of lint, and its order.
 
 import type { JsonPath, Position } from "../json/position.ts";
-import { nearestOffset } from "../json/position.ts";
+import { placesOf } from "../json/text-places.ts";
 import type { NetworkList } from "../cni/network-list.ts";
 import { type LintRuleId, lintRules, type Severity } from "./rules.ts";
 
@@ -54,18 +54,22 @@ export function finding(rule: LintRuleId, { source, object, offset, message, rem
 
 /** The offset of a member of a network's plugin, or the nearest one that the text has. */
 export function offsetIn({ source, paths }: LintNetwork, plugin: number, member: JsonPath): number {
-  return nearestOffset(source.text, [...(paths[plugin] ?? []), ...member]);
+  return placesOf(source.text).nearest([...(paths[plugin] ?? []), ...member]);
 }
 
 /** The offset of a member of the network itself, such as \`cniVersion\`. */
 export function offsetInNetwork({ source, paths: [first] }: LintNetwork, member: JsonPath): number {
   const base = first === undefined ? undefined : first.at(-2) === "plugins" ? first.slice(0, -2) : first;
-  return base === undefined ? 0 : nearestOffset(source.text, [...base, ...member]);
+  return base === undefined ? 0 : placesOf(source.text).nearest([...base, ...member]);
 }
+
+/** Maximum characters of a network's name in messages: a message for each range would repeat a name as long as the configuration. */
+const maxNameLength = 253;
 
 /** A network's name in messages. */
 export function nameOf({ list, object, source }: LintNetwork): string {
-  return object === "" ? `${list.name} (${source.file})` : `${list.name} (${object})`;
+  const name = list.name.length <= maxNameLength ? list.name : `${list.name.slice(0, maxNameLength - 1)}…`;
+  return object === "" ? `${name} (${source.file})` : `${name} (${object})`;
 }
 
 /** By file, line and column. Equal findings stand once. */

@@ -3,7 +3,9 @@ import { inlineNetwork } from "../cni/inline-network.ts";
 import { positionAt } from "../json/position.ts";
 import type { LintNetwork } from "./finding.ts";
 import { locateNetwork } from "./locate-network.ts";
-import { lintNetworks } from "./network-rules.ts";
+import { examineNetwork } from "./network-facts.ts";
+import { compareNetworks, lintNetworks } from "./network-rules.ts";
+import { allSteps } from "./work-steps.ts";
 import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 function network(file: string, content: object): LintNetwork {
@@ -93,14 +95,13 @@ test("with subjects, a finding about two networks is the subject's, and each oth
   const wide = list("a", pool({ subnet: "10.1.0.0/16" }, gateway), { type: "tuning" }, { type: "tuning" });
   const narrow = list("b", pool({ subnet: "10.1.2.0/24" }, gateway));
   const named = network("other.conflist", { cniVersion: "1.0.0", name: "a", plugins: [{ type: "bridge" }] });
-  const rulesOf = (subject: LintNetwork): readonly string[] =>
-    lintNetworks([wide, narrow, named], (each) => each === subject).map(({ rule, file }) => `${file} ${rule}`);
-  expect(rulesOf(wide)).toEqual([
-    "a.conflist type-twice",
-    "a.conflist subnet-overlap",
-    "a.conflist name-collision",
-    "a.conflist bridge-addresses",
-  ]);
+  const rulesOf = (subject: LintNetwork): readonly string[] => {
+    const facts = [wide, narrow, named].map((each) => examineNetwork(each).facts);
+    const findings = allSteps(compareNetworks(facts, ({ file }) => file === subject.source.file));
+    return findings.map(({ rule, file }) => `${file} ${rule}`);
+  };
+  expect(examineNetwork(wide).findings.map(({ rule }) => rule)).toEqual(["type-twice"]);
+  expect(rulesOf(wide)).toEqual(["a.conflist subnet-overlap", "a.conflist name-collision", "a.conflist bridge-addresses"]);
   expect(rulesOf(narrow)).toEqual(["b.conflist subnet-overlap", "b.conflist bridge-addresses"]);
   expect(rulesOf(named)).toEqual(["other.conflist name-collision"]);
 });

@@ -113,6 +113,11 @@ export const lintRules = {
     finds: "A subnet or an address of an IPAM configuration is malformed, or a range lies outside of its subnet.",
     remedy: "Correct the address.",
   },
+  "partly-examined": {
+    severity: "warning",
+    finds: "A definition has more address ranges than plexus-controller compares with those of other networks.",
+    remedy: "Use fewer ranges, or a larger subnet; plexusctl lint compares all of them.",
+  },
   "bridge-addresses": {
     severity: "warning",
     finds: "Two networks give one bridge addresses of different subnets, which the bridge plugin refuses.",

@@ -108,7 +108,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
     /** As the daemon of the node: with a token that is bound to the DaemonSet's pod there. */
     let onA: Clients;
     beforeAll(async () => {
-      api = await startApiServer({ alsoAllowed: poolRequests });
+      api = await startApiServer({ alsoAllowed: [...poolRequests, "create ipamclaims", "patch ipamclaims/status"] });
       admin = adminClient(api.adminKubeconfig);
       apps = clientConfig(api.adminKubeconfig).makeApiClient(AppsV1Api);
       for (const name of [namespace, "shop"]) await api.namespace(name);
@@ -383,7 +383,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
     test("a daemon claims and gives back blocks of its own node only, and changes holders of its own node only", async () => {
       await require(
         rendered("--no-hooks", "--set", "pools.enabled=true").filter(({ metadata }) =>
-          /pool|block|reservation/u.test(metadata.name),
+          /pool|block|reservation|claim/u.test(metadata.name),
         ),
       );
       const bound = { kind: "Pod", name: "daemon-a", uid: pods.get(`${namespace}/daemon-a`) ?? "" } as const;
@@ -443,7 +443,39 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
         kind: "refused",
         why: expect.stringContaining("delete reservations of pods only"),
       });
+      expect(await daemon.patch(reservationPath(2), { metadata: { finalizers: ["example.com/x"] } })).toMatchObject({
+        kind: "refused",
+        why: expect.stringContaining("the holders of a reservation only"),
+      });
       expect(await daemon.remove(reservationPath(2))).toMatchObject({ kind: "object" });
+
+      // FI-02: of an IPAMClaim only the addresses.
+      // Newer definitions of the kind have further members in the status.
+      const definition = readFileSync(join(root, "deploy", "crd-ipamclaims.yaml"), "utf8");
+      const preserving = "              x-kubernetes-preserve-unknown-fields: true\n";
+      await require(objectsOf(definition.replace("              required: [ips]\n", preserving)));
+      const claims = "/apis/k8s.cni.cncf.io/v1alpha1/namespaces/shop/ipamclaims";
+      const metadata = { name: "vm", namespace: "shop" };
+      const vm = {
+        apiVersion: "k8s.cni.cncf.io/v1alpha1",
+        kind: "IPAMClaim",
+        metadata,
+        spec: { network: "n", interface: "net1" },
+      };
+      await vi.waitFor(async () => expect(await all.create(claims, vm)).toMatchObject({ kind: "object" }), {
+        timeout: 60_000,
+        interval: 250,
+      });
+      const ips = ["10.50.255.3"];
+      await vi.waitFor(
+        async () =>
+          expect(await daemon.patch(`${claims}/vm/status`, { status: { ips, conditions: [{ type: "x" }] } })).toMatchObject({
+            kind: "refused",
+            why: expect.stringContaining("status.ips of IPAMClaims only"),
+          }),
+        { timeout: 60_000, interval: 250 },
+      );
+      expect(await daemon.patch(`${claims}/vm/status`, { status: { ips } })).toMatchObject({ kind: "object" });
       daemon.close();
       all.close();
     });

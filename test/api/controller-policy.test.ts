@@ -1,7 +1,6 @@
 // The chart's policy for plexus-controller on a real API server: the account that may patch pods changes gate, label and condition only.
 
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
 import {
@@ -9,8 +8,8 @@ import {
   addressReservationsPath,
   type ReservationHolder,
 } from "../../src/address-pool/address-reservation.ts";
-import { ok } from "../../src/fault/result.ts";
-import { type ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { objectsOfAccount } from "../lab/kube/account-objects.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
@@ -42,22 +41,6 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
       at = path,
       type: "merge" | "json" | "strategic" = "merge",
     ): Promise<ApiObject | string> => outcome(await controller.patch(at, change, type));
-    /** The client of a service account. */
-    const objectsOfAccount = async (namespace: string, name: string): Promise<ApiObjects> => {
-      const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
-      const token = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, body);
-      const text = (token as { object?: { status?: { token?: string } } }).object?.status?.token;
-      const credentials = {
-        source: "test",
-        server: api.url,
-        authority: readFileSync(api.authority.certificate, "utf8"),
-        serverName: undefined,
-        insecure: false,
-        token: text,
-        certificate: undefined,
-      };
-      return new ApiObjects({ credentials: async () => ok(credentials) });
-    };
     const condition = { type: "PodScheduled", status: "False", reason: "SchedulingGated", message: "waits" };
 
     beforeAll(async () => {
@@ -75,7 +58,7 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
         const made = await admin.create(collectionOf(object), object);
         if (made.kind !== "object") throw new Error(made.why);
       }
-      controller = await objectsOfAccount("kube-system", "plexus-controller");
+      controller = await objectsOfAccount(api, admin, "kube-system", "plexus-controller");
       const pod: KubernetesObject & ApiObject = {
         apiVersion: "v1",
         kind: "Pod",
@@ -107,21 +90,23 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
     });
 
     test.each([
-      ["another label", { metadata: { labels: { app: "other" } } }, "label plexus.dev/networks only"],
-      ["an annotation", { metadata: { annotations: { kept: "no" } } }, "may not change annotations"],
-      ["a finalizer", { metadata: { finalizers: ["example.com/x"] } }, "may not change annotations, finalizers"],
-      ["the image", { spec: { containers: [{ name: "main", image: "evil" }] } }, "may not change a pod's specification"],
+      ["another label", { metadata: { labels: { app: "other" } } }, "may not change metadata.labels.app of pods"],
+      ["an annotation", { metadata: { annotations: { kept: "no" } } }, "may not change metadata.annotations.kept of pods"],
+      ["a finalizer", { metadata: { finalizers: ["example.com/x"] } }, "may not change metadata.finalizers of pods"],
+      ["the image", { spec: { containers: [{ name: "main", image: "evil" }] } }, "may not change spec.containers of pods"],
+      ["its own label to another value", { metadata: { labels: { "plexus.dev/networks": "x" } } }, 'to "open" only'],
       ["another gate", { spec: { schedulingGates: [{ name: "plexus.dev/networks-ready" }] } }, "plexus.dev/networks-ready only"],
     ])("may not change %s", async (_, change, why) => {
       expect(await patch(change)).toContain(why);
     });
 
     test.each([
-      ["the phase", { status: { phase: "Succeeded" } }],
-      ["the addresses", { status: { podIPs: [{ ip: "10.0.0.1" }] } }],
-      ["another condition", { status: { conditions: [{ type: "Ready", status: "True" }] } }],
-    ])("may not change %s of the status", async (_, change) => {
-      expect(await patch(change, `${path}/status`, "strategic")).toContain("may change the condition PodScheduled");
+      ["the phase", { status: { phase: "Succeeded" } }, "may not change status.phase of pods/status"],
+      ["the addresses", { status: { podIPs: [{ ip: "10.0.0.1" }] } }, "may not change status.podIP"],
+      ["another condition", { status: { conditions: [{ type: "Ready", status: "True" }] } }, "and no other condition"],
+      ["the decision", { status: { conditions: [{ type: "PodScheduled", status: "True" }] } }, "and no other condition"],
+    ])("may not change %s of the status", async (_, change, why) => {
+      expect(await patch(change, `${path}/status`, "strategic")).toContain(why);
     });
 
     test("may not delete or create a pod", async () => {
@@ -156,9 +141,9 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
         expect(await annotate({ "plexus.dev/conditions": "[]" })).toMatchObject({ kind: "NetworkAttachmentDefinition" });
         expect(await annotate({ "plexus.dev/conditions": null })).toMatchObject({ metadata: { annotations: { kept: "yes" } } });
         for (const annotations of [{ kept: "no" }, { kept: null }, { other: "x" }])
-          expect(await annotate(annotations)).toContain("the annotation plexus.dev/conditions only");
+          expect(await annotate(annotations)).toContain("may change metadata.annotations.plexus.dev/conditions only");
         for (const change of [{ spec: { config: '{"type":"evil"}' } }, { spec: null }, { metadata: { labels: { a: "b" } } }])
-          expect(await patch(change, `${definitions}/net-a`)).toContain("may not change the spec");
+          expect(await patch(change, `${definitions}/net-a`)).toContain("may not change");
         expect(await patch({ metadata: { finalizers: ["example.com/x"] } }, `${definitions}/net-a`)).toContain("may not change");
         expect(outcome(await controller.remove(`${definitions}/net-a`))).toContain("forbidden");
       });
@@ -196,12 +181,11 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
 
       test("may change finalizers and status of a pool only", async () => {
         expect(await patch({ spec: { freeAfterSeconds: 99 } }, `${pools}/storage`)).toContain(
-          "finalizers and the status of a pool only",
+          "may not change spec.freeAfterSeconds of plexus.dev/addresspools",
         );
-        expect(await patch({ metadata: { annotations: { a: "b" } } }, `${pools}/storage`)).toContain("finalizers and the status");
-        expect(
-          await patch({ metadata: { finalizers: ["plexus.dev/blocks", "example.com/x"] } }, `${pools}/storage`),
-        ).toMatchObject({ kind: "AddressPool" });
+        expect(await patch({ metadata: { annotations: { a: "b" } } }, `${pools}/storage`)).toContain("metadata.annotations.a");
+        for (const finalizers of [["plexus.dev/blocks", "example.com/x"], []])
+          expect(await patch({ metadata: { finalizers } }, `${pools}/storage`)).toContain("the finalizer plexus.dev/blocks");
         expect(outcome(await controller.remove(`${pools}/storage`))).toContain("forbidden");
       });
 
@@ -214,10 +198,9 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
       });
 
       test("may take a holder out of a reservation, add none, and delete a reservation without holders only", async () => {
-        const only = "may take holders out of a reservation, and delete one without holders only";
-        expect(outcome(await controller.remove(reservation))).toContain(only);
+        expect(outcome(await controller.remove(reservation))).toContain("may delete a reservation without holders only");
         const { instance: _, ...other } = holder("node-b");
-        expect(await patch({ spec: { holders: [other] } }, reservation)).toContain(only);
+        expect(await patch({ spec: { holders: [other] } }, reservation)).toContain("take holders out of a reservation");
         expect(await patch({ spec: { holders: [] } }, reservation)).toMatchObject({ kind: "AddressReservation" });
         expect(outcome(await controller.remove(reservation))).toBeTypeOf("object");
       });
@@ -255,7 +238,7 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
           },
         ])
           expectObject(await admin.create(collectionOf(object), object));
-        tenant = await objectsOfAccount("shop", "tenant");
+        tenant = await objectsOfAccount(api, admin, "shop", "tenant");
       });
       afterAll(() => tenant?.close());
 
@@ -278,9 +261,11 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
         };
         expect(outcome(await tenant.patch(`${ports}/own/status`, { status }))).toContain(only);
         expect(outcome(await controller.patch(`${ports}/own/status`, { status }))).toMatchObject({ status });
+        const released = { metadata: { finalizers: [] } };
+        expect(outcome(await controller.patch(`${ports}/own`, released))).toContain("that is being deleted only");
         // Neither the API's garbage collector nor the namespace's administrator is kept from a deletion.
         expect(outcome(await tenant.remove(`${ports}/own`))).toBeTypeOf("object");
-        expect(outcome(await controller.patch(`${ports}/own`, { metadata: { finalizers: [] } }))).toBeTypeOf("object");
+        expect(outcome(await controller.patch(`${ports}/own`, released))).toBeTypeOf("object");
       });
     });
 

@@ -12,6 +12,8 @@ import { nothing } from "../lab/stage.ts";
 import { root } from "../lab/compiled.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, objectsOf } from "../lab/kube/apply.ts";
+import { accountRequests, boundController } from "../lab/kube/controller-account.ts";
+import { helm } from "../lab/kube/helm.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
 import { networkRequests, portRequests } from "../lab/kube/network-requests.ts";
 import { startPortProvider, type TestProvider } from "../lab/port-provider.ts";
@@ -54,7 +56,7 @@ function documentedConfiguration(page: string, type: string): { readonly plugins
   throw new Error(`${page} has no configuration of ${type}`);
 }
 
-describe.skipIf(missingForKube("external ports") || missing("external ports", referencePlugins("static")))(
+describe.skipIf(missingForKube("external ports") || missing("external ports", referencePlugins("static"), helm))(
   "a pod on an outer fabric",
   () => {
     const directory = mkdtempSync(join(tmpdir(), "plexus-ports-"));
@@ -83,7 +85,9 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
 
     beforeAll(async () => {
       [api, provider] = await Promise.all([
-        startApiServer({ alsoAllowed: [...networkRequests, ...portRequests, ...quotaRequests, "create networks"] }),
+        startApiServer({
+          alsoAllowed: [...networkRequests, ...portRequests, ...quotaRequests, ...accountRequests, "create networks"],
+        }),
         startPortProvider(),
       ]);
       objects = objectsOf(api.adminKubeconfig);
@@ -95,7 +99,8 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
       writeFileSync(join(directory, "providers.yaml"), JSON.stringify({ providers }));
       const args = ["--external-ports", join(directory, "providers.yaml")];
       const nodeArgs = ["--import", join(root, "test", "lab", "patient-requests.ts")];
-      controller = await startController({ identity: "c", kubeconfig: api.adminKubeconfig, args, nodeArgs });
+      const { kubeconfig, leaseArgs } = await boundController(api, objects, "px", "externalPorts.enabled=true");
+      controller = await startController({ identity: "c", kubeconfig, args: [...args, ...leaseArgs], nodeArgs });
       await api.network("shop", "fabric", [portPlugin("fabric")], fabric);
     });
     beforeEach(() => {

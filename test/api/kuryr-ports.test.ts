@@ -8,6 +8,8 @@ import { kuryrVifAnnotation } from "../../src/external-port/kuryr-vifs.ts";
 import { objectsOf } from "../lab/kube/apply.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
+import { accountRequests, controllerAccount } from "../lab/kube/controller-account.ts";
+import { helm } from "../lab/kube/helm.ts";
 import { networkRequests } from "../lab/kube/network-requests.ts";
 import { partContext } from "../lab/kube/part-context.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
@@ -79,12 +81,14 @@ function activeOf(vifs: object): object {
   return Object.fromEntries(Object.entries(vifs).map(([name, vif]) => [name, vif["versioned_object.data"].active]));
 }
 
-describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi))("ports in Kuryr's form", () => {
+describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi, helm))("ports in Kuryr's form", () => {
   let api: ApiServer;
   let objects: ApiObjects;
+  /** The account of plexus-controller with the chart's rights and policy. */
+  let controller: ApiObjects;
   let log: string[] = [];
   const writer = (settings: { annotation?: boolean; kuryrPorts?: boolean }): KuryrWriter => {
-    const context = partContext(objects, { log: (_, text) => log.push(text) });
+    const context = partContext(controller, { log: (_, text) => log.push(text) });
     return new KuryrWriter(context, { annotation: false, kuryrPorts: false, bridge: "br-int", ...settings });
   };
   const stored = async (path: string): Promise<Record<string, never> | undefined> => {
@@ -98,8 +102,11 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi))("p
   const selection = [{ name: "plain" }, { name: "fabric", interface: "storage0" }, { name: "fabric" }];
 
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: [...networkRequests, ...kuryrRequests] });
+    api = await startApiServer({ alsoAllowed: [...networkRequests, ...kuryrRequests, ...accountRequests] });
     objects = objectsOf(api.adminKubeconfig);
+    for (const name of ["shop", "network"]) await api.namespace(name);
+    const values = ["enabled", "kuryr.annotation", "kuryr.kuryrPorts"].map((each) => `externalPorts.${each}=true`);
+    controller = await controllerAccount(api, objects, "kuryr", ...values);
   });
   afterEach(async () => {
     log = [];
@@ -107,6 +114,7 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi))("p
     await objects.remove(`${collection}/web`);
   });
   afterAll(async () => {
+    controller?.close();
     objects?.close();
     await api?.dispose();
   });

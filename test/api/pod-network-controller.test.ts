@@ -8,6 +8,8 @@ import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.
 import { type Collector, startCollector } from "../lab/collector.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, objectsOf, outcome } from "../lab/kube/apply.ts";
+import { accountRequests, boundController } from "../lab/kube/controller-account.ts";
+import { helm } from "../lab/kube/helm.ts";
 import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
 import { root } from "../lab/compiled.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
@@ -64,16 +66,18 @@ function gatedWith(message: string): object {
   return { object: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated", message }] } } };
 }
 
-describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, kubeApi))("plexus-controller", () => {
+describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, kubeApi, helm))("plexus-controller", () => {
   let api: ApiServer;
   let objects: ApiObjects;
   let collector: Collector;
+  let bound: Awaited<ReturnType<typeof boundController>>;
   const replicas: TestController[] = [];
   const start = async (args: readonly string[] = []): Promise<TestController> => {
     const replica = await startController({
       identity: `c${replicas.length}`,
-      kubeconfig: api.adminKubeconfig,
-      args: ["--pod-networks", ...args],
+      // A replica with a Lease of another name is not the chart's.
+      kubeconfig: args.includes("--lease-name") ? api.adminKubeconfig : bound.kubeconfig,
+      args: ["--pod-networks", ...bound.leaseArgs, ...args],
     });
     replicas.push(replica);
     return replica;
@@ -99,8 +103,9 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     }));
 
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: networkRequests });
+    api = await startApiServer({ alsoAllowed: [...networkRequests, ...accountRequests] });
     objects = objectsOf(api.adminKubeconfig);
+    bound = await boundController(api, objects, "px", "networks.enabled=true");
     await servePodNetworks(api, objects);
     collector = await startCollector();
     await start(["--otlp", collector.url]);

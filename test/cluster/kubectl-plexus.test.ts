@@ -79,7 +79,7 @@ describe.skipIf(skip)("kubectl plexus", () => {
 
   test.each([
     [["absent", "status"], 1, 'pods "absent" not found'],
-    [["node/absent", "status"], 1, "no pod of Plexus (label app.kubernetes.io/name=plexus) runs on node absent"],
+    [["node/absent", "status"], 1, "no pod of the DaemonSet kube-system/plexus runs on node absent"],
     [["--context", "absent", "web", "status"], 1, "absent"],
     [["web"], 2, "web: give a command of plexusctl after it"],
   ])("%j is refused with the reason", (args, status, why) => {

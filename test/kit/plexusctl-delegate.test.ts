@@ -1,13 +1,21 @@
 // `plexusctl delegate` of the build, without the kit and with it.
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isRoot } from "../../host/store/files/foreign-hands.ts";
 import { root } from "../lab/compiled.ts";
 import { dist, missingBuild } from "../lab/plexus.ts";
 import { missing } from "../lab/requires.ts";
+
+/** The exit status of `plexusctl delegate build` in a directory, whether it was refused for root, and whether the kit was executed. */
+function buildIn(cwd: string, ...args: readonly string[]): readonly unknown[] {
+  const command = ["--disable-warning=ExperimentalWarning", join(dist, "plexusctl.cjs"), "delegate", "build", ...args];
+  const { status, stderr } = spawnSync(process.execPath, command, { cwd, encoding: "utf8" });
+  return [status, stderr.includes("as root would execute code that another user can change"), existsSync(join(cwd, "executed"))];
+}
 
 describe.skipIf(missing("plexusctl delegate", () => missingBuild({ components: ["status-shaper"] })))(
   "plexusctl delegate",
@@ -60,6 +68,27 @@ describe.skipIf(missing("plexusctl delegate", () => missingBuild({ components: [
       const { status, stdout, stderr } = control(["build", "."]);
       expect([status, stdout]).toEqual([3, ""]);
       expect(stderr).toMatch(/^plexusctl: delegate build needs the kit, .*npm install --save-dev @plexus-cni\/sdk.*\n$/);
+    });
+
+    test.skipIf(!isRoot())("FI-07: as root, a kit or a delegate that another user can change is not executed", () => {
+      const project = join(directory, "project");
+      const installed = join(project, "node_modules/@plexus-cni/sdk");
+      mkdirSync(installed, { recursive: true });
+      writeFileSync(join(installed, "package.json"), JSON.stringify({ bin: { "plexus-delegate": "program.cjs" } }));
+      writeFileSync(join(installed, "program.cjs"), "require('node:fs').writeFileSync('executed', '');");
+      const below = join(project, "below");
+      mkdirSync(below);
+      expect(buildIn(below)).toEqual([0, false, true]);
+      rmSync(join(below, "executed"));
+      for (const theirs of [join(installed, "program.cjs"), join(project, "node_modules"), project, below]) {
+        chownSync(theirs, 12_345, 12_345);
+        expect([theirs, buildIn(below)]).toEqual([theirs, [1, true, false]]);
+        chownSync(theirs, 0, 0);
+      }
+      const delegate = join(directory, "theirs");
+      mkdirSync(delegate);
+      chownSync(delegate, 12_345, 12_345);
+      expect(buildIn(below, delegate)).toEqual([1, true, false]);
     });
 
     test("an installed kit gets the command with its arguments, and its exit code is that of plexusctl", () => {

@@ -1,9 +1,10 @@
 // `plexus-delegate annotate`: puts a declaration into a component of any language.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { type Command, CommandError, exitCode } from "./command.ts";
 import { fileBytes } from "./component-file.ts";
 import { requireSandbox } from "./require-sandbox.ts";
+import { writeNamedFile } from "./write-file.ts";
 
 /** Writes the section `plexus:delegate`. */
 export const annotateCommand: Command = {
@@ -41,7 +42,7 @@ A component has one declaration: a second one needs --replace.`,
     );
     const component = named(file, () => annotated(bytes, text, flags.has("replace")));
     const outFile = values.get("output") ?? file;
-    writeFileSync(outFile, component);
+    writeNamedFile(outFile, component);
     output.say(`${outFile}: ${declaration.name} ${declaration.version}, ${component.length} bytes`);
     const { problem } = inspectComponent(outFile, component, artifactLimits);
     if (problem !== null) output.warn(`plexus-delegate: warning: a node refuses the component: ${problem.msg}`);

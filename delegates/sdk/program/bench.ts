@@ -1,10 +1,11 @@
 // `plexus-delegate bench`: the time of a component's calls, with percentiles and a baseline.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { type Command, CommandError, exitCode } from "./command.ts";
 import { fileBytes, limitOptions, limitsOn, numberOf, typeOf } from "./component-file.ts";
 import { grantsOn, requestOn, requestOptions, verbOf } from "./request-input.ts";
 import { requireSandbox } from "./require-sandbox.ts";
+import { writeNamedFile } from "./write-file.ts";
 import type { Bench } from "../component/bench.ts";
 
 /** Measures calls. */
@@ -41,7 +42,7 @@ other only. With --baseline, ends with 1 if the median is more than --tolerance 
     });
     output.say(`${bench.calls} calls of ${verb}: ${shown(bench)}, ${bench.memoryBytes} bytes of memory`);
     const saveTo = line.values.get("save");
-    if (saveTo !== undefined) writeFileSync(saveTo, `${JSON.stringify(bench, undefined, 2)}\n`);
+    if (saveTo !== undefined) writeNamedFile(saveTo, `${JSON.stringify(bench, undefined, 2)}\n`);
     const baseFile = line.values.get("baseline");
     if (baseFile === undefined) return exitCode.success;
     const base = baselineIn(baseFile);

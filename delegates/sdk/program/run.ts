@@ -1,6 +1,6 @@
 // `plexus-delegate run`: one call of a component on a simulated node.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { type Command, CommandError, exitCode } from "./command.ts";
 import { fileBytes, limitOptions, limitsOn, typeOf } from "./component-file.ts";
@@ -8,6 +8,7 @@ import type { RecordedCall } from "../component/recorded-calls.ts";
 import { usageLines } from "./usage-lines.ts";
 import { grantsOn, requestOn, requestOptions, verbOf } from "./request-input.ts";
 import { requireSandbox } from "./require-sandbox.ts";
+import { writeNamedFile } from "./write-file.ts";
 
 /** Maximum UTF-16 units of a printed line of log. */
 const maxLine = 4000;
@@ -60,7 +61,7 @@ has the log. Ends with 1 if the answer is an error.`,
       : verb === "VERSION"
         ? component.value.version()
         : component.value.call(vector, answer);
-    if (recordTo !== undefined) writeFileSync(recordTo, recordedText(recorded));
+    if (recordTo !== undefined) writeNamedFile(recordTo, recordedText(recorded));
     const left = replay?.left() ?? 0;
     if (run.succeeded && left > 0) throw new CommandError(`--replay: ${left} recorded calls were not made`);
     for (const each of run.log) output.warn(inertLine(each, maxLine));
@@ -72,7 +73,7 @@ has the log. Ends with 1 if the answer is an error.`,
       if (!component.ok || verb === "VERSION") throw new CommandError("--profile: the component was not called");
       const { profileOf } = await import("../component/profile.ts");
       const { calls, text } = await profileOf(() => component.value.call(vector));
-      writeFileSync(profileTo, text);
+      writeNamedFile(profileTo, text);
       output.warn(`${profileTo}: ${calls} calls; open it with https://www.speedscope.app or Chrome's DevTools`);
     }
     return run.succeeded ? exitCode.success : exitCode.defect;

@@ -155,7 +155,12 @@ export class Reflector<T> {
 
   /** Whether all objects were listed at least once, and none of them was too large to be stored. */
   get complete(): boolean {
-    return (this.#lists > 0 || this.#absent) && this.#store.refused === 0;
+    return this.listed && this.#store.refused === 0;
+  }
+
+  /** Whether all objects were listed at least once. An object that was too large to be stored counts as absent. */
+  get listed(): boolean {
+    return this.#lists > 0 || this.#absent;
   }
 
   /** Starts listing and watching; never throws. */

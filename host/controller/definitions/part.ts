@@ -7,6 +7,7 @@ import { conditionEvents, conditionsAnnotation, conditionsText } from "../../../
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
 import { outcomeOf } from "../work/request-outcome.ts";
 import { WatchedCollection } from "../watched-collection.ts";
+import { Turns } from "../work/turns.ts";
 import { observeState, observeWork } from "../work/observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { type CheckTerms, DefinitionChecks } from "./check.ts";
@@ -58,6 +59,7 @@ class DefinitionsPart {
   /** The time of the last write to each definition, in ms. */
   readonly #writtenAt = new Map<string, number>();
   #terms: CheckTerms | undefined;
+  #signal: AbortSignal | undefined;
   #settingsText: string | undefined;
   #lastProblem = "";
 
@@ -80,6 +82,7 @@ class DefinitionsPart {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
     this.#definitions.start(signal);
     const startedAt = performance.now();
     // A comparison with a part of the definitions would write findings twice.
@@ -150,16 +153,22 @@ class DefinitionsPart {
 
   #work(key: string): Promise<WorkOutcome> {
     const [kind, path = ""] = key.split(" ", 2);
-    return kind === "definition" ? this.#write(path) : Promise.resolve(this.#check(kind === "all" ? undefined : path));
+    return kind === "definition" ? this.#write(path) : this.#check(kind === "all" ? undefined : path);
   }
 
-  #check(namespace: string | undefined): WorkOutcome {
-    if (this.#terms === undefined) return done;
-    for (const [key, findings] of this.#checks.findingsOf(namespace, this.#definitions.all(), this.#terms)) {
-      this.#wanted.set(key, conditionsText(findings));
+  async #check(namespace: string | undefined): Promise<WorkOutcome> {
+    const terms = this.#terms;
+    if (terms === undefined) return done;
+    const turns = new Turns(this.#signal === undefined ? {} : { signal: this.#signal });
+    const found = await this.#checks.findingsOf(namespace, this.#definitions.all(), terms, turns);
+    for (const [key, { findings, omitted }] of found ?? []) {
       const [of = "", name = ""] = key.split("/", 2);
       const stored = this.#definitions.get(of, name);
-      if (stored !== undefined && stored.conditions !== this.#wanted.get(key)) this.#queue.add(`definition ${key}`);
+      // A definition that went meanwhile has nothing to be written. One that changed is checked anew.
+      if (stored === undefined) continue;
+      this.#wanted.set(key, conditionsText(findings, omitted));
+      if (stored.conditions !== this.#wanted.get(key)) this.#queue.add(`definition ${key}`);
+      await turns.pass(findings.length + 1);
     }
     return done;
   }

@@ -1,13 +1,12 @@
 // The collections that the PodNetworks' part watches, and the index of users, which follows them.
 
-import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import type { ParametersRef, PodNetwork, PodNetworkAttachment } from "../../../src/podnetwork/objects.ts";
 import { definitionOf, isDefinitionRef } from "../../../src/podnetwork/provider.ts";
 import type { ReflectorState } from "../../cluster/kube/reflector.ts";
 import type { PartContext } from "../part.ts";
 import { WatchedCollection } from "../watched-collection.ts";
 import { networksLabel } from "../../../src/npwg/pod.ts";
-import { type StoredPod, storedAttachment, storedDefinition, storedNetwork, storedPod } from "./stored.ts";
+import { type KeptDefinition, type StoredPod, storedAttachment, storedDefinition, storedNetwork, storedPod } from "./stored.ts";
 import { attachmentKey, isAttachmentKey, isPodKey, networkKey, partsOf, podKey, Users } from "./users.ts";
 
 const group = "/apis/plexus.dev/v1alpha1";
@@ -32,7 +31,7 @@ export const podQuery = {
 export class NetworkCollections {
   readonly networks: WatchedCollection<PodNetwork>;
   readonly attachments: WatchedCollection<PodNetworkAttachment>;
-  readonly definitions: WatchedCollection<NetworkAttachmentDefinition>;
+  readonly definitions: WatchedCollection<KeptDefinition>;
   readonly pods: WatchedCollection<StoredPod>;
   /** Users of networks and attachments: pods, and attachments of networks. */
   readonly users = new Users();
@@ -77,9 +76,9 @@ export class NetworkCollections {
     return [this.networks, this.attachments, this.definitions, this.pods].map(({ state }) => state);
   }
 
-  /** Whether everything was listed, so that a missing object or user is really missing. */
+  /** Whether everything was listed, so that a missing object or user is really missing. Of definitions those that fill the memory may be missing. */
   get complete(): boolean {
-    return [this.networks, this.attachments, this.definitions, this.pods].every(({ complete }) => complete);
+    return this.definitions.listed && [this.networks, this.attachments, this.pods].every(({ complete }) => complete);
   }
 
   start(signal: AbortSignal): void {

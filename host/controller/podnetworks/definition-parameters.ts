@@ -1,14 +1,15 @@
 // The state of an object's parametersRefs: whether each definition exists and is readable, and whether all of them fit together (KE-09, KE-60).
 
 import { networkFor } from "../../../src/npwg/network-for-definition.ts";
-import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import type { ParametersState } from "../../../src/podnetwork/conditions.ts";
 import type { ParametersRef } from "../../../src/podnetwork/objects.ts";
 import { mergeParameters, type Parameter } from "../../../src/podnetwork/parameters.ts";
 import { definitionOf, refProblem } from "../../../src/podnetwork/provider.ts";
+import { maxCheckedLength } from "../definitions/stored-definition.ts";
+import type { KeptDefinition } from "./stored.ts";
 
 /** Finds a definition; undefined if there is none. */
-export type FindDefinition = (namespace: string, name: string) => NetworkAttachmentDefinition | undefined;
+export type FindDefinition = (namespace: string, name: string) => KeptDefinition | undefined;
 
 /**
  * Examines the references of an object of `namespace` (empty for a PodNetwork). `base` are those of the PodNetwork of an attachment: the
@@ -29,6 +30,10 @@ export function parametersState(
     const { namespace: in_, name } = definitionOf(ref, own);
     const definition = find(in_, name);
     if (definition === undefined) return { problem: `${what}: NetworkAttachmentDefinition ${in_}/${name} does not exist` };
+    if (definition.omittedLength !== undefined) {
+      const length = `spec.config has ${definition.omittedLength} characters; plexus-controller examines at most ${maxCheckedLength}`;
+      return { problem: `${what}: NetworkAttachmentDefinition ${in_}/${name}: ${length}. Shorten the configuration` };
+    }
     if (definition.config === undefined) {
       if (all.length === 1) continue;
       return {

@@ -15,6 +15,7 @@ import {
 } from "../../../src/podnetwork/objects.ts";
 import { type PodNetworkEntry, podNetworksAnnotation, readPodNetworks } from "../../../src/podnetwork/pod-networks.ts";
 import type { StoredObject } from "../../cluster/kube/object-store.ts";
+import { maxCheckedLength } from "../definitions/stored-definition.ts";
 
 /** The value of the label of pods that name networks, while the pod waits behind its gate. */
 export const gatedValue = "gated";
@@ -41,14 +42,22 @@ function stored<T extends NetworkObject>(read: Reading<T>, object: unknown): Sto
   return { namespace, name, value: read.value, size: JSON.stringify(object).length };
 }
 
+/** A definition whose configuration is kept up to a length: it is read again for each object that refers to it. */
+export interface KeptDefinition extends NetworkAttachmentDefinition {
+  /** The length of a `spec.config` that is too long to be kept. */
+  readonly omittedLength?: number;
+}
+
 /** Reads a definition. */
-export function storedDefinition(object: unknown): StoredObject<NetworkAttachmentDefinition> | undefined {
+export function storedDefinition(object: unknown): StoredObject<KeptDefinition> | undefined {
   const read = readNetworkAttachmentDefinition(object);
   if (!read.ok) return undefined;
   const { namespace, name, config } = read.value;
   // The controller reads no annotation of definitions.
-  const value = { namespace, name, annotations: new Map<string, string>(), ...(config === undefined ? {} : { config }) };
-  return { namespace, name, value, size: config?.length ?? 0 };
+  const value = { namespace, name, annotations: new Map<string, string>() };
+  if (config === undefined) return { namespace, name, value, size: 0 };
+  if (config.length > maxCheckedLength) return { namespace, name, value: { ...value, omittedLength: config.length }, size: 0 };
+  return { namespace, name, value: { ...value, config }, size: config.length };
 }
 
 /** Reads a pod's metadata. A pod whose annotation is not readable uses no network: its ADD is refused. */

@@ -5,6 +5,7 @@ import { addressReservationsPath, type AddressReservation } from "../../../src/a
 import { poolApiVersion } from "../../../src/address-pool/object-reading.ts";
 import type { ReflectorState } from "../../cluster/kube/reflector.ts";
 import type { PartContext } from "../part.ts";
+import { Users } from "../podnetworks/users.ts";
 import { WatchedCollection } from "../watched-collection.ts";
 import { keyOf } from "./keys.ts";
 import { type Existing, storedBlock, storedExistence, type StoredPool, storedPool, storedReservation } from "./stored.ts";
@@ -31,6 +32,8 @@ export class PoolCollections {
   /** Owners of reservations. Their watches only say when to look: each decision reads the API. */
   readonly claims: WatchedCollection<Existing>;
   readonly statefulSets: WatchedCollection<Existing>;
+  /** Reservations by owner: tenants may have many StatefulSets, each of whose changes looks for its own. */
+  readonly #owned = new Users();
   readonly #onDue: (key: string, afterMs: number) => void;
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
@@ -55,6 +58,8 @@ export class PoolCollections {
       path: paths.reservations,
       read: storedReservation,
       onChange: (_, name) => {
+        const owner = this.reservations.get("", name)?.owner;
+        this.#owned.set(name, owner === undefined ? [] : [ownerKey(owner)]);
         onDue(keyOf("reservation", name), 0);
         onDue(keyOf("pool", name.slice(0, name.indexOf("."))), statusMs);
       },
@@ -127,10 +132,12 @@ export class PoolCollections {
   #ownerChanged(kind: AddressReservation["owner"]["kind"], namespace: string, name: string): void {
     const collection = kind === "IPAMClaim" ? this.claims : this.statefulSets;
     const uid = collection.get(namespace, name)?.uid;
-    for (const { name: reservation, value } of this.reservations.all()) {
-      const { owner } = value;
-      if (owner.kind !== kind || owner.namespace !== namespace || owner.name !== name || owner.uid === uid) continue;
-      this.#onDue(keyOf("reservation", reservation), 0);
+    for (const reservation of this.#owned.of(ownerKey({ kind, namespace, name }))) {
+      if (this.reservations.get("", reservation)?.owner.uid !== uid) this.#onDue(keyOf("reservation", reservation), 0);
     }
   }
+}
+
+function ownerKey({ kind, namespace, name }: Pick<AddressReservation["owner"], "kind" | "namespace" | "name">): string {
+  return `${kind} ${namespace}/${name}`;
 }

@@ -88,9 +88,9 @@ export class PortCollections {
     return [this.ports, this.definitions, this.pods].map(({ state }) => state);
   }
 
-  /** Whether everything was listed. */
+  /** Whether everything was listed. Of definitions those that fill the memory may be missing: their pods wait, and no other ones. */
   get complete(): boolean {
-    return [this.ports, this.definitions, this.pods].every(({ complete }) => complete);
+    return this.definitions.listed && [this.ports, this.pods].every(({ complete }) => complete);
   }
 
   start(signal: AbortSignal): void {

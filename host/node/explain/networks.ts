@@ -6,7 +6,7 @@ import { type DefinitionPolicy, defaultDefinitionPolicy } from "../../../src/con
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import { positionAt } from "../../../src/json/position.ts";
+import { placesOf } from "../../../src/json/text-places.ts";
 import type { LintSource } from "../../../src/lint/finding.ts";
 import {
   type NetworkAttachmentDefinition,
@@ -129,7 +129,7 @@ export function definedNetwork(definition: NetworkAttachmentDefinition, { settin
 
 /** A file as the origin of its networks. */
 export function originOf(file: string, text: string): LintSource {
-  return { file, text, place: (offset) => positionAt(text, offset) };
+  return { file, text, place: (offset) => placesOf(text).position(offset) };
 }
 
 /** The origin of the networks in a file; undefined if it cannot be read. */

@@ -1,6 +1,6 @@
 // Plexus' files in the runtime's directory of network configurations, and the configuration that the runtime uses without them.
 
-import { copyFileSync, existsSync, realpathSync, renameSync, statSync } from "node:fs";
+import { constants, copyFileSync, existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { filesWith } from "../../../src/cni/config-directory.ts";
 import { parseNetworkList, parsePluginConf } from "../../../src/cni/network-list.ts";
@@ -54,7 +54,9 @@ export async function putAllAside(paths: readonly string[], withdraw: () => Prom
   try {
     for (const path of paths) {
       doing = path;
-      copyFileSync(path, path + asideEnding);
+      // A link there would lead the copy to another file.
+      rmSync(path + asideEnding, { force: true });
+      copyFileSync(path, path + asideEnding, constants.COPYFILE_EXCL);
     }
     if (paths.length > 0) await withdraw();
     for (const path of paths) {

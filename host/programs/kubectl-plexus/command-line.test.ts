@@ -13,6 +13,11 @@ test.each([
     { kubectl: ["--context", "prod"], node: "worker-1", control: ["explain", "shop/storage"] },
   ],
   [["node/a", "status", "--help"], { kubectl: [], node: "a", control: ["status", "--help"] }],
+  [
+    ["--plexus-namespace", "network", "--plexus-release=px", "node/a", "status"],
+    { kubectl: [], node: "a", release: { namespace: "network", name: "px" }, control: ["status"] },
+  ],
+  [["--plexus-release"], { wrong: "--plexus-release: its value is missing" }],
   [[], "help"],
   [["--help"], "help"],
   [["web"], { wrong: "web: give a command of plexusctl after it, such as status" }],

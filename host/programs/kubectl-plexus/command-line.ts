@@ -7,6 +7,8 @@ export interface PluginCommand {
   /** The pod whose node is meant. Without a namespace, kubectl's current one counts. */
   readonly pod?: { readonly name: string; readonly namespace: string | undefined };
   readonly node?: string;
+  /** The release of Plexus, as far as options name it. */
+  readonly release?: { readonly namespace?: string; readonly name?: string };
   /** The arguments of plexusctl. */
   readonly control: readonly string[];
 }
@@ -25,9 +27,15 @@ export const usage = `kubectl plexus: runs plexusctl on a node of the cluster
 COMMAND is a command of plexusctl with its options; COMMAND help lists them.
 Before COMMAND, options of kubectl are possible: --context, --kubeconfig,
 --cluster, --user, --as, --server, --token, --request-timeout.
-Plexus' pods are those with the label app.kubernetes.io/name=plexus.
+The pod is that of the DaemonSet plexus in the namespace kube-system. For another
+release: --plexus-namespace and --plexus-release, or PLEXUS_NAMESPACE and
+PLEXUS_RELEASE in the environment.
 `;
 
+const releaseOptions: Readonly<Record<string, "namespace" | "name">> = {
+  "--plexus-namespace": "namespace",
+  "--plexus-release": "name",
+};
 const kubectlOptions = [
   "--context",
   "--kubeconfig",
@@ -45,14 +53,17 @@ export function readCommandLine(args: readonly string[]): PluginCommand | "help"
   const kubectl: string[] = [];
   let namespace: string | undefined;
   let target: string | undefined;
+  const release: { namespace?: string; name?: string } = {};
   for (let index = 0; index < args.length; index++) {
     const arg = args[index] ?? "";
     const [option = "", inline] = arg.startsWith("--") ? splitOnce(arg, "=") : [arg];
     const isNamespace = option === "-n" || option === "--namespace";
-    if (isNamespace || kubectlOptions.includes(option)) {
+    const ofRelease = Object.hasOwn(releaseOptions, option) ? releaseOptions[option] : undefined;
+    if (isNamespace || ofRelease !== undefined || kubectlOptions.includes(option)) {
       const value = inline ?? args[++index];
       if (value === undefined) return { wrong: `${option}: its value is missing` };
       if (isNamespace) namespace = value;
+      else if (ofRelease !== undefined) release[ofRelease] = value;
       else kubectl.push(option, value);
     } else if (option === "--help" || option === "-h") {
       return "help";
@@ -61,7 +72,8 @@ export function readCommandLine(args: readonly string[]): PluginCommand | "help"
     } else if (target === undefined) {
       target = arg;
     } else {
-      return { kubectl, ...targetOf(target, namespace), control: args.slice(index) };
+      const named = Object.keys(release).length === 0 ? {} : { release };
+      return { kubectl, ...targetOf(target, namespace), ...named, control: args.slice(index) };
     }
   }
   if (target === undefined) return args.length === 0 ? "help" : { wrong: "give a pod or node/NODE, and a command" };

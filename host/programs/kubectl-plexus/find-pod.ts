@@ -1,4 +1,13 @@
-// Finds the pod of Plexus that runs on a node.
+// Finds the pod of Plexus that runs on a node. A label proves nothing: whoever may create pods can set it. So the pod must belong to the DaemonSet of the
+// release, in the release's namespace, and have its service account.
+
+import { z } from "zod";
+
+/** The release of Plexus: the name is the DaemonSet's. */
+export interface PlexusRelease {
+  readonly namespace: string;
+  readonly name: string;
+}
 
 /** A pod of Plexus. */
 export interface PlexusPod {
@@ -9,8 +18,22 @@ export interface PlexusPod {
 /** Asks kubectl and answers its stdout. Rejects with kubectl's message. */
 export type AskKubectl = (args: readonly string[]) => Promise<string>;
 
-/** The label of Plexus' pods. */
-const selector = "app.kubernetes.io/name=plexus";
+/** The release of `deploy/plexus.yaml` and of the how-to. */
+export const usualRelease: PlexusRelease = { namespace: "kube-system", name: "plexus" };
+
+const daemonSet = z.object({
+  metadata: z.object({ uid: z.string().min(1), labels: z.record(z.string(), z.string()).default({}) }),
+  spec: z.object({ template: z.object({ spec: z.object({ serviceAccountName: z.string().min(1) }) }) }),
+});
+const owner = z.object({ kind: z.string(), uid: z.string(), controller: z.boolean().default(false) });
+const pods = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({ name: z.string(), ownerReferences: z.array(owner).default([]) }),
+      spec: z.object({ nodeName: z.string().default(""), serviceAccountName: z.string().default("") }),
+    }),
+  ),
+});
 
 /** The node of a pod. Throws if the pod has none yet. */
 export async function nodeOfPod(ask: AskKubectl, name: string, namespace: string | undefined): Promise<string> {
@@ -20,14 +43,34 @@ export async function nodeOfPod(ask: AskKubectl, name: string, namespace: string
   return node;
 }
 
-/** The running pod of Plexus on this node. Throws with the reason if there is none. */
-export async function plexusPodOn(ask: AskKubectl, node: string): Promise<PlexusPod> {
+/** The running pod of the release on this node. Throws with the reason and the remedy if there is none. */
+export async function plexusPodOn(ask: AskKubectl, node: string, { namespace, name }: PlexusRelease): Promise<PlexusPod> {
+  const what = `DaemonSet ${namespace}/${name}`;
+  const found = await ask(["get", "daemonset", name, "-n", namespace, "--ignore-not-found", "-o", "json"]);
+  if (found.trim() === "") throw new Error(`there is no ${what}. ${nameTheRelease}`);
+  const set = daemonSet.parse(JSON.parse(found));
+  if (set.metadata.labels["app.kubernetes.io/name"] !== "plexus")
+    throw new Error(`${what} is not Plexus': it lacks the label app.kubernetes.io/name=plexus. ${nameTheRelease}`);
   const fields = `spec.nodeName=${node},status.phase=Running`;
-  const form = 'jsonpath={range .items[*]}{.metadata.namespace}{" "}{.metadata.name}{"\\n"}{end}';
-  const lines = await ask(["get", "pods", "--all-namespaces", "-l", selector, "--field-selector", fields, "-o", form]);
-  for (const line of lines.split("\n")) {
-    const [namespace, name] = line.split(" ");
-    if (namespace !== undefined && name !== undefined) return { namespace, name };
-  }
-  throw new Error(`no pod of Plexus (label ${selector}) runs on node ${node}: kubectl get nodes lists the nodes`);
+  const { items } = pods.parse(JSON.parse(await ask(["get", "pods", "-n", namespace, "--field-selector", fields, "-o", "json"])));
+  const own = items.find(
+    ({ metadata, spec }) =>
+      spec.nodeName === node &&
+      metadata.ownerReferences.some(
+        ({ kind, uid, controller }) => controller && kind === "DaemonSet" && uid === set.metadata.uid,
+      ),
+  );
+  if (own === undefined)
+    throw new Error(`no pod of the ${what} runs on node ${node}: kubectl get nodes lists the nodes. ${nameTheRelease}`);
+  const { serviceAccountName } = set.spec.template.spec;
+  if (own.spec.serviceAccountName !== serviceAccountName)
+    throw new Error(
+      `pod ${namespace}/${own.metadata.name} has the service account "${own.spec.serviceAccountName}", and not "${serviceAccountName}" of the ${what}: ` +
+        "it is not used. Wait for the DaemonSet's rollout, or look who made the pod",
+    );
+  return { namespace, name: own.metadata.name };
 }
+
+const nameTheRelease =
+  "If Plexus is installed under another name, give it: --plexus-namespace NAMESPACE --plexus-release NAME, or PLEXUS_NAMESPACE and PLEXUS_RELEASE " +
+  "in the environment (helm list --all-namespaces shows releases)";

@@ -4,7 +4,7 @@ import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { execa, ExecaError } from "execa";
 import { type PluginCommand, readCommandLine, usage } from "./command-line.ts";
-import { type AskKubectl, nodeOfPod, plexusPodOn } from "./find-pod.ts";
+import { type AskKubectl, nodeOfPod, plexusPodOn, usualRelease } from "./find-pod.ts";
 
 const container = "plexusd";
 const control = ["/opt/plexus/bin/node", "--disable-warning=ExperimentalWarning", "/opt/plexus/plexusctl.cjs"];
@@ -24,10 +24,14 @@ async function main(): Promise<void> {
   }
 }
 
-async function run({ kubectl, pod, node, control: args }: PluginCommand): Promise<number> {
+async function run({ kubectl, pod, node, release, control: args }: PluginCommand): Promise<number> {
   const ask: AskKubectl = async (question) => (await execa("kubectl", [...kubectl, ...question])).stdout;
   const on = node ?? (pod === undefined ? "" : await nodeOfPod(ask, pod.name, pod.namespace));
-  const plexus = await plexusPodOn(ask, on);
+  const { PLEXUS_NAMESPACE, PLEXUS_RELEASE } = process.env;
+  const plexus = await plexusPodOn(ask, on, {
+    namespace: release?.namespace ?? PLEXUS_NAMESPACE ?? usualRelease.namespace,
+    name: release?.name ?? PLEXUS_RELEASE ?? usualRelease.name,
+  });
   const exec = [...kubectl, "exec", "-n", plexus.namespace, plexus.name, "-c", container, "--", ...control];
   if (args[0] === "sysdump" && !args.some((arg) => ["-o", "--output", "--help"].includes(arg)))
     return saveDump([...exec, ...args], on);

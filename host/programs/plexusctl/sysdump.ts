@@ -1,6 +1,6 @@
 // plexusctl sysdump: one archive about this node for a report, without secrets.
 
-import { closeSync, existsSync, openSync, realpathSync, writeSync } from "node:fs";
+import { realpathSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
@@ -9,6 +9,7 @@ import { readHostSettings } from "../../node/explain/host-settings.ts";
 import { lint } from "../../node/lint/lint.ts";
 import { dumpedTraces } from "../../node/sysdump/dumped-traces.ts";
 import { sysdump, type SysdumpInit } from "../../node/sysdump/sysdump.ts";
+import { refusalOf, writeOutputFile } from "../../store/files/output-file.ts";
 import { askDaemon } from "./ask-daemon.ts";
 import { checkThisNode } from "./check-node.ts";
 import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
@@ -29,17 +30,18 @@ const maxFindings = 500;
 export async function sysdumpCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
   const options = readSysdumpOptions(line);
   if ("wrong" in options) return options;
-  // Making a dump takes seconds, so a file that exists is refused before.
-  if (options.output !== "-" && existsSync(options.output))
-    return failure(`${options.output}: the file exists, and is never overwritten; name another one with -o`);
+  // Making a dump takes seconds, so a place where it cannot be written is refused before.
+  const refusal = options.output === "-" ? undefined : refusalOf(options.output, false);
+  if (refusal !== undefined) return failure(`${options.output}: ${refusal} with -o`);
   const { archive, leftOut } = await sysdump(await dumpOf(options));
-  try {
-    writeArchive(options.output, archive);
-  } catch (error) {
-    return failure(`${options.output}: ${error instanceof Error ? error.message : String(error)}`);
+  if (options.output === "-") {
+    for (let done = 0; done < archive.length;) done += writeSync(1, archive, done);
+    return { stdout: "", status: 0 };
   }
+  const written = writeOutputFile(options.output, archive, { replaces: false });
+  if (!written.ok) return failure(written.fault.msg);
   const text = `${options.output}: ${archive.length} bytes; left out: ${leftOut.length} (see contents.json)`;
-  return options.output === "-" ? { stdout: "", status: 0 } : { stdout: `${text}\n`, status: 0 };
+  return { stdout: `${text}\n`, status: 0 };
 }
 
 interface SysdumpOptions {
@@ -103,16 +105,6 @@ async function explanationOf(config: string, cniPath: string): Promise<unknown> 
   const explanation = await explainTarget({ target: undefined, config, cniPath });
   if (!explanation.ok) throw new Error(explanation.fault.msg);
   return explanation.value;
-}
-
-/** Makes a new file: one that exists, or a link, is never overwritten. */
-function writeArchive(output: string, archive: Buffer): void {
-  const file = output === "-" ? 1 : openSync(output, "wx", 0o600);
-  try {
-    for (let done = 0; done < archive.length;) done += writeSync(file, archive, done);
-  } finally {
-    if (file !== 1) closeSync(file);
-  }
 }
 
 function readSysdumpOptions(line: Invocation): SysdumpOptions | CommandLineMistake {

@@ -3,8 +3,10 @@
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isRoot } from "../../../store/files/foreign-hands.ts";
 import { type CommandResult, failure } from "../command-line/command.ts";
 import { exitStatuses, type ExitStatus } from "../command-line/exit-statuses.ts";
+import { foreignCode } from "./foreign-code.ts";
 import { delegateCommands, kitIsMissing, kitProgram } from "./programs.ts";
 
 /** A command of plexus-delegate. */
@@ -19,6 +21,12 @@ export function runDelegate({ name, needsKit }: DelegateCommand, args: readonly 
   const home = dirname(realpathSync(process.argv[1] ?? ""));
   const program = needsKit ? kitProgram([process.cwd(), home]) : join(home, "engine", delegateCommands);
   if (program === undefined) return { stdout: "", stderr: kitIsMissing(name, process.cwd()), status: 3 };
+  const foreign = needsKit && isRoot() ? foreignCode(program, [process.cwd(), ...args]) : undefined;
+  if (foreign !== undefined)
+    return failure(
+      `delegate ${name} as root would execute code that another user can change: ${foreign}. To do: run it as the user whose files they are ` +
+        `(sudo -u USER plexusctl delegate ${name}), or keep the kit and the delegate in a directory of root`,
+    );
   const command = ["--disable-warning=ExperimentalWarning", program, name, ...args];
   const { status, error } = spawnSync(process.execPath, command, { stdio: "inherit" });
   if (error !== undefined) return failure(`${program} does not start: ${error.message}`);

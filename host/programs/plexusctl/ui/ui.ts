@@ -1,15 +1,14 @@
 // plexusctl ui: the node's state as a page, served on 127.0.0.1 or written into one file.
 
-import { closeSync, constants, fchmodSync, openSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
+import { writeOutputFile } from "../../../store/files/output-file.ts";
 import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
 import { cniPathOf, configOf, notAbsolute, stateDirOf, statusSocketOf } from "../command-line/common-options.ts";
 import { nodePage, type PageParts } from "./page-html.ts";
 import { pageReader } from "./read-page-data.ts";
 import { type PageServer, servePage } from "./serve-page.ts";
-
-const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
 
 /** Runs `plexusctl ui`. */
 export async function uiCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -43,14 +42,9 @@ async function serve(port: number, parts: PageParts, read: ReturnType<typeof pag
 function writePage(path: string, parts: PageParts, data: Awaited<ReturnType<ReturnType<typeof pageReader>>>): CommandResult {
   const { html } = nodePage(data, parts, false);
   if (path === "-") return { stdout: html, status: 0 };
-  // The page names pods, so only its owner may read it. A link, which another user may have put there, is not followed.
-  const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
-  try {
-    fchmodSync(file, 0o600);
-    writeFileSync(file, html);
-  } finally {
-    closeSync(file);
-  }
+  // The page names pods, so only its owner may read it.
+  const written = writeOutputFile(path, html, { replaces: true });
+  if (!written.ok) return failure(written.fault.msg);
   return { stdout: `${path}: ${Buffer.byteLength(html)} bytes\n`, status: 0 };
 }
 

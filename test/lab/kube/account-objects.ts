@@ -1,0 +1,28 @@
+// Plexus' client with the token of a service account.
+
+import { readFileSync } from "node:fs";
+import { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
+import { ok } from "../../../src/fault/result.ts";
+import type { ApiServer } from "./api-server.ts";
+
+/** The client of a service account; `admin` makes its token. */
+export async function objectsOfAccount(
+  api: Pick<ApiServer, "url" | "authority">,
+  admin: ApiObjects,
+  namespace: string,
+  name: string,
+): Promise<ApiObjects> {
+  const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
+  const made = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, body);
+  const token = (made as { object?: { status?: { token?: string } } }).object?.status?.token;
+  const credentials = {
+    source: "test",
+    server: api.url,
+    authority: readFileSync(api.authority.certificate, "utf8"),
+    serverName: undefined,
+    insecure: false,
+    token,
+    certificate: undefined,
+  };
+  return new ApiObjects({ credentials: async () => ok(credentials) });
+}

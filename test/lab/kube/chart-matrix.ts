@@ -1,0 +1,194 @@
+// The chart in many combinations of its optional switches, rendered by few runs of helm: a parent chart has the chart once for each combination, under
+// another alias.
+
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chart, type Manifest, objectsOf, runHelm } from "./chart.ts";
+
+/** Values of one switch: names with the values that they set, as `path: value`. */
+type Switch = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+/** The name of each switch's value. */
+export type Combination = Readonly<Record<string, string>>;
+
+const onOff = (path: string): Switch => ({ off: { [path]: false }, on: { [path]: true } });
+
+/** Switches that give accounts rights which policies must bound. Each combination of their values is rendered. */
+export const partSwitches: Readonly<Record<string, Switch>> = {
+  networks: {
+    off: {},
+    on: { "networks.enabled": true },
+    "without default": { "networks.enabled": true, "networks.createDefault": false },
+  },
+  pools: onOff("pools.enabled"),
+  externalPorts: {
+    off: {},
+    "off, with Kuryr's values": { "externalPorts.kuryr.annotation": true, "externalPorts.kuryr.kuryrPorts": true },
+    on: { "externalPorts.enabled": true },
+    annotation: { "externalPorts.enabled": true, "externalPorts.kuryr.annotation": true },
+    kuryrPorts: { "externalPorts.enabled": true, "externalPorts.kuryr.kuryrPorts": true },
+    both: { "externalPorts.enabled": true, "externalPorts.kuryr.annotation": true, "externalPorts.kuryr.kuryrPorts": true },
+  },
+  definitionChecks: onOff("definitionChecks.enabled"),
+  admissionPolicy: onOff("admissionPolicy.enabled"),
+};
+
+/** The other optional switches. Each pair of values of two of them is rendered. */
+export const otherSwitches: Readonly<Record<string, Switch>> = {
+  dynamicResources: {
+    off: {},
+    on: { "dynamicResources.enabled": true },
+    namespaces: { "dynamicResources.enabled": true, "dynamicResources.namespaces": ["shop", "bank"] },
+  },
+  oneShot: { node: {}, off: { oneShot: "off" } },
+  openshift: onOff("openshift.scc"),
+  ready: onOff("ready.wait"),
+  uninstall: {
+    off: { "uninstall.wait": false },
+    on: {},
+    purge: { "uninstall.purgeState": true },
+    "keep files": { "uninstall.removeFiles": false },
+  },
+  networkApi: {
+    off: {},
+    on: { "networkApi.enabled": true },
+    directory: {
+      "networkApi.enabled": true,
+      "networkApi.directory": "/run/networks",
+      "networkApi.feedNamespace": "nets",
+    },
+  },
+  monitors: {
+    off: {},
+    pod: { "metrics.address": "node", "metrics.podMonitor.enabled": true },
+    service: { "metrics.address": "node", "metrics.serviceMonitor.enabled": true },
+  },
+  alerts: onOff("metrics.alerts.enabled"),
+  dashboard: onOff("metrics.dashboard.enabled"),
+  definitionAdmission: {
+    none: {},
+    warn: { "definitionChecks.admission": "warn" },
+    deny: { "definitionChecks.admission": "deny" },
+  },
+  definitionUse: { none: {}, warn: { "definitionUse.mode": "warn" }, deny: { "definitionUse.mode": "deny" } },
+  ovs: { off: {}, on: { "externalPorts.ovs.socket": "/run/openvswitch/db.sock" } },
+  secret: {
+    off: {},
+    on: { "externalPorts.secretName": "openstack", "externalPorts.authority": "-----BEGIN CERTIFICATE-----\nof two lines\n" },
+  },
+  networksDir: { off: {}, on: { "cni.networksDir": "/etc/cni/multus/net.d" } },
+  components: {
+    none: {},
+    some: { components: [{ type: "c", reference: "r.example/c:1", signedBy: "team" }], componentsPullSecret: "r" },
+  },
+  apiServer: { service: {}, host: { "apiServer.host": "10.0.0.1" } },
+  otlp: { off: {}, on: { "daemon.otlp": "http://c:4318", "controller.otlp": "http://c:4318" } },
+};
+
+/** All combinations of the parts; the other switches stand beside them so that each pair of their values occurs. */
+export function combinations(): readonly Combination[] {
+  const parts = Object.entries(partSwitches).reduce<readonly Combination[]>(
+    (all, [name, values]) => all.flatMap((each) => Object.keys(values).map((value) => ({ ...each, [name]: value }))),
+    [{}],
+  );
+  const missing = new Set(pairsOf(otherSwitches));
+  const rows: Combination[] = [];
+  for (let index = 0; index < parts.length || missing.size > 0; index++) {
+    const others = nextRow(missing);
+    for (const pair of pairsIn(others)) missing.delete(pair);
+    rows.push({ ...parts[index % parts.length], ...others });
+  }
+  return rows;
+}
+
+/** The row that has many missing pairs: each switch takes the value with the most of them beside the values before it. */
+function nextRow(missing: ReadonlySet<string>): Combination {
+  const row: Record<string, string> = {};
+  for (const [name, values] of Object.entries(otherSwitches)) {
+    const gain = (value: string): number =>
+      [...missing].filter((pair) => {
+        const [first = "", second = ""] = pair.split("\n");
+        return (
+          [first, second].includes(`${name}=${value}`) &&
+          Object.entries(row).every(([other, chosen]) => {
+            const mate = first === `${name}=${value}` ? second : first;
+            return !mate.startsWith(`${other}=`) || mate === `${other}=${chosen}`;
+          })
+        );
+      }).length;
+    row[name] = Object.keys(values).toSorted((a, b) => gain(b) - gain(a))[0] ?? "";
+  }
+  return row;
+}
+
+function pairsOf(switches: Readonly<Record<string, Switch>>): readonly string[] {
+  const all = Object.entries(switches).flatMap(([name, values]) => Object.keys(values).map((value) => [name, value] as const));
+  return all.flatMap(([name, value], index) =>
+    all.slice(index + 1).flatMap(([other, its]) => (other === name ? [] : [`${name}=${value}\n${other}=${its}`])),
+  );
+}
+
+function pairsIn(row: Combination): readonly string[] {
+  const all = Object.entries(row).map(([name, value]) => `${name}=${value}`);
+  return all.flatMap((each, index) => all.slice(index + 1).map((other) => `${each}\n${other}`));
+}
+
+/** Pairs of values of the other switches that no row has. */
+export function missingPairs(rows: readonly Combination[]): readonly string[] {
+  const had = new Set(
+    rows.flatMap((row) => pairsIn(Object.fromEntries(Object.keys(otherSwitches).map((name) => [name, row[name] ?? ""])))),
+  );
+  return pairsOf(otherSwitches).filter((pair) => !had.has(pair));
+}
+
+/** Renders each combination, with hooks: the objects of the kinds, by the combination's index. Throws the error of helm. */
+export function renderAll(rows: readonly Combination[], kinds: ReadonlySet<string>): readonly (readonly Manifest[])[] {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-matrix-"));
+  try {
+    mkdirSync(join(directory, "charts"));
+    cpSync(chart, join(directory, "charts", "plexus"), { recursive: true });
+    const { version } = objectsOf(runHelm("show", "chart", chart).stdout)[0] as Manifest & { readonly version: string };
+    const dependencies = rows.map((_, index) => ({ name: "plexus", version, alias: `c${index}` }));
+    writeFileSync(
+      join(directory, "Chart.yaml"),
+      JSON.stringify({ apiVersion: "v2", name: "matrix", version: "0.0.0", dependencies }),
+    );
+    writeFileSync(
+      join(directory, "values.yaml"),
+      JSON.stringify(Object.fromEntries(rows.map((row, index) => [`c${index}`, valuesOf(row)]))),
+    );
+    const { status, stdout, stderr } = runHelm("template", "plexus", directory, "--namespace", "kube-system");
+    if (status !== 0) throw new Error(stderr);
+    return divided(stdout, rows.length, kinds);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** The values of a combination. */
+function valuesOf(row: Combination): object {
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row)) {
+    for (const [path, set] of Object.entries({ ...partSwitches, ...otherSwitches }[name]?.[value] ?? {})) {
+      const keys = path.split(".");
+      let at = values;
+      for (const key of keys.slice(0, -1)) at = (at[key] ??= {}) as Record<string, unknown>;
+      at[keys.at(-1) ?? ""] = set;
+    }
+  }
+  return values;
+}
+
+/** The documents of each alias. Most of them are the same text in many combinations, and are parsed once. */
+function divided(text: string, count: number, kinds: ReadonlySet<string>): readonly (readonly Manifest[])[] {
+  const parsed = new Map<string, readonly Manifest[]>();
+  const found: Manifest[][] = Array.from({ length: count }, () => []);
+  for (const document of text.split(/^---\n/mu)) {
+    const [, index, content = ""] = /^# Source: matrix\/charts\/c(\d+)\/[^\n]*\n([^]*)$/u.exec(document) ?? [];
+    if (index === undefined || !kinds.has(/^kind: (\w+)$/mu.exec(content)?.[1] ?? "")) continue;
+    const objects = parsed.get(content) ?? objectsOf(content);
+    parsed.set(content, objects);
+    found[Number(index)]?.push(...objects);
+  }
+  return found;
+}
