@@ -2,10 +2,10 @@
 
 import { fault } from "../fault/fault.ts";
 import { failed, type Result } from "../fault/result.ts";
-import { editMembers, parseDocument } from "../json/document.ts";
+import { editMembers, memberValue, parseDocument } from "../json/document.ts";
 import { listOfOne, type NetworkList, parseNetworkList, parsePluginConf } from "./network-list.ts";
 
-/** Reads a configuration or a list; `holder` supplies a missing name or version. Faults: CONFIG_NOT_JSON, CONFIG_INVALID. */
+/** Reads a configuration or a list; `holder` supplies a missing name, and a missing or empty version. Faults: CONFIG_NOT_JSON, CONFIG_INVALID. */
 export function inlineNetwork(
   text: string,
   what: string,
@@ -16,7 +16,8 @@ export function inlineNetwork(
   const { members } = parsed.value;
   const missing = new Map<string, string>();
   if (!members.has("name")) missing.set("name", JSON.stringify(holder.name));
-  if (!members.has("cniVersion") && !members.has("cniVersions")) {
+  // Multus replaces an empty version, too.
+  if ((memberValue(parsed.value, "cniVersion") ?? "") === "" && !members.has("cniVersions")) {
     missing.set("cniVersion", JSON.stringify(holder.cniVersion));
   }
   const complete = editMembers(parsed.value, missing);

@@ -1,5 +1,6 @@
 // Reads the host configuration from the object on stdin, and fills in every default.
 
+import { DEFAULT_VERSION } from "../cni/versions.ts";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
@@ -77,7 +78,8 @@ export function readHostConfiguration(
   const configuration: HostConfiguration = {
     name: name ?? "",
     type: typeof value["type"] === "string" ? value["type"] : "",
-    cniVersion: reader.string("cniVersion") ?? "0.1.0",
+    // libcni passes an empty text for a list without a version.
+    cniVersion: reader.text("cniVersion") || DEFAULT_VERSION,
     binDir: reader.matching("binDir", binDirPattern, "an absolute path without a colon, a quote or a backslash") || undefined,
     ...readDefaultNetworkKeys(reader, notices),
     systemNamespaces: reader.strings("systemNamespaces") ?? ["kube-system"],

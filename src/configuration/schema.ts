@@ -444,7 +444,7 @@ const idle = Object.fromEntries(
 const common = {
   name: z.string().min(1).describe("The network's name for the runtime."),
   type: z.unknown().describe("The name under which Plexus is installed: plexus, or multus if Plexus replaces Multus."),
-  cniVersion: z.string().min(1).optional().describe("Any CNI version from 0.1.0 to 1.1.0."),
+  cniVersion: z.string().optional().describe("Any CNI version from 0.1.0 to 1.1.0; empty or missing means 0.1.0."),
   capabilities: z
     .unknown()
     .optional()

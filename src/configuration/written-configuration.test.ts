@@ -43,6 +43,14 @@ describe("the written configuration", () => {
     expect(JSON.parse(written({ cniVersion: "0.4.0" }))).not.toHaveProperty("cniVersions");
   });
 
+  test("FI-09: an empty version is a missing one", () => {
+    expect(written({ cniVersion: "" })).toBe(written({}));
+    expect(JSON.parse(written({ name: "all", cniVersion: "", plugins: [{ type: "plexus" }] }))).toMatchObject({
+      cniVersion: "1.0.0",
+      cniVersions: ["1.0.0", "1.1.0"],
+    });
+  });
+
   test("keeps the template's own bytes, keys and numbers", () => {
     const text = written('{ "cniDir": "/var/lib/cni/plexus",\n  "wasm": {"limits": {"timeMs": 1000}}, "callTimeoutMs": 1.0e5 }');
     expect(text).toContain('"cniDir": "/var/lib/cni/plexus",\n  "wasm": {"limits": {"timeMs": 1000}}, "callTimeoutMs": 1.0e5');

@@ -72,7 +72,7 @@ export function readTemplate(text: string, path: string): Result<ConfigurationTe
   const own = layer.value.document;
   for (const [key, why] of Object.entries(setByPlexusd)) if (own.members.has(key)) return invalid(path, `${key}: ${why}`);
   const name = list?.value.name ?? stringAt(own, "name") ?? "plexus";
-  const cniVersion = (list?.value.cniVersion || undefined) ?? stringAt(own, "cniVersion") ?? defaultVersion;
+  const cniVersion = list?.value.cniVersion || stringAt(own, "cniVersion") || defaultVersion;
   const type = stringAt(own, "type") ?? "plexus";
   const edits = new Map<string, string | undefined>([
     ["name", undefined],
