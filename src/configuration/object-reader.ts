@@ -10,6 +10,9 @@ import { closest } from "./closest.ts";
 /** A suggestion is followed by the list of valid keys only up to this many keys. */
 const maxListed = 16;
 
+/** The texts that libcni reads as booleans. */
+export const flagPattern = /^(?:true|false)$/i;
+
 /** Reads one object. Each reading method answers undefined for a missing or invalid key, and records a problem if it is invalid. */
 export class ObjectReader {
   readonly problems: string[];
@@ -47,6 +50,14 @@ export class ObjectReader {
 
   boolean(key: string): boolean | undefined {
     return this.#typed(key, "true or false", (value) => (typeof value === "boolean" ? value : undefined));
+  }
+
+  /** A boolean, or "true" or "false" in any case of letters, as libcni reads the flags of a list (L-17). */
+  flag(key: string): boolean | undefined {
+    const value = this.#typed(key, "true or false", (found) =>
+      typeof found === "boolean" || (typeof found === "string" && flagPattern.test(found)) ? found : undefined,
+    );
+    return typeof value === "string" ? value.toLowerCase() === "true" : value;
   }
 
   absolutePath(key: string): string | undefined {

@@ -67,7 +67,6 @@ export function readHostConfiguration(
   const notices = [...earlierNotices, ...idleKeys(reader)];
   // Keys that are read elsewhere: the specification's, the runtime's, and the file that is already merged in.
   for (const key of ["capabilities", "runtimeConfig", "args", "prevResult"]) reader.value(key);
-  for (const key of ["disableCheck", "disableGC"]) reader.value(key);
   reader.absolutePath("configFile");
   const name = reader.string("name");
   reader.require("name");
@@ -109,6 +108,8 @@ export function readHostConfiguration(
     profile,
     invalidAnnotation: reader.oneOf("invalidAnnotation", ["ignore", "fail"]),
     del: readDeletion(reader.object("del")),
+    disableCheck: reader.flag("disableCheck") ?? false,
+    disableGC: reader.flag("disableGC") ?? false,
     check: reader.oneOf("check", ["all", "default"]) ?? "all",
     gc: readGc(reader.object("gc")),
     bounds: readBounds(reader.object("bounds")),

@@ -45,6 +45,9 @@ const mark = "plexusd";
 /** The key of the list with the members of `Retirement`. */
 const retirementKey = "retirement";
 
+/** Keys that a runtime reads of a list only. */
+const listFlags = ["disableCheck", "disableGC"] as const;
+
 /** Keys that plexusd sets, each with the reason why the template may not. */
 const setByPlexusd: Readonly<Record<string, string>> = {
   clusterNetwork: "plexusd finds the default network: take the key out, or name the network's file by --cluster-network",
@@ -74,10 +77,13 @@ export function readTemplate(text: string, path: string): Result<ConfigurationTe
   const name = list?.value.name ?? stringAt(own, "name") ?? "plexus";
   const cniVersion = list?.value.cniVersion || stringAt(own, "cniVersion") || defaultVersion;
   const type = stringAt(own, "type") ?? "plexus";
+  // A flag of the template's list is also written into the plugin's object, where Plexus itself sees it.
+  const ofList = listFlags.filter((flag) => list?.value[flag] === true);
   const edits = new Map<string, string | undefined>([
     ["name", undefined],
     ["cniVersion", undefined],
     ["type", JSON.stringify(type)],
+    ...ofList.map((flag) => [flag, "true"] as const),
   ]);
   const plugin = parseDocument(editMembers(own, edits), { what: path, kind: "TEMPLATE_INVALID" });
   if (!plugin.ok) return plugin;
@@ -120,7 +126,8 @@ export function writtenText(
     ...(retirement === undefined ? [] : [["retired", "true"] as const]),
   ]);
   const removal = retirement === undefined ? {} : { [retirementKey]: retirement };
-  const head = { ...versionsOf(cniVersion), name, [markKey]: mark, ...removal };
+  const flags = Object.fromEntries(listFlags.filter((flag) => isSet(plugin, flag)).map((flag) => [flag, true]));
+  const head = { ...versionsOf(cniVersion), name, ...flags, [markKey]: mark, ...removal };
   const members = Object.entries(head).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`);
   return `{\n${members.join("")}  "plugins": [${editMembers(plugin, edits)}]\n}\n`;
 }
@@ -150,6 +157,10 @@ export function readMark(text: string): { readonly retirement: Retirement | unde
   const member = memberValue(document.value, retirementKey);
   const { daemonSet, held } = isJsonObject(member) ? member : {};
   return { retirement: { daemonSet: typeof daemonSet === "string" ? daemonSet : undefined, held: held === true } };
+}
+
+function isSet(plugin: JsonObjectDocument, flag: string): boolean {
+  return String(memberValue(plugin, flag)).toLowerCase() === "true";
 }
 
 function stringAt(document: JsonObjectDocument, key: string): string | undefined {
