@@ -55,6 +55,9 @@ const setByPlexusd: Readonly<Record<string, string>> = {
   retired: "plexusctl uninstall --wait sets it",
 };
 
+/** Far more keys than one object of a configuration has. */
+const maxKeys = 1000;
+
 /** The version that has STATUS and GC. */
 const defaultVersion = "1.1.0";
 
@@ -63,7 +66,7 @@ const defaultVersion = "1.1.0";
  * TEMPLATE_INVALID names file and key.
  */
 export function readTemplate(text: string, path: string): Result<ConfigurationTemplate> {
-  const parsed = parseDocument(text, { what: path, kind: "TEMPLATE_INVALID" });
+  const parsed = parseDocument(text, { what: path, kind: "TEMPLATE_INVALID", maxKeys });
   if (!parsed.ok) return parsed;
   const plugins = memberValue(parsed.value, "plugins");
   if (plugins !== undefined && (!Array.isArray(plugins) || plugins.length !== 1))

@@ -6,7 +6,7 @@ import { defaultRouteExtension } from "./extension-keys.ts";
 import type { NetworkSelection } from "./network-selection.ts";
 import { isLongLabel, labelProblem } from "./object-names.ts";
 import type { NpwgProfile } from "./profile.ts";
-import type { Reading, SelectionProblem } from "./selection-problem.ts";
+import { type Reading, type SelectionProblem, type Sentence, textOf } from "./selection-problem.ts";
 import {
   type Check,
   checkBandwidth,
@@ -50,7 +50,7 @@ export function readElement(
   profile: NpwgProfile,
 ): Reading<ElementSelection> {
   const problems: SelectionProblem[] = [];
-  const warnings: string[] = [];
+  const warnings: Sentence[] = [];
   const refuse = (key: string, why: string, ignorable: boolean): void => {
     problems.push({ why: `${where}: "${key}" ${why}`, ignorable });
   };
@@ -64,7 +64,8 @@ export function readElement(
       refuse(key, checked.problem, ignorable);
       return undefined;
     }
-    if (checked.doubt !== undefined) warnings.push(`${where}: "${key}": ${checked.doubt}`);
+    const { doubt } = checked;
+    if (doubt !== undefined) warnings.push(() => `${where}: "${key}": ${textOf(doubt)}`);
     return checked.value;
   };
 
@@ -96,7 +97,7 @@ export function readElement(
   for (const each of [name, namespace]) if (each !== undefined && isLongLabel(each)) warnings.push(longName(where, each));
   const known = profile.multusSelection ? [...specifiedKeys, ...multusKeys] : specifiedKeys;
   for (const key of document.members.keys()) {
-    if (!key.includes(".") && !known.includes(key)) warnings.push(`${where}: ${unknownKey(key, known)}`);
+    if (!key.includes(".") && !known.includes(key)) warnings.push(() => `${where}: ${unknownKey(key, known)}`);
   }
   const routesByExtension = present(defaultRouteExtension);
   return { value: problems.length === 0 ? { selection, routesByExtension } : undefined, problems, warnings };

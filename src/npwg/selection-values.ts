@@ -8,9 +8,10 @@ import { type Family, readAddress, readCidr } from "../net/ip.ts";
 import { isGroupAddress, parseHardwareAddress } from "./hardware-address.ts";
 import type { Bandwidth, JsonMembers, PortMapping } from "./network-selection.ts";
 import { subdomainProblem } from "./object-names.ts";
+import { type Sentence, shortened, textOf } from "./selection-problem.ts";
 
 /** A value, or a problem as the rest of a sentence that begins with the key: "is empty". A value may have a doubt. */
-export type Checked<T> = { readonly value: T; readonly doubt?: string } | { readonly problem: string };
+export type Checked<T> = { readonly value: T; readonly doubt?: Sentence } | { readonly problem: string };
 
 /** Checks a parsed JSON value; `text` is its exact text. */
 export type Check<T> = (value: unknown, text: string) => Checked<T>;
@@ -86,12 +87,13 @@ export const checkPortMappings: Check<readonly PortMapping[]> = (value) => {
   if (!Array.isArray(value)) return { problem: `must be a list, but is ${describeJson(value)}` };
   if (value.length === 0) return { problem: "is an empty list; at least one mapping is needed" };
   const mappings: PortMapping[] = [];
-  const doubts: string[] = [];
+  const doubts: Sentence[] = [];
   for (const [index, each] of value.entries()) {
     const mapping = checkPortMapping(each);
     if ("problem" in mapping) return { problem: `has element ${index}, ${mapping.problem}` };
     mappings.push(mapping.value);
-    if (mapping.doubt !== undefined) doubts.push(`element ${index}: ${mapping.doubt}`);
+    const { doubt } = mapping;
+    if (doubt !== undefined) doubts.push(() => `element ${index}: ${textOf(doubt)}`);
   }
   return withDoubts(mappings, doubts);
 };
@@ -140,10 +142,10 @@ export const checkBandwidth: Check<Bandwidth> = (value) => {
 };
 
 /** A sentence for each unknown key, with the nearest valid key. */
-function unknownKeys(object: Readonly<Record<string, unknown>>, valid: readonly string[]): string[] {
+function unknownKeys(object: Readonly<Record<string, unknown>>, valid: readonly string[]): Sentence[] {
   return Object.keys(object)
     .filter((key) => !valid.includes(key) && !key.includes("."))
-    .map((key) => unknownKey(key, valid));
+    .map((key) => () => unknownKey(key, valid));
 }
 
 /** The sentence for one unknown key. */
@@ -153,8 +155,8 @@ export function unknownKey(key: string, valid: readonly string[]): string {
   return `the key ${quote(key, 60)} is reserved and unknown, so it is ignored${hint}`;
 }
 
-function withDoubts<T>(value: T, doubts: readonly string[]): Checked<T> {
-  return doubts.length === 0 ? { value } : { value, doubt: doubts.join("; ") };
+function withDoubts<T>(value: T, doubts: readonly Sentence[]): Checked<T> {
+  return doubts.length === 0 ? { value } : { value, doubt: () => shortened(doubts).join("; ") };
 }
 
 function member(object: Readonly<Record<string, unknown>>, key: string): unknown {
