@@ -459,6 +459,35 @@ describe("hostile text", () => {
     expect(result.ok ? "" : result.fault.details).toContain("and 118 more");
   });
 
+  test("FI-26: keys are read in any case of letters as by Go, except by the profile strict", () => {
+    const element = {
+      Name: "a",
+      NAMESPACE: "shop",
+      Interface: "net7",
+      Mac: "02:00:00:00:00:01",
+      IPs: ["10.0.0.2/24"],
+      PortMappings: [{ HostPort: 80, containerport: 8080, Protocol: "TCP" }],
+      Bandwidth: { IngressRate: 1000 },
+      "CNI-Args": { Key: 1 },
+      "Default-Route": ["10.0.0.1"],
+    };
+    const [selected] = accepted([element]);
+    expect(selected).toMatchObject({
+      name: "a",
+      namespace: "shop",
+      interface: "net7",
+      mac: "02:00:00:00:00:01",
+      ips: ["10.0.0.2/24"],
+      portMappings: [{ hostPort: 80, containerPort: 8080, protocol: "tcp" }],
+      bandwidth: { ingressRate: 1000 },
+      defaultRoute: ["10.0.0.1"],
+    });
+    expect([...(selected?.cniArgs ?? [])]).toEqual([["Key", "1"]]);
+    expect(warnings([element])).toEqual([]);
+    expect(refusal([{ name: "a", mac: "02:00:00:00:00:01", Mac: "02:00:00:00:00:02" }])).toContain("one key in two spellings");
+    expect(warnings([{ name: "a", Interface: "net7" }], strict)[0]).toContain('did you mean "interface"?');
+  });
+
   test("FI-04: more than 256 keys in one object are refused, in cni-args too", () => {
     const keys = Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`k${index}`, index]));
     for (const element of [keys, { name: "a", "cni-args": { deep: keys } }]) {
