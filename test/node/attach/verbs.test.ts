@@ -520,7 +520,9 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
 
   test("FI-09: an empty cniVersion of Plexus' own configuration means 0.1.0, in ADD and DEL", async () => {
     const made = attaching("odd", [{ type: "rec" }]);
-    installRecorder(stage.plexus.cniPath, "rec").script("ADD", { stdout: '{"ip4":{"ip":"10.0.0.2/24"}}' });
+    installRecorder(stage.plexus.cniPath, "rec").script("ADD", {
+      stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.2/24"}]}',
+    });
     const one: Attaching = { ...made, config: { ...made.config, cniVersion: "" }, args: "IgnoreUnknown=1" };
     await stage.succeed("ADD", one);
     await stage.succeed("DEL", one);
