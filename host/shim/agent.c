@@ -26,8 +26,10 @@ static struct watch search = {.fd = -1, .wake = reach_daemon};
 
 /* Stops the plugins: the next daemon does not expect their outcomes. */
 static void lose_daemon(struct stream *stream, enum stream_end end) {
-    if (end == STREAM_MALFORMED)
+    static bool logged; /* a daemon of another version answers each of the tries, one a second */
+    if (end == STREAM_MALFORMED && !logged)
         dprintf(STDERR_FILENO, "plexus agent: %s sent frames that protocol version %d does not allow%s\n", describe_engine(), PROTOCOL_VERSION, engine_violation);
+    logged = end == STREAM_MALFORMED;
     stop_plugins();
     stream_close(stream);
     engine_violation[0] = 0;

@@ -21,17 +21,12 @@ export function parseCniArgs(text: string): Result<readonly CniArg[]> {
   return ok(args);
 }
 
-/** Splits CNI_ARGS into pairs, in order, at the first `=` of each. Texts without a key are left out: runtimes pass such texts (MC-24). */
+/** Splits CNI_ARGS into pairs, in order, at the first `=` of each. Parts without a key are left out: runtimes and tools pass such parts (MC-24). */
 export function splitCniArgs(text: string): readonly CniArg[] {
   return text.split(";").flatMap((pair): CniArg[] => {
     const equals = pair.indexOf("=");
     return equals < 1 ? [] : [[pair.slice(0, equals), pair.slice(equals + 1)]];
   });
-}
-
-/** The first non-empty part of CNI_ARGS that is not a pair, so that `splitCniArgs` leaves it out; undefined if there is none. */
-export function malformedCniArg(text: string): string | undefined {
-  return text.split(";").find((pair) => pair !== "" && pair.indexOf("=") < 1);
 }
 
 /** Joins the pairs to the text of CNI_ARGS, as libcni does. */

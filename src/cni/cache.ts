@@ -159,11 +159,15 @@ export function decodeCacheOf(key: CacheKey, text: string): Result<CachedAttachm
   const decoded = decodeCache(text, what);
   if (!decoded.ok) return decoded;
   const { containerId, ifname, network } = decoded.value;
-  if (containerId === key.containerId && ifname === key.ifname && network === key.network) return decoded;
+  if (isOf(key, decoded.value)) return decoded;
   return unreadable(
     what,
     `belongs to another attachment: network ${quote(network)}, container ${quote(containerId)}, ${quote(ifname)}`,
   );
+}
+
+function isOf(key: CacheKey, { containerId, ifname, network }: CacheKey): boolean {
+  return containerId === key.containerId && ifname === key.ifname && network === key.network;
 }
 
 /**
@@ -171,9 +175,9 @@ export function decodeCacheOf(key: CacheKey, text: string): Result<CachedAttachm
  * than `cniCacheV1` (L-34). Undefined if the entry belongs to another attachment or has no result.
  */
 export function cachedResultText(key: CacheKey, text: string): string | undefined {
-  const decoded = decodeCacheOf(key, text);
-  if (decoded.ok) return decoded.value.result;
-  return decodeCache(text).ok ? undefined : text;
+  const decoded = decodeCache(text);
+  if (!decoded.ok) return text;
+  return isOf(key, decoded.value) ? decoded.value.result : undefined;
 }
 
 /** Tells by the name alone whether a file may be an entry of the container (L-38). */

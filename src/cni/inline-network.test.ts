@@ -35,6 +35,13 @@ describe("a network within a configuration", () => {
     expect(networkOf({ cniVersion: "0.3.1", type: "bridge" })).toMatchObject({ name: "cluster", cniVersion: "0.3.1" });
   });
 
+  test.each([[{ cniVersion: "", plugins: [{ type: "bridge" }] }], [{ cniVersion: "", type: "bridge" }]])(
+    "FI-09: %j gets the version of its holder, because an empty version is a missing one",
+    (network) => {
+      expect(networkOf(network)).toEqual({ ...holder, types: ["bridge"] });
+    },
+  );
+
   test("a list with cniVersions gets no cniVersion of its holder", () => {
     expect(networkOf({ name: "pods", cniVersions: ["0.3.1", "1.0.0"], plugins: [{ type: "bridge" }] }).cniVersion).toBe("1.0.0");
   });

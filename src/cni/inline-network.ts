@@ -2,10 +2,10 @@
 
 import { fault } from "../fault/fault.ts";
 import { failed, type Result } from "../fault/result.ts";
-import { editMembers, parseDocument } from "../json/document.ts";
-import { listOfOne, type NetworkList, parseNetworkList, parsePluginConf } from "./network-list.ts";
+import { editMembers, memberValue, parseDocument } from "../json/document.ts";
+import { listOfOne, type NetworkList, networkListOf, parseNetworkList, parsePluginConf, pluginConfOf } from "./network-list.ts";
 
-/** Reads a configuration or a list; `holder` supplies a missing name or version. Faults: CONFIG_NOT_JSON, CONFIG_INVALID. */
+/** Reads a configuration or a list; `holder` supplies a missing name, and a missing or empty version. Faults: CONFIG_NOT_JSON, CONFIG_INVALID. */
 export function inlineNetwork(
   text: string,
   what: string,
@@ -16,15 +16,17 @@ export function inlineNetwork(
   const { members } = parsed.value;
   const missing = new Map<string, string>();
   if (!members.has("name")) missing.set("name", JSON.stringify(holder.name));
-  if (!members.has("cniVersion") && !members.has("cniVersions")) {
+  // Multus replaces an empty version, too.
+  if ((memberValue(parsed.value, "cniVersion") ?? "") === "" && !members.has("cniVersions")) {
     missing.set("cniVersion", JSON.stringify(holder.cniVersion));
   }
-  const complete = editMembers(parsed.value, missing);
+  const isWhole = missing.size === 0;
+  const complete = isWhole ? text : editMembers(parsed.value, missing);
   if (!members.has("plugins") && members.has("type")) {
-    const plugin = parsePluginConf(complete, what);
+    const plugin = isWhole ? pluginConfOf(parsed.value, what) : parsePluginConf(complete, what);
     return plugin.ok ? listOfOne(plugin.value, what) : plugin;
   }
-  const list = parseNetworkList(complete, what);
+  const list = isWhole ? networkListOf(parsed.value, what) : parseNetworkList(complete, what);
   if (!list.ok || list.value.plugins.length > 0) return list;
   return failed(fault("CONFIG_INVALID", `${what}: "type" (one plugin) or "plugins" (a list) is missing`));
 }

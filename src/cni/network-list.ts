@@ -6,6 +6,7 @@ import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import {
   describeJson,
+  documentWithin,
   editMembers,
   elementTexts,
   isJsonObject,
@@ -105,24 +106,28 @@ function checkPluginType(type: string, what: string): Result<string> {
 /** Reads one plugin's object. Faults: CONFIG_NOT_JSON (6), CONFIG_INVALID (7), each with the field's name. */
 export function parsePluginConf(text: string, what: string): Result<PluginConf> {
   const document = parseDocument(text, { what });
-  if (!document.ok) return document;
-  const type = optionalString(document.value, "type", what);
+  return document.ok ? pluginConfOf(document.value, what) : document;
+}
+
+/** Like `parsePluginConf`, of an object that was parsed already. */
+export function pluginConfOf(document: JsonObjectDocument, what: string): Result<PluginConf> {
+  const type = optionalString(document, "type", what);
   if (!type.ok) return type;
   if (type.value === "") return invalid(what, "missing 'type'");
   const checked = checkPluginType(type.value, what);
   if (!checked.ok) return checked;
-  const name = optionalString(document.value, "name", what);
+  const name = optionalString(document, "name", what);
   if (!name.ok) return name;
-  const version = optionalString(document.value, "cniVersion", what);
+  const version = optionalString(document, "cniVersion", what);
   if (!version.ok) return version;
-  const capabilities = readCapabilities(document.value, what);
+  const capabilities = readCapabilities(document, what);
   if (!capabilities.ok) return capabilities;
-  const ipamType = readIpamType(document.value, what);
+  const ipamType = readIpamType(document, what);
   if (!ipamType.ok) return ipamType;
   return ok({
     type: type.value,
     name: name.value,
-    document: document.value,
+    document,
     capabilities: capabilities.value,
     ipamType: ipamType.value,
   });
@@ -154,7 +159,10 @@ function readPlugins(document: JsonObjectDocument, loadOnlyInlined: boolean, wha
   if (value.length === 0) return invalid(what, "no plugins in list");
   const plugins: PluginConf[] = [];
   for (const [index, element] of elementTexts(text).entries()) {
-    const plugin = parsePluginConf(element, `${what}: plugins[${index}]`);
+    const each: unknown = value[index];
+    const at = `${what}: plugins[${index}]`;
+    // The list was parsed as a whole, so an object in it is not parsed again.
+    const plugin = isJsonObject(each) ? pluginConfOf(documentWithin(element, each), at) : parsePluginConf(element, at);
     if (!plugin.ok) return plugin;
     plugins.push(plugin.value);
   }
@@ -179,8 +187,11 @@ const recent = new RecentTexts<NetworkList>({ maxTexts: 16, maxLength: 16 * 1024
 
 function readNetworkList(text: string, what: string): Result<NetworkList> {
   const read = parseDocument(text, { what });
-  if (!read.ok) return read;
-  const document = read.value;
+  return read.ok ? networkListOf(read.value, what) : read;
+}
+
+/** Like `parseNetworkList`, of a list that was parsed already. */
+export function networkListOf(document: JsonObjectDocument, what: string): Result<NetworkList> {
   if (!document.members.has("name")) return invalid(what, "no name");
   const name = optionalString(document, "name", what);
   if (!name.ok) return name;
@@ -204,15 +215,33 @@ function readNetworkList(text: string, what: string): Result<NetworkList> {
     loadOnlyInlinedPlugins: loadOnlyInlinedPlugins.value,
     plugins: plugins.value,
     inlined: plugins.value.length,
-    text,
+    text: document.text,
   });
 }
 
 /** A single plugin's configuration, older than lists, as a list of one plugin (L-24). */
 export function listOfOne(plugin: PluginConf, what = "network configuration"): Result<NetworkList> {
   const cniVersion = memberText(plugin.document, "cniVersion") ?? '""';
-  const object = plugin.document.text.trim();
-  return parseNetworkList(`{"name":${JSON.stringify(plugin.name)},"cniVersion":${cniVersion},"plugins":[${object}]}`, what);
+  const { document } = plugin;
+  const object = document.text.trim();
+  const checked = checkNetworkName(plugin.name);
+  if (!checked.ok) return invalid(what, checked.fault.msg);
+  // The plugin's object was read already, so the list's text is not parsed again.
+  return ok({
+    name: plugin.name,
+    cniVersion: versionText(plugin),
+    disableCheck: false,
+    disableGC: false,
+    loadOnlyInlinedPlugins: false,
+    plugins: [object === document.text ? plugin : { ...plugin, document: documentWithin(object, document.parsed) }],
+    inlined: 1,
+    text: `{"name":${JSON.stringify(plugin.name)},"cniVersion":${cniVersion},"plugins":[${object}]}`,
+  });
+}
+
+function versionText({ document }: PluginConf): string {
+  const named = memberValue(document, "cniVersion");
+  return typeof named === "string" ? named : "";
 }
 
 /** The list under another name. Faults: those of `parseNetworkList`. */

@@ -59,10 +59,11 @@ export function readCommandLine(command: CommandSpec, args: readonly string[]): 
   const positionals: string[] = [];
   const flags = new Set<string>();
   const values = new Map<string, readonly string[]>();
-  const rest = [...args];
-  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+  let next = 0;
+  for (let arg = args[next++]; arg !== undefined; arg = args[next++]) {
     if (arg === "--") {
-      positionals.push(...rest.splice(0));
+      // No spread: a call cannot have any number of arguments.
+      for (; next < args.length; next++) positionals.push(args[next] ?? "");
     } else if (arg.startsWith("-") && arg !== "-") {
       const { written, inline } = splitOption(arg);
       const option = optionNamed(options, written);
@@ -75,7 +76,7 @@ export function readCommandLine(command: CommandSpec, args: readonly string[]): 
         if (inline !== undefined) return { wrong: `--${name} takes no value; ${inline} is one` };
         flags.add(name);
       } else {
-        const value = inline ?? rest.shift();
+        const value = inline ?? args[next++];
         if (value === undefined) return { wrong: `${written}: its value ${placeholder} is missing` };
         if (choices !== undefined && !choices.includes(value))
           return { wrong: `${written} ${value}: must be one of ${choices.join(", ")}` };

@@ -1,10 +1,16 @@
 // Suggests the valid name that a mistyped name was meant to be.
 
+/** A longer name is not a mistyped one. */
+const maxLength = 64;
+
 /** The valid name with the smallest edit distance; undefined if none is close enough. */
 export function closest(name: string, valid: readonly string[]): string | undefined {
+  if (name.length > maxLength) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
   for (const candidate of valid) {
+    // The distance is at least the difference of the lengths.
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

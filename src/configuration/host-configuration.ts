@@ -73,6 +73,10 @@ export interface HostConfiguration {
   readonly invalidAnnotation: "ignore" | "fail" | undefined;
   /** When a repeatedly failing DEL is given up (RT-07). */
   readonly del: DeletionConfiguration;
+  /** Whether CHECK succeeds without a step. */
+  readonly disableCheck: boolean;
+  /** Whether GC and the daemon's rounds leave everything as it is. */
+  readonly disableGC: boolean;
   /** The attachments that CHECK examines (D-15). */
   readonly check: "all" | "default";
   readonly gc: GcConfiguration;

@@ -30,12 +30,15 @@ export function readLayer(document: JsonObjectDocument): Result<LayeredConfigura
   return respelled.ok ? ok({ document: respelled.value, notices }) : respelled;
 }
 
+/** Far more keys than one object of a configuration has. */
+const maxKeys = 1000;
+
 /**
  * `cniConfiguration` with the keys that only the file has. Faults: CONFIG_NOT_JSON; CONFIG_INVALID if the file has a key that
  * only the CNI configuration may have.
  */
 export function withFile(cniConfiguration: JsonObjectDocument, file: ConfigurationFile): Result<LayeredConfiguration> {
-  const parsed = parseDocument(file.text, { what: `configuration file ${file.path}` });
+  const parsed = parseDocument(file.text, { what: `configuration file ${file.path}`, maxKeys });
   if (!parsed.ok) return parsed;
   const { members, notices } = spelledKeys(parsed.value);
   const misplaced = [...cniConfigurationOnly, ...runtimeKeys].filter((key) => members.has(key));

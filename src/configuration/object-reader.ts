@@ -10,6 +10,12 @@ import { closest } from "./closest.ts";
 /** A suggestion is followed by the list of valid keys only up to this many keys. */
 const maxListed = 16;
 
+/** The texts that libcni reads as booleans. */
+export const flagPattern = /^(?:true|false)$/i;
+
+/** Number of unknown keys of one object that have a message each. */
+const maxUnknown = 10;
+
 /** Reads one object. Each reading method answers undefined for a missing or invalid key, and records a problem if it is invalid. */
 export class ObjectReader {
   readonly problems: string[];
@@ -47,6 +53,14 @@ export class ObjectReader {
 
   boolean(key: string): boolean | undefined {
     return this.#typed(key, "true or false", (value) => (typeof value === "boolean" ? value : undefined));
+  }
+
+  /** A boolean, or "true" or "false" in any case of letters, as libcni reads the flags of a list (L-17). */
+  flag(key: string): boolean | undefined {
+    const value = this.#typed(key, "true or false", (found) =>
+      typeof found === "boolean" || (typeof found === "string" && flagPattern.test(found)) ? found : undefined,
+    );
+    return typeof value === "string" ? value.toLowerCase() === "true" : value;
   }
 
   absolutePath(key: string): string | undefined {
@@ -144,9 +158,13 @@ export class ObjectReader {
    */
   end(isForeign: (key: string) => boolean = () => false): void {
     const valid = [...this.#asked];
-    for (const key of Object.keys(this.#object)) {
-      if (this.#asked.has(key) || isForeign(key)) continue;
-      this.#hasUnknownKeys = true;
+    const unknown = Object.keys(this.#object).filter((key) => !this.#asked.has(key) && !isForeign(key));
+    this.#hasUnknownKeys = unknown.length > 0;
+    if (unknown.length > maxUnknown) {
+      const place = this.#path === "" ? "" : `${this.#path}: `;
+      this.problems.push(`${place}${unknown.length - maxUnknown} further keys are unknown, too`);
+    }
+    for (const key of unknown.slice(0, maxUnknown)) {
       const nearest = closest(key, valid);
       const meant = nearest === undefined ? [] : [`did you mean ${nearest}?`];
       const listed = nearest === undefined || valid.length <= maxListed ? [`valid ones: ${valid.join(", ")}`] : [];
@@ -185,10 +203,12 @@ function listOf<T>(value: unknown, is: (element: unknown) => element is T): read
 
 /** Longest text of a value in a message, in UTF-16 units. */
 const maxShown = 200;
+const maxSearched = 4096;
 
 /** `"key": value` as JSON in printable ASCII, without a value that may be a secret by the name of its key. */
 function memberShown(key: string, value: unknown): string {
-  const json = JSON.stringify(value) ?? "null";
+  // Secrets are searched for beyond the shown part, so that the part has no beginning of one.
+  const json = (JSON.stringify(value) ?? "null").slice(0, maxSearched);
   const text = isSecretKey(key) ? `"${redacted}"` : withoutSecrets(json);
   const cut = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
   return `${JSON.stringify(key)}: ${cut}`.replaceAll(/[^ -~…]/g, escaped);

@@ -57,6 +57,17 @@ describe("the host configuration", () => {
     });
   });
 
+  test("FI-09: an empty cniVersion means 0.1.0, as a missing one does", () => {
+    for (const lenientRead of [false, true]) {
+      const [empty, missing] = [{ cniVersion: "" }, { cniVersion: undefined }].map((version) => {
+        const read = readHostConfiguration({ ...base, ...version, delegates }, { lenient: lenientRead });
+        return read.ok ? read.value.cniVersion : read.fault.msg;
+      });
+      expect([empty, missing]).toEqual(["0.1.0", "0.1.0"]);
+    }
+    expect(hostConfigurationSchema.safeParse({ ...base, cniVersion: "", delegates }).success).toBe(true);
+  });
+
   test.each([
     [{ ...base }, "delegates"],
     [{ ...base, delegates: [] }, "delegates"],

@@ -1,5 +1,6 @@
 // Reads the host configuration from the object on stdin, and fills in every default.
 
+import { DEFAULT_VERSION } from "../cni/versions.ts";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
@@ -67,7 +68,6 @@ export function readHostConfiguration(
   const notices = [...earlierNotices, ...idleKeys(reader)];
   // Keys that are read elsewhere: the specification's, the runtime's, and the file that is already merged in.
   for (const key of ["capabilities", "runtimeConfig", "args", "prevResult"]) reader.value(key);
-  for (const key of ["disableCheck", "disableGC"]) reader.value(key);
   reader.absolutePath("configFile");
   const name = reader.string("name");
   reader.require("name");
@@ -78,7 +78,8 @@ export function readHostConfiguration(
   const configuration: HostConfiguration = {
     name: name ?? "",
     type: typeof value["type"] === "string" ? value["type"] : "",
-    cniVersion: reader.string("cniVersion") ?? "0.1.0",
+    // libcni passes an empty text for a list without a version.
+    cniVersion: reader.text("cniVersion") || DEFAULT_VERSION,
     binDir: reader.matching("binDir", binDirPattern, "an absolute path without a colon, a quote or a backslash") || undefined,
     ...readDefaultNetworkKeys(reader, notices),
     systemNamespaces: reader.strings("systemNamespaces") ?? ["kube-system"],
@@ -109,6 +110,8 @@ export function readHostConfiguration(
     profile,
     invalidAnnotation: reader.oneOf("invalidAnnotation", ["ignore", "fail"]),
     del: readDeletion(reader.object("del")),
+    disableCheck: reader.flag("disableCheck") ?? false,
+    disableGC: reader.flag("disableGC") ?? false,
     check: reader.oneOf("check", ["all", "default"]) ?? "all",
     gc: readGc(reader.object("gc")),
     bounds: readBounds(reader.object("bounds")),

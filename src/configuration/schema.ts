@@ -30,6 +30,7 @@ import {
   runDirPattern,
 } from "./host-configuration.ts";
 import { specificationPrefix } from "./keys.ts";
+import { flagPattern } from "./object-reader.ts";
 import { digestPattern, digestWanted } from "../oci/digest.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { typePattern, typeWanted } from "./read-step-rules.ts";
@@ -452,10 +453,13 @@ const idle = Object.fromEntries(
   ]),
 );
 
+/** A boolean as libcni reads it in a list. */
+const flag = z.union([z.boolean(), z.string().regex(flagPattern)]).optional();
+
 const common = {
   name: z.string().min(1).describe("The network's name for the runtime."),
   type: z.unknown().describe("The name under which Plexus is installed: plexus, or multus if Plexus replaces Multus."),
-  cniVersion: z.string().min(1).optional().describe("Any CNI version from 0.1.0 to 1.1.0."),
+  cniVersion: z.string().optional().describe("Any CNI version from 0.1.0 to 1.1.0; empty or missing means 0.1.0."),
   capabilities: z
     .unknown()
     .optional()
@@ -675,8 +679,12 @@ const common = {
     ),
   wasm: wasm.optional().describe("Settings of sandboxed delegates."),
   definitions: definitions.optional().describe("The policy for NetworkAttachmentDefinitions."),
-  disableCheck: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),
-  disableGC: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),
+  disableCheck: flag.describe(
+    "Whether CHECK succeeds without a step, for all networks of pods. A runtime reads this key of a list, and plexusd writes it there.",
+  ),
+  disableGC: flag.describe(
+    "Whether GC and plexusd's rounds leave all attachments and networks alone. A runtime reads this key of a list, and plexusd writes it there.",
+  ),
   args: z.unknown().optional().describe("Set by the runtime."),
   runtimeConfig: z.unknown().optional().describe("Set by the runtime; passed to the default network."),
   prevResult: z

@@ -43,6 +43,24 @@ describe("the written configuration", () => {
     expect(JSON.parse(written({ cniVersion: "0.4.0" }))).not.toHaveProperty("cniVersions");
   });
 
+  test("FI-09: an empty version is a missing one", () => {
+    expect(written({ cniVersion: "" })).toBe(written({}));
+    expect(JSON.parse(written({ name: "all", cniVersion: "", plugins: [{ type: "plexus" }] }))).toMatchObject({
+      cniVersion: "1.0.0",
+      cniVersions: ["1.0.0", "1.1.0"],
+    });
+  });
+
+  test.each(["disableGC", "disableCheck"])("FI-11: %s of a template stands where the runtime and Plexus read it", (flag) => {
+    for (const value of [true, "TRUE"]) {
+      const inPlugin = JSON.parse(written({ [flag]: value }));
+      expect(inPlugin).toMatchObject({ [flag]: true, plugins: [{ [flag]: value }] });
+      const inList = JSON.parse(written({ name: "all", cniVersion: "1.1.0", [flag]: value, plugins: [{ type: "plexus" }] }));
+      expect(inList).toMatchObject({ [flag]: true, plugins: [{ [flag]: true }] });
+    }
+    expect(JSON.parse(written({ [flag]: false }))).not.toHaveProperty(flag);
+  });
+
   test("keeps the template's own bytes, keys and numbers", () => {
     const text = written('{ "cniDir": "/var/lib/cni/plexus",\n  "wasm": {"limits": {"timeMs": 1000}}, "callTimeoutMs": 1.0e5 }');
     expect(text).toContain('"cniDir": "/var/lib/cni/plexus",\n  "wasm": {"limits": {"timeMs": 1000}}, "callTimeoutMs": 1.0e5');

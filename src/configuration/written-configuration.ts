@@ -51,6 +51,9 @@ const mark = "plexusd";
 /** The key of the list with the members of `Retirement`. */
 const retirementKey = "retirement";
 
+/** Keys that a runtime reads of a list only. */
+const listFlags = ["disableCheck", "disableGC"] as const;
+
 /** Keys that plexusd sets, each with the reason why the template may not. */
 const setByPlexusd: Readonly<Record<string, string>> = {
   clusterNetwork: "plexusd finds the default network: take the key out, or name the network's file by --cluster-network",
@@ -58,6 +61,9 @@ const setByPlexusd: Readonly<Record<string, string>> = {
   retired: "plexusctl uninstall --wait sets it",
   [omittedStepsKey]: "plexusd sets it for steps that another program adds to its file",
 };
+
+/** Far more keys than one object of a configuration has. */
+const maxKeys = 1000;
 
 /** The version that has STATUS and GC. */
 const defaultVersion = "1.1.0";
@@ -67,7 +73,7 @@ const defaultVersion = "1.1.0";
  * TEMPLATE_INVALID names file and key.
  */
 export function readTemplate(text: string, path: string): Result<ConfigurationTemplate> {
-  const parsed = parseDocument(text, { what: path, kind: "TEMPLATE_INVALID" });
+  const parsed = parseDocument(text, { what: path, kind: "TEMPLATE_INVALID", maxKeys });
   if (!parsed.ok) return parsed;
   const plugins = memberValue(parsed.value, "plugins");
   if (plugins !== undefined && (!Array.isArray(plugins) || plugins.length !== 1))
@@ -79,12 +85,15 @@ export function readTemplate(text: string, path: string): Result<ConfigurationTe
   const own = layer.value.document;
   for (const [key, why] of Object.entries(setByPlexusd)) if (own.members.has(key)) return invalid(path, `${key}: ${why}`);
   const name = list?.value.name ?? stringAt(own, "name") ?? "plexus";
-  const cniVersion = (list?.value.cniVersion || undefined) ?? stringAt(own, "cniVersion") ?? defaultVersion;
+  const cniVersion = list?.value.cniVersion || stringAt(own, "cniVersion") || defaultVersion;
   const type = stringAt(own, "type") ?? "plexus";
+  // A flag of the template's list is also written into the plugin's object, where Plexus itself sees it.
+  const ofList = listFlags.filter((flag) => list?.value[flag] === true);
   const edits = new Map<string, string | undefined>([
     ["name", undefined],
     ["cniVersion", undefined],
     ["type", JSON.stringify(type)],
+    ...ofList.map((flag) => [flag, "true"] as const),
   ]);
   const plugin = parseDocument(editMembers(own, edits), { what: path, kind: "TEMPLATE_INVALID" });
   if (!plugin.ok) return plugin;
@@ -128,7 +137,8 @@ export function writtenText(
     ...(omitted.length === 0 ? [] : [[omittedStepsKey, JSON.stringify(omitted)] as const]),
   ]);
   const removal = retirement === undefined ? {} : { [retirementKey]: retirement };
-  const head = { ...versionsOf(cniVersion), name, [markKey]: mark, ...removal };
+  const flags = Object.fromEntries(listFlags.filter((flag) => isSet(plugin, flag)).map((flag) => [flag, true]));
+  const head = { ...versionsOf(cniVersion), name, ...flags, [markKey]: mark, ...removal };
   const members = Object.entries(head).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`);
   const plugins = [editMembers(plugin, edits), ...steps.map(({ text }) => text)];
   return `{\n${members.join("")}  "plugins": [${plugins.join(", ")}]\n}\n`;
@@ -189,6 +199,10 @@ export function readMark(text: string): { readonly retirement: Retirement | unde
   const member = memberValue(document.value, retirementKey);
   const { daemonSet, held } = isJsonObject(member) ? member : {};
   return { retirement: { daemonSet: typeof daemonSet === "string" ? daemonSet : undefined, held: held === true } };
+}
+
+function isSet(plugin: JsonObjectDocument, flag: string): boolean {
+  return String(memberValue(plugin, flag)).toLowerCase() === "true";
 }
 
 function stringAt(document: JsonObjectDocument, key: string): string | undefined {

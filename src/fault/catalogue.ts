@@ -352,7 +352,7 @@ const entries = {
   API_UNAUTHENTICATED: {
     cni: 11,
     actor: "administrator",
-    meaning: "The API server doesn't accept the credentials: expired, revoked or of another cluster.",
+    meaning: "The API server doesn't accept the credentials. They are expired, revoked or of another cluster.",
     remedy: "Renew the token or client certificate in the kubeconfig; each call reads them again.",
   },
   API_FORBIDDEN: {
@@ -440,7 +440,7 @@ const entries = {
     cni: 7,
     actor: "administrator",
     meaning: "A registry, or a server that it redirects to, refuses the credentials or their absence.",
-    remedy: "Give credentials that may do this: --credentials FILE in the form of Docker's config.json.",
+    remedy: "Give credentials that may do this with --credentials, as a file in the form of Docker's config.json.",
   },
   REGISTRY_CREDENTIALS_INVALID: {
     cni: 7,

@@ -31,6 +31,8 @@ export interface JsonSource {
   /** In UTF-16 units. */
   readonly maxLength?: number;
   readonly maxDepth?: number;
+  /** Maximum keys of one object, at any depth. An untrusted author can make objects of thousands of keys, each of which costs time. */
+  readonly maxKeys?: number;
 }
 
 const MAX_LENGTH = 4 * 1024 * 1024;
@@ -87,7 +89,11 @@ function parse(text: string, source: JsonSource): Result<{ readonly value: unkno
   if (text.length > maxLength) {
     return failed(fault(kind, `${source.what} is ${text.length} characters long; at most ${maxLength} are read`));
   }
-  const found = scan(text, maxDepth);
+  const found = scan(text, maxDepth, source.maxKeys);
+  if (found.tooMany !== undefined) {
+    const place = placeOf(text, found.tooMany);
+    return failed(fault(kind, `${source.what} has more than ${source.maxKeys} keys in one object: ${place}`));
+  }
   if (found.tooDeep !== undefined) {
     return failed(fault(kind, `${source.what} is nested deeper than ${maxDepth} levels at ${placeOf(text, found.tooDeep)}`));
   }
@@ -116,9 +122,23 @@ export function parseDocument(text: string, source: JsonSource): Result<JsonObje
   if (!isJsonObject(value)) {
     return failed(fault(source.kind ?? "CONFIG_NOT_JSON", `${source.what} must be a JSON object, but is ${describeJson(value)}`));
   }
+  return ok(documentOf(text, value, found));
+}
+
+function documentOf(text: string, parsed: JsonObjectDocument["parsed"], { spans, open }: Scan): JsonObjectDocument {
   const members = new Map<string, Span>();
-  for (const span of found.spans) members.set(span.key, span);
-  return ok({ text, members, open: found.open, parsed: value });
+  for (const span of spans) members.set(span.key, span);
+  return { text, members, open, parsed };
+}
+
+/** The document of an object within a text that was parsed already: `value` is the object, and `text` its exact text. */
+export function documentWithin(text: string, value: JsonObjectDocument["parsed"]): JsonObjectDocument {
+  return documentOf(text, value, scanPart(text));
+}
+
+/** Scans a part of a text that was scanned as a whole. */
+function scanPart(text: string): Scan {
+  return scan(text, Number.MAX_SAFE_INTEGER, Infinity, true);
 }
 
 /** The configurations of the steps in progress. */
@@ -137,15 +157,27 @@ export function parseConfiguration(text: string, source: Pick<JsonSource, "what"
   return document;
 }
 
+/** An element of an array: its exact text and its parsed value. */
+export interface ArrayElement {
+  readonly text: string;
+  readonly value: unknown;
+}
+
 /** Reads a text that must be one JSON array, with the rules of `parseDocument`. Answers the exact texts of its elements. */
 export function parseArray(text: string, source: JsonSource): Result<readonly string[]> {
+  const elements = parseElements(text, source);
+  return elements.ok ? ok(elements.value.map((element) => element.text)) : elements;
+}
+
+/** Like `parseArray`, with the elements' values: no element has to be parsed again. */
+export function parseElements(text: string, source: JsonSource): Result<readonly ArrayElement[]> {
   const read = parse(text, source);
   if (!read.ok) return read;
   const { value, found } = read.value;
   if (!Array.isArray(value)) {
     return failed(fault(source.kind ?? "CONFIG_NOT_JSON", `${source.what} must be a JSON array, but is ${describeJson(value)}`));
   }
-  return ok(found.spans.map((span) => text.slice(span.valueStart, span.valueEnd)));
+  return ok(found.spans.map((span, index) => ({ text: text.slice(span.valueStart, span.valueEnd), value: value[index] })));
 }
 
 /** The exact text of a member's value; undefined if the member is missing. */
@@ -161,12 +193,12 @@ export function memberValue(document: JsonObjectDocument, key: string): unknown 
 
 /** The exact texts of an array's elements, from the array's text as `memberText` answers it. */
 export function elementTexts(array: string): readonly string[] {
-  return scan(array, Number.MAX_SAFE_INTEGER).spans.map((span) => array.slice(span.valueStart, span.valueEnd));
+  return scanPart(array).spans.map((span) => array.slice(span.valueStart, span.valueEnd));
 }
 
 /** The exact texts of an object's members, from the object's text as `memberText` answers it. */
 export function memberTexts(object: string): ReadonlyMap<string, string> {
-  const { spans } = scan(object, Number.MAX_SAFE_INTEGER);
+  const { spans } = scanPart(object);
   return new Map(spans.map((span) => [span.key, object.slice(span.valueStart, span.valueEnd)]));
 }
 

@@ -22,6 +22,8 @@ export interface Scan {
   readonly duplicate: { readonly key: string; readonly offset: number } | undefined;
   /** Offset of the first bracket beyond the allowed depth. */
   readonly tooDeep: number | undefined;
+  /** Offset of the first key beyond the allowed number of its object. */
+  readonly tooMany: number | undefined;
 }
 
 const QUOTE = 0x22;
@@ -71,9 +73,12 @@ function decodeKey(literal: string): string {
 class Keys {
   readonly #few: string[] = [];
   #many: Set<string> | undefined;
+  /** The number of added keys, repeated ones included. */
+  count = 0;
 
   /** Adds the key and tells whether it was already present. */
   add(key: string): boolean {
+    this.count++;
     if (this.#many !== undefined) {
       const seen = this.#many.has(key);
       this.#many.add(key);
@@ -86,8 +91,11 @@ class Keys {
   }
 }
 
-/** Scans `text`; stops at the first bracket deeper than `maxDepth`. Linear in the text's length, no recursion. */
-export function scan(text: string, maxDepth: number): Scan {
+/**
+ * Scans `text`; stops at the first bracket deeper than `maxDepth`, and at the first object with more than `maxKeys` keys. Linear in the text's
+ * length, no recursion. `onlyOuter`: the keys of inner objects were checked before, and are passed over.
+ */
+export function scan(text: string, maxDepth: number, maxKeys = Infinity, onlyOuter = false): Scan {
   const spans: Span[] = [];
   // One entry for each open bracket: an object's keys so far; undefined for an array.
   const open: (Keys | undefined)[] = [];
@@ -130,9 +138,18 @@ export function scan(text: string, maxDepth: number): Scan {
     if (code === QUOTE) {
       next = endOfString(text, index);
       if (next === -1) break;
+      if (expectsKey && onlyOuter && open.length > 1) {
+        expectsKey = false;
+        index = next;
+        continue;
+      }
       if (expectsKey) {
         const found = decodeKey(text.slice(index, next));
-        const seen = open[open.length - 1]?.add(found) === true;
+        const keys = open[open.length - 1];
+        if (keys !== undefined && keys.count >= maxKeys) {
+          return { spans, open: rootOpen, duplicate, tooDeep: undefined, tooMany: index };
+        }
+        const seen = keys?.add(found) === true;
         if (seen && duplicate === undefined) duplicate = { key: found, offset: index };
         if (open.length === 1) {
           key = found;
@@ -147,11 +164,11 @@ export function scan(text: string, maxDepth: number): Scan {
     valueEnd = next;
     if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       if (open.length === 0) rootOpen = next;
-      if (open.length === maxDepth) return { spans, open: rootOpen, duplicate, tooDeep: index };
+      if (open.length === maxDepth) return { spans, open: rootOpen, duplicate, tooDeep: index, tooMany: undefined };
       open.push(code === OPEN_BRACE ? new Keys() : undefined);
       expectsKey = code === OPEN_BRACE;
     }
     index = next;
   }
-  return { spans, open: rootOpen, duplicate, tooDeep: undefined };
+  return { spans, open: rootOpen, duplicate, tooDeep: undefined, tooMany: undefined };
 }

@@ -98,7 +98,7 @@ function pluginOf(
   if (!isSet(user, "exec")) return undefined;
   if (readPlugin === undefined) return refuse(`user: exec ${refusedPlugin}`);
   const other = ["token", "tokenFile", "client-certificate", "client-certificate-data"].find((key) => isSet(user, key));
-  if (other !== undefined) return refuse(`user: exec and ${other} are two credentials: remove one of them`);
+  if (other !== undefined) return refuse(`user: exec and ${other} are two credentials. Remove one of them`);
   return readPlugin(user["exec"], cluster, refuse);
 }
 
@@ -113,7 +113,7 @@ function serverOf(cluster: Section, refuse: (why: string) => undefined): string 
   const url = /^https:\/\/[!-~]+$/.test(text) && !/[?#]/.test(text) ? URL.parse(text.replace(bracketedIpv4, "$1")) : null;
   if (url === null) return refuse(`cluster: server ${quote(text)} must be a URL that begins with https://`);
   if (url.username !== "" || url.password !== "")
-    return refuse("cluster: server must not contain a user name or password: use a token or a client certificate");
+    return refuse("cluster: server must not contain a user name or password. Use a token or a client certificate");
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 

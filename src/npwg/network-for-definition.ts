@@ -2,7 +2,14 @@
 // whose JSON name is the object's.
 
 import { type ConfigDirectory, type ConfigExtensions, findNetwork } from "../cni/config-directory.ts";
-import { listOfOne, type NetworkList, parseNetworkList, parsePluginConf } from "../cni/network-list.ts";
+import {
+  listOfOne,
+  type NetworkList,
+  networkListOf,
+  parseNetworkList,
+  parsePluginConf,
+  pluginConfOf,
+} from "../cni/network-list.ts";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { editMembers, memberValue, parseDocument } from "../json/document.ts";
@@ -23,6 +30,9 @@ export const definitionExtensions: ConfigExtensions = {
   lists: [".conflist", ".configlist"],
   singles: [".conf", ".config", ".json"],
 };
+
+/** Far more keys than one object of a configuration has. Authors of definitions could make thousands, each of which costs time. */
+const maxKeys = 1000;
 
 /**
  * The network of `definition`: its `spec.config`; else the first list in `directory` with its name; else the first single
@@ -45,17 +55,17 @@ export function networkFor(
 
 /** Reads a list or a single configuration, which differ in their keys. */
 function parseConfig(text: string, name: string, what: string): Result<NetworkList> {
-  const document = parseDocument(text, { what });
+  const document = parseDocument(text, { what, maxKeys });
   if (!document.ok) return document;
   const configName = memberValue(document.value, "name");
   const unnamed = configName === undefined || configName === null || configName === "";
   const complete = unnamed ? editMembers(document.value, new Map([["name", JSON.stringify(name)]])) : text;
   const { members } = document.value;
   if (members.has("type") && !members.has("plugins")) {
-    const plugin = parsePluginConf(complete, what);
+    const plugin = unnamed ? parsePluginConf(complete, what) : pluginConfOf(document.value, what);
     return plugin.ok ? listOfOne(plugin.value, what) : plugin;
   }
-  const list = parseNetworkList(complete, what);
+  const list = unnamed ? parseNetworkList(complete, what) : networkListOf(document.value, what);
   // An object of the API has no subdirectory from which a list without plugins could get some (L-20).
   if (!list.ok || list.value.plugins.length > 0) return list;
   return failed(fault("CONFIG_INVALID", `${what}: "type" (one plugin) or "plugins" (a list) is missing`));

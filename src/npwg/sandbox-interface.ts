@@ -13,8 +13,13 @@ export interface SandboxInterface {
 /** The result's interfaces in a sandbox, in the result's order. */
 export function sandboxInterfaces(result: CniResult): readonly SandboxInterface[] {
   return result.interfaces.flatMap((each, index) =>
-    each.sandbox === undefined || each.sandbox === "" ? [] : [{ index, interface: each }],
+    each.sandbox !== undefined && isSandbox(each.sandbox) ? [{ index, interface: each }] : [],
   );
+}
+
+/** AWS VPC CNI writes a number of a device, `"0"`, as the sandbox of an interface that is none. */
+function isSandbox(text: string): boolean {
+  return text !== "" && !/^\d+$/.test(text);
 }
 
 /** The addresses that refer to this interface. */

@@ -5,7 +5,7 @@ import type { NetworkSelection } from "./network-selection.ts";
 import { isLongLabel, labelProblem } from "./object-names.ts";
 import type { NpwgProfile } from "./profile.ts";
 import { longName } from "./selection-element.ts";
-import type { Reading, SelectionProblem } from "./selection-problem.ts";
+import type { Reading, SelectionProblem, Sentence } from "./selection-problem.ts";
 import { checkInterface } from "./selection-values.ts";
 
 /** Reads one reference. `where` prefixes its messages ("element 2"). */
@@ -29,7 +29,7 @@ export function readReference(
   const parts = object.split("/");
   if (parts.length > 2) return refused(where, `${quote(object, 60)} has more than one "/"`, false);
   const [namespace, name] = parts.length === 2 ? parts : [podNamespace, object];
-  const warnings: string[] = [];
+  const warnings: Sentence[] = [];
   for (const [what, label] of [
     ["namespace", namespace],
     ["name", name],

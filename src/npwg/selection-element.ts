@@ -6,7 +6,8 @@ import { defaultRouteExtension } from "./extension-keys.ts";
 import type { NetworkSelection } from "./network-selection.ts";
 import { isLongLabel, labelProblem } from "./object-names.ts";
 import type { NpwgProfile } from "./profile.ts";
-import type { Reading, SelectionProblem } from "./selection-problem.ts";
+import { spellingsOf } from "./spelled-keys.ts";
+import { type Reading, type SelectionProblem, type Sentence, textOf } from "./selection-problem.ts";
 import {
   type Check,
   checkBandwidth,
@@ -50,26 +51,32 @@ export function readElement(
   profile: NpwgProfile,
 ): Reading<ElementSelection> {
   const problems: SelectionProblem[] = [];
-  const warnings: string[] = [];
+  const warnings: Sentence[] = [];
   const refuse = (key: string, why: string, ignorable: boolean): void => {
     problems.push({ why: `${where}: "${key}" ${why}`, ignorable });
   };
+  const known = profile.multusSelection ? [...specifiedKeys, ...multusKeys] : specifiedKeys;
+  const found = spellingsOf(document.members.keys(), known, profile.multusSelection);
+  if (!found.ok) return { value: undefined, problems: [{ why: `${where} ${found.problem}`, ignorable: false }], warnings };
+  const spellings = found.value;
+  const written = (key: string): string => spellings.get(key) ?? key;
   // Go's encoders write null for an absent map or list: KubeVirt writes `"cni-args": null` in every annotation.
   const present = (key: string): boolean =>
-    document.members.has(key) && !(profile.multusSelection && memberValue(document, key) === null);
+    document.members.has(written(key)) && !(profile.multusSelection && memberValue(document, written(key)) === null);
   const take = <T>(key: string, check: Check<T>, ignorable: boolean): T | undefined => {
     if (!present(key)) return undefined;
-    const checked = check(memberValue(document, key), memberText(document, key) ?? "");
+    const checked = check(memberValue(document, written(key)), memberText(document, written(key)) ?? "");
     if ("problem" in checked) {
       refuse(key, checked.problem, ignorable);
       return undefined;
     }
-    if (checked.doubt !== undefined) warnings.push(`${where}: "${key}": ${checked.doubt}`);
+    const { doubt } = checked;
+    if (doubt !== undefined) warnings.push(() => `${where}: "${key}": ${textOf(doubt)}`);
     return checked.value;
   };
 
-  const name = readName(document, "name", undefined, refuse);
-  const namespace = readName(document, "namespace", podNamespace, refuse);
+  const name = readName(memberValue(document, written("name")), "name", undefined, refuse);
+  const namespace = readName(memberValue(document, written("namespace")), "namespace", podNamespace, refuse);
   const selection: NetworkSelection = {
     name: name ?? "",
     namespace: namespace ?? podNamespace,
@@ -79,8 +86,8 @@ export function readElement(
     ips: take("ips", checkIps, true),
     mac: take("mac", checkHardwareAddress(profile.macLengths), true),
     infinibandGuid: take("infiniband-guid", checkHardwareAddress([8]), true),
-    portMappings: take("portMappings", checkPortMappings, true),
-    bandwidth: take("bandwidth", checkBandwidth, true),
+    portMappings: take("portMappings", checkPortMappings(profile.multusSelection), true),
+    bandwidth: take("bandwidth", checkBandwidth(profile.multusSelection), true),
     cniArgs: take("cni-args", checkCniArgs, false),
     defaultRoute: take("default-route", checkGateways, true) ?? take(defaultRouteExtension, checkGateways, true),
     ipamClaimReference: take("ipam-claim-reference", checkClaim, false),
@@ -94,9 +101,9 @@ export function readElement(
     refuse(defaultRouteExtension, 'can\'t be combined with "default-route" in one element', true);
   }
   for (const each of [name, namespace]) if (each !== undefined && isLongLabel(each)) warnings.push(longName(where, each));
-  const known = profile.multusSelection ? [...specifiedKeys, ...multusKeys] : specifiedKeys;
+  const spelled = new Set(spellings.values());
   for (const key of document.members.keys()) {
-    if (!key.includes(".") && !known.includes(key)) warnings.push(`${where}: ${unknownKey(key, known)}`);
+    if (!key.includes(".") && !spelled.has(key)) warnings.push(() => `${where}: ${unknownKey(key, known)}`);
   }
   const routesByExtension = present(defaultRouteExtension);
   return { value: problems.length === 0 ? { selection, routesByExtension } : undefined, problems, warnings };
@@ -108,12 +115,11 @@ export function longName(where: string, name: string): string {
 }
 
 function readName(
-  document: JsonObjectDocument,
+  value: unknown,
   key: "name" | "namespace",
   fallback: string | undefined,
   refuse: (key: string, why: string, ignorable: boolean) => void,
 ): string | undefined {
-  const value = memberValue(document, key);
   if (fallback !== undefined && (value === undefined || value === null || value === "")) return fallback;
   const checked = value === undefined ? { problem: "is missing" } : checkText(value, "");
   if ("problem" in checked) {

@@ -11,11 +11,14 @@ export interface SelectionProblem {
   readonly ignorable: boolean;
 }
 
+/** A sentence, or the function that writes it. Of many sentences only some are shown, and the search for a mistyped key takes time. */
+export type Sentence = string | (() => string);
+
 /** An element, or its problems; with warnings in both cases. */
 export interface Reading<T> {
   readonly value: T | undefined;
   readonly problems: readonly SelectionProblem[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Sentence[];
 }
 
 /** Maximum number of problems or warnings in a message; the rest is counted. */
@@ -28,7 +31,12 @@ export function selectionFault(annotation: string, problems: readonly SelectionP
 }
 
 /** At most ten sentences; a further one counts the omitted ones. */
-export function shortened(sentences: readonly string[]): readonly string[] {
-  if (sentences.length <= maxListed) return sentences;
-  return [...sentences.slice(0, maxListed), `and ${sentences.length - maxListed} more`];
+export function shortened(sentences: readonly Sentence[]): readonly string[] {
+  const listed = sentences.slice(0, maxListed).map(textOf);
+  return sentences.length <= maxListed ? listed : [...listed, `and ${sentences.length - maxListed} more`];
+}
+
+/** The sentence's text. */
+export function textOf(sentence: Sentence): string {
+  return typeof sentence === "string" ? sentence : sentence();
 }

@@ -8,9 +8,11 @@ import { type Family, readAddress, readCidr } from "../net/ip.ts";
 import { isGroupAddress, parseHardwareAddress } from "./hardware-address.ts";
 import type { Bandwidth, JsonMembers, PortMapping } from "./network-selection.ts";
 import { subdomainProblem } from "./object-names.ts";
+import { spellingsOf } from "./spelled-keys.ts";
+import { type Sentence, shortened, textOf } from "./selection-problem.ts";
 
 /** A value, or a problem as the rest of a sentence that begins with the key: "is empty". A value may have a doubt. */
-export type Checked<T> = { readonly value: T; readonly doubt?: string } | { readonly problem: string };
+export type Checked<T> = { readonly value: T; readonly doubt?: Sentence } | { readonly problem: string };
 
 /** Checks a parsed JSON value; `text` is its exact text. */
 export type Check<T> = (value: unknown, text: string) => Checked<T>;
@@ -81,23 +83,31 @@ export const checkClaim: Check<string> = (value) => {
 const portKeys = ["hostPort", "containerPort", "protocol", "hostIP"];
 const protocols = ["tcp", "udp", "sctp"] as const;
 
-/** 4.1.2.1.7: at least one mapping. */
-export const checkPortMappings: Check<readonly PortMapping[]> = (value) => {
+/** 4.1.2.1.7: at least one mapping. `foldsCase`: keys may be in any case of letters. */
+export function checkPortMappings(foldsCase: boolean): Check<readonly PortMapping[]> {
+  return (value) => readPortMappings(value, foldsCase);
+}
+
+function readPortMappings(value: unknown, foldsCase: boolean): Checked<readonly PortMapping[]> {
   if (!Array.isArray(value)) return { problem: `must be a list, but is ${describeJson(value)}` };
   if (value.length === 0) return { problem: "is an empty list; at least one mapping is needed" };
   const mappings: PortMapping[] = [];
-  const doubts: string[] = [];
+  const doubts: Sentence[] = [];
   for (const [index, each] of value.entries()) {
-    const mapping = checkPortMapping(each);
+    const mapping = checkPortMapping(each, foldsCase);
     if ("problem" in mapping) return { problem: `has element ${index}, ${mapping.problem}` };
     mappings.push(mapping.value);
-    if (mapping.doubt !== undefined) doubts.push(`element ${index}: ${mapping.doubt}`);
+    const { doubt } = mapping;
+    if (doubt !== undefined) doubts.push(() => `element ${index}: ${textOf(doubt)}`);
   }
   return withDoubts(mappings, doubts);
-};
+}
 
-function checkPortMapping(value: unknown): Checked<PortMapping> {
-  if (!isJsonObject(value)) return { problem: `which must be an object, but is ${describeJson(value)}` };
+function checkPortMapping(mapping: unknown, foldsCase: boolean): Checked<PortMapping> {
+  if (!isJsonObject(mapping)) return { problem: `which must be an object, but is ${describeJson(mapping)}` };
+  const spelled = spelledAs(mapping, portKeys, foldsCase);
+  if ("problem" in spelled) return { problem: `which ${spelled.problem}` };
+  const { value } = spelled;
   const hostPort = member(value, "hostPort");
   const containerPort = member(value, "containerPort");
   if (!isPort(hostPort)) return { problem: `whose "hostPort" ${portProblem(hostPort)}` };
@@ -112,15 +122,22 @@ function checkPortMapping(value: unknown): Checked<PortMapping> {
   if (hostIP !== undefined && (typeof hostIP !== "string" || readAddress(hostIP) === undefined)) {
     return { problem: `whose "hostIP" is not an IP address` };
   }
-  const mapping = { hostPort, containerPort, protocol, ...(hostIP === undefined ? {} : { hostIP }) };
-  return withDoubts(mapping, unknownKeys(value, portKeys));
+  const checked = { hostPort, containerPort, protocol, ...(hostIP === undefined ? {} : { hostIP }) };
+  return withDoubts(checked, unknownKeys(value, portKeys));
 }
 
 const bandwidthKeys = ["ingressRate", "ingressBurst", "egressRate", "egressBurst"] as const;
 
-/** 4.1.2.1.8: at least one rate, and no burst without a rate. */
-export const checkBandwidth: Check<Bandwidth> = (value) => {
-  if (!isJsonObject(value)) return { problem: `must be an object, but is ${describeJson(value)}` };
+/** 4.1.2.1.8: at least one rate, and no burst without a rate. `foldsCase`: keys may be in any case of letters. */
+export function checkBandwidth(foldsCase: boolean): Check<Bandwidth> {
+  return (written) => {
+    if (!isJsonObject(written)) return { problem: `must be an object, but is ${describeJson(written)}` };
+    const spelled = spelledAs(written, bandwidthKeys, foldsCase);
+    return "problem" in spelled ? spelled : readBandwidth(spelled.value);
+  };
+}
+
+function readBandwidth(value: Readonly<Record<string, unknown>>): Checked<Bandwidth> {
   const bandwidth: { -readonly [K in keyof Bandwidth]: Bandwidth[K] } = {};
   for (const key of bandwidthKeys) {
     const number = member(value, key);
@@ -137,13 +154,26 @@ export const checkBandwidth: Check<Bandwidth> = (value) => {
     }
   }
   return withDoubts(bandwidth, unknownKeys(value, bandwidthKeys));
-};
+}
+
+/** The object with the valid keys in their own spelling. */
+function spelledAs(
+  object: Readonly<Record<string, unknown>>,
+  valid: readonly string[],
+  foldsCase: boolean,
+): Checked<Readonly<Record<string, unknown>>> {
+  if (!foldsCase) return { value: object };
+  const found = spellingsOf(Object.keys(object), valid, true);
+  if (!found.ok) return { problem: found.problem };
+  const meant = new Map([...found.value].map(([key, written]) => [written, key]));
+  return { value: Object.fromEntries(Object.entries(object).map(([key, each]) => [meant.get(key) ?? key, each])) };
+}
 
 /** A sentence for each unknown key, with the nearest valid key. */
-function unknownKeys(object: Readonly<Record<string, unknown>>, valid: readonly string[]): string[] {
+function unknownKeys(object: Readonly<Record<string, unknown>>, valid: readonly string[]): Sentence[] {
   return Object.keys(object)
     .filter((key) => !valid.includes(key) && !key.includes("."))
-    .map((key) => unknownKey(key, valid));
+    .map((key) => () => unknownKey(key, valid));
 }
 
 /** The sentence for one unknown key. */
@@ -153,8 +183,8 @@ export function unknownKey(key: string, valid: readonly string[]): string {
   return `the key ${quote(key, 60)} is reserved and unknown, so it is ignored${hint}`;
 }
 
-function withDoubts<T>(value: T, doubts: readonly string[]): Checked<T> {
-  return doubts.length === 0 ? { value } : { value, doubt: doubts.join("; ") };
+function withDoubts<T>(value: T, doubts: readonly Sentence[]): Checked<T> {
+  return doubts.length === 0 ? { value } : { value, doubt: () => shortened(doubts).join("; ") };
 }
 
 function member(object: Readonly<Record<string, unknown>>, key: string): unknown {

@@ -2,7 +2,7 @@
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
-import { parseArray, parseDocument } from "../json/document.ts";
+import { describeJson, documentWithin, isJsonObject, parseElements } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import type { Family } from "../net/ip.ts";
 import type { NetworkSelection, PodSelection } from "./network-selection.ts";
@@ -20,6 +20,9 @@ export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 const maxAnnotationLength = 262_144;
 /** More networks than any node attaches to one pod. */
 const maxNetworks = 128;
+const tooManyNetworks = `selects more than ${maxNetworks} networks`;
+/** More keys than any selection, and any object of `cni-args`, has. */
+const maxKeys = 256;
 const maxDepth = 32;
 
 /**
@@ -64,20 +67,24 @@ function readJson(
   profile: NpwgProfile,
   annotation: string,
 ): Result<Reading<ElementSelection>[]> {
-  const source = { kind: "SELECTION_INVALID", maxLength: maxAnnotationLength, maxDepth } as const;
-  const elements = parseArray(text, { what: `annotation ${annotation}`, ...source });
+  const what = `annotation ${annotation}`;
+  const source = { what, kind: "SELECTION_INVALID", maxLength: maxAnnotationLength, maxDepth, maxKeys } as const;
+  const elements = parseElements(text, source);
   if (!elements.ok) return elements;
+  if (elements.value.length > maxNetworks) return refused(annotation, tooManyNetworks);
   const readings: Reading<ElementSelection>[] = [];
-  for (const [index, each] of elements.value.slice(0, maxNetworks + 1).entries()) {
-    const document = parseDocument(each, { what: `annotation ${annotation}: element ${index}`, ...source });
-    if (!document.ok) return document;
-    readings.push(readElement(document.value, `element ${index}`, podNamespace, profile));
+  for (const [index, each] of elements.value.entries()) {
+    const where = `element ${index}`;
+    if (!isJsonObject(each.value)) {
+      return failed(fault("SELECTION_INVALID", `${what}: ${where} must be a JSON object, but is ${describeJson(each.value)}`));
+    }
+    readings.push(readElement(documentWithin(each.text, each.value), where, podNamespace, profile));
   }
   return ok(readings);
 }
 
 function combine(readings: readonly Reading<ElementSelection>[], profile: NpwgProfile, annotation: string): Result<PodSelection> {
-  if (readings.length > maxNetworks) return refused(annotation, `selects more than ${maxNetworks} networks`);
+  if (readings.length > maxNetworks) return refused(annotation, tooManyNetworks);
   const problems = [...readings.flatMap((each) => each.problems), ...routeProblems(readings, profile)];
   const warnings = shortened(readings.flatMap((each) => each.warnings));
   if (problems.length === 0) return ok({ networks: selectionsOf(readings), warnings });

@@ -31,7 +31,10 @@ export const typePattern = /^[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,100}$/;
 /** The description of `typePattern` in messages. */
 export const typeWanted = "a plugin type of letters, digits, _, . and -";
 
-/** Reads the list's text; `path` is for messages. Fault CONFIG_INVALID names every mistake; REFERENCE_INVALID. */
+/** After so many mistakes the rest of the list is not read. */
+const maxProblems = 100;
+
+/** Reads the list's text; `path` is for messages. Fault CONFIG_INVALID names the first hundred mistakes; REFERENCE_INVALID. */
 export function readComponentList(text: string, path: string): Result<ComponentList> {
   let value: unknown;
   try {
@@ -46,6 +49,7 @@ export function readComponentList(text: string, path: string): Result<ComponentL
   const components: ListedComponent[] = [];
   reader.require("components");
   for (const each of listed ? [] : (reader.objects("components") ?? [])) {
+    if (reader.problems.length > maxProblems) break;
     each.require("type", "reference");
     const type = each.matching("type", typePattern, typeWanted);
     const signedBy = each.matching("signedBy", keyNamePattern, keyNameWanted);

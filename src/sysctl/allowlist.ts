@@ -11,6 +11,9 @@ export interface Allowlist {
   readonly text: string;
 }
 
+/** Each line is compiled for each setting, while other calls wait. */
+const maxLines = 500;
+
 /**
  * Whether the list allows writing this key (a path such as `net/ipv4/conf/eth0/rp_filter`) for the attachment's interface `ifname`. The
  * reference plugin compares the configuration's spelling of the key, which is unknown here. So a key is allowed if the list allows one of
@@ -25,8 +28,15 @@ export function allowedByList(
 ): Result<void> {
   const spellings = spellingsOf(key, ifname);
   const lines = text.split("\n").map((line) => line.trim());
+  const seen = new Set([""]);
   for (const [index, line] of lines.entries()) {
-    if (line === "") continue;
+    if (seen.has(line)) continue;
+    seen.add(line);
+    if (seen.size > maxLines + 1) {
+      return failed(
+        fault("SYSCTL_NOT_ALLOWED", `sysctl: ${file} has more than ${maxLines} different lines: combine some of them`),
+      );
+    }
     const expression = readExpression(line);
     if ("mistake" in expression)
       return failed(fault("SYSCTL_NOT_ALLOWED", `sysctl: ${file}, line ${index + 1}: ${quote(line)} ${expression.mistake}`));

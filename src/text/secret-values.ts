@@ -23,7 +23,7 @@ const minLength = 4;
 const minDigits = 6;
 /** A configuration with more secrets, or more characters in them, hides the whole text: searching for them would take too long. */
 const maxSecrets = 64;
-const maxLength = 64 * 1024;
+const maxLength = 16 * 1024;
 /** Forms are found by so many characters at their beginning, because a large pattern is slow or refused. */
 const maxBeginning = 64;
 /** Number of places at a shortened text's beginning and end that are searched for a part of a secret. */

@@ -66,6 +66,20 @@ describe.skipIf(missing("plexusctl configure", () => missingBuild({ components }
     return { status, stdout, stderr };
   }
 
+  test("FI-14: --grants proposes all that each installed component declares, by type, with bounds to fill in", () => {
+    const { status, stdout } = configure("--grants");
+    expect(status).toBe(0);
+    const { grants } = JSON.parse(stdout).plugins[0].wasm;
+    expect(Object.keys(grants).toSorted()).toEqual([...components].toSorted());
+    expect(grants.tuning).toMatchObject({ sysctl: { keys: [] }, links: { bridges: [] }, state: {} });
+    // The network's own values are filled in.
+    expect(grants["bridge-adapter"]).toMatchObject({
+      links: { bridges: ["cni0"], parents: [] },
+      firewall: { masquerade: true, hostPorts: [] },
+      delegation: { plugins: ["ipam-host-local"] },
+    });
+  });
+
   test("prints a complete configuration with the least grants, and changes nothing", () => {
     const result = configure();
     expect([result.status, result.stderr]).toEqual([0, ""]);

@@ -113,7 +113,9 @@ export class Settings {
     this.isDefaultGateway = config.bool("isDefaultGateway", false);
     this.isGateway = config.bool("isGateway", false) || this.isDefaultGateway;
     this.forceAddress = config.bool("forceAddress", false);
-    config.string("ipMasqBackend");
+    const masqBackend = config.string("ipMasqBackend");
+    if (masqBackend !== null && masqBackend != "" && masqBackend != "iptables" && masqBackend != "nftables")
+      config.refuse("ipMasqBackend", 'must be "iptables" or "nftables"');
     const mtu = config.integer("mtu");
     if (mtu !== null && (mtu.value < 0 || mtu.value > <i64>i32.MAX_VALUE))
       config.refuse("mtu", `must be a number of bytes, is ${mtu.value}`);

@@ -42,12 +42,22 @@ export class Sysctls {
   }
 }
 
+function partsOf(key: string): Array<string> {
+  const slash = key.indexOf("/");
+  const dot = key.indexOf(".");
+  if (slash >= 0 && (dot < 0 || slash < dot)) return key.split("/");
+  const parts = key.split(".");
+  for (let i = 0; i < parts.length; i++) parts[i] = parts[i].replaceAll("/", ".");
+  return parts;
+}
+
 /**
- * The path below /proc/sys of a key; null if the key is not below `net`. Dots become slashes before the interface's name, which
- * may contain dots, is inserted.
+ * The path below /proc/sys of a key; null if the key is not below `net`. The first separator decides, as for sysctl(8): after a slash, dots are
+ * part of names such as `net1.100`; after a dot, slashes stand for dots in names. The interface's name, which may contain dots, is inserted last.
  */
 function pathOf(key: string, ifname: string): string | null {
-  const parts = key.replaceAll(".", "/").replace("IFNAME", ifname).split("/");
+  const parts = partsOf(key);
+  for (let i = 0; i < parts.length; i++) parts[i] = parts[i].replace("IFNAME", ifname);
   const path: Array<string> = [];
   for (let i = 0; i < parts.length; i++) if (parts[i] != "") path.push(parts[i]);
   return path.length < 2 || path[0] != "net" ? null : path.join("/");

@@ -1,7 +1,7 @@
 // Checks that operations are well formed, independently of grants. No I/O.
 
 import { checkInterfaceName } from "../../../src/cni/names.ts";
-import { readAddress, readCidr } from "../../../src/net/ip.ts";
+import { formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 import { macBytes } from "../../system/netlink/address-bytes.ts";
 import type { LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { linkUsesOf } from "./link-uses.ts";
@@ -74,6 +74,7 @@ function memberMistake(operation: LinksOperation): string | undefined {
     case "delete-address":
       return cidrMistake(operation.val.address);
     case "add-route":
+      return first(routeMistake(operation.val), hostBitsMistake(operation.val.route.dst));
     case "delete-route":
       return routeMistake(operation.val);
     case "add-neighbour":
@@ -113,6 +114,15 @@ function routeMistake({ route, source, link, place }: Extract<LinksOperation, { 
     link === undefined && place === "host" ? "a route of the node needs a link" : undefined,
     (route.scope ?? 0) > 255 ? `scope ${route.scope} exceeds the maximum of 255` : undefined,
   );
+}
+
+/** The kernel refuses an IPv4 route with host bits, and so every native plugin; it clears those of IPv6. */
+function hostBitsMistake(dst: string): string | undefined {
+  const cidr = readCidr(dst);
+  if (cidr?.address.family !== 4) return undefined;
+  const network = networkOf(cidr).first;
+  if (network.value === cidr.address.value) return undefined;
+  return `the route's destination ${formatCidr(cidr)} has host bits set: the network is ${formatCidr({ ...cidr, address: network })}`;
 }
 
 /** The first mistake of several. */

@@ -1,11 +1,10 @@
 // Makes the request for a delegate from a step of a chain: the records of the ABI.
 
-import { malformedCniArg, splitCniArgs } from "../../../src/cni/args.ts";
+import { splitCniArgs } from "../../../src/cni/args.ts";
 import { validAttachments } from "../verbs/valid-attachments.ts";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { quote } from "../../../src/json/quote.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import { editMembers, memberValue, parseConfiguration } from "../../../src/json/document.ts";
 import { toSuccess } from "../../sandbox/abi/success-record.ts";
@@ -56,11 +55,7 @@ type Terms = Pick<AttachmentRequest, "call" | "network">;
 
 function attachmentCall(step: ChainStep, terms: Terms, verb: "add" | "del" | "check"): Result<DelegateCall> {
   const env = new Map(step.env);
-  const odd = malformedCniArg(env.get("CNI_ARGS") ?? "");
-  // A component receives CNI_ARGS as pairs. A DEL ignores what is not a pair, so that the attachment can still be removed.
-  if (odd === undefined || verb === "del") return ok({ verb, request: attachmentRequest(step, terms, env) });
-  const why = `${quote(odd, 60)} is not a KEY=VALUE pair, and component ${step.plugin.type} can receive pairs only`;
-  return failed(fault("ENVIRONMENT_INVALID", `CNI_ARGS: ${why}`));
+  return ok({ verb, request: attachmentRequest(step, terms, env) });
 }
 
 function attachmentRequest(step: ChainStep, terms: Terms, env: ReadonlyMap<string, string>): AttachmentRequest {
@@ -72,6 +67,7 @@ function attachmentRequest(step: ChainStep, terms: Terms, env: ReadonlyMap<strin
     containerId: step.attachment?.containerId ?? "",
     netns: netns === "" ? undefined : netns,
     ifname: step.attachment?.ifname ?? "",
+    // A component receives pairs only. Like most native plugins, it does not see parts such as "none" of `CNI_ARGS=none`.
     args: splitCniArgs(args).map(([key, value]) => ({ key, value })),
     pod: pod.ok ? pod.value : undefined,
   };

@@ -52,6 +52,19 @@ describe("CHECK", () => {
     expect(steps(await stage.succeed({ verb: "CHECK", config: { check: "default" } }))).toEqual(["CHECK bridge eth0"]);
   });
 
+  test("FI-11: follows disableCheck of the current configuration, not of the one at ADD", async () => {
+    const [pods = {}, , storage = {}] = stage.delegates;
+    stage.delegates = [pods, { ...storage, disableCheck: true }];
+    await stage.succeed({ verb: "ADD" });
+    expect(steps(await stage.succeed({ verb: "CHECK" }))).toEqual(["CHECK bridge eth0"]);
+    stage.delegates = [{ ...pods, disableCheck: true }, storage];
+    expect(steps(await stage.succeed({ verb: "CHECK" }))).toEqual(["CHECK macvlan net1"]);
+    expect(steps(await stage.succeed({ verb: "CHECK", config: { disableCheck: "true" } }))).toEqual([]);
+    // A network that is no longer configured is checked as at ADD.
+    stage.delegates = [{ ...pods, name: "renamed" }];
+    expect(steps(await stage.succeed({ verb: "CHECK" }))).toEqual(["CHECK bridge eth0"]);
+  });
+
   test("of a default network before 0.4.0 is refused", async () => {
     stage.delegates = [{ name: "old", cniVersion: "0.3.1", plugins: [{ type: "ipvlan" }] }];
     await stage.succeed({ verb: "ADD" });

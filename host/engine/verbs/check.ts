@@ -8,6 +8,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
 import { journalKey, type CallContext } from "../call/call-context.ts";
+import { CurrentNetworks } from "../plan/current-network.ts";
 import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 import { attachmentOf } from "./undo.ts";
@@ -15,6 +16,9 @@ import { attachmentOf } from "./undo.ts";
 /** Checks the container's attachments. Faults: CONTAINER_UNKNOWN, and the failing plugin's own with the attachment named. */
 export async function check(context: CallContext): Promise<Result<void>> {
   const { call, configuration } = context;
+  // As in libcni, `disableCheck` counts as it is configured now: an administrator sets it because a CHECK of running pods misleads.
+  if (configuration.disableCheck) return ok(undefined);
+  const networks = new CurrentNetworks(context);
   const loaded = context.journal.load(journalKey(context));
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
@@ -42,7 +46,8 @@ export async function check(context: CallContext): Promise<Result<void>> {
     }
     const attachment = attachmentOf(entry, planned, call.netns);
     for (const { step } of passedOver) context.warn(notChecked(planned, list.value.plugins[step]?.type ?? ""));
-    const terms = { list: list.value, path: call.path, inherited: context.inherited, attachment };
+    const { disableCheck } = networks.ofNode(planned) ?? list.value;
+    const terms = { list: { ...list.value, disableCheck }, path: call.path, inherited: context.inherited, attachment };
     const chain = checkChain(terms, result, passedOver);
     const ended = await runChain(chain, context.runStep(planned));
     if (!ended.ok) {

@@ -4,6 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
 import { journalKey, type CallContext } from "../call/call-context.ts";
+import { CurrentNetworks } from "../plan/current-network.ts";
 import { entriesOf, withoutSharedResults } from "./shared-addresses.ts";
 import { type Choose, undoEntry } from "./undo.ts";
 
@@ -25,8 +26,9 @@ export async function finishAbandoned(
     const why = `container ${file.key.containerId} is attached again as ${file.key.ifname}`;
     return failed(fault("ALREADY_ATTACHED", `${why}; the abandoned attachment is undone after the DEL of the new one`));
   }
+  const networks = new CurrentNetworks(context);
   return undoEntry(context, withoutSharedResults(loaded.value, file.key, entriesOf(context.journal)), "", {
-    choose: async (list) => !list.disableGC && (await choose(list)),
+    choose: async (list, planned) => (await networks.mayCollect(list, planned)) && (await choose(list, planned)),
     keeper: context.abandoned.keeper(file),
   });
 }

@@ -10,6 +10,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { removeTornWrites } from "../../store/files/durable-file.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { CallContext } from "../call/call-context.ts";
+import type { CurrentNetworks } from "../plan/current-network.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import type { GcPlan, GcRound } from "./gc-plan.ts";
 import { removeUnusedNestedCallDirectories } from "../call/nested-call-directory.ts";
@@ -21,15 +22,18 @@ const exclusiveStepMs = 15_000;
 /** A network with its valid attachments, by `attachmentKey`. */
 export interface KnownNetwork {
   readonly list: NetworkList;
+  /** Where the list came from; undefined if only the result cache knows the network. */
+  readonly source: string | undefined;
   /** The definition that binds the network's plugins; undefined if the administrator configured the network. */
   readonly definition: DefinitionName | undefined;
   readonly attachments: Map<string, AttachmentId>;
 }
 
-/** Whether the network's plugins support GC (CNI 1.1.0) and the list does not disable it. */
-export function supportsGc({ cniVersion, disableGC }: NetworkList): boolean {
-  const since = versionAtLeast(cniVersion, "1.1.0");
-  return !disableGC && since.ok && since.value;
+/** Whether the network's plugins support GC (CNI 1.1.0), and no list of today disables it. */
+export async function supportsGc(networks: CurrentNetworks, { list, source }: KnownNetwork): Promise<boolean> {
+  const since = versionAtLeast(list.cniVersion, "1.1.0");
+  if (!since.ok || !since.value) return false;
+  return networks.mayCollect(list, { network: list.name, ...(source === undefined ? {} : { source }) });
 }
 
 /** Removes torn files and unused nested-call directories of killed calls. The lock excludes all other calls, so none is writing. */
@@ -85,6 +89,7 @@ export function knownNetworks(
   if (!staying.ok) return staying;
   const main: KnownNetwork = {
     list: defaultNetwork.value,
+    source: "default",
     definition: undefined,
     attachments: new Map(plan.valid.map((id) => [attachmentKey(id), id])),
   };
@@ -97,8 +102,8 @@ export function knownNetworks(
       unknown += 1;
       main.attachments.set(attachmentKey(id), id);
     }
-    for (const { list, ifname, definition } of all) {
-      const network = known.get(list.name) ?? { list, definition, attachments: new Map<string, AttachmentId>() };
+    for (const { list, source, ifname, definition } of all) {
+      const network = known.get(list.name) ?? { list, source, definition, attachments: new Map<string, AttachmentId>() };
       const networkId = { containerId: id.containerId, ifname };
       network.attachments.set(attachmentKey(networkId), networkId);
       known.set(list.name, network);
@@ -135,15 +140,16 @@ function stayingCalls(
 
 interface AttachedTo {
   readonly list: NetworkList;
+  readonly source: string | undefined;
   readonly ifname: string;
   readonly definition: DefinitionName | undefined;
 }
 
 /** All attachments of the entry, or none if the list of one of them is unreadable. */
 function journalled({ plan }: JournalEntry): readonly AttachedTo[] {
-  const all = plan.attachments.flatMap(({ network, ifname, conflist, definition }): AttachedTo[] => {
+  const all = plan.attachments.flatMap(({ network, source, ifname, conflist, definition }): AttachedTo[] => {
     const list = parseNetworkList(conflist, `journalled configuration of ${network}`);
-    return list.ok ? [{ list: list.value, ifname, definition }] : [];
+    return list.ok ? [{ list: list.value, source, ifname, definition }] : [];
   });
   return all.length === plan.attachments.length ? all : [];
 }
@@ -151,5 +157,5 @@ function journalled({ plan }: JournalEntry): readonly AttachedTo[] {
 function cached({ cache }: Pick<CallContext, "cache">, { containerId, ifname }: AttachmentId): readonly AttachedTo[] {
   return cache
     .attachments(containerId, ifname)
-    .map(({ list, attachment, definition }) => ({ list, ifname: attachment.ifname, definition }));
+    .map(({ list, attachment, definition }) => ({ list, source: undefined, ifname: attachment.ifname, definition }));
 }

@@ -7,6 +7,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import type { CallContext } from "../call/call-context.ts";
+import type { CurrentNetworks } from "../plan/current-network.ts";
 
 /** Decides which attachments a GC may delete. */
 export interface GcPlan {
@@ -25,6 +26,8 @@ export interface GcPlan {
 export interface GcRound {
   readonly context: CallContext;
   readonly plan: GcPlan;
+  /** The networks as they are configured now. */
+  readonly networks: CurrentNetworks;
   readonly faults: Fault[];
   /** Whether there is time for another step. A step without time counts as left for the next GC. */
   readonly hasTime: () => boolean;

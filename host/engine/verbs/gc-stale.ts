@@ -24,7 +24,7 @@ export async function clearStale(round: GcRound): Promise<void> {
   }
 }
 
-async function clearOne({ context, plan, faults }: GcRound, key: JournalKey): Promise<void> {
+async function clearOne({ context, plan, faults, networks }: GcRound, key: JournalKey): Promise<void> {
   const loaded = context.journal.load(key);
   if (!loaded.ok) {
     faults.push(loaded.fault.kind === "JOURNAL_UNREADABLE" ? quarantined(context, key, loaded.fault.msg) : loaded.fault);
@@ -35,7 +35,7 @@ async function clearOne({ context, plan, faults }: GcRound, key: JournalKey): Pr
   if (entry === undefined || !plan.isStale(key, entry)) return;
   // As in libcni (L-43), CNI_NETNS is the namespace of the ADD. Plugins accept a namespace that is gone.
   const undone = await undoOrAbandon(context, entry, isOfAnotherBoot(context, entry) ? "" : entry.plan.netns, {
-    choose: (list) => !list.disableGC,
+    choose: (list, planned) => networks.mayCollect(list, planned),
     describe: (cause, { ifname }) => ({
       ...cause,
       msg: `failed to delete stale attachment ${key.containerId} ${ifname}: ${cause.msg}`,

@@ -119,6 +119,48 @@ describe("GC's DEL of stale attachments", () => {
     expect(steps(await stage.succeed({ verb: "DEL" }))).toEqual(["DEL macvlan net1"]);
   });
 
+  test("FI-11: follows disableGC of the current list, not of the list at ADD", async () => {
+    const pods = { name: "pods", cniVersion: "1.1.0", plugins: [{ type: "bridge" }] };
+    const storage = { name: "storage", cniVersion: "1.1.0", plugins: [{ type: "macvlan" }] };
+    stage.delegates = [pods, { ...storage, disableGC: true }];
+    await stage.succeed({ verb: "ADD", containerId: "a" });
+    stage.delegates = [{ ...pods, disableGC: "True" }, storage];
+    await stage.succeed({ verb: "ADD", containerId: "b" });
+    const answer = await collect([]);
+    expect([answer.status, steps(answer)]).toEqual([0, ["DEL macvlan net1", "DEL macvlan net1"]]);
+    stage.delegates = [pods, storage];
+    expect(steps(await collect([]))).toEqual(["DEL bridge eth0", "DEL bridge eth0", "GC bridge"]);
+  });
+
+  test("FI-11: follows disableGC of Plexus' own configuration, and at ADD's time for a network that is no longer configured", async () => {
+    const kept = { name: "storage", cniVersion: "1.1.0", disableGC: true, plugins: [{ type: "macvlan" }] };
+    stage.delegates = [...stage.delegates.slice(0, 1), kept];
+    await stage.succeed({ verb: "ADD" });
+    expect(steps(await collect([], { disableGC: true }))).toEqual([]);
+    stage.delegates = stage.delegates.slice(0, 1);
+    expect(steps(await collect([]))).toEqual(["DEL portmap eth0", "DEL bridge eth0", "GC bridge", "GC portmap"]);
+  });
+
+  test("FI-11: follows disableGC of a definition as it is now; while it is unreadable, as it was at ADD", async () => {
+    const define = (disableGC: boolean): void => {
+      const list = { name: "storage", cniVersion: "1.1.0", disableGC, plugins: [{ type: "macvlan" }] };
+      stage.manifests.definition("storage", { config: JSON.stringify(list) });
+    };
+    stage.delegates = stage.delegates.slice(0, 1);
+    stage.config = { manifests: stage.manifests.directory };
+    stage.manifests.pod("web", "storage");
+    define(false);
+    await stage.succeed({ verb: "ADD", args: stage.manifests.argsOf("web") });
+    define(true);
+    expect(steps(await collect([]))).toEqual(["DEL portmap eth0", "DEL bridge eth0", "GC bridge", "GC portmap"]);
+    define(false);
+    expect(steps(await collect([], { manifests: undefined, kubeconfig: "/nowhere" }))).toEqual([
+      "DEL macvlan net1",
+      "GC bridge",
+      "GC portmap",
+    ]);
+  });
+
   test("goes on after a failure, and names each failed container", async () => {
     for (const containerId of ["a", "b"]) await stage.succeed({ verb: "ADD", containerId });
     stage.shim.on("macvlan", "DEL", ({ containerId }) => ({

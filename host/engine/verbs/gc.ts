@@ -6,6 +6,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { joinFaults } from "../../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { CallContext } from "../call/call-context.ts";
+import { CurrentNetworks } from "../plan/current-network.ts";
 import { finishAbandoned } from "./finish-abandoned.ts";
 import { type GcPlan, type GcRound, planGc } from "./gc-plan.ts";
 import { knownNetworks, removeTornFiles, runPluginGc, supportsGc } from "./gc-networks.ts";
@@ -16,9 +17,12 @@ import { validAttachments } from "./valid-attachments.ts";
 export async function gc(context: CallContext): Promise<Result<void>> {
   const valid = validAttachments(context.document);
   if (!valid.ok) return valid;
+  // As in libcni, a GC of a configuration that disables it succeeds without a step.
+  if (context.configuration.disableGC) return ok(undefined);
   const plan = planGc(context, valid.value);
   if (!plan.ok) return plan;
-  if (context.configuration.gc.dryRun) return reportDryRun(context, plan.value);
+  const current = new CurrentNetworks(context);
+  if (context.configuration.gc.dryRun) return reportDryRun(context, plan.value, current);
 
   const { seconds } = context.configuration.gc;
   const started = context.now();
@@ -28,7 +32,7 @@ export async function gc(context: CallContext): Promise<Result<void>> {
     skippedSteps += 1;
     return false;
   };
-  const round: GcRound = { context, plan: plan.value, faults: [], hasTime };
+  const round: GcRound = { context, plan: plan.value, networks: current, faults: [], hasTime };
   await clearStale(round);
   await collectNetworks(round);
   await retryAbandoned(round);
@@ -44,8 +48,9 @@ async function collectNetworks(round: GcRound): Promise<void> {
   await removeTornFiles(round);
   const networks = knownNetworks(round.context, round.plan, true);
   if (!networks.ok) round.faults.push(networks.fault);
-  for (const { list } of networks.ok ? networks.value : []) {
-    if (!supportsGc(list)) continue;
+  for (const network of networks.ok ? networks.value : []) {
+    if (!(await supportsGc(round.networks, network))) continue;
+    const { list } = network;
     for (const plugin of list.plugins) if (round.hasTime()) await runPluginGc(round, list, plugin);
   }
 }
@@ -68,12 +73,13 @@ async function retryAbandoned({ context, plan, hasTime }: GcRound): Promise<void
 }
 
 /** Warns of each action that a GC would take (`gc.dryRun`, D-14). */
-function reportDryRun(context: CallContext, plan: GcPlan): Result<void> {
+async function reportDryRun(context: CallContext, plan: GcPlan, current: CurrentNetworks): Promise<Result<void>> {
   const networks = knownNetworks(context, plan, true);
   if (!networks.ok) return networks;
   for (const { containerId, ifname } of plan.stale) context.warn(`GC would delete attachment ${containerId} ${ifname}`);
-  for (const { list, attachments } of networks.value) {
-    if (!supportsGc(list)) continue;
+  for (const network of networks.value) {
+    if (!(await supportsGc(current, network))) continue;
+    const { list, attachments } = network;
     const ids = [...attachments.values()].map(({ containerId, ifname }) => `${containerId} ${ifname}`);
     const types = list.plugins.map(({ type }) => type).join(", ");
     context.warn(`GC would run for ${types} of network ${list.name} with these valid attachments: ${ids.join(", ") || "none"}`);

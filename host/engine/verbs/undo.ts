@@ -21,8 +21,8 @@ import { readDefaultNetwork } from "../plan/default-network.ts";
 import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 
-/** Decides by an attachment's list whether the attachment is to be undone. */
-export type Choose = (list: NetworkList) => boolean | Promise<boolean>;
+/** Decides by an attachment's plan and the list in it whether the attachment is to be undone. */
+export type Choose = (list: NetworkList, planned: PlannedAttachment) => boolean | Promise<boolean>;
 
 /** The options of an undo. */
 export interface UndoInit {
@@ -63,7 +63,7 @@ export async function undoEntry(
     const planned = entry.plan.attachments[index];
     if (planned === undefined || progress.undone || !(progress.attempted || rebooted)) continue;
     const list = listOf(context, planned);
-    if (list.ok && !(await choose(list.value))) {
+    if (list.ok && !(await choose(list.value, planned))) {
       declined = true;
       continue;
     }

@@ -22,6 +22,7 @@ import { shimLinks } from "../cni-configuration/shim-links.ts";
 import { explain } from "../explain/explain-networks.ts";
 import { networksInFile } from "../explain/networks.ts";
 import { mergedGrants } from "./merged-grants.ts";
+import { proposedGrants } from "./proposed-grants.ts";
 
 /** The settings of a configuration. */
 export interface ConfigureInit {
@@ -40,6 +41,8 @@ export interface ConfigureInit {
   readonly template: string | undefined;
   /** Directories of plugins, separated by colons. */
   readonly cniPath: string;
+  /** Whether every component on CNI_PATH gets a proposal of grants, with empty bounds. */
+  readonly proposesGrants?: boolean;
 }
 
 /** A configuration, not yet written. */
@@ -102,7 +105,8 @@ async function templateOf(
   const steps = explained.networks.flatMap((each) => each.steps);
   for (const { type, kind } of steps)
     if (kind === "missing") warn(`${network.path}: plugin ${type} is in none of ${init.cniPath}, so no pod can be attached yet`);
-  const grants = mergedGrants(steps.map(({ toGrant }) => toGrant));
+  const proposal = init.proposesGrants === true ? { wasm: { grants: await proposedGrants(init.cniPath) } } : null;
+  const grants = mergedGrants([proposal, ...steps.map(({ toGrant }) => toGrant)]);
   const template = {
     ...(init.takesName ? { name: network.name } : {}),
     type: "plexus",

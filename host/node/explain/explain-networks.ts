@@ -69,19 +69,21 @@ function explainNetwork(
   terms: Omit<Terms, "cniVersion" | "binding">,
 ): ExplainedNetwork {
   const { name, cniVersion } = list;
+  const version = toVersion(cniVersion);
+  // An empty version means 0.1.0, which is what a component declares.
+  const stepTerms = { ...terms, binding, cniVersion: version.ok ? version.value : cniVersion };
   const rules = stepRulesFor({ steps: terms.stepRules, definitions: terms.definitions }, binding?.definition);
   const places = placesOf(origin, list);
   const steps = list.plugins.map((plugin, index) => {
-    const step = withPlaces(explainPlugin(plugin, { ...terms, binding, cniVersion }), places[index]);
+    const step = withPlaces(explainPlugin(plugin, stepTerms), places[index]);
     const { type, ipamType } = plugin;
     const place = { index, steps: list.plugins.length, type, ipamType };
     return {
       ...step,
-      rule: explainRule(rules, terms.times, place, shadowProblemIn({ ...terms, binding, cniVersion }, step.kind)),
+      rule: explainRule(rules, terms.times, place, shadowProblemIn(stepTerms, step.kind)),
     };
   });
   const definition = namespace === undefined ? null : explainDefinition(terms.definitions, namespace);
-  const version = toVersion(cniVersion);
   const problem = version.ok ? null : problemOf(version.fault);
   const at =
     origin === undefined || origin.text === "" ? null : { file: origin.file, ...origin.place(nameOffset(origin.text, name)) };

@@ -1,6 +1,6 @@
 // Finds the plugin of a type for `plexusctl explain`, by the same rule as the shim (host/shim/plugin-path.c).
 
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 
@@ -41,11 +41,25 @@ export function findPlugin(type: string, cniPath: string, prefer: WasmConfigurat
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true || isLinkOfNode(path);
+}
+
+/**
+ * Whether the path is an absolute link that leads nowhere within a pod. There it leads into the node's file system, where the shim follows it,
+ * and of which the pod has the plugins' directory only.
+ */
+function isLinkOfNode(path: string): boolean {
+  if ((process.env["KUBERNETES_SERVICE_HOST"] ?? "") === "" || existsSync(path)) return false;
+  try {
+    return readlinkSync(path).startsWith("/");
+  } catch {
+    return false;
+  }
 }
 
 /** Whether any user may execute the file: the shim runs as root, to which the kernel then allows it. */
 function isExecutable(path: string): boolean {
+  if (isLinkOfNode(path)) return true;
   return (statSync(path).mode & 0o111) !== 0;
 }
 

@@ -40,15 +40,13 @@ function neededScopes(config: Configuration, ifname: string, imported: readonly 
 }
 
 /**
- * The path of a sysctl key as grants write it. The reference tuning plugin accepts dots, or slashes if a name contains dots. IFNAME stands
- * for the interface.
+ * The path of a sysctl key as grants write it. The first separator of the key decides, as for sysctl(8): after a dot, slashes stand for dots in
+ * names. IFNAME stands for the interface.
  */
 function sysctlPath(key: string, ifname: string): string {
-  const path = key.includes("/") ? key : key.replaceAll(".", "/");
-  return path
-    .split("/")
-    .map((part) => (part === ifname ? "IFNAME" : part))
-    .join("/");
+  const [first] = /[./]/.exec(key) ?? [];
+  const parts = first === "." ? key.split(".").map((part) => part.replaceAll("/", ".")) : key.split("/");
+  return parts.map((part) => (part === ifname ? "IFNAME" : part)).join("/");
 }
 
 /** The scopes that a grant of this capability would need for this configuration. `imported`: the component's capabilities. */

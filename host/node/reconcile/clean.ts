@@ -8,6 +8,7 @@ import type { Staleness } from "../../../src/reconcile/judge-entry.ts";
 import type { Lease } from "../../../src/reconcile/lease-owners.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { CallContext } from "../../engine/call/call-context.ts";
+import { CurrentNetworks } from "../../engine/plan/current-network.ts";
 import { countFailedDel } from "../../engine/verbs/converge.ts";
 import { finishAbandoned } from "../../engine/verbs/finish-abandoned.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
@@ -83,10 +84,11 @@ export class Cleaner {
       if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
       if (this.#isDry(context)) return ok(dry);
       const before = abandonedOf(context);
+      const networks = new CurrentNetworks(context);
       const native = this.#nativeSteps(context);
       const entry = await this.#withoutShared(found.entry);
       const undone = await undoEntry(context, entry, "", {
-        choose: async (list) => !list.disableGC && (await native.allow(list)),
+        choose: async (list, planned) => (await networks.mayCollect(list, planned)) && (await native.allow(list)),
       });
       if (!undone.ok && this.#isProvisional()) return undone;
       const counted = undone.ok ? undone : await countFailedDel(context, entry, "", undone.fault);
@@ -126,8 +128,9 @@ export class Cleaner {
       const keeper = { append: () => ok(undefined), remove: () => ok(undefined) };
       const all = { ...entry, progress: entry.progress.map((each) => ({ ...each, attempted: true, undone: false })) };
       const native = this.#nativeSteps(context);
+      const networks = new CurrentNetworks(context);
       const undone = await undoEntry(context, await this.#withoutShared(all), "", {
-        choose: async (list) => !list.disableGC && (await native.allow(list)),
+        choose: async (list, planned) => (await networks.mayCollect(list, planned)) && (await native.allow(list)),
         keeper,
       });
       if (!undone.ok) return undone;

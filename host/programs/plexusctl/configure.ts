@@ -72,6 +72,7 @@ function readConfigureOptions(line: Invocation): ConfigureOptions | CommandLineM
     kubeconfig,
     template,
     cniPath: cniPath ?? defaultCniPath,
+    proposesGrants: flags.has("grants"),
   };
   return { init, notes: [], write: flags.has("write") };
 }

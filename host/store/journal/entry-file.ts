@@ -119,6 +119,8 @@ function unreadable(path: string, why: string): ReturnType<typeof failed> {
 }
 
 function parseLine(line: string): unknown {
+  // An exception costs as much as many characters, and a damaged file may have any number of lines.
+  if (!line.startsWith("{") || !line.endsWith("}")) return undefined;
   try {
     return JSON.parse(line);
   } catch {

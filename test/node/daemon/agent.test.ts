@@ -4,7 +4,7 @@
 import { defaultJail } from "../../../host/sandbox/launcher/jail.ts";
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -214,6 +214,27 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
     const attachment = attaching("after");
     await stage.succeed("ADD", attachment);
     expect(await serveOwn("DEL", attachment)).toEqual(done);
+  });
+
+  test("FI-26: says once that the daemon speaks another version, not at each of its tries", async () => {
+    const other = join(stage.plexus.directory, "other.sock");
+    let connections = 0;
+    // Each frame's header has the version in its fifth byte.
+    const server = createServer((connection) => {
+      connections += 1;
+      const greeting = agentGreeting(0);
+      greeting[4] = 250;
+      connection.on("error", () => undefined).end(greeting);
+    });
+    server.listen(other);
+    await once(server, "listening");
+    try {
+      const agent = startNodeAgent({ PLEXUS_SOCKET: other });
+      await expect.poll(() => connections).toBeGreaterThanOrEqual(3);
+      expect(agent.stderr().match(/does not allow/g)).toHaveLength(1);
+    } finally {
+      server.close();
+    }
   });
 
   test("uses at most 2 MiB of memory after it served a call", async () => {

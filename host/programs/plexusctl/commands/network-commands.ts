@@ -82,6 +82,11 @@ export const networkCommands: readonly Command[] = [
         about: "Plexus' configuration without a default network: its grants, rules for definitions and other keys",
         completes: "file",
       },
+      {
+        name: "grants",
+        about:
+          "adds to the built-in template every capability that a component on CNI_PATH declares, by type, with bounds to fill in",
+      },
       cniPathOption,
       {
         name: "multus",

@@ -35,7 +35,8 @@ export function readComponentOptions(command: string, line: Invocation): Compone
   if (command === "pull" && (args.length === 0) === (list === undefined))
     return { wrong: "component pull takes either REF or --list FILE" };
   const keys = values.get("key") ?? [];
-  if (command === "verify" && keys.length === 0) return { wrong: "component verify: give --key [NAME=]FILE" };
+  if (command === "verify" && keys.length === 0)
+    return { wrong: "component verify needs the option --key, with FILE or NAME=FILE" };
   if (command === "pull" && (keys.length > 1 || (keys.length > 0 && list !== undefined)))
     return { wrong: "component pull takes one --key, with REF; a list has its own keys" };
   return {

@@ -45,7 +45,7 @@ const sysctls: Readonly<Record<string, Readonly<Record<string, string>> | undefi
   "with both, and the name": {
     "net.ipv4.conf.IF.arp_ignore": "1",
     "net/ipv6/conf/IFNAME/hop_limit": "32",
-    "net.ipv4/neigh/IFNAME.gc_stale_time": "77",
+    "net.ipv4.neigh.IFNAME.gc_stale_time": "77",
   },
 };
 

@@ -1,0 +1,98 @@
+// The networks of existing attachments as they are configured today. An attachment is undone with the configuration of its ADD, but the keys
+// by which a list tells a runtime what not to do (`disableGC`, `disableCheck`) count as they are now, as in libcni: an administrator who sets
+// them means the running pods.
+
+import type { NetworkList } from "../../../src/cni/network-list.ts";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
+import { labelProblem } from "../../../src/npwg/object-names.ts";
+import type { PlannedAttachment } from "../../store/journal/entry.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { readDefaultNetwork, readFurtherDelegates } from "./default-network.ts";
+import { definitionNetwork } from "./definition-network.ts";
+import { networkOnDisk } from "./named-network.ts";
+
+/** Where an attachment's configuration came from. An attachment that only the result cache knows has no source. */
+export type Origin = Pick<PlannedAttachment, "network"> & Partial<Pick<PlannedAttachment, "source">>;
+
+type Context = Pick<CallContext, "cluster" | "configuration" | "document" | "warn">;
+
+/** Faults of one definition. After any other one the source of definitions is not asked again. */
+const definitionFaults: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "NETWORK_INVALID"];
+
+/** Finds today's lists for one call. */
+export class CurrentNetworks {
+  readonly #context: Context;
+  #isClusterAway = false;
+  /** Today's lists of definitions, by `NAMESPACE/NAME`. */
+  readonly #defined = new Map<string, NetworkList | undefined>();
+  #configured: readonly NetworkList[] | undefined;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Today's list; undefined if the network is no longer configured, or its definition cannot be read now. */
+  async of(origin: Origin): Promise<NetworkList | undefined> {
+    const name = definitionOf(origin) ?? this.#defaultDefinition(origin);
+    return (name === undefined ? undefined : await this.#definition(name)) ?? this.ofNode(origin);
+  }
+
+  /** As `of`, without the source of definitions: today's list among the networks that the administrator configured on this node. */
+  ofNode(origin: Origin): NetworkList | undefined {
+    this.#configured ??= configuredOnNode(this.#context);
+    return this.#configured.find(({ name }) => name === origin.network);
+  }
+
+  /**
+   * Whether a GC or a round of the daemon may undo the attachment: neither its network's list nor Plexus' own configuration has `disableGC`.
+   * `journalled`: the list of its ADD, which counts if there is none today.
+   */
+  async mayCollect(journalled: NetworkList, origin: Origin): Promise<boolean> {
+    if (this.#context.configuration.disableGC) return false;
+    return !((await this.of(origin)) ?? journalled).disableGC;
+  }
+
+  /** The definition that `clusterNetwork` may name. Without one, the name means a file of the node. */
+  #defaultDefinition({ source }: Origin): readonly [namespace: string, name: string] | undefined {
+    const { clusterNetwork, multusNamespace } = this.#context.configuration;
+    const isNamed = source === "default" && clusterNetwork !== undefined && labelProblem(clusterNetwork) === undefined;
+    return isNamed ? [multusNamespace, clusterNetwork] : undefined;
+  }
+
+  async #definition(name: readonly [namespace: string, name: string]): Promise<NetworkList | undefined> {
+    const key = name.join("/");
+    if (this.#isClusterAway || this.#defined.has(key)) return this.#defined.get(key);
+    const cluster = await this.#context.cluster();
+    const definition = await cluster?.networkAttachmentDefinition(...name);
+    if (definition?.ok === false && !definitionFaults.includes(definition.fault.kind)) {
+      this.#isClusterAway = true;
+      this.#context.warn(
+        `network ${key}: its definition cannot be read, so disableGC counts as it was at ADD: ${definition.fault.msg}`,
+      );
+    }
+    const network = definition?.ok === true ? definitionNetwork(this.#context.configuration, definition.value) : undefined;
+    const list = network?.ok === true ? network.value.list : undefined;
+    this.#defined.set(key, list);
+    return list;
+  }
+}
+
+/** The definition that a source names; undefined for a network that the administrator configured on the node. */
+function definitionOf({ source = "" }: Origin): readonly [namespace: string, name: string] | undefined {
+  const [namespace = "", name = "", ...rest] = source.split("/");
+  return namespace === "" || name === "" || rest.length > 0 ? undefined : [namespace, name];
+}
+
+/** The default network, the further elements of `delegates`, and the networks that `defaultNetworks` names. A network that is unreadable now is left out. */
+function configuredOnNode(context: Context): readonly NetworkList[] {
+  const main = readDefaultNetwork(context);
+  const delegates = readFurtherDelegates(context);
+  const named = context.configuration.defaultNetworks.map((name, index) =>
+    networkOnDisk(context, `defaultNetworks[${index}]`, name),
+  );
+  return [
+    ...(main.ok ? [main.value] : []),
+    ...(delegates.ok ? delegates.value : []),
+    ...named.flatMap((each) => (each.ok ? [each.value.list] : [])),
+  ];
+}

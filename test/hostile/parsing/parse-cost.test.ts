@@ -1,0 +1,76 @@
+// Whoever writes an annotation, a definition, a result or a file must not stop the daemon, whose calls share one thread: no parser takes more
+// than 10 ms of CPU time for each 100 KB, and none takes more than in proportion to its input.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "../../lab/compiled.ts";
+import { randomFrom, testSeed } from "../../lab/random-from.ts";
+import { rounds } from "../../lab/rounds.ts";
+import { type Case, casesOf, costMs } from "./cost.ts";
+import { parsers } from "./parsers.ts";
+
+const length = 100_000;
+/** Twice the 10 ms of an idle machine: busy neighbours take a part of the processor's caches. */
+const maxMs = 20;
+/** Four times the input may take this many times as long. A parser that is quadratic takes sixteen times as long. */
+const maxGrowth = 9;
+/** Below this, in ms, a cost says nothing about growth. */
+const measurableMs = 2;
+
+const seed = testSeed("parsers' costs");
+
+/** The cases of this run: all that add keys near the root, which are the usual attack, and others by chance. */
+function chosen(all: readonly Case[], random: () => number): readonly Case[] {
+  const first = all.filter(({ name }) => /: \/\d*(?:\/[\w-]+)? (?:has|is) many.* keys/.test(name));
+  const others = all.filter((each) => !first.includes(each)).map((each) => [random(), each] as const);
+  const some = others.toSorted(([one], [other]) => one - other).slice(0, rounds(300));
+  return [...first, ...some.map(([, each]) => each)];
+}
+
+describe("a parser", () => {
+  test.each(parsers)("FI-04: $name takes at most 10 ms for each 100 KB, and time in proportion", (parser) => {
+    const [large, small] = [casesOf(parser, length), casesOf(parser, length / 4)];
+    const smallOf = new Map(small.map((each) => [each.name, each]));
+    const slow: string[] = [];
+    for (const each of chosen(large, randomFrom(seed))) {
+      const quarter = smallOf.get(each.name);
+      // Hours of a defect are not waited for: a quarter of the input says enough.
+      const before = quarter === undefined ? 0 : costMs(quarter, maxMs / 4);
+      if (before > maxMs) slow.push(`${each.name}: ${before} ms for a quarter of 100 KB`);
+      if (before > maxMs) continue;
+      const cost = costMs(each, maxMs);
+      const grows = before > measurableMs && cost / before > maxGrowth;
+      if (cost > maxMs || grows) slow.push(`${each.name}: ${before} ms for 25 KB, ${cost} ms for 100 KB`);
+    }
+    expect(slow).toEqual([]);
+  });
+});
+
+/** Functions with such names that read what Plexus itself makes, or a part of what another parser has read. */
+const others: Readonly<Record<string, string>> = {
+  parseArray: "the selection and PodNetworks use it",
+  parseElements: "the selection uses it",
+  parseDocument: "nearly all use it",
+  parseConfiguration: "as parseDocument, with a cache",
+  readString: "a field of a result",
+  readObject: "a field of a result",
+  readObjects: "a field of a result",
+  readStrings: "a field of a result",
+};
+
+describe("the table of parsers", () => {
+  test("FI-04: has every parser of src/", () => {
+    const covered = new Set(parsers.flatMap(({ covers = [] }) => covers));
+    const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+    const exported = files
+      .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.includes("testing/"))
+      .flatMap((file) => [
+        ...readFileSync(join(root, "src", file), "utf8").matchAll(/^export function\*? ((?:parse|read|decode|split)[A-Z]\w*)/gm),
+      ])
+      .map(([, name = ""]) => name);
+    const missing = exported.filter((name) => !covered.has(name) && !Object.hasOwn(others, name));
+    expect(exported.length).toBeGreaterThan(60);
+    expect([...new Set(missing)]).toEqual([]);
+  });
+});

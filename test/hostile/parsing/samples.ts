@@ -1,0 +1,114 @@
+// Valid samples of what Plexus parses.
+
+import { encodeCache } from "../../../src/cni/cache.ts";
+import { readEnvironment } from "../../../src/cni/environment.ts";
+import { parseNetworkList } from "../../../src/cni/network-list.ts";
+
+/** A sample: digest. */
+export const digest = `sha256:${"a".repeat(64)}`;
+/** A sample: metadata. */
+export const metadata = { name: "pods", namespace: "shop", uid: "u1", resourceVersion: "7", generation: 1, finalizers: ["a/b"], annotations: { "a/b": "c" }, labels: { a: "b" } }; // prettier-ignore
+/** A sample: selection. */
+export const selection = {
+  name: "blue", namespace: "shop", ips: ["10.0.0.2/24"], mac: "02:00:00:00:00:01", interface: "net1",
+  "cni-args": { key: { a: 1 } }, portMappings: [{ hostPort: 80, containerPort: 8080, protocol: "tcp", hostIP: "10.0.0.1" }],
+  bandwidth: { ingressRate: 1000, ingressBurst: 100 }, "default-route": ["10.0.0.1"], "example.com/own": "x",
+}; // prettier-ignore
+/** A sample: plugin. */
+export const plugin = {
+  type: "bridge",
+  bridge: "br0",
+  capabilities: { ips: true },
+  ipam: { type: "host-local", ranges: [[{ subnet: "10.0.0.0/24" }]] },
+};
+/** A sample: list. */
+export const list = { cniVersion: "1.0.0", cniVersions: ["1.0.0"], name: "pods", disableGC: "true", plugins: [plugin] };
+/** A sample: result. */
+export const result = {
+  cniVersion: "1.0.0",
+  interfaces: [{ name: "eth0", mac: "02:00:00:00:00:01", sandbox: "/run/netns/a" }],
+  ips: [{ address: "10.0.0.2/24", gateway: "10.0.0.1", interface: 0 }, { address: "fd00::2/64" }],
+  routes: [{ dst: "0.0.0.0/0", gw: "10.0.0.1" }],
+  dns: { nameservers: ["10.0.0.1"], search: ["a.b"], options: ["ndots:2"], domain: "a" },
+};
+/** A sample: host. */
+export const host = {
+  cniVersion: "1.0.0", name: "cluster", type: "plexus", clusterNetwork: "/etc/cni/net.d/10-a.conflist", binDir: "/opt/cni/bin",
+  defaultNetworks: ["storage"], systemNamespaces: ["kube-system"], globalNamespaces: "default,shop", cniDir: "/var/lib/cni/plexus",
+  steps: { bridge: { onFailure: { policy: "open" } } },
+  wasm: { limits: { timeMs: 1000 }, grants: { bridge: { links: { bridges: ["br0"] }, sysctl: { keys: ["net/*/*"] } } }, keys: { a: "/etc/a.pem" } },
+  definitions: { trusted: ["shop"], rules: [{ namespaces: ["shop"], plugins: ["bridge"] }] },
+}; // prettier-ignore
+/** A sample: config. */
+export const config = JSON.stringify(list);
+/** A sample: definition. */
+export const definition = { metadata, spec: { config } };
+/** A sample: port. */
+export const port = {
+  providerId: "p1", mac: "02:00:00:00:00:01", addresses: [{ address: "10.0.0.2/24", gateway: "10.0.0.1" }],
+  routes: [{ dst: "0.0.0.0/0", gw: "10.0.0.1" }], mtu: 1500, binding: { type: "ovs", interfaceId: "i1" },
+}; // prettier-ignore
+/** A sample: parsedList. */
+export const parsedList = parseNetworkList(config);
+/** A sample: networkConfig. */
+export const networkConfig = {
+  metadata: { name: "pods", namespace: "shop", uid: "u" }, ip_ranges: ["10.0.0.0/24"],
+  cniv1_config: { cni_version: "1.0.0", network_name: "pods", plugins: [{ type: "bridge", capabilities: ["ips"], parameters: { ipam: '{"type":"host-local"}', mtu: "1500" } }] },
+}; // prettier-ignore
+/** A sample: manifest. */
+export const manifest = {
+  schemaVersion: 2, mediaType: "application/vnd.oci.image.manifest.v1+json", config: { mediaType: "application/vnd.wasm.config.v0+json", digest, size: 10 },
+  layers: [{ mediaType: "application/wasm", digest, size: 10, annotations: { a: "b" } }], annotations: { a: "b" },
+}; // prettier-ignore
+/** A sample: plan. */
+export const plan = {
+  kind: "plexusJournalV1", containerId: "c1", network: "cluster", ifname: "eth0", netns: "/run/netns/a", cniArgs: "", cniPath: "/opt", bootId: "b",
+  attachments: [{ network: "pods", ifname: "eth0", source: "default", conflist: config, capabilityArgs: { ips: "[]" } }],
+}; // prettier-ignore
+/** A sample: key. */
+export const key = { containerId: "c1", network: "cluster", ifname: "eth0" };
+/** A sample: cached. */
+export const cached = encodeCache({ ...key, config, netns: "/run/netns/a", args: [["A", "1"]], capabilityArgs: new Map([["ips", "[]"]]), result: JSON.stringify(result) }); // prettier-ignore
+/** A sample: claims. */
+export const claims = { metadata, spec: { nodeName: "n1", resourceClaims: [{ name: "a", resourceClaimName: "claim" }] }, status: { resourceClaimStatuses: [{ name: "a", resourceClaimName: "c" }], extendedResourceClaimStatus: { resourceClaimName: "x", requestMappings: [{ requestName: "r", resourceName: "e.com/nic" }] } } }; // prettier-ignore
+/** A sample: claim. */
+export const claim = { metadata: { name: "claim", namespace: "shop" }, status: { reservedFor: [{ resource: "pods", name: "p", uid: "u" }], allocation: { devices: { results: [{ request: "r", driver: "d.e", pool: "p", device: "d" }] } } } }; // prettier-ignore
+/** A sample: pool. */
+export const pool = { metadata: { ...metadata, namespace: undefined }, spec: { ranges: [{ subnet: "10.50.0.0/16", first: "10.50.1.0", last: "10.50.9.0", gateway: "10.50.0.1", static: ["10.50.2.0/28"] }], exclude: ["10.50.3.0/24"], blockSize: 64 }, status: { acceptedRanges: 1, conditions: [{ type: "Ready", status: "True" }] } }; // prettier-ignore
+/** A sample: block. */
+export const block = { metadata: { ...metadata, name: "pods-7" }, spec: { pool: "pods", index: 7, first: "10.50.1.0", last: "10.50.1.63", node: "n1", holder: "h", freeAfterSeconds: 14_400 } }; // prettier-ignore
+/** A sample: reservation. */
+export const reservation = { metadata, spec: { pool: "pods", address: "10.50.1.9", owner: { kind: "IPAMClaim", namespace: "shop", name: "c", uid: "u", interface: "net1" }, holders: [{ node: "n", pod: "p", podUid: "u", containerId: "c" }] } }; // prettier-ignore
+/** A sample: kubeconfig. */
+export const kubeconfig = {
+  "current-context": "c", contexts: [{ name: "c", context: { cluster: "k", user: "u" } }],
+  clusters: [{ name: "k", cluster: { server: "https://10.0.0.1:6443", "certificate-authority-data": "LS0t" } }],
+  users: [{ name: "u", user: { token: "abc" } }],
+}; // prettier-ignore
+/** A sample: exec. */
+export const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "get", args: ["a"], env: [{ name: "A", value: "b" }], interactiveMode: "Never", installHint: "install it" }; // prettier-ignore
+/** A sample: execPlugin. */
+export const execPlugin = { apiVersion: "client.authentication.k8s.io/v1", command: "get", args: [], env: {}, interactiveMode: "Never", installHint: "", cluster: undefined } as const; // prettier-ignore
+/** A sample: credential. */
+export const credential = { kind: "ExecCredential", apiVersion: "client.authentication.k8s.io/v1", status: { token: "abc", expirationTimestamp: "2026-01-01T00:00:00Z" } }; // prettier-ignore
+/** A sample: statement. */
+export const statement = { _type: "https://in-toto.io/Statement/v1", subject: [{ digest: { sha256: "a".repeat(64) } }], predicateType: "https://sigstore.dev/cosign/sign/v1", predicate: {} }; // prettier-ignore
+
+/** A sample: selectionKeys. */
+export const selectionKeys = ["infiniband-guid", "ipam-claim-reference", "deviceID", "interfaceRequest"];
+
+/** Reads an environment in which one variable has this text. */
+export function environment(name: string): (text: string) => unknown {
+  const call = {
+    CNI_COMMAND: "ADD",
+    CNI_CONTAINERID: "c1",
+    CNI_NETNS: "/run/netns/a",
+    CNI_IFNAME: "eth0",
+    CNI_ARGS: "A=1",
+    CNI_PATH: "/opt/cni/bin",
+  };
+  return (text) => readEnvironment(new Map(Object.entries({ ...call, [name]: text })));
+}
+
+/** A sample: words. */
+export const words = (text: string): readonly string[] => text.split(" ");
