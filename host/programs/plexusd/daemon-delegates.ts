@@ -13,9 +13,13 @@ import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts"
 import { RefusingRunner } from "../../sandbox/refusing-runner.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
 import { artifactLimits, defaultLimits, limitsOf } from "../../sandbox/limits.ts";
+import { containerMemoryBytes } from "../../sandbox/launcher/container-memory.ts";
 import type { Jail } from "../../sandbox/launcher/jail.ts";
 import type { SandboxIsolation } from "../../telemetry/sandbox-isolation.ts";
-import { type PoolCounts, ProcessPool } from "../../sandbox/process/pool.ts";
+import { memoryBounds } from "../../sandbox/process/memory-bounds.ts";
+import { ProcessMemory } from "../../sandbox/process/process-memory.ts";
+import type { PoolCounts } from "../../sandbox/process/pool-settings.ts";
+import { ProcessPool } from "../../sandbox/process/pool.ts";
 import { SandboxAdmission } from "../../sandbox/process/sandbox-admission.ts";
 import { ComponentCopies } from "./component-copies.ts";
 
@@ -57,6 +61,8 @@ export class DaemonDelegates {
   readonly #demands = new ComponentDemands();
   readonly #copies: ComponentCopies | undefined;
   readonly #leaseMemory = new LeaseMemory();
+  /** Watches the processes of all pools. */
+  readonly #memory = new ProcessMemory(memoryBounds(containerMemoryBytes()));
   /** A pool for each size of guest memory, in pages. */
   readonly #pools = new Map<number, ProcessPool>();
 
@@ -140,7 +146,14 @@ export class DaemonDelegates {
       const { entry, warm, most, jail, isolation } = this.#init;
       const isDefault = memoryPages === defaultLimits.memoryPages;
       const processes = { warm: isDefault ? warm : 1, maxProcesses: isDefault ? most : 2 };
-      pool = new ProcessPool({ entry, memoryPages, jail, processPerCall: isolation === "strict", ...processes });
+      pool = new ProcessPool({
+        entry,
+        memoryPages,
+        jail,
+        memory: this.#memory,
+        processPerCall: isolation === "strict",
+        ...processes,
+      });
       this.#pools.set(memoryPages, pool);
     }
     return pool;
