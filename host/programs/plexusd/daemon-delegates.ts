@@ -17,6 +17,7 @@ import { containerMemoryBytes } from "../../sandbox/launcher/container-memory.ts
 import type { Jail } from "../../sandbox/launcher/jail.ts";
 import type { SandboxIsolation } from "../../telemetry/sandbox-isolation.ts";
 import { memoryBounds } from "../../sandbox/process/memory-bounds.ts";
+import { AdmittedComponents } from "../../sandbox/process/admitted-components.ts";
 import { ProcessMemory } from "../../sandbox/process/process-memory.ts";
 import type { PoolCounts } from "../../sandbox/process/pool-settings.ts";
 import { ProcessPool } from "../../sandbox/process/pool.ts";
@@ -37,6 +38,8 @@ export interface DaemonDelegatesInit {
   readonly jail: Jail;
   /** Directory for copies of used components, which the next daemon prepares in advance. Undefined: no copies are kept. */
   readonly copies?: string;
+  /** Directory for records of admitted components. Undefined: an admission's time limit holds for components that were admitted before, too. */
+  readonly admitted?: string;
 }
 
 /** The parts of a call that its delegates need. */
@@ -56,7 +59,7 @@ const maxReady = 4;
 /** The delegates of one daemon. */
 export class DaemonDelegates {
   readonly #init: DaemonDelegatesInit;
-  readonly #admission = new SandboxAdmission(({ memoryPages }) => this.#pool(memoryPages));
+  readonly #admission: SandboxAdmission;
   readonly #names = new ComponentNames();
   readonly #demands = new ComponentDemands();
   readonly #copies: ComponentCopies | undefined;
@@ -68,6 +71,8 @@ export class DaemonDelegates {
 
   constructor(init: DaemonDelegatesInit) {
     this.#init = init;
+    const admitted = init.admitted === undefined ? undefined : new AdmittedComponents(init.admitted);
+    this.#admission = new SandboxAdmission(({ memoryPages }) => this.#pool(memoryPages), admitted);
     this.#pool(defaultLimits.memoryPages);
     this.#copies = init.copies === undefined ? undefined : new ComponentCopies(init.copies, artifactLimits.componentBytes);
   }

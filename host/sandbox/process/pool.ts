@@ -9,7 +9,7 @@ import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
 import { containerMemoryBytes } from "../launcher/container-memory.ts";
 import type { Control } from "../launcher/controls.ts";
-import { admissionDeadlineMs, type AdmissionOutcome, type AdmissionRequest } from "./admission-session.ts";
+import { leastAdmissionDeadlineMs, type AdmissionOutcome, type AdmissionRequest } from "./admission-session.ts";
 import { GuestSessions } from "./guest-sessions.ts";
 import { IdleProcesses } from "./idle-processes.ts";
 import { defaultMaxKept, type PoolCounts, type ProcessPoolInit } from "./pool-settings.ts";
@@ -116,7 +116,7 @@ export class ProcessPool implements GuestRunner {
   /** Admits a component in a process, which then belongs to the component. Undefined: there is no process. */
   admit(request: AdmissionRequest): Promise<AdmissionOutcome | undefined> {
     const need: Need = { owner: { component: request.key, source: undefined }, shares: false, lane: "" };
-    return this.inProcess(need, admissionDeadlineMs, ({ sessions }) => sessions.admit(request));
+    return this.inProcess(need, leastAdmissionDeadlineMs, ({ sessions }) => sessions.admit(request));
   }
 
   async close(): Promise<void> {

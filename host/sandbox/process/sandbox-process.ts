@@ -2,13 +2,13 @@
 // of V8 could have written them.
 
 import { spawn, type ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { readUnbuffered } from "../../system/node-internals.ts";
 import { containerMemoryBytes } from "../launcher/container-memory.ts";
 import { type Control, missingText } from "../launcher/controls.ts";
 import { type Jail, launcherArguments, maxThreads } from "../launcher/jail.ts";
 import { readLaunched } from "../launcher/launched.ts";
 import { memoryBounds, type ProcessBytes } from "./memory-bounds.ts";
+import { threadCpuMs } from "./thread-cpu.ts";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
 /** Settings for the start of a sandbox process. */
@@ -104,13 +104,7 @@ export class SandboxProcess {
 
   /** CPU time of the thread that runs guests, in ms; undefined if the kernel does not report it. */
   cpuMs(): number | undefined {
-    try {
-      // The first thread's nanoseconds on a CPU, nanoseconds of waiting for a CPU, and number of time slices.
-      const cpuNs = Number(readFileSync(`/proc/${this.pid}/schedstat`, "utf8").split(" ")[0]);
-      return Number.isFinite(cpuNs) ? cpuNs / 1e6 : undefined;
-    } catch {
-      return undefined;
-    }
+    return this.pid === undefined ? undefined : threadCpuMs(this.pid);
   }
 
   /** Sets the maximum size of the process' frames: `bytes`, and a fixed overhead. */
