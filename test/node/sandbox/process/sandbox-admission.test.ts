@@ -206,14 +206,16 @@ describe("the process of a component that has taken it over during its admission
   });
 });
 
+function verdictOf(result: Result<AdmittedComponent>): string {
+  return result.ok ? "admitted" : result.fault.msg;
+}
+
 describe("FI-13: the time limit of an admission", () => {
   /** Computes for half a second before its report: more than the limit of this test. */
   const slow = `const used = () => { const { user, system } = process.cpuUsage(); return user + system; };
     const until = used() + 500e3; while (used() < until); send(21, report);`;
   const strict = { granted: terms.granted, limits: { ...limits, admissionMs: 100 } };
   const name = `sha256:${"a".repeat(64)}`;
-
-  const verdictOf = (result: Result<AdmittedComponent>): string => (result.ok ? "admitted" : result.fault.msg);
 
   function slowProgram(): string {
     const program = join(directory, "admission-slow.cjs");
