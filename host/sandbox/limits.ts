@@ -17,6 +17,8 @@ export interface Limits {
   readonly componentBytes: number;
   /** Instances of the component's core modules in one call. */
   readonly coreInstances: number;
+  /** Milliseconds of computing time of the component's admission in a sandbox process. */
+  readonly admissionMs: number;
   /** Bytes that the guest receives in one call: the request and the answers to its imports. */
   readonly inputBytes: number;
   /** Bytes that the guest gives to the host in one call, including the arguments of imports. Bytes that are used twice count twice. */
@@ -38,6 +40,7 @@ export const defaultLimits: Limits = {
   tableEntries: 10_000,
   componentBytes: 4 * mebibyte,
   coreInstances: 12,
+  admissionMs: 3_000,
   inputBytes: mebibyte,
   outputBytes: mebibyte,
   logBytes: 64 * 1024,
@@ -52,6 +55,7 @@ export const maxLimits: Limits = {
   memoryPages: 16_384,
   componentBytes: 31 * mebibyte,
   coreInstances: 128,
+  admissionMs: 60_000,
   inputBytes: 16 * mebibyte,
   outputBytes: 16 * mebibyte,
   logBytes: 16 * mebibyte,
@@ -78,6 +82,7 @@ export function limitsOf(settings: LimitSettings): Limits {
       maxLimits.componentBytes,
     ),
     coreInstances: bounded(settings.coreInstances, defaultLimits.coreInstances, maxLimits.coreInstances),
+    admissionMs: bounded(settings.admissionMs, defaultLimits.admissionMs, maxLimits.admissionMs),
     inputBytes: bounded(settings.inputBytes, defaultLimits.inputBytes, maxLimits.inputBytes),
     outputBytes: bounded(settings.outputBytes, defaultLimits.outputBytes, maxLimits.outputBytes),
     logBytes: bounded(settings.logBytes, defaultLimits.logBytes, maxLimits.logBytes),

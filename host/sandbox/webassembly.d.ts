@@ -30,6 +30,8 @@ declare namespace WebAssembly {
   function promising(func: unknown): (...args: number[]) => Promise<unknown>;
   /** A `Suspending` import was called without a `promising` call, for example by a start function or an allocator. */
   class SuspendError extends Error {}
+  /** Whether the bytes are a valid module. */
+  function validate(bytes: Uint8Array): boolean;
   class CompileError extends Error {}
   class LinkError extends Error {}
   class RuntimeError extends Error {}

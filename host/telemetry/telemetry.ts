@@ -6,7 +6,7 @@ import type { CallObserver } from "../engine/call/call-observer.ts";
 import type { Request } from "../protocol/messages.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { NodeStateReader } from "../node/state/node-state-reader.ts";
-import type { PoolCounts } from "../sandbox/process/pool.ts";
+import type { PoolCounts } from "../sandbox/process/pool-settings.ts";
 import { CallWatch } from "./call-watch.ts";
 import type { Log } from "./log.ts";
 import { LoopDelay } from "./loop-delay.ts";

@@ -91,6 +91,7 @@ function readLimits(reader: ObjectReader | undefined): DelegateLimits {
     memoryMiB: reader?.count("memoryMiB", 1024),
     componentMiB: reader?.count("componentMiB", 31),
     coreInstances: reader?.count("coreInstances", 128),
+    admissionMs: reader?.count("admissionMs", 60_000),
     inputBytes: reader?.count("inputBytes", 16 * mebibyte),
     outputBytes: reader?.count("outputBytes", 16 * mebibyte),
     logBytes: reader?.count("logBytes", 16 * mebibyte),

@@ -66,6 +66,14 @@ const limits = z.strictObject({
     .describe(
       "Maximum instances of core modules in one component; 12 by default. AssemblyScript and Rust have one, QuickJS has six, Python has 38.",
     ),
+  admissionMs: z
+    .int()
+    .min(1)
+    .max(60_000)
+    .optional()
+    .describe(
+      "Maximum computing time of a component's admission, in milliseconds; 3000 by default. A component that was admitted before is not refused for its time.",
+    ),
   inputBytes: bytes.optional().describe("Maximum input of a delegate in one call, in bytes; 1 MiB by default."),
   outputBytes: bytes.optional().describe("Maximum output of a delegate in one call, in bytes; 1 MiB by default."),
   logBytes: bytes.optional().describe("Maximum log output of one call, in bytes; 64 KiB by default."),

@@ -122,6 +122,8 @@ export interface DelegateLimits {
   readonly componentMiB?: number | undefined;
   /** Instances of a component's core modules. */
   readonly coreInstances?: number | undefined;
+  /** Computing time of a component's admission, in milliseconds. */
+  readonly admissionMs?: number | undefined;
   /** Size of the request, in bytes. */
   readonly inputBytes?: number | undefined;
   /** Size of the answer, in bytes; data that is referenced twice counts twice. */

@@ -68,9 +68,9 @@ export interface Stage {
   dispose(): void;
 }
 
-/** Whether a file of a state directory stays on purpose: the lock, a daemon's copies of components, its list of lease directories, recycled files. */
+/** Whether a file of a state directory stays on purpose: the lock, a daemon's copies and records of components, its list of lease directories, recycled files. */
 export const isPermanent = (path: string): boolean =>
-  path === "calls.lock" || path === "lease-directories" || path.startsWith("components/") || isRecycledFile(basename(path));
+  path === "calls.lock" || path === "lease-directories" || /^(?:components|admitted)\//.test(path) || isRecycledFile(basename(path));
 
 /** Opens a stage. All of its state lies below the installation's directory, which `dispose` removes. */
 export function openStage(init: InstallationInit): Stage {

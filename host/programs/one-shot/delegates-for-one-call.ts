@@ -30,7 +30,7 @@ interface OneCall {
 export async function delegatesForOneCall({ shim, takeLock, wasm, log, cniDir }: OneCall): Promise<DelegateRunner> {
   return delegateRunner({
     wasm,
-    ...(wasm.isolation === "in-process" ? inThisProcess() : await inSandboxProcesses(wasm)),
+    ...(wasm.isolation === "in-process" ? inThisProcess() : await inSandboxProcesses(wasm, cniDir)),
     componentNames: namedByFile,
     demands: new ComponentDemands(),
     shim,
@@ -50,10 +50,10 @@ interface Sandbox {
 }
 
 /** Sandbox processes for this call, one for each component. They end when the engine's pipes close. */
-async function inSandboxProcesses(wasm: WasmConfiguration): Promise<Sandbox> {
+async function inSandboxProcesses(wasm: WasmConfiguration, cniDir: string | undefined): Promise<Sandbox> {
   const { ProcessPool } = await import("../../sandbox/process/pool.ts");
   const { installedJail } = await import("../../sandbox/launcher/jail.ts");
-  const { SandboxAdmission } = await import("../../sandbox/process/sandbox-admission.ts");
+  const { SandboxAdmission, shareOfLong } = await import("../../sandbox/process/sandbox-admission.ts");
   const { memoryPages, tableEntries } = limitsOf(wasm.limits);
   const jail = installedJail(home(), { level: wasm.isolation, uids: wasm.sandboxUids });
   const processPerCall = wasm.isolation === "strict";
@@ -66,7 +66,9 @@ async function inSandboxProcesses(wasm: WasmConfiguration): Promise<Sandbox> {
     warm: 1,
     maxProcesses: 1,
   });
-  return { admission: new SandboxAdmission(() => pool), runner: pool };
+  const { AdmittedComponents } = await import("../../sandbox/process/admitted-components.ts");
+  const admitted = cniDir === undefined ? undefined : new AdmittedComponents(join(cniDir, "admitted"), shareOfLong);
+  return { admission: new SandboxAdmission(() => pool, admitted), runner: pool };
 }
 
 /** Only if the administrator has chosen `in-process`: no fault of a sandbox process leads here. */

@@ -13,9 +13,14 @@ import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts"
 import { RefusingRunner } from "../../sandbox/refusing-runner.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
 import { artifactLimits, defaultLimits, limitsOf } from "../../sandbox/limits.ts";
+import { containerMemoryBytes } from "../../sandbox/launcher/container-memory.ts";
 import type { Jail } from "../../sandbox/launcher/jail.ts";
 import type { SandboxIsolation } from "../../telemetry/sandbox-isolation.ts";
-import { type PoolCounts, ProcessPool } from "../../sandbox/process/pool.ts";
+import { memoryBounds } from "../../sandbox/process/memory-bounds.ts";
+import { AdmittedComponents } from "../../sandbox/process/admitted-components.ts";
+import { ProcessMemory } from "../../sandbox/process/process-memory.ts";
+import type { PoolCounts } from "../../sandbox/process/pool-settings.ts";
+import { ProcessPool } from "../../sandbox/process/pool.ts";
 import { SandboxAdmission } from "../../sandbox/process/sandbox-admission.ts";
 import { ComponentCopies } from "./component-copies.ts";
 
@@ -33,6 +38,8 @@ export interface DaemonDelegatesInit {
   readonly jail: Jail;
   /** Directory for copies of used components, which the next daemon prepares in advance. Undefined: no copies are kept. */
   readonly copies?: string;
+  /** Directory for records of admitted components. Undefined: an admission's time limit holds for components that were admitted before, too. */
+  readonly admitted?: string;
 }
 
 /** The parts of a call that its delegates need. */
@@ -52,16 +59,20 @@ const maxReady = 4;
 /** The delegates of one daemon. */
 export class DaemonDelegates {
   readonly #init: DaemonDelegatesInit;
-  readonly #admission = new SandboxAdmission(({ memoryPages }) => this.#pool(memoryPages));
+  readonly #admission: SandboxAdmission;
   readonly #names = new ComponentNames();
   readonly #demands = new ComponentDemands();
   readonly #copies: ComponentCopies | undefined;
   readonly #leaseMemory = new LeaseMemory();
+  /** Watches the processes of all pools. */
+  readonly #memory = new ProcessMemory(memoryBounds(containerMemoryBytes()));
   /** A pool for each size of guest memory, in pages. */
   readonly #pools = new Map<number, ProcessPool>();
 
   constructor(init: DaemonDelegatesInit) {
     this.#init = init;
+    const admitted = init.admitted === undefined ? undefined : new AdmittedComponents(init.admitted);
+    this.#admission = new SandboxAdmission(({ memoryPages }) => this.#pool(memoryPages), admitted);
     this.#pool(defaultLimits.memoryPages);
     this.#copies = init.copies === undefined ? undefined : new ComponentCopies(init.copies, artifactLimits.componentBytes);
   }
@@ -140,7 +151,14 @@ export class DaemonDelegates {
       const { entry, warm, most, jail, isolation } = this.#init;
       const isDefault = memoryPages === defaultLimits.memoryPages;
       const processes = { warm: isDefault ? warm : 1, maxProcesses: isDefault ? most : 2 };
-      pool = new ProcessPool({ entry, memoryPages, jail, processPerCall: isolation === "strict", ...processes });
+      pool = new ProcessPool({
+        entry,
+        memoryPages,
+        jail,
+        memory: this.#memory,
+        processPerCall: isolation === "strict",
+        ...processes,
+      });
       this.#pools.set(memoryPages, pool);
     }
     return pool;

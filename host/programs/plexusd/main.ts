@@ -110,6 +110,7 @@ async function main(options: DaemonOptions): Promise<void> {
         cgroups: openCgroups(),
       },
       copies: join(options.stateDir, "components"),
+      admitted: join(options.stateDir, "admitted"),
     },
     clusters: { nodeName: node.name, kubeconfig: options.kubeconfig, serviceAccount },
     telemetry: {

@@ -75,7 +75,7 @@ function insertMeter(module: CoreModule, limits: ModuleLimits, sections: Map<num
   sections.set(ids.global, extended(module, ids.global, [counter]));
   sections.set(ids.export, extended(module, ids.export, exported));
   const code = readerOf(module, ids.code) ?? refuse("a module with functions and no bodies", module.start);
-  const metered = meteredCode(code, indices, module.counts, [meterCallBody(indices, table, types)], budget);
+  const metered = meteredCode(code, indices, module, [meterCallBody(indices, table, types)], budget);
   sections.set(ids.code, section(ids.code, [metered]));
 }
 

@@ -40,7 +40,7 @@ export function examineComponent(bytes: Uint8Array, limits: ModuleLimits): Resul
 function examined(bytes: Uint8Array, limits: ModuleLimits): ExaminedComponent {
   readPreamble(new Reader(bytes));
   const host = new HostInterfaces();
-  const budget = new WorkBudget(limits.coreInstances);
+  const budget = new WorkBudget(limits.coreInstances, bytes.length);
   const imports = new Set<string>();
   const hostImport: typeof host.checkImport = (name, exports, at) => {
     host.checkImport(name, exports, at);

@@ -6,6 +6,8 @@ import { readValueType } from "../binary/core-types.ts";
 import { type IndexSpaces, Instructions } from "../binary/instructions.ts";
 import type { Reader } from "../binary/reader.ts";
 import type { WorkBudget } from "../binary/work-budget.ts";
+import type { CoreFunctionType } from "../binary/core-types.ts";
+import { CodeCosts, type CodeTypes } from "./code-costs.ts";
 import { quantum } from "../linker/meter.ts";
 import { joined, leb, signedLeb } from "../binary/writer.ts";
 
@@ -26,22 +28,29 @@ interface MeteredPlace {
   cost: number;
 }
 
+/** What the meter must know of the module whose code it measures. */
+export interface MeteredModule extends CodeTypes {
+  readonly counts: IndexSpaces;
+  readonly definedFunctions: readonly CoreFunctionType[];
+}
+
 /**
  * The content of the code section with a meter in every body, followed by the `further` bodies. Refuses code that names an index outside
- * `spaces`, because the meter's definitions have these indices, and code with more metered places than `budget` has left.
+ * the module's, because the meter's definitions have these indices, and code with more metered places or machine code than `budget` has left.
  */
 export function meteredCode(
   reader: Reader,
   indices: MeterIndices,
-  spaces: IndexSpaces,
+  module: MeteredModule,
   further: readonly Uint8Array[],
   budget: WorkBudget,
 ): Uint8Array {
-  const meter = new MeterInserter(indices, budget);
+  const meter = new MeterInserter(indices, module, budget);
   const bodies: Uint8Array[] = [];
-  for (let left = reader.count("function bodies"); left > 0; left -= 1) {
+  reader.count("function bodies");
+  for (const type of module.definedFunctions) {
     const body = reader.take(reader.u32("a body's size"), "a function body");
-    bodies.push(meter.body(body, spaces));
+    bodies.push(meter.body(body, type));
   }
   const all = [...bodies, ...further].flatMap((body) => [leb(body.length), body]);
   return joined([leb(bodies.length + further.length), ...all]);
@@ -66,10 +75,14 @@ class MeterInserter {
   private readonly prefix: Uint8Array;
   /** The instructions after the cost. */
   private readonly suffix: Uint8Array;
+  private readonly spaces: IndexSpaces;
   private readonly budget: WorkBudget;
+  private readonly costs: CodeCosts;
 
-  constructor({ counter, meterCall }: MeterIndices, budget: WorkBudget) {
+  constructor({ counter, meterCall }: MeterIndices, module: MeteredModule, budget: WorkBudget) {
+    this.spaces = module.counts;
     this.budget = budget;
+    this.costs = new CodeCosts(module, budget);
     const index = leb(counter);
     this.prefix = joined([Uint8Array.of(0x23), index, Uint8Array.of(0x41)]); // global.get; i32.const
     this.suffix = joined([
@@ -83,8 +96,8 @@ class MeterInserter {
     ]);
   }
 
-  body(body: Reader, spaces: IndexSpaces): Uint8Array {
-    const places = meteredPlaces(body, spaces, this.budget);
+  body(body: Reader, type: CoreFunctionType): Uint8Array {
+    const places = meteredPlaces(body, type, this.spaces, this.budget, this.costs);
     const parts: Uint8Array[] = [];
     let copied = body.start;
     for (const { at, cost } of places) {
@@ -96,8 +109,17 @@ class MeterInserter {
   }
 }
 
-/** The places to meter: the function's start, the start of every loop, and every bulk instruction. The cost is the length of the code. */
-function meteredPlaces(body: Reader, spaces: IndexSpaces, budget: WorkBudget): readonly MeteredPlace[] {
+/**
+ * The places to meter: the function's start, the start of every loop, and every bulk instruction. The cost is the length of the code. The same
+ * walk counts the code's `costs` of compilation.
+ */
+function meteredPlaces(
+  body: Reader,
+  type: CoreFunctionType,
+  spaces: IndexSpaces,
+  budget: WorkBudget,
+  costs: CodeCosts,
+): readonly MeteredPlace[] {
   const locals = body.again();
   // Each call of a function fills its locals with zeros, so the locals count as code.
   let zeros = 0;
@@ -115,8 +137,10 @@ function meteredPlaces(body: Reader, spaces: IndexSpaces, budget: WorkBudget): r
   };
   meter(code.pos, Math.min(quantum, body.end - code.pos + zeros));
   const open: (MeteredPlace | undefined)[] = [];
+  costs.begin(type, zeros, body.end - body.start);
   while (!code.atEnd) {
     const kind = code.next();
+    costs.add(code);
     if (kind === "other") continue;
     if (kind === "bulk") meter(code.at, bulkCost);
     else if (kind === "end") {
@@ -126,5 +150,6 @@ function meteredPlaces(body: Reader, spaces: IndexSpaces, budget: WorkBudget): r
       open.push(kind === "loop" ? meter(code.pos, quantum) : undefined);
     }
   }
+  costs.end(body.start);
   return places;
 }

@@ -70,7 +70,7 @@ const dimensions: readonly Dimension[] = [
     outcomes: ["admitted", "admitted", refusedBudget(maxWork.sections, "sections")],
   },
   { about: "functions with loops", build: (n) => manyFunctions(900 * n), outcomes: ["admitted", "admitted", "admitted"] },
-  { about: "blocks of a function", build: (n) => longFunction(1_000 * n), outcomes: ["admitted", "admitted", "admitted"] },
+  { about: "blocks of a function", build: (n) => longFunction(200 * n), outcomes: ["admitted", "admitted", "admitted"] },
   { about: "data segments and globals", build: (n) => manySegments(900 * n), outcomes: ["admitted", "admitted", "admitted"] },
   {
     about: "imports of a core function type with a thousand parameters",

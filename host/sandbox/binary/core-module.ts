@@ -59,9 +59,15 @@ export interface CoreModule {
   readonly tables: readonly CoreLimits[];
   readonly memories: readonly CoreLimits[];
   readonly definedFunctions: readonly CoreFunctionType[];
+  /** The types of all functions, imported ones first. */
+  readonly functions: readonly CoreFunctionType[];
+  readonly types: readonly CoreFunctionType[];
   /** Sizes of the index spaces, including imports: each is the next free index. */
   readonly counts: Readonly<Record<CoreKind | "types", number>>;
 }
+
+/** V8 keeps some 500 bytes for a type that has 25. A compiler makes some hundred types. */
+const maxTypes = 20_000;
 
 // Position of each section id in a module: 12 (data count) is between 9 and 10.
 const ranks: Readonly<Record<number, number>> = { 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 7, 7: 8, 8: 9, 9: 10, 12: 11, 10: 12, 11: 13 };
@@ -117,14 +123,23 @@ class Outline {
   bodies = 0;
 
   result() {
-    const { imports, exports, tables, memories, definedFunctions, types } = this;
-    return { imports, exports, tables, memories, definedFunctions, counts: { ...this.counts, types: types.length } };
+    const { imports, exports, tables, memories, definedFunctions, functions, types } = this;
+    return {
+      imports,
+      exports,
+      tables,
+      memories,
+      definedFunctions,
+      functions,
+      types,
+      counts: { ...this.counts, types: types.length },
+    };
   }
 
   section(id: number, reader: Reader): void {
     switch (id) {
       case 1:
-        for (let left = reader.count("types"); left > 0; left -= 1) this.types.push(readFunctionType(reader));
+        for (let left = reader.count("types", maxTypes); left > 0; left -= 1) this.types.push(readFunctionType(reader));
         return;
       case 2:
         for (let left = reader.count("imports", 2000); left > 0; left -= 1) this.import(reader);

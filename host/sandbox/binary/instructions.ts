@@ -26,7 +26,14 @@ const form = {
   /** The number of a type or of an element segment, and a table. */
   numberTable: 16,
   func: 17,
+  label: 18,
 } as const;
+
+/** What `operand` is for a block without a type index: the block has no values, or one result. */
+export const blockWithout = { values: -1, typeIndex: -2 } as const;
+
+/** Maximum targets of a branch table, as V8 has it. */
+const maxBranchTargets = 65_520;
 
 /** Sizes of the guest's index spaces. Higher indices belong to the meter, so an instruction that names one is refused. */
 export type IndexSpaces = Readonly<Record<"func" | "table" | "global", number>>;
@@ -54,8 +61,10 @@ function fill(table: Uint8Array, immediate: number, ...ranges: readonly (readonl
 // unreachable, nop; else, end; return; drop, select; numeric; ref.is_null.
 fill(plain, form.none, [0x00, 0x01], [0x05, 0x05], [0x0b, 0x0b], [0x0f, 0x0f], [0x1a, 0x1b], [0x45, 0xc4], [0xd1, 0xd1]);
 fill(plain, form.blockType, [0x02, 0x04]);
-// br, br_if; locals; memory.size, memory.grow; i32.const, i64.const; ref.null.
-fill(plain, form.number, [0x0c, 0x0d], [0x20, 0x22], [0x3f, 0x42], [0xd0, 0xd0]);
+// br, br_if.
+fill(plain, form.label, [0x0c, 0x0d]);
+// Locals; memory.size, memory.grow; i32.const, i64.const; ref.null.
+fill(plain, form.number, [0x20, 0x22], [0x3f, 0x42], [0xd0, 0xd0]);
 fill(plain, form.global, [0x23, 0x24]);
 fill(plain, form.table, [0x25, 0x26]);
 // call, return_call; ref.func.
@@ -89,6 +98,14 @@ export class Instructions {
   pos: number;
   /** Offset of the last instruction. */
   at = 0;
+  /** The last instruction's first byte. */
+  opcode = 0;
+  /** The number after the first byte of an instruction with the prefix 0xfc or 0xfd. */
+  operation = 0;
+  /** The label of a branch, the function or type of a call, or the type of a block: its index, or one of `blockWithout`. */
+  operand = 0;
+  /** The labels of the last branch table, the default label included. */
+  targets: number[] = [];
 
   constructor(bytes: Uint8Array, start: number, end: number, spaces: IndexSpaces) {
     this.bytes = bytes;
@@ -105,9 +122,11 @@ export class Instructions {
   next(): InstructionKind {
     this.at = this.pos;
     const opcode = this.byte();
+    this.opcode = opcode;
     if (opcode === 0xfc) return this.prefixed();
     if (opcode === 0xfd) {
-      this.immediate(vector[this.number()] ?? form.refused, opcode);
+      this.operation = this.number();
+      this.immediate(vector[this.operation] ?? form.refused, opcode);
       return "other";
     }
     this.immediate(plain[opcode] ?? form.refused, opcode);
@@ -139,6 +158,7 @@ export class Instructions {
 
   private prefixed(): InstructionKind {
     const operation = this.number();
+    this.operation = operation;
     this.immediate(prefixed[operation] ?? form.refused, 0xfc);
     return operation >= 8 && operation !== 9 && operation !== 13 && operation !== 16 ? "bulk" : "other";
   }
@@ -173,8 +193,11 @@ export class Instructions {
         this.memArg();
         this.skip(1);
         return;
+      case form.label:
+        this.operand = this.number();
+        return;
       case form.branchTable:
-        for (let left = this.number(); left >= 0; left -= 1) this.skipNumber();
+        this.branchTargets();
         return;
       case form.valueTypes:
         for (let left = this.number(); left > 0; left -= 1) this.valueType(this.byte());
@@ -190,35 +213,47 @@ export class Instructions {
         this.index("table");
         return;
       case form.numberTable:
-        this.skipNumber();
+        this.operand = this.number();
         this.index("table");
         return;
       case form.table:
         this.index("table");
         return;
       case form.func:
-        this.index("func");
+        this.operand = this.index("func");
         return;
       case form.refused:
         refuse(`${refusals[opcode] ?? exceptionOr(opcode)} is not allowed in a delegate`, this.at);
     }
   }
 
-  private index(space: keyof IndexSpaces): void {
+  private index(space: keyof IndexSpaces): number {
     const index = this.number();
     if (index >= this.spaces[space]) refuse(`an instruction names ${space} ${index}, which does not exist`, this.at);
+    return index;
+  }
+
+  private branchTargets(): void {
+    const count = this.number();
+    if (count > maxBranchTargets) refuse(`a branch table with ${count} targets (at most ${maxBranchTargets})`, this.at);
+    this.targets = [];
+    for (let left = count; left >= 0; left -= 1) this.targets.push(this.number());
   }
 
   /** A block type is empty, a value type of one byte, or a type index. A typed reference would need more than one number. */
   private blockType(): void {
     const first = this.byte();
-    if (first === 0x40) return;
-    if (first < 0x80) {
+    if (first >= 0x40 && first < 0x80) {
       if (first > 0x40) this.valueType(first);
+      this.operand = first > 0x40 ? blockWithout.typeIndex : blockWithout.values;
       return;
     }
     let last = first;
-    for (let count = 1; last >= 0x80 && count < 5; count += 1) last = this.byte();
+    this.operand = first & 0x7f;
+    for (let count = 1; last >= 0x80 && count < 5; count += 1) {
+      last = this.byte();
+      this.operand += (last & 0x7f) * 2 ** (7 * count);
+    }
     if (last >= 0x40) refuse("a block's type is not a type index", this.at);
   }
 

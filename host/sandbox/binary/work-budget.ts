@@ -24,7 +24,20 @@ export const maxWork = {
    * gigabyte of memory and seconds. 4 MiB of a compiler's output have a tenth of this number.
    */
   meteredPlaces: 200_000,
+  /** Estimated bytes of machine code (admission/code-sizes.ts). The default; `ofComponentByte` permits more to a large component. */
+  machineCode: 16 * 1024 * 1024,
+  /** Locals and operands, counted at each branch: the work of V8's compilers. The default as for `machineCode`. */
+  liveValues: 2_000_000,
 } as const;
+
+/**
+ * What a component may have for each of its bytes, if that is more than the default. The outputs of known toolchains have at most ten bytes of
+ * machine code and two live values for each byte.
+ */
+export const ofComponentByte = { machineCode: 40, liveValues: 8 } as const;
+
+/** The maximum of machine code for a component of any size. The largest known component, of 12 MiB, has 85 MB. */
+const maxMachineCode = 192 * 1024 * 1024;
 
 /** Core imports for each core instance that the administrator permits. CPython's modules, linked by componentize-py, have 63 on average. */
 const coreImportsOfInstance = 100;
@@ -40,6 +53,22 @@ const names: Readonly<Record<Work, string>> = {
   coreInstances: "core instances",
   coreImports: "imports of core instances",
   meteredPlaces: "functions, loops and bulk instructions",
+  machineCode: "bytes of machine code, as V8 would make it,",
+  liveValues: "values at branches (locals and operands, counted at each branch)",
+};
+
+const ofEveryInstance = ", counted in every instance of a nested component";
+/** How the work is counted, and the key that permits more. */
+const remarks: Readonly<Record<Work, string>> = {
+  sections: ofEveryInstance,
+  definitions: ofEveryInstance,
+  definitionBytes: ofEveryInstance,
+  importedItems: ofEveryInstance,
+  coreInstances: `${ofEveryInstance}; wasm.limits.coreInstances`,
+  coreImports: `${ofEveryInstance}; wasm.limits.coreInstances`,
+  meteredPlaces: "",
+  machineCode: "; a larger component may have more",
+  liveValues: "; a larger component may have more",
 };
 
 /** The work of one admission so far. */
@@ -52,21 +81,28 @@ export class WorkBudget {
     coreInstances: 0,
     coreImports: 0,
     meteredPlaces: 0,
+    machineCode: 0,
+    liveValues: 0,
   };
 
   private readonly max: Readonly<Record<Work, number>>;
 
-  /** `coreInstances`: the administrator's limit. */
-  constructor(coreInstances: number = maxWork.coreInstances) {
-    this.max = { ...maxWork, coreInstances, coreImports: Math.max(maxWork.coreImports, coreImportsOfInstance * coreInstances) };
+  /** `coreInstances`: the administrator's limit. `componentBytes`: the component's length. */
+  constructor(coreInstances: number = maxWork.coreInstances, componentBytes = 0) {
+    this.max = {
+      ...maxWork,
+      coreInstances,
+      coreImports: Math.max(maxWork.coreImports, coreImportsOfInstance * coreInstances),
+      machineCode: Math.min(Math.max(maxWork.machineCode, ofComponentByte.machineCode * componentBytes), maxMachineCode),
+      liveValues: Math.max(maxWork.liveValues, ofComponentByte.liveValues * componentBytes),
+    };
   }
 
   /** Counts `amount` of a kind of work, before it is done. Refuses work above the maximum; `at` is the byte offset of its cause. */
   spend(work: Work, amount: number, at: number): void {
     const total = this.spent[work] + amount;
     if (total > this.max[work]) {
-      const key = work === "coreInstances" || work === "coreImports" ? "; wasm.limits.coreInstances" : "";
-      refuse(`more than ${this.max[work]} ${names[work]}: ${total}, counted in every instance of a nested component${key}`, at);
+      refuse(`more than ${this.max[work]} ${names[work]}: ${total}${remarks[work]}`, at);
     }
     this.spent[work] = total;
   }

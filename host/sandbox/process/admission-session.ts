@@ -15,21 +15,28 @@ export interface AdmissionRequest {
   readonly key: string;
   readonly bytes: Uint8Array;
   readonly limits: Limits;
+  /** Whether this version admitted the component before; asked only when the time limit has passed. */
+  readonly wasAdmitted?: () => boolean;
 }
 
 /**
- * Milliseconds of computing time of one admission. Within its budget of work (binary/work-budget.ts) an admission needs less than a second, also
- * on a slow machine.
+ * Milliseconds of an admission, including waits for a CPU: so many times its computing time, within these bounds. Within its budget of work
+ * (binary/work-budget.ts) an admission needs less than a second of computing time.
  */
-export const admissionMs = 3_000;
-/** Milliseconds of an admission, including waits for a CPU. */
-export const admissionDeadlineMs = 15_000;
+const deadlineFactor = 5;
+export const leastAdmissionDeadlineMs = 15_000;
+/** A component that was admitted before gets so many times as long. */
+const factorOfAdmitted = 4;
 
 /** The result of an admission in a sandbox process. */
 export interface AdmissionOutcome {
   readonly result: Result<ExaminedComponent>;
   /** Whether the same bytes always have this result. False for the faults of a busy node or a lost process. */
   readonly isFinal: boolean;
+  /** Whether the result depends on `limits.admissionMs`. */
+  readonly isTimeLimit: boolean;
+  /** Computing time of the admission in ms; undefined if the kernel does not report it. */
+  readonly cpuMs: number | undefined;
 }
 
 /** One admission. Its time runs from its construction on. */
@@ -38,24 +45,39 @@ export class AdmissionSession {
   private readonly settleWith: (outcome: AdmissionOutcome) => void;
   private readonly cpuMs: () => number | undefined;
   private readonly kill: (reason: string) => void;
+  private readonly limitMs: number;
+  private readonly wasAdmitted: () => boolean;
+  private deadlineMs: number;
+  /** Whether the time limit is lifted, because the component was admitted before. */
+  private isKnown = false;
   private readonly startedAt = performance.now();
   private readonly startedCpuMs: number | undefined;
   private timer: NodeJS.Timeout | undefined;
 
   /** `cpuMs` is the process' CPU time; `kill` ends the process, because its time has passed. */
-  constructor(cpuMs: () => number | undefined, kill: (reason: string) => void) {
+  constructor(
+    {
+      limits,
+      wasAdmitted = () => false,
+    }: Pick<AdmissionRequest, "wasAdmitted"> & { readonly limits: Pick<Limits, "admissionMs"> },
+    cpuMs: () => number | undefined,
+    kill: (reason: string) => void,
+  ) {
+    this.limitMs = limits.admissionMs;
+    this.wasAdmitted = wasAdmitted;
+    this.deadlineMs = Math.max(leastAdmissionDeadlineMs, deadlineFactor * this.limitMs);
     ({ promise: this.outcome, resolve: this.settleWith } = Promise.withResolvers<AdmissionOutcome>());
     this.cpuMs = cpuMs;
     this.kill = kill;
     this.startedCpuMs = cpuMs();
-    this.setTimer(admissionMs);
+    this.setTimer(this.limitMs);
   }
 
   /** Takes the process' answer, and answers whether the process has loaded the component. Throws NonConforming. */
   receive(frame: Frame): boolean {
     if (frame.type !== frameTypes.ADMITTED) throw new NonConforming(`a frame of type ${frame.type}`);
     const result = readReport(frame);
-    this.settle({ result, isFinal: true });
+    this.settle({ result, isFinal: true, isTimeLimit: false });
     return result.ok;
   }
 
@@ -68,28 +90,45 @@ export class AdmissionSession {
     this.timer = setTimeout(() => this.onTimer(), Math.max(1, Math.ceil(milliseconds)));
   }
 
-  /** Grants further time to a process that got no CPU. */
+  /**
+   * Only computing time decides about a component: a busy node makes an admission late, and the next call tries again. A component that was
+   * admitted before is not refused at all, because a slow or busy node may need more computing time than yesterday.
+   */
   private onTimer(): void {
     const wallMs = performance.now() - this.startedAt;
-    const now = this.cpuMs();
-    const usedMs = now === undefined || this.startedCpuMs === undefined ? wallMs : now - this.startedCpuMs;
-    if (usedMs >= admissionMs)
-      this.fail("COMPONENT_REFUSED", `component refused: its admission took more than ${admissionMs} ms of computing time`, true);
-    else if (wallMs >= admissionDeadlineMs)
-      this.fail("SANDBOX_UNAVAILABLE", `the component's admission did not end within ${admissionDeadlineMs} ms`, false);
-    else {
-      this.setTimer(Math.min(admissionMs - usedMs, admissionDeadlineMs - wallMs));
+    const usedMs = this.usedMs() ?? 0;
+    if (!this.isKnown && usedMs >= this.limitMs) {
+      this.isKnown = this.wasAdmitted();
+      if (!this.isKnown) {
+        const why = `its admission took more than ${this.limitMs} ms of computing time (wasm.limits.admissionMs)`;
+        this.fail("COMPONENT_REFUSED", `component refused: ${why}`, true);
+        this.kill("was ended because the admission of its component took too long");
+        return;
+      }
+      this.deadlineMs *= factorOfAdmitted;
+    }
+    if (wallMs < this.deadlineMs) {
+      const untilDeadlineMs = this.deadlineMs - wallMs;
+      // Without a computing time, nothing but the deadline counts.
+      const untilLimitMs = this.isKnown || this.usedMs() === undefined ? untilDeadlineMs : this.limitMs - usedMs;
+      this.setTimer(Math.min(untilLimitMs, untilDeadlineMs));
       return;
     }
+    this.fail("SANDBOX_UNAVAILABLE", `the component's admission did not end within ${this.deadlineMs} ms`, false);
     this.kill("was ended because the admission of its component took too long");
   }
 
-  private fail(kind: FaultKind, message: string, isFinal: boolean): void {
-    this.settle({ result: failed(fault(kind, message)), isFinal });
+  private usedMs(): number | undefined {
+    const now = this.cpuMs();
+    return now === undefined || this.startedCpuMs === undefined ? undefined : now - this.startedCpuMs;
   }
 
-  private settle(outcome: AdmissionOutcome): void {
+  private fail(kind: FaultKind, message: string, isTimeLimit: boolean): void {
+    this.settle({ result: failed(fault(kind, message)), isFinal: isTimeLimit, isTimeLimit });
+  }
+
+  private settle(outcome: Omit<AdmissionOutcome, "cpuMs">): void {
     clearTimeout(this.timer);
-    this.settleWith(outcome);
+    this.settleWith({ ...outcome, cpuMs: this.usedMs() });
   }
 }

@@ -67,8 +67,10 @@ export class GuestSessions {
   }
 
   /** Examines a component in the process, which must have no calls, and loads it. The outcome never rejects. */
-  admit({ key, bytes, limits }: AdmissionRequest): Promise<AdmissionOutcome> {
+  admit(request: AdmissionRequest): Promise<AdmissionOutcome> {
+    const { key, bytes, limits } = request;
     const session = new AdmissionSession(
+      request,
       () => this.process.cpuMs(),
       (reason) => this.process.kill(reason),
     );

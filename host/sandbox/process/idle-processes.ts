@@ -28,6 +28,11 @@ export class IdleProcesses<P extends OwnedProcess> {
     return this.unowned.length;
   }
 
+  /** The processes that are kept for their owners, least recently used first. */
+  get keptForOwners(): readonly P[] {
+    return this.kept;
+  }
+
   /** Adds a process. Answers the process that must end, because more than the maximum would be kept. */
   add(process: P): P | undefined {
     if (process.owner === undefined) {

@@ -1,5 +1,6 @@
-// Settings of a pool of sandbox processes.
+// Settings and numbers of a pool of sandbox processes.
 
+import type { ProcessMemory } from "./process-memory.ts";
 import type { SandboxProcessInit } from "./sandbox-process.ts";
 
 /** Settings of a pool. */
@@ -17,7 +18,21 @@ export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
   readonly keepMs?: number;
   /** Whether every call gets its own new process. */
   readonly processPerCall?: boolean;
+  /** Watches the memory of the processes; shared by the pools of one engine. */
+  readonly memory?: ProcessMemory;
 }
 
 /** Default of `maxKept`: a node uses a handful of components, from some namespaces. An idle process takes some 14 MB of memory of its own. */
 export const defaultMaxKept = 16;
+
+/** Numbers of a pool's processes and waiting calls. */
+export interface PoolCounts {
+  readonly idle: number;
+  readonly busy: number;
+  readonly starting: number;
+  /** Calls that wait for a process. */
+  readonly waiting: number;
+  /** Processes that were started and that ended since the pool was made. */
+  readonly started: number;
+  readonly ended: number;
+}

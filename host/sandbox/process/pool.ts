@@ -7,27 +7,18 @@ import { hostFault, resultOf } from "../call-result.ts";
 import type { CallOutcome } from "../linker/call.ts";
 import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
+import { containerMemoryBytes } from "../launcher/container-memory.ts";
 import type { Control } from "../launcher/controls.ts";
-import { admissionDeadlineMs, type AdmissionOutcome, type AdmissionRequest } from "./admission-session.ts";
+import { leastAdmissionDeadlineMs, type AdmissionOutcome, type AdmissionRequest } from "./admission-session.ts";
 import { GuestSessions } from "./guest-sessions.ts";
 import { IdleProcesses } from "./idle-processes.ts";
-import { defaultMaxKept, type ProcessPoolInit } from "./pool-settings.ts";
+import { defaultMaxKept, type PoolCounts, type ProcessPoolInit } from "./pool-settings.ts";
+import { memoryBounds } from "./memory-bounds.ts";
+import { ProcessMemory, type WatchedProcess } from "./process-memory.ts";
 import { mayServe, ownerAfter, type ProcessOwner } from "./process-owner.ts";
 import { ProcessStarter } from "./process-starter.ts";
 import { lastLane } from "./fair-turns.ts";
 import { type Need, WaitingCalls } from "./waiting-calls.ts";
-
-/** Numbers of a pool's processes and waiting calls. */
-export interface PoolCounts {
-  readonly idle: number;
-  readonly busy: number;
-  readonly starting: number;
-  /** Calls that wait for a process. */
-  readonly waiting: number;
-  /** Processes that were started and that ended since the pool was made. */
-  readonly started: number;
-  readonly ended: number;
-}
 
 /** Maximum of calls of one owner that share a process. Each suspended call has a stack of at most a megabyte, and its memory. */
 const maxSharedCalls = 64;
@@ -35,7 +26,7 @@ const maxSharedCalls = 64;
 const quietMs = 200;
 
 /** A process of the pool. */
-interface PoolProcess {
+interface PoolProcess extends WatchedProcess {
   readonly sessions: GuestSessions;
   owner: ProcessOwner | undefined;
   /** Whether the process has calls that may be suspended, so that further calls of its owner may share it. */
@@ -52,17 +43,28 @@ export class ProcessPool implements GuestRunner {
   private readonly idle: IdleProcesses<PoolProcess>;
   private readonly busy = new Set<PoolProcess>();
   private readonly queue: WaitingCalls<PoolProcess>;
+  private readonly memory: ProcessMemory;
+  private readonly unwatch: () => void;
   private warmTimer: NodeJS.Timeout | undefined;
   private closed = false;
 
   constructor(init: ProcessPoolInit = {}) {
-    this.starter = new ProcessStarter(init);
+    this.memory = init.memory ?? new ProcessMemory(memoryBounds(containerMemoryBytes()));
+    this.starter = new ProcessStarter(init, this.memory);
     this.maxProcesses = Math.max(1, init.maxProcesses ?? 4);
     this.warm = Math.min(init.warm ?? 2, this.maxProcesses);
     this.idle = new IdleProcesses(init.maxKept ?? defaultMaxKept);
     this.keepMs = init.keepMs ?? 10_000;
     this.processPerCall = init.processPerCall ?? false;
     this.queue = new WaitingCalls(this.maxCallsPerProcess);
+    this.unwatch = this.memory.watch<PoolProcess>({
+      keptProcesses: () => this.idle.keptForOwners,
+      busyProcesses: () => [...this.busy],
+      end: (process, reason) => {
+        this.idle.remove(process);
+        process.sessions.process.kill(reason);
+      },
+    });
     this.startWarm();
   }
 
@@ -114,12 +116,13 @@ export class ProcessPool implements GuestRunner {
   /** Admits a component in a process, which then belongs to the component. Undefined: there is no process. */
   admit(request: AdmissionRequest): Promise<AdmissionOutcome | undefined> {
     const need: Need = { owner: { component: request.key, source: undefined }, shares: false, lane: "" };
-    return this.inProcess(need, admissionDeadlineMs, ({ sessions }) => sessions.admit(request));
+    return this.inProcess(need, leastAdmissionDeadlineMs, ({ sessions }) => sessions.admit(request));
   }
 
   async close(): Promise<void> {
     this.closed = true;
     this.queue.refuseAll();
+    this.unwatch();
     await this.starter.killAll("was ended with the pool");
   }
 
@@ -157,6 +160,7 @@ export class ProcessPool implements GuestRunner {
       process.owner = ownerAfter(process.owner, owner);
       process.isShared = shares;
       this.busy.add(process);
+      this.memory.callsChanged();
       return process;
     }
     return undefined;
@@ -239,6 +243,8 @@ export class ProcessPool implements GuestRunner {
     else {
       const poolProcess: PoolProcess = {
         sessions: new GuestSessions(process, () => this.callEnded(poolProcess)),
+        pid: process.pid,
+        memoryPages: this.starter.memoryPages,
         owner: undefined,
         isShared: false,
       };

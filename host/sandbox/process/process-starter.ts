@@ -6,6 +6,7 @@ import { nodePath } from "../../system/node-path.ts";
 import type { Control } from "../launcher/controls.ts";
 import { defaultJail } from "../launcher/jail.ts";
 import { defaultLimits } from "../limits.ts";
+import type { ProcessMemory } from "./process-memory.ts";
 import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
 
 /** Starts sandbox processes that all have the same settings. */
@@ -23,17 +24,25 @@ export class ProcessStarter {
   /** The last start's failure; undefined: it succeeded. Continues "a sandbox process …". */
   startProblem: string | undefined;
 
-  constructor(init: Partial<SandboxProcessInit>) {
+  /** `memory` answers the bounds of a process. */
+  constructor(init: Partial<SandboxProcessInit>, memory: Pick<ProcessMemory, "ofProcess">) {
     const entry = init.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
+    const memoryPages = init.memoryPages ?? defaultLimits.memoryPages;
     this.init = {
       node: init.node ?? nodePath(),
       entry,
       readable:
         init.readable ?? (init.entry === undefined ? fileURLToPath(new URL("../../../", import.meta.url)) : dirname(entry)),
-      memoryPages: init.memoryPages ?? defaultLimits.memoryPages,
+      memoryPages,
+      bytes: init.bytes ?? memory.ofProcess(memoryPages),
       tableEntries: init.tableEntries ?? defaultLimits.tableEntries,
       jail: "jail" in init ? init.jail : defaultJail(),
     };
+  }
+
+  /** Pages of linear memory of a guest. */
+  get memoryPages(): number {
+    return this.init.memoryPages;
   }
 
   /** The uids of the living processes. */

@@ -2,11 +2,13 @@
 // of V8 could have written them.
 
 import { spawn, type ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { readUnbuffered } from "../../system/node-internals.ts";
+import { containerMemoryBytes } from "../launcher/container-memory.ts";
 import { type Control, missingText } from "../launcher/controls.ts";
 import { type Jail, launcherArguments, maxThreads } from "../launcher/jail.ts";
 import { readLaunched } from "../launcher/launched.ts";
+import { memoryBounds, type ProcessBytes } from "./memory-bounds.ts";
+import { threadCpuMs } from "./thread-cpu.ts";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
 /** Settings for the start of a sandbox process. */
@@ -19,6 +21,8 @@ export interface SandboxProcessInit {
   readonly readable: string;
   readonly memoryPages: number;
   readonly tableEntries: number;
+  /** The memory that the process may have; absent: as the engine's container permits. */
+  readonly bytes?: ProcessBytes | undefined;
   /** Undefined: without a jail, for comparisons in the benchmark. */
   readonly jail: Jail | undefined;
 }
@@ -31,11 +35,8 @@ export interface Ended {
 const maxStartMs = 10_000;
 /** Bytes of a frame beyond the guest's own limits. */
 const overheadBytes = 64 * 1024;
-/** Writable memory of Node itself: heap, code and stacks of its threads. */
-const runtimeBytes = 1024 * 1024 * 1024;
-/** Guests whose memory a process has at the same time: suspended calls (see pool.ts). */
-const maxGuests = 64;
-const pageBytes = 64 * 1024;
+/** Resident memory of Node beside its private memory: pages of its program, which a cgroup counts for the process that reads them first. */
+const sharedBytes = 96 * 1024 * 1024;
 
 /** One sandbox process. */
 export class SandboxProcess {
@@ -57,6 +58,7 @@ export class SandboxProcess {
 
   constructor(init: SandboxProcessInit) {
     const { node, entry, readable, memoryPages, tableEntries, jail } = init;
+    const bytes = init.bytes ?? memoryBounds(containerMemoryBytes()).ofProcess(memoryPages);
     // A call makes little garbage. Without the bound, V8 lets the young generation of a busy process grow by tens of MiB.
     const heapFlag = "--max-semi-space-size=2";
     // OpenSSL skips a configuration that does not exist, and ends Node for one that it may not read.
@@ -64,8 +66,8 @@ export class SandboxProcess {
     const warningFlag = "--disable-warning=ExperimentalWarning";
     const flags = ["--permission", `--allow-fs-read=${readable}`, warningFlag, heapFlag, opensslFlag];
     const command = [node, ...flags, entry, String(memoryPages), String(tableEntries)] as const;
-    const memoryBytes = runtimeBytes + maxGuests * memoryPages * pageBytes;
-    const cgroup = jail?.cgroups?.add({ memoryBytes, maxTasks: maxThreads });
+    const memoryBytes = bytes.writable;
+    const cgroup = jail?.cgroups?.add({ memoryBytes: bytes.resident + sharedBytes, maxTasks: maxThreads });
     const [program, args] =
       jail === undefined
         ? [node, command.slice(1)]
@@ -102,13 +104,7 @@ export class SandboxProcess {
 
   /** CPU time of the thread that runs guests, in ms; undefined if the kernel does not report it. */
   cpuMs(): number | undefined {
-    try {
-      // The first thread's nanoseconds on a CPU, nanoseconds of waiting for a CPU, and number of time slices.
-      const cpuNs = Number(readFileSync(`/proc/${this.pid}/schedstat`, "utf8").split(" ")[0]);
-      return Number.isFinite(cpuNs) ? cpuNs / 1e6 : undefined;
-    } catch {
-      return undefined;
-    }
+    return this.pid === undefined ? undefined : threadCpuMs(this.pid);
   }
 
   /** Sets the maximum size of the process' frames: `bytes`, and a fixed overhead. */

@@ -1,6 +1,6 @@
 // Admission in a sandbox process: the results of an intact one, and the reports of one that its component has taken over.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { deepDescription } from "../../../hostile/components/grown.ts";
@@ -10,7 +10,7 @@ import { buildWat } from "../../../hostile/components/wat.ts";
 import type { Result } from "../../../../src/fault/result.ts";
 import { Admission, type AdmittedComponent } from "../../../../host/sandbox/admission/admit.ts";
 import { defaultLimits } from "../../../../host/sandbox/limits.ts";
-import { admissionMs } from "../../../../host/sandbox/process/admission-session.ts";
+import { AdmittedComponents } from "../../../../host/sandbox/process/admitted-components.ts";
 import type { ProcessPoolInit } from "../../../../host/sandbox/process/pool-settings.ts";
 import { ProcessPool } from "../../../../host/sandbox/process/pool.ts";
 import { SandboxAdmission } from "../../../../host/sandbox/process/sandbox-admission.ts";
@@ -30,9 +30,9 @@ beforeAll(async () => {
 });
 afterEach(() => pool.close());
 
-function start(init: ProcessPoolInit = {}): void {
+function start(init: ProcessPoolInit = {}, admitted?: AdmittedComponents): void {
   pool = new ProcessPool({ entry, warm: 1, maxProcesses: 2, ...init });
-  admission = new SandboxAdmission(() => pool);
+  admission = new SandboxAdmission(() => pool, admitted);
 }
 
 /** Sorts the keys of objects, for JSON.stringify. */
@@ -199,9 +199,56 @@ describe("the process of a component that has taken it over during its admission
     // A busy machine may give the process less than its computing time before the deadline. Only a refusal is remembered.
     expect(result).toMatchObject({ fault: { kind: expect.stringMatching(/^(SANDBOX_UNAVAILABLE|COMPONENT_REFUSED)$/) } });
     const isRefused = !result.ok && result.fault.kind === "COMPONENT_REFUSED";
-    expect(elapsedMs).toBeGreaterThan(admissionMs * 0.9);
+    expect(elapsedMs).toBeGreaterThan(limits.admissionMs * 0.9);
     // A blocked loop has no tick before the result.
     expect(ticks).toBeGreaterThan(0);
     expect(admission.recall("slow", terms)).toEqual(isRefused ? result : undefined);
+  });
+});
+
+function verdictOf(result: Result<AdmittedComponent>): string {
+  return result.ok ? "admitted" : result.fault.msg;
+}
+
+describe("FI-13: the time limit of an admission", () => {
+  /** Computes for half a second before its report: more than the limit of this test. */
+  const slow = `const used = () => { const { user, system } = process.cpuUsage(); return user + system; };
+    const until = used() + 500e3; while (used() < until); send(21, report);`;
+  const strict = { granted: terms.granted, limits: { ...limits, admissionMs: 100 } };
+  const name = `sha256:${"a".repeat(64)}`;
+
+  function slowProgram(): string {
+    const program = join(directory, "admission-slow.cjs");
+    writeFileSync(program, `${prelude}${slow}\nfor (;;) read();`);
+    return program;
+  }
+
+  it("is a key, which the refusal names; a larger limit admits the component", async () => {
+    start({ entry: slowProgram(), warm: 0 });
+    const refused = await admission.admit(bytes, strict, name);
+    expect(refused).toMatchObject({
+      fault: {
+        kind: "COMPONENT_REFUSED",
+        msg: "component refused: its admission took more than 100 ms of computing time (wasm.limits.admissionMs)",
+      },
+    });
+    expect(admission.recall(name, strict)).toEqual(refused);
+    expect(verdictOf(await admission.admit(bytes, terms, name))).toBe("admitted");
+  });
+
+  it("does not hold for a component that an engine admitted before, also after a restart", async () => {
+    const records = mkdtempSync(join(directory, "admitted-"));
+    const first = new AdmittedComponents(records);
+    start({ entry: slowProgram(), warm: 0 }, first);
+    expect(verdictOf(await admission.admit(bytes, terms, name))).toBe("admitted");
+    await first.keep(name, bytes, limits, 0);
+    await pool.close();
+
+    start({ entry: slowProgram(), warm: 0 }, new AdmittedComponents(records));
+    expect(verdictOf(await admission.admit(bytes, strict, name))).toBe("admitted");
+    // Another component has no record.
+    expect(await admission.admit(bytes, strict, `sha256:${"b".repeat(64)}`)).toMatchObject({
+      fault: { kind: "COMPONENT_REFUSED" },
+    });
   });
 });
