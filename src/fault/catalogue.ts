@@ -638,6 +638,12 @@ const entries = {
     meaning: "Links or routes of a network namespace could not be read or changed.",
     remedy: "Read the kernel's reason; compare with the output of ip link and ip route in the namespace named.",
   },
+  LINK_KEPT: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "A DEL found the attachment's link under another name, and the link can't be removed.",
+    remedy: "Give the link its name back, or remove it; the attachment and its addresses stay until then.",
+  },
   FIREWALL_FAILED: {
     cni: 5,
     actor: "administrator",

@@ -5,6 +5,7 @@ import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import { type Denied, notGranted } from "../../../src/configuration/not-granted.ts";
 import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
+import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { misuseOf } from "../outcome.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
@@ -24,6 +25,8 @@ export interface PodSide {
   readonly ifname: string;
   /** Path of the pod's network namespace (CNI_NETNS); empty where it does not exist. */
   readonly netns: string;
+  /** In a DEL: the links of the pod that the ADD made, of which these alone may be removed; undefined: unknown, so that names decide. */
+  readonly ownLinks?: readonly LinkIdentity[] | undefined;
 }
 
 /** The role in which a delegate uses a link of the node. */

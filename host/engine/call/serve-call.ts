@@ -167,13 +167,20 @@ async function lockFor(context: CallContext): Promise<Result<Release> | undefine
 
 async function addText(context: CallContext, deps: EngineDeps): Promise<Result<string>> {
   // Loaded by an ADD only: every other verb of a one-shot engine starts without the planner.
-  const { planCall } = await import("../plan/plan-call.ts");
-  const plan = await planCall(context);
+  const [{ planCall }, { linksOf }] = await Promise.all([
+    import("../plan/plan-call.ts"),
+    import("../pod-links/record-links.ts"),
+  ]);
+  // Sent together with the look-ups of plugins: each further send would wake the shim and the engine once more.
+  const linksBefore = once(() => linksOf(context.shim, context.call.netns));
+  const plan = await planCall(context, linksBefore);
   if (!plan.ok) return plan;
   const required = requirePlugins(context, deps.delegates, plan.value.attachments);
   // `add` awaits `required` and so handles its rejection. This handler only prevents an unhandled rejection until then.
   required.catch(() => undefined);
-  const added = await add(context, plan.value, required);
+  const before = linksBefore();
+  before.catch(() => undefined);
+  const added = await add(context, plan.value, required, before);
   return added.ok ? ok(added.value.text) : added;
 }
 
@@ -221,8 +228,8 @@ export function contextOf(
     plugins,
     shim: deps.shim,
     runStep(chain, maxMs = Infinity) {
-      const { network, ifname, definition, knownContainers } = chain;
-      chains.push({ network, ifname, definition, knownContainers });
+      const { network, ifname, definition, knownContainers, ownLinks } = chain;
+      chains.push({ network, ifname, definition, knownContainers, ownLinks });
       return chainRunner({ resources, deadline, observer, warn }, chain, Math.min(configuration.stepTimeoutMs, maxMs));
     },
   };

@@ -90,6 +90,11 @@ export function linkChange(index: number, change: LinkChange): NetlinkRequest {
   return { type: RTM_SETLINK, flags: 0, body: concat([ifinfomsg(index, set, meant), ...attributes]) };
 }
 
+/** Renames a link. Kernels before Linux 6.2 rename no link that is up (EBUSY). */
+export function linkRename(index: number, name: string): NetlinkRequest {
+  return { type: RTM_SETLINK, flags: 0, body: concat([ifinfomsg(index), attribute(IFLA_IFNAME, cString(name))]) };
+}
+
 /** Sets numbers of `net.ipv4.conf.<link>`, by IPV4_DEVCONF_*. */
 export function inetSettings(index: number, settings: ReadonlyMap<number, number>): NetlinkRequest {
   const all = [...settings].map(([id, value]) => u32Attribute(id, value >>> 0));
