@@ -52,13 +52,7 @@ export async function attachRequested(
     const tell = (event: PodEvent): void => {
       if (pod !== undefined) cluster.tell(pod, event);
     };
-    const attached = await attachToContainer(
-      context,
-      container.value,
-      plan.value,
-      { requested: requestsText(selection) },
-      tell,
-    );
+    const attached = await attachToContainer(context, container.value, plan.value, { requested: requestsText(selection) }, tell);
     if (!attached.ok) return attached;
     tell(addedInterface(attached.value));
     const { attachment, source } = attached.value.plan;

@@ -53,6 +53,9 @@ export async function recordMadeLinks(
   const found = after.links.filter(isNew).map(identityOf);
   const names = new Set(found.map(({ name }) => name));
   const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...found];
-  const earlier = [...(known.earlier ?? []), ...(before?.links.filter(({ name }) => ifnames.includes(name)).map(identityOf) ?? [])];
+  const earlier = [
+    ...(known.earlier ?? []),
+    ...(before?.links.filter(({ name }) => ifnames.includes(name)).map(identityOf) ?? []),
+  ];
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier }) });
 }

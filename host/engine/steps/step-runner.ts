@@ -54,7 +54,20 @@ function runningStep(
   const runDelegated: RunningStep["runDelegated"] = (next, nextMaxMs) => {
     return runStep(resources, runningStep(resources, { ...chain, origin: "delegate" }, next, [...callers, type], nextMaxMs));
   };
-  return { step, origin, network, ifname, definition, knownContainers, ownLinks, callers, grants, timeoutMs, maxMs, runDelegated };
+  return {
+    step,
+    origin,
+    network,
+    ifname,
+    definition,
+    knownContainers,
+    ownLinks,
+    callers,
+    grants,
+    timeoutMs,
+    maxMs,
+    runDelegated,
+  };
 }
 
 async function runStep(resources: CallResources, running: RunningStep): Promise<StepOutcome> {

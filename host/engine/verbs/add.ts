@@ -179,7 +179,10 @@ async function undoFailedAdd(
   cause: Fault,
 ): Promise<Fault> {
   context.deadline.undo();
-  const undoing = await undoEntry(context, replay(plan, records), context.call.netns);
+  const entry = replay(plan, records);
+  // The runtime's DEL must know the links that are older than this ADD: without an entry it would remove what has the interface's name.
+  const keepsEntry = entry.pod?.earlier !== undefined;
+  const undoing = await undoEntry(context, entry, context.call.netns, { keepsEntry });
   if (undoing.ok) return cause;
   const { msg, details } = undoing.fault;
   const why = `Undoing failed too; the next DEL tries again: ${msg}${details === undefined ? "" : `\n${details}`}`;

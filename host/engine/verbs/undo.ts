@@ -34,6 +34,8 @@ export interface UndoInit {
   readonly describe?: (cause: Fault, planned: PlannedAttachment) => Fault;
   /** The store of the entry; the journal by default. */
   readonly keeper?: EntryKeeper;
+  /** True: the entry stays although all is undone. */
+  readonly keepsEntry?: boolean;
 }
 
 function locatedByNetwork(cause: Fault, { source, ifname }: PlannedAttachment): Fault {
@@ -49,7 +51,12 @@ export async function undoEntry(
   context: CallContext,
   entry: JournalEntry,
   netns: string,
-  { choose = () => true, describe = locatedByNetwork, keeper = context.journal.keeper(entry.plan) }: UndoInit = {},
+  {
+    choose = () => true,
+    describe = locatedByNetwork,
+    keeper = context.journal.keeper(entry.plan),
+    keepsEntry = false,
+  }: UndoInit = {},
 ): Promise<Result<void>> {
   // Appended records are not synced. After a power loss only the plan is certain, so the whole plan is undone.
   const rebooted = isOfAnotherBoot(context, entry);
@@ -72,7 +79,11 @@ export async function undoEntry(
       continue;
     }
     mark();
-    const undone = !list.ok ? list : !seen.ok ? seen : await undoAttachment(context, entry, planned, list.value, progress, netns, view);
+    const undone = !list.ok
+      ? list
+      : !seen.ok
+        ? seen
+        : await undoAttachment(context, entry, planned, list.value, progress, netns, view);
     if (undone.ok) {
       view &&= withoutLink(view, madeLink(entry, planned));
       await context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
@@ -82,7 +93,7 @@ export async function undoEntry(
     }
   }
   const joined = joinFaults(faults);
-  const removed = joined !== undefined || declined ? undefined : await keeper.remove();
+  const removed = joined !== undefined || declined || keepsEntry ? undefined : await keeper.remove();
   if (removed?.ok === true) return removed;
   mark();
   return joined === undefined ? (removed ?? ok(undefined)) : failed(joined);

@@ -171,13 +171,16 @@ function isPodLinks(value: unknown): value is PodLinks {
 }
 
 function isIdentities(value: unknown): boolean {
-  if (value === undefined) return true;
-  const isIdentity = (each: unknown): boolean =>
-    isJsonObject(each) &&
-    haveStrings(each, ["name", "kind", "mac"]) &&
-    haveNumbers(each, ["index"]) &&
-    ["number", "undefined"].includes(typeof each["peer"]);
-  return Array.isArray(value) && value.every(isIdentity);
+  return value === undefined || (Array.isArray(value) && value.every(isIdentity));
+}
+
+function isIdentity(value: unknown): boolean {
+  return (
+    isJsonObject(value) &&
+    haveStrings(value, ["name", "kind", "mac"]) &&
+    haveNumbers(value, ["index"]) &&
+    ["number", "undefined"].includes(typeof value["peer"])
+  );
 }
 
 function haveStrings(value: Readonly<Record<string, unknown>>, keys: readonly string[]): boolean {
