@@ -139,6 +139,8 @@ export class LinkTransaction {
       readonly in?: LinksPlace;
       readonly mac?: string | undefined;
       readonly existing?: "allowed";
+      /** The other end of a veth. The kernel does not say which of the two names is taken. */
+      readonly otherEnd?: { readonly place: LinksPlace; readonly name: string };
       readonly undo?: (index: number) => readonly Undo[];
       /** As in `Undo`. */
       readonly shared?: string;
@@ -149,13 +151,15 @@ export class LinkTransaction {
     const answering = this.effects.send(place, {
       request,
       action,
-      ignoredErrnos: options.existing === "allowed" ? [EEXIST] : [],
+      ignoredErrnos: options.existing === "allowed" || options.otherEnd !== undefined ? [EEXIST] : [],
       usesSecondNamespace: place === "host",
       undo: (answer) => this.#undosOfMake(home, name, answer, options),
     });
     if (!(await this.effects.flush())) return this.failed();
     const answer = await answering;
-    if (answer?.errno === EEXIST) return ok(undefined);
+    if (answer?.errno === EEXIST && options.existing === "allowed") return ok(undefined);
+    if (answer?.errno === EEXIST)
+      return this.#nameTaken([...(options.otherEnd ? [options.otherEnd] : []), { place: home, name }], answer);
     // An echo counts only in the link's own namespace. Kernels before 6.2 send none.
     const echoed = answer?.messages.flatMap((message) => linkStateIn(message) ?? []).find((state) => state.name === name);
     if (echoed !== undefined && home === place) return ok(echoed);
@@ -165,6 +169,19 @@ export class LinkTransaction {
     return state === undefined
       ? failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: the new link no longer exists`))
       : ok(state);
+  }
+
+  /** The fault of a link that could not be made, because one of its ends has the name of an existing link. */
+  async #nameTaken(ends: readonly LinksLinkName[], answer: NetlinkAnswer): Promise<Result<never>> {
+    let taken = ends.at(-1);
+    for (const end of ends) {
+      const { answers } = await this.namespaces.exchange(end.place, [linkRequest(end.name)]);
+      if (answers[0]?.errno !== 0) continue;
+      taken = end;
+      break;
+    }
+    const action = `making ${taken === undefined ? "a link" : linkText(taken.place, taken.name)}`;
+    return failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: ${refusalText(answer)}`));
   }
 
   #undosOfMake(

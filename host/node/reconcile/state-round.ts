@@ -13,6 +13,8 @@ import { type Clocks, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
 import type { Handled, Finding, Handling } from "./finding.ts";
 import { outsideNodeNamespace } from "./host-links.ts";
+import { lostLinksOf } from "./lost-links.ts";
+import { ServedNamespaces } from "./served-namespaces.ts";
 import { KeptConfigurations } from "./kept-configurations.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
@@ -77,12 +79,12 @@ export class StateRounds {
   #agentProblem: string | undefined;
 
   /** `directory`: absolute, without a slash at its end. */
-  constructor(directory: string, graceMs: number) {
+  constructor(directory: string, graceMs: number, served: ServedNamespaces = new ServedNamespaces()) {
     this.directory = directory;
     this.#graceMs = graceMs;
     this.#abandoned = new Abandoned(directory);
     this.#list = new EntryList(new Journal(directory), directory);
-    this.#judge = new EntryJudge(graceMs);
+    this.#judge = new EntryJudge(graceMs, served);
     this.configurations = new KeptConfigurations(directory);
   }
 
@@ -140,6 +142,7 @@ export class StateRounds {
       ...(await this.#abandonedFindings(abandoned, deps)),
       ...(await this.#leaseFindings(this.#leases.findings(leases, listed.value, containers), verdicts, deps)),
       ...(await this.#leftovers(deps)),
+      ...(await this.#lostLinks(live, deps)),
     ];
     this.#retries.keep(new Set(findings.map(({ id }) => id)));
     return { entries: entries.length + damaged.length, findings, problems: files.ok ? [] : [files.fault] };
@@ -186,6 +189,13 @@ export class StateRounds {
       findings.push(this.#finding("lease", lease.path, "kept-lease", handled));
     }
     return findings;
+  }
+
+  /** Living attachments without the links of the node that they need. A later round reports them again. */
+  async #lostLinks(live: readonly ListedEntry[], { agent }: RoundDeps): Promise<readonly Finding[]> {
+    if (agent === undefined || this.#agentProblem !== undefined) return [];
+    const lost = await lostLinksOf(agent.shim, live);
+    return lost.map(({ id, note }) => this.#finding("link", id, "lost-link", { handling: "reported", note }));
   }
 
   async #leftovers({ takeLock, agent, date, dryRun }: RoundDeps): Promise<readonly Finding[]> {
