@@ -6,6 +6,7 @@ const link = (index: number, name: string, kind: string, master?: number): NodeL
   name,
   kind,
   mac: "",
+  alternativeNames: [`${name}-alternative`],
   link: undefined,
   linkNamespace: undefined,
   master,
@@ -16,6 +17,7 @@ const whole = [link(5, "br0", "bridge"), link(7, "veth7", "veth", 5), link(9, "u
 
 test("FI-26: a whole attachment has lost nothing", () => {
   expect(lostLinks(bridged, whole)).toEqual([]);
+  expect(lostLinks({ made, nodeLinks: ["br0-alternative", "veth7"] }, whole)).toEqual([]);
   expect(lostLinks({ made: { ...made, kind: "macvlan", peer: 9 }, nodeLinks: [] }, whole)).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import type { LinkIdentity, ShownLink } from "../pod-link/link-identity.ts";
 
 /** A link of the node. */
 export interface NodeLink extends ShownLink {
+  readonly alternativeNames: readonly string[];
   /** The index of its bridge. */
   readonly master: number | undefined;
 }
@@ -20,7 +21,10 @@ export interface NeedingAttachment {
 export function lostLinks({ made, nodeLinks }: NeedingAttachment, links: readonly NodeLink[]): readonly string[] {
   if (made?.peer === undefined) return [];
   const other = links.find(({ index }) => index === made.peer);
-  const named = nodeLinks.map((name) => ({ name, link: links.find((link) => link.name === name) }));
+  const named = nodeLinks.map((name) => ({
+    name,
+    link: links.find((each) => each.name === name || each.alternativeNames.includes(name)),
+  }));
   const missing = named.filter(({ link }) => link === undefined).map(({ name }) => `link ${name} of the node is gone`);
   if (made.kind !== "veth") return other === undefined ? [`the node's link ${made.peer} below it is gone`, ...missing] : missing;
   // A veth between two pods has no end on the node.

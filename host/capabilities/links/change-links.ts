@@ -189,7 +189,7 @@ export function setInterface(
   const { place, index, isNew, state } = link.value;
   const id = family === "ipv4" ? inetSettingIds.get(name) : undefined;
   if (id === undefined) {
-    transaction.set(link.value, `net/ipv6/conf/${linkName.name}/${name}`, value, required ? "fault" : "ignored");
+    transaction.set(link.value, `net/ipv6/conf/${state?.name ?? linkName.name}/${name}`, value, required ? "fault" : "ignored");
     return ok(undefined);
   }
   const action = `setting net.ipv4.conf.${linkName.name}.${name} to ${value}`;

@@ -11,6 +11,7 @@ import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message
 import type { LinksLinkName, LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { EffectQueue, Undo } from "./effect-queue.ts";
 import { type KnownLink, KnownLinks } from "./known-links.ts";
+import type { LinkAliases } from "./link-aliases.ts";
 import { type LinkScope, linkText } from "./link-scope.ts";
 import { isGone, type Namespaces, refusalText } from "./namespaces.ts";
 import type { Setting, SettingOutcome, Settings } from "./settings.ts";
@@ -25,6 +26,7 @@ export class LinkTransaction {
   readonly namespaces: Namespaces;
   readonly effects: EffectQueue;
   readonly settings: Settings;
+  readonly aliases: LinkAliases;
   readonly links = new KnownLinks();
   /** Addresses by place and link, as far as they were read. */
   readonly addresses = new Map<string, readonly AddressState[]>();
@@ -33,7 +35,8 @@ export class LinkTransaction {
   /** The current operation as faults name it: `operation 1 (add-route)`. */
   label = "";
 
-  constructor(scope: LinkScope, namespaces: Namespaces, effects: EffectQueue, settings: Settings) {
+  constructor(scope: LinkScope, namespaces: Namespaces, effects: EffectQueue, settings: Settings, aliases: LinkAliases) {
+    this.aliases = aliases;
     this.scope = scope;
     this.namespaces = namespaces;
     this.effects = effects;

@@ -47,15 +47,20 @@ describe.skipIf(unable).each(runnable)("a pod with $title", ({ installation, plu
 
   type Attached = Attaching & { readonly pod: PodNamespace; readonly containerId: string };
 
-  function attaching(containerId: string, more: object = {}): Attached {
+  function attaching(containerId: string, more: object = {}, granted = { bridge: "br0", parent: "up0" }): Attached {
     const ipam =
       installation === withNative
         ? { type: "host-local", ranges: [[{ subnet: "10.10.0.0/29" }]], dataDir: stage.leases }
         : { type: "ipam-host-local", ranges: [[{ subnet: "10.10.0.0/29" }]] };
     const wasm = {
       grants: {
-        "bridge-adapter": { log: {}, links: { bridges: ["br0"] }, delegation: { plugins: ["ipam-host-local"] }, firewall: {} },
-        macvlan: { log: {}, links: { parents: ["up0"] }, delegation: { plugins: ["ipam-host-local"] } },
+        "bridge-adapter": {
+          log: {},
+          links: { bridges: [granted.bridge] },
+          delegation: { plugins: ["ipam-host-local"] },
+          firewall: {},
+        },
+        macvlan: { log: {}, links: { parents: [granted.parent] }, delegation: { plugins: ["ipam-host-local"] } },
         "ipam-host-local": fullGrant(stage.leases),
       },
     };
@@ -106,6 +111,30 @@ describe.skipIf(unable).each(runnable)("a pod with $title", ({ installation, plu
     expect([answer.status, answer.stdout]).toEqual([0, ""]);
     expect(answer.stderr).toContain("is another network namespace");
     expect([linksOf(one), leases(stage.leases)]).toEqual([["eth0"], []]);
+  });
+
+  test("FI-26: an alternative name of the bridge or master serves, if the grant has the link's own name", async () => {
+    stage.node.exec(["ip", "link", "add", "br0", "type", "bridge"]);
+    // The native plugins know short ones only, and their CHECK none.
+    const isNative = installation === withNative;
+    const alternative = isNative ? "alternative" : "an-alternative-name";
+    const link = "bridge" in plugin ? "br0" : "up0";
+    expect(stage.node.exec(["ip", "link", "property", "add", "dev", link, "altname", alternative]).stderr).toBe("");
+    const named = "bridge" in plugin ? { bridge: alternative } : { master: alternative };
+    const one = attaching("one", named);
+    await stage.succeed("ADD", one);
+    if (!isNative) await stage.succeed("CHECK", one);
+    expect(linksOf(one)).toEqual(["eth0"]);
+    const master = stage.node.links().find(({ name }) => nodeLinks().includes(name))?.master;
+    expect(master).toBe("bridge" in plugin ? "br0" : undefined);
+    await stage.succeed("DEL", one);
+    expect([linksOf(one), leases(stage.leases), nodeLinks()]).toEqual([[], [], []]);
+    if (isNative) return;
+    // A grant for the alternative name alone is none for the link.
+    const refused = attaching("refused", named, { bridge: "an-*", parent: "an-*" });
+    const answer = await stage.call("ADD", refused);
+    expect(String(answer.json?.["msg"])).toContain(`"${alternative}" of the node (an alternative name of "${link}")`);
+    expect([linksOf(refused), leases(stage.leases)]).toEqual([[], []]);
   });
 
   test("FI-26: a failed ADD leaves the pod's earlier link alone, and names it", async () => {
