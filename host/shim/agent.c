@@ -34,6 +34,16 @@ static void lose_daemon(struct stream *stream, enum stream_end end) {
     search.due = in_ms(RECONNECT_MS);
 }
 
+/* The node's own file, because an agent makes links to its executable (nested-calls.c). It is in the first directory of CNI_PATH. */
+void become_agent_in(const char *root) {
+    char program[PATH_MAX];
+    const char *path = getenv("CNI_PATH") ?: "/opt/cni/bin";
+    snprintf(program, sizeof program, "%.*s/plexus", (int)strcspn(path, ":"), path);
+    if (chroot(root) == 0 && chdir("/") == 0) execve(program, (char *[]){program, "agent", NULL}, environ);
+    dprintf(STDERR_FILENO, "plexus agent: %s in %s cannot be executed: %s\n", program, root, strerror(errno));
+    _exit(1);
+}
+
 void stay_with_daemon(bool netlink_only) {
     if (netlink_only) forbid_plugins();
     if (netlink_only) setenv("PLEXUS_AGENT", "netlink-only", 1); /* tells the daemon */

@@ -254,7 +254,7 @@ const entries = {
     meaning:
       "A running pod's networks cannot be changed at the moment: the daemon lacks an agent, a configuration with the key hotPlug, or the time. It tries again.",
     remedy:
-      "Set the key hotPlug in Plexus' configuration; start plexus agent on the node without --netlink-only, with the directories of the runtime's CNI_PATH; see docs/how-to/run-the-agent.md.",
+      "Set the key hotPlug in Plexus' configuration; the chart's agent then executes plugins. Without the chart, start plexus agent on the node without --netlink-only, with the directories of the runtime's CNI_PATH; see docs/how-to/run-the-agent.md.",
   },
   NETWORK_FORBIDDEN: {
     cni: 7,

@@ -84,6 +84,7 @@ int unlinkat(int directory, const char *path, int flags) { return (int)CALL(SYS_
 int symlinkat(const char *target, int directory, const char *path) { return (int)CALL(SYS_symlinkat, target, directory, path); }
 long readlink(const char *path, char *text, size_t size) { return CALL(SYS_readlink, path, text, size); }
 int fchdir(int directory) { return (int)CALL(SYS_fchdir, directory); }
+int chroot(const char *path) { return (int)CALL(SYS_chroot, path); }
 int chdir(const char *path) { return (int)CALL(SYS_chdir, path); }
 long getdents64(int fd, void *entries, size_t size) { return CALL(SYS_getdents64, fd, entries, size); }
 
@@ -102,6 +103,7 @@ long sendto(int fd, const void *data, size_t size, int flags, const void *to, un
 long recvfrom(int fd, void *data, size_t size, int flags, void *from, unsigned *from_size) {
     return CALL(SYS_recvfrom, fd, data, size, flags, from, from_size);
 }
+int getsockopt(int fd, int level, int option, void *value, unsigned *size) { return (int)CALL(SYS_getsockopt, fd, level, option, value, size); }
 int setsockopt(int fd, int level, int option, const void *value, unsigned size) { return (int)CALL(SYS_setsockopt, fd, level, option, value, size); }
 int getsockopt(int fd, int level, int option, void *value, unsigned *size) { return (int)CALL(SYS_getsockopt, fd, level, option, value, size); }
 
