@@ -36,6 +36,7 @@ import { waitUntilReady } from "../plan/default-network-readiness.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
 import type { PluginOutput } from "./plugin-output.ts";
 import { podIdentity } from "./pod-identity.ts";
+import { linksOf } from "../pod-links/record-links.ts";
 import { status } from "../verbs/status.ts";
 import type { CallResources, DelegateRunner } from "../steps/call-resources.ts";
 import { chainRunner } from "../steps/chain-runner.ts";

@@ -103,7 +103,6 @@ long sendto(int fd, const void *data, size_t size, int flags, const void *to, un
 long recvfrom(int fd, void *data, size_t size, int flags, void *from, unsigned *from_size) {
     return CALL(SYS_recvfrom, fd, data, size, flags, from, from_size);
 }
-int getsockopt(int fd, int level, int option, void *value, unsigned *size) { return (int)CALL(SYS_getsockopt, fd, level, option, value, size); }
 int setsockopt(int fd, int level, int option, const void *value, unsigned size) { return (int)CALL(SYS_setsockopt, fd, level, option, value, size); }
 int getsockopt(int fd, int level, int option, void *value, unsigned *size) { return (int)CALL(SYS_getsockopt, fd, level, option, value, size); }
 
