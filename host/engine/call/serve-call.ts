@@ -168,7 +168,7 @@ async function lockFor(context: CallContext): Promise<Result<Release> | undefine
 
 async function addText(context: CallContext, deps: EngineDeps): Promise<Result<string>> {
   // Loaded by an ADD only: every other verb of a one-shot engine starts without the planner.
-  const [{ planCall }, { linksOf }] = await Promise.all([import("../plan/plan-call.ts"), import("../pod-links/record-links.ts")]);
+  const { planCall } = await import("../plan/plan-call.ts");
   // Sent together with the look-ups of plugins: each further send would wake the shim and the engine once more.
   const linksBefore = once(() => linksOf(context.shim, context.call.netns));
   const plan = await planCall(context, linksBefore);
