@@ -717,7 +717,7 @@ if [ "$CNI_COMMAND" = ADD ]; then echo '{"cniVersion":"1.0.0","ips":[{"address":
   };
 }
 
-/** Files of host-local that every call of a network changes. */
+/** Files of host-local that every call of a network changes, and the kept configuration: the last call's replaces it some seconds later. */
 function changesWithEveryCall(path: string): boolean {
-  return path.endsWith("/lock") || path.includes("last_reserved_ip");
+  return path.endsWith("/lock") || path.includes("last_reserved_ip") || path.includes("/configurations/");
 }
