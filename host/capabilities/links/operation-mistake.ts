@@ -15,7 +15,8 @@ const maxAlternativeNameLength = 127;
 /** The reason why the operation is malformed; undefined where it is well formed. */
 export function operationMistake(operation: LinksOperation): string | undefined {
   for (const { place, name, use } of linkUsesOf(operation)) {
-    const mistake = nameMistake(name, place === "host" && use !== "make");
+    // `ensure` may make the link, and a link's own name is short.
+    const mistake = nameMistake(name, place === "host" && use !== "make" && use !== "ensure");
     if (mistake !== undefined) return mistake;
   }
   return memberMistake(operation);
