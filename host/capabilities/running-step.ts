@@ -2,6 +2,7 @@
 
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
+import type { LinkIdentity } from "../../src/pod-link/link-identity.ts";
 import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
 import type { PoolSource } from "./leases/pools/pool-access.ts";
 import type { DryRun } from "./dry/dry-run.ts";
@@ -25,6 +26,8 @@ export interface RunningStep {
   readonly definition?: DefinitionName | undefined;
   /** In a GC: the containers whose leases may be freed; undefined: all of them. */
   readonly knownContainers?: ReadonlySet<string> | undefined;
+  /** In a DEL: the links of the pod that the ADD made; undefined: unknown. */
+  readonly ownLinks?: readonly LinkIdentity[] | undefined;
   /** Types of the plugins that called one another up to this step, the outermost first. The step's own type is not among them. */
   readonly callers: readonly string[];
   /** The grants for delegates of the step's type in this network. */

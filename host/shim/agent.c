@@ -6,6 +6,8 @@
 #include "run-directory.h"
 #include "run-plugin.h"
 
+#include <sys/mount.h>
+
 static void reach_daemon(struct watch *watch, UNUSED short revents) {
     static int logged_error; /* an error is logged once, until it changes */
     const char *mistake = load_policy();
@@ -34,6 +36,29 @@ static void lose_daemon(struct stream *stream, enum stream_end end) {
     stream_close(stream);
     engine_violation[0] = 0;
     search.due = in_ms(RECONNECT_MS);
+}
+
+/*
+ * Whether /proc shows this process under its own number. In a container the node's /proc has the node's numbers: plugins would find other processes
+ * in /proc/PID/task/TID/ns/net. Mounts the /proc of the container's process namespace then.
+ */
+static bool has_own_proc(void) {
+    char own[16], shown[16];
+    snprintf(own, sizeof own, "%d", getpid());
+    ssize_t size = readlink("/proc/self", shown, sizeof shown - 1);
+    if (size < 0) return true; /* no /proc at all */
+    shown[size] = 0;
+    return strcmp(own, shown) == 0 || mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+}
+
+/* The node's own file, because an agent makes links to its executable (nested-calls.c). It is in the first directory of CNI_PATH. */
+void become_agent_in(const char *root) {
+    char program[PATH_MAX];
+    const char *path = getenv("CNI_PATH") ?: "/opt/cni/bin";
+    snprintf(program, sizeof program, "%.*s/plexus", (int)strcspn(path, ":"), path);
+    if (chroot(root) == 0 && chdir("/") == 0 && has_own_proc()) execve(program, (char *[]){program, "agent", NULL}, environ);
+    dprintf(STDERR_FILENO, "plexus agent: %s in %s cannot be executed: %s\n", program, root, strerror(errno));
+    _exit(1);
 }
 
 void stay_with_daemon(bool netlink_only) {

@@ -10,4 +10,7 @@
  */
 void stay_with_daemon(bool netlink_only);
 
+/* Executes the agent of the node whose root directory this is: that agent, and the plugins that it executes, see the node's files. */
+_Noreturn void become_agent_in(const char *root);
+
 #endif

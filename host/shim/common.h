@@ -38,6 +38,10 @@
 #define MFD_NOEXEC_SEAL 8u
 #endif
 
+#ifndef SO_NETNS_COOKIE /* headers before Linux 5.14 */
+#define SO_NETNS_COOKIE 71
+#endif
+
 /* For a parameter that the callback's type requires and this callback ignores. */
 #define UNUSED __attribute__((unused))
 

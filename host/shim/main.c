@@ -136,6 +136,7 @@ int main(int argc, char **argv) {
     bool called = *(getenv("CNI_COMMAND") ?: "") != 0;
     is_agent = !called && argc >= 2 && strcmp(argv[1], "agent") == 0;
     bool netlink_only = is_agent && argc == 3 && strcmp(argv[2], "--netlink-only") == 0;
+    bool has_root = is_agent && argc == 4 && strcmp(argv[2], "--root") == 0;
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return 1;
     if (!called && !is_agent) { /* the about-text of the reference plugins */
@@ -143,10 +144,11 @@ int main(int argc, char **argv) {
                                "CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n");
         return 0;
     }
-    if (is_agent && argc > 2 && !netlink_only) {
-        dprintf(STDERR_FILENO, "plexus agent: %s is not an option; the only one is --netlink-only\n", argv[argc - 1]);
+    if (is_agent && argc > 2 && !netlink_only && !has_root) {
+        dprintf(STDERR_FILENO, "plexus agent: %s is not an option; they are --netlink-only and --root DIRECTORY\n", argv[argc - 1]);
         return 2;
     }
+    if (has_root) become_agent_in(argv[3]);
     close_from(3);
     struct watch signals = {.fd = open_signal_fd(), .events = POLLIN, .due = NEVER, .wake = handle_signal};
     struct watch input = {.fd = STDIN_FILENO, .events = POLLIN, .due = in_ms(STDIN_MS), .wake = read_stdin};

@@ -97,6 +97,18 @@ static int receive(int fd, uint32_t requests, int64_t due, bool netfilter, struc
     return lost;
 }
 
+/* Appends the cookie of the socket's network namespace. Kernels before Linux 5.14 have none. */
+static void append_cookie(int fd, struct buffer *reply) {
+    uint64_t cookie;
+    socklen_t size = sizeof cookie;
+    if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) != 0) return;
+    struct {
+        struct nlmsghdr header;
+        uint32_t low, high;
+    } note = {.header = {.nlmsg_len = sizeof note, .nlmsg_type = NLMSG_NOOP, .nlmsg_pid = NETLINK_COOKIE_PID}, .low = (uint32_t)cookie, .high = (uint32_t)(cookie >> 32)};
+    buffer_append(reply, &note, sizeof note);
+}
+
 /* Discards late answers to an earlier effect. */
 static void drain(int fd) {
     char byte;
@@ -112,6 +124,7 @@ void use_netlink(int fd, const struct message *netlink, struct done *done) {
     if (netlink_keeps_open(fd)) drain(fd);
     done->begun = ready && send(fd, netlink->in.data, netlink->in.size, 0) == (ssize_t)netlink->in.size;
     done->error = done->begun ? receive(fd, count_messages(netlink->in, false), due, netlink->protocol == NETLINK_NETFILTER, &done->out) : refused != 0 ? refused : errno;
+    if (done->error == 0 && netlink->path.size > 0 && netlink->protocol == NETLINK_ROUTE) append_cookie(fd, &done->out);
     close(second); /* -1 where there is none: harmless */
     if (second >= 0 && refused == 0) close(NETLINK_SECOND_FD);
     if (done->error != 0 && netlink_keeps_open(fd)) kept_socket = -1;

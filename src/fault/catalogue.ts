@@ -254,7 +254,7 @@ const entries = {
     meaning:
       "A running pod's networks cannot be changed at the moment: the daemon lacks an agent, a configuration with the key hotPlug, or the time. It tries again.",
     remedy:
-      "Set the key hotPlug in Plexus' configuration; start plexus agent on the node without --netlink-only, with the directories of the runtime's CNI_PATH; see docs/how-to/run-the-agent.md.",
+      "Set the key hotPlug in Plexus' configuration; the chart's agent then executes plugins. Without the chart, start plexus agent on the node without --netlink-only, with the directories of the runtime's CNI_PATH; see docs/how-to/run-the-agent.md.",
   },
   NETWORK_FORBIDDEN: {
     cni: 7,
@@ -646,6 +646,12 @@ const entries = {
     actor: "administrator",
     meaning: "Links or routes of a network namespace could not be read or changed.",
     remedy: "Read the kernel's reason; compare with the output of ip link and ip route in the namespace named.",
+  },
+  LINK_KEPT: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "A DEL found the attachment's link under another name, and the link can't be removed.",
+    remedy: "Give the link its name back, or remove it; the attachment and its addresses stay until then.",
   },
   FIREWALL_FAILED: {
     cni: 5,

@@ -1,6 +1,6 @@
 // Decides whether an agent can see the runtime's network namespaces. An agent that sees another directory than the runtime's (a
 // container without that mount) finds every namespace gone. So "gone" counts only after the agent has seen that namespace
-// earlier, or another one of the runtime in the same directory. An agent without the runtime's mounts still sees its files, which
+// earlier, or another one of the runtime in the same directory, be it that of a call that is served. An agent without the runtime's mounts still sees its files, which
 // are not namespaces but not gone either.
 
 import type { Seen } from "./judge-entry.ts";
@@ -28,8 +28,12 @@ export class Sight {
   /** Directories in which this agent has seen a network namespace that the runtime named. */
   readonly #directories = new Set<string>();
 
-  /** Records one look at all entries; `nowMs` of a monotonic clock. Answers the known facts of each look, in the same order. */
-  look(looks: readonly Look[], nowMs: number): readonly Known[] {
+  /**
+   * Records one look at all entries; `nowMs` of a monotonic clock. `served`: directories in which the agent has seen the namespace of a served call.
+   * Answers the known facts of each look, in the same order.
+   */
+  look(looks: readonly Look[], nowMs: number, served: ReadonlySet<string> = new Set()): readonly Known[] {
+    for (const directory of served) this.#directories.add(directory);
     const gone = new Set(looks.flatMap(({ id, seen }) => (seen === "gone" ? [id] : [])));
     for (const id of this.#goneSinceMs.keys()) if (!gone.has(id)) this.#goneSinceMs.delete(id);
     for (const id of gone) if (!this.#goneSinceMs.has(id)) this.#goneSinceMs.set(id, nowMs);
@@ -41,6 +45,7 @@ export class Sight {
   }
 }
 
-function directoryOf(path: string): string {
+/** The directory of a path, with the slash at its end. */
+export function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }

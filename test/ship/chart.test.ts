@@ -388,7 +388,24 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       ];
       expect(privileges.length).toBeGreaterThan(8);
       expect(privileges.filter((item) => !hasReason(item))).toEqual([]);
-      expect(hasReason("SYS_ADMIN")).toBe(false);
+      expect(hasReason("SYS_PTRACE")).toBe(false);
+    });
+
+    test("FI-18: config.hotPlug gives the agent the node's files and what entering a pod needs, and no other container anything", () => {
+      const plugging = podOf(render("--set", "config.hotPlug=true"));
+      const agent = containerOf(plugging, "agent");
+      expect(agent.command).toEqual(["/opt/plexus/cni/plexus", "agent", "--root", "/host"]);
+      expect(agent.securityContext.capabilities).toEqual({
+        drop: ["ALL"],
+        add: ["NET_ADMIN", "NET_RAW", "SYS_CHROOT", "SYS_ADMIN"],
+      });
+      expect(agent.volumeMounts).toEqual([{ name: "root", mountPath: "/host", mountPropagation: "HostToContainer" }]);
+      expect(plugging.volumes.find(({ name }) => name === "root")).toMatchObject({ hostPath: { path: "/", type: "Directory" } });
+      const [others, before] = [plugging, pod].map(({ initContainers, containers: all }) =>
+        [...initContainers, ...all].filter(({ name }) => name !== "agent"),
+      );
+      expect(others).toEqual(before);
+      expect(plugging.hostPID).toBe(undefined);
     });
 
     test("give a token to plexusd only, for an hour, bound to the pod", () => {

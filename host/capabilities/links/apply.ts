@@ -8,7 +8,8 @@ import { addressesRequest } from "../../system/netlink/address.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
 import { LinkTransaction } from "./link-transaction.ts";
 import { changeLink, changePort, changePortVlans, deleteLink, enableForwarding, setInterface } from "./change-links.ts";
-import { checkOperations } from "./check-operations.ts";
+import { checkedWithAliases, checkOperations } from "./check-operations.ts";
+import type { LinkAliases } from "./link-aliases.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { addAddress, addNeighbour, addRoute, deleteAddress, deleteNeighbour, deleteRoute, ensureAddress } from "./layer3.ts";
 import { linkAnswer } from "./link-answer.ts";
@@ -32,17 +33,17 @@ export type LinkShim = Pick<Shim, "netlink" | "sysctl" | "tap">;
  * NETLINK_FAILED with all changes undone, and the details name those that could not be. `clock`: monotonic milliseconds.
  */
 export async function apply(
-  scope: LinkScope,
+  scope: LinkScope & { readonly aliases: LinkAliases },
   shim: LinkShim,
   clock: () => number,
   operations: readonly LinksOperation[],
 ): Promise<Result<readonly LinksLink[]>> {
-  const used = checkOperations(scope, operations);
-  if (!used.ok) return used;
   const podNetns = scope.attachment?.netns ?? "";
   const namespaces = new Namespaces(shim, podNetns);
+  const used = await checkedWithAliases(scope, namespaces, hostNamesOf(operations), () => checkOperations(scope, operations));
+  if (!used.ok) return used;
   const effects = new EffectQueue(namespaces);
-  const transaction = new LinkTransaction(scope, namespaces, effects, new Settings(shim, podNetns));
+  const transaction = new LinkTransaction(scope, namespaces, effects, new Settings(shim, podNetns), scope.aliases);
   const bridges = [...used.value.host].flatMap(([name, uses]) =>
     uses.some(({ use }) => use === "ensure" || use === "master") ? [name] : [],
   );
@@ -82,6 +83,7 @@ async function applyAll(
       effects,
       links.answered(),
       (place, index) => links.all().find((link) => link.place === place && link.index === index)?.state,
+      transaction.aliases,
     );
   for (const [number, operation] of operations.entries()) {
     transaction.begin(operationText(number, operation.tag));
@@ -158,6 +160,12 @@ async function applyOne(transaction: LinkTransaction, operation: LinksOperation,
     default:
       return operation satisfies never;
   }
+}
+
+/** The node's links that operations use and do not make. */
+function hostNamesOf(operations: readonly LinksOperation[]): readonly string[] {
+  const uses = operations.flatMap(linkUsesOf).filter(({ place, use }) => place === "host" && use !== "make");
+  return [...new Set(uses.map(({ name }) => name))];
 }
 
 /** The bridge of the first `ensure-address`. Its addresses are read with the links, which saves a message, if its index is known from an earlier apply. */

@@ -101,15 +101,18 @@ function ifPresent<T>(member: unknown, value: T): T | undefined {
   return member === undefined ? undefined : value;
 }
 
-/** Removes a link. A link or a pod namespace that does not exist is no fault. */
+/** Removes a link. A link or a pod namespace that does not exist is no fault, and neither is a link of the pod that the ADD did not make. */
 export function deleteLink(transaction: LinkTransaction, { place, name }: LinksLinkName): Result<void> {
   const known = transaction.links.find(place, name);
   if (place === "host" && known === undefined) return ok(undefined);
+  const ownLinks = place === "pod" && known?.isNew !== true ? transaction.scope.attachment?.ownLinks : undefined;
+  const own = ownLinks?.find((link) => link.name === name);
+  if (ownLinks !== undefined && own === undefined) return ok(undefined);
   const action = `removing ${linkText(place, name)}`;
   const undo: readonly Undo[] = [{ run: () => Promise.resolve("a removed link cannot be made again"), action }];
   transaction.effects.send(place, {
-    // In the pod the message has the link's name, so that the link need not be read first.
-    request: linkRemoval(known?.index ?? name),
+    // Without a record of the ADD the message has the link's name, so that the link need not be read first.
+    request: linkRemoval(own?.index ?? known?.index ?? name),
     action,
     ignoredErrnos: [ENODEV],
     ignoresMissingNamespace: true,
@@ -186,7 +189,7 @@ export function setInterface(
   const { place, index, isNew, state } = link.value;
   const id = family === "ipv4" ? inetSettingIds.get(name) : undefined;
   if (id === undefined) {
-    transaction.set(link.value, `net/ipv6/conf/${linkName.name}/${name}`, value, required ? "fault" : "ignored");
+    transaction.set(link.value, `net/ipv6/conf/${state?.name ?? linkName.name}/${name}`, value, required ? "fault" : "ignored");
     return ok(undefined);
   }
   const action = `setting net.ipv4.conf.${linkName.name}.${name} to ${value}`;

@@ -5,6 +5,8 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { LinksLinkName, LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { type LinkUse, linkUsesOf, type Use, nodeUseRules } from "./link-uses.ts";
 import { denied, linkText, type LinkScope, mayBeMadeInPod, misused, operationText, rolesByName } from "./link-scope.ts";
+import { type LinkAliases, learnAliases } from "./link-aliases.ts";
+import type { Namespaces } from "./namespaces.ts";
 import { networkOutsideGrant, ungrantedNodeAddress } from "./networks.ts";
 import { nameMistake, operationMistake } from "./operation-mistake.ts";
 
@@ -64,13 +66,28 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
   return ok({ host, pod });
 }
 
+/**
+ * Runs a check. If the grant refuses a name, the check runs once more with the alternative names of the node's links: the grant counts for a link's own
+ * name.
+ */
+export async function checkedWithAliases(
+  { aliases }: { readonly aliases: LinkAliases },
+  namespaces: Namespaces,
+  hostNames: readonly string[],
+  check: () => Result<UsedLinks>,
+): Promise<Result<UsedLinks>> {
+  const checked = check();
+  if (checked.ok || checked.fault.kind !== "NOT_GRANTED") return checked;
+  return (await learnAliases(namespaces, aliases, hostNames)) ? check() : checked;
+}
+
 /** As `checkOperations`, for links that are only read. */
 export function checkNames(scope: LinkScope, names: readonly LinksLinkName[]): Result<UsedLinks> {
   if (names.length > maxOperations) return failed(misused(`${names.length} links exceed the maximum of ${maxOperations}`));
   const host = new Map<string, Usage[]>();
   const pod = new Set<string>();
   for (const { place, name } of names) {
-    const mistake = nameMistake(name);
+    const mistake = nameMistake(name, place === "host");
     if (mistake !== undefined) return failed(misused(`read: ${mistake}`));
     const allowed = checkExistingLink(scope, "read", { place, name, use: "read" });
     if (!allowed.ok) return allowed;

@@ -8,10 +8,11 @@ import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts"
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { EffectQueue } from "./effect-queue.ts";
+import type { LinkAliases } from "./link-aliases.ts";
 import { namespaceId } from "./verify-links.ts";
 import { ENODEV, EOPNOTSUPP } from "../../system/errno.ts";
 
-/** A link's current state. Names of other links are undefined where those are in neither of the two namespaces. */
+/** A link's current state. Names of the node's links are those under which the delegate knows them. Names of other links are undefined where those are in neither of the two namespaces. */
 export interface LinkDetails {
   readonly place: LinksPlace;
   readonly state: LinkState;
@@ -38,6 +39,7 @@ export async function readDetails(
   effects: EffectQueue,
   links: readonly LinkReference[],
   known: FindLink,
+  aliases: LinkAliases,
 ): Promise<readonly LinkDetails[]> {
   const requested = new Map<
     LinkReference,
@@ -64,7 +66,17 @@ export async function readDetails(
     const dump = await requested.get(link)?.addresses;
     found.push({ place: link.place, state, addresses: dump === undefined ? [] : addressesOf(dump, state.index) });
   }
-  return withNamesAndVlans(effects, found, known);
+  const details = await withNamesAndVlans(effects, found, known);
+  return details.map((each) => (each.place === "host" ? underKnownNames(each, aliases) : each));
+}
+
+function underKnownNames(details: LinkDetails, aliases: LinkAliases): LinkDetails {
+  const { state, master } = details;
+  return {
+    ...details,
+    state: { ...state, name: aliases.shownAs(state.name) },
+    master: master === undefined ? undefined : aliases.shownAs(master),
+  };
 }
 
 function read(effects: EffectQueue, place: LinksPlace, index: number): Promise<NetlinkAnswer | undefined> {

@@ -5,6 +5,7 @@ import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import { type Denied, notGranted } from "../../../src/configuration/not-granted.ts";
 import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
+import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { misuseOf } from "../outcome.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
@@ -17,6 +18,8 @@ export interface LinkScope {
   readonly verb: Verb;
   /** Undefined for verbs without an attachment (GC, STATUS). */
   readonly attachment: PodSide | undefined;
+  /** The alternative names that the delegate has used; undefined: none is known. */
+  readonly aliases?: { readonly realOf: (name: string) => string } | undefined;
 }
 
 /** The pod's end of the attachment. */
@@ -24,6 +27,8 @@ export interface PodSide {
   readonly ifname: string;
   /** Path of the pod's network namespace (CNI_NETNS); empty where it does not exist. */
   readonly netns: string;
+  /** In a DEL: the links of the pod that the ADD made, of which these alone may be removed; undefined: unknown, so that names decide. */
+  readonly ownLinks?: readonly LinkIdentity[] | undefined;
 }
 
 /** The role in which a delegate uses a link of the node. */
@@ -52,7 +57,7 @@ export type GrantKey =
   | "forwarding";
 
 /** The name of a VLAN gateway: `<bridge>.<id>`. */
-const GATEWAY = /^(.+)\.(\d{1,4})$/u;
+export const GATEWAY = /^(.+)\.(\d{1,4})$/u;
 
 /** Whether a pattern of the list matches the name. */
 export function isListed(patterns: readonly string[] | undefined, name: string): boolean {
@@ -60,7 +65,8 @@ export function isListed(patterns: readonly string[] | undefined, name: string):
 }
 
 /** The roles that the grant gives to a name on the node, regardless of the link's kind. Never `attachment`: that role does not depend on the name. */
-export function rolesByName({ grant }: LinkScope, name: string): ReadonlySet<Role> {
+export function rolesByName({ grant, aliases }: LinkScope, usedName: string): ReadonlySet<Role> {
+  const name = aliases?.realOf(usedName) ?? usedName;
   const bridge = GATEWAY.exec(name)?.[1];
   const roles: (Role | false)[] = [
     isListed(grant.bridges, name) && "bridge",
@@ -85,6 +91,12 @@ export function denied(scope: LinkScope, key: GrantKey, request: string): Fault 
 
 /** Fault: CAPABILITY_MISUSED, for a request that the contract of `links` forbids. */
 export const misused = misuseOf("links");
+
+/** A link of the node for messages, with its own name if the delegate used an alternative one. */
+export function nodeLinkText({ aliases }: Pick<LinkScope, "aliases">, name: string): string {
+  const real = aliases?.realOf(name) ?? name;
+  return real === name ? linkText("host", name) : `${linkText("host", name)} (an alternative name of ${quote(real, 40)})`;
+}
 
 /** A link for messages, its name quoted: `link "eth0" of the pod`. */
 export function linkText(place: LinksPlace, name: string): string {

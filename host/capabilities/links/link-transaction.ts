@@ -11,6 +11,7 @@ import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message
 import type { LinksLinkName, LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { EffectQueue, Undo } from "./effect-queue.ts";
 import { type KnownLink, KnownLinks } from "./known-links.ts";
+import type { LinkAliases } from "./link-aliases.ts";
 import { type LinkScope, linkText } from "./link-scope.ts";
 import { isGone, type Namespaces, refusalText } from "./namespaces.ts";
 import type { Setting, SettingOutcome, Settings } from "./settings.ts";
@@ -25,6 +26,7 @@ export class LinkTransaction {
   readonly namespaces: Namespaces;
   readonly effects: EffectQueue;
   readonly settings: Settings;
+  readonly aliases: LinkAliases;
   readonly links = new KnownLinks();
   /** Addresses by place and link, as far as they were read. */
   readonly addresses = new Map<string, readonly AddressState[]>();
@@ -33,7 +35,8 @@ export class LinkTransaction {
   /** The current operation as faults name it: `operation 1 (add-route)`. */
   label = "";
 
-  constructor(scope: LinkScope, namespaces: Namespaces, effects: EffectQueue, settings: Settings) {
+  constructor(scope: LinkScope, namespaces: Namespaces, effects: EffectQueue, settings: Settings, aliases: LinkAliases) {
+    this.aliases = aliases;
     this.scope = scope;
     this.namespaces = namespaces;
     this.effects = effects;
@@ -139,6 +142,8 @@ export class LinkTransaction {
       readonly in?: LinksPlace;
       readonly mac?: string | undefined;
       readonly existing?: "allowed";
+      /** The other end of a veth. The kernel does not say which of the two names is taken. */
+      readonly otherEnd?: { readonly place: LinksPlace; readonly name: string };
       readonly undo?: (index: number) => readonly Undo[];
       /** As in `Undo`. */
       readonly shared?: string;
@@ -149,13 +154,15 @@ export class LinkTransaction {
     const answering = this.effects.send(place, {
       request,
       action,
-      ignoredErrnos: options.existing === "allowed" ? [EEXIST] : [],
+      ignoredErrnos: options.existing === "allowed" || options.otherEnd !== undefined ? [EEXIST] : [],
       usesSecondNamespace: place === "host",
       undo: (answer) => this.#undosOfMake(home, name, answer, options),
     });
     if (!(await this.effects.flush())) return this.failed();
     const answer = await answering;
-    if (answer?.errno === EEXIST) return ok(undefined);
+    if (answer?.errno === EEXIST && options.existing === "allowed") return ok(undefined);
+    if (answer?.errno === EEXIST)
+      return this.#nameTaken([...(options.otherEnd ? [options.otherEnd] : []), { place: home, name }], answer);
     // An echo counts only in the link's own namespace. Kernels before 6.2 send none.
     const echoed = answer?.messages.flatMap((message) => linkStateIn(message) ?? []).find((state) => state.name === name);
     if (echoed !== undefined && home === place) return ok(echoed);
@@ -165,6 +172,19 @@ export class LinkTransaction {
     return state === undefined
       ? failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: the new link no longer exists`))
       : ok(state);
+  }
+
+  /** The fault of a link that could not be made, because one of its ends has the name of an existing link. */
+  async #nameTaken(ends: readonly LinksLinkName[], answer: NetlinkAnswer): Promise<Result<never>> {
+    let taken = ends.at(-1);
+    for (const end of ends) {
+      const { answers } = await this.namespaces.exchange(end.place, [linkRequest(end.name)]);
+      if (answers[0]?.errno !== 0) continue;
+      taken = end;
+      break;
+    }
+    const action = `making ${taken === undefined ? "a link" : linkText(taken.place, taken.name)}`;
+    return failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: ${refusalText(answer)}`));
   }
 
   #undosOfMake(

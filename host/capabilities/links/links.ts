@@ -3,6 +3,7 @@
 import type { LinksCapability } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { type Deferred, witOutcome } from "../outcome.ts";
 import { apply, type LinkShim } from "./apply.ts";
+import { LinkAliases } from "./link-aliases.ts";
 import type { LinkScope } from "./link-scope.ts";
 import { defaultLink, neighbours, read, routes } from "./read.ts";
 
@@ -10,7 +11,8 @@ import { defaultLink, neighbours, read, routes } from "./read.ts";
 export type Links = Deferred<LinksCapability>;
 
 /** The capability for the delegate of one call. `clock`: monotonic milliseconds. */
-export function linksFor(scope: LinkScope, shim: LinkShim, clock: () => number): Links {
+export function linksFor(granted: LinkScope, shim: LinkShim, clock: () => number): Links {
+  const scope = { ...granted, aliases: new LinkAliases() };
   return {
     apply: async (operations) => witOutcome(await apply(scope, shim, clock, operations)),
     read: async (names) => witOutcome(await read(scope, shim, names)),

@@ -89,7 +89,7 @@ async function setUp(transaction: LinkTransaction, link: KnownLink): Promise<Res
 /** Makes the node ignore IPv6 router advertisements on the link: no pod may add routes or addresses to the node. */
 export function refuseRouterAdvertisements(transaction: LinkTransaction, link: KnownLink): void {
   if (link.state !== undefined && acceptRa(link.state) === 0) return;
-  transaction.set(link, `net/ipv6/conf/${link.name}/accept_ra`, "0", "ignored");
+  transaction.set(link, `net/ipv6/conf/${link.state?.name ?? link.name}/accept_ra`, "0", "ignored");
 }
 
 async function readBridge(transaction: LinkTransaction, name: string): Promise<Result<LinkState>> {

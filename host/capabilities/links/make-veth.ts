@@ -28,7 +28,7 @@ export async function addVeth(transaction: LinkTransaction, veth: LinksVeth): Pr
     farIn: "second namespace",
     queues: transaction.scope.grant.vethQueues,
   });
-  const made = await transaction.make("host", hostName, request, { mac: hostMac });
+  const made = await transaction.make("host", hostName, request, { mac: hostMac, otherEnd: { place: "pod", name } });
   if (!made.ok) return made;
   const { index = 0, link = 0 } = made.value ?? {};
   const host = { place: "host", name: hostName, index, state: made.value, isNew: true } as const;

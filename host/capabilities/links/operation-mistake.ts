@@ -14,15 +14,20 @@ const maxAlternativeNameLength = 127;
 
 /** The reason why the operation is malformed; undefined where it is well formed. */
 export function operationMistake(operation: LinksOperation): string | undefined {
-  for (const { name } of linkUsesOf(operation)) {
-    const mistake = nameMistake(name);
+  for (const { place, name, use } of linkUsesOf(operation)) {
+    // `ensure` may make the link, and a link's own name is short.
+    const mistake = nameMistake(name, place === "host" && use !== "make" && use !== "ensure");
     if (mistake !== undefined) return mistake;
   }
   return memberMistake(operation);
 }
 
-/** The reason why the name cannot be an interface's; undefined where it can. Only printable ASCII is accepted. */
-export function nameMistake(name: string): string | undefined {
+/**
+ * The reason why the name cannot be an interface's; undefined where it can. Only printable ASCII is accepted. `mayBeAlternative`: it may be the
+ * alternative name of an existing link, which may be longer.
+ */
+export function nameMistake(name: string, mayBeAlternative: boolean): string | undefined {
+  if (mayBeAlternative && alternativeNameMistake(name) === undefined) return undefined;
   const checked = checkInterfaceName(name);
   if (!checked.ok) return checked.fault.msg;
   return /^[!-~]+$/u.test(name) ? undefined : "interface name contains a character that is not printable ASCII";

@@ -12,7 +12,8 @@ import { nextHopsOf } from "../../system/netlink/next-hops.ts";
 import { MAIN_TABLE, type Route as KernelRoute, routeIn, routesRequest } from "../../system/netlink/route.ts";
 import type { LinksLink, LinksLinkName, LinksNeighbour, LinksPlace, Route } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { LinkShim } from "./apply.ts";
-import { checkNames } from "./check-operations.ts";
+import { checkedWithAliases, checkNames } from "./check-operations.ts";
+import type { LinkAliases } from "./link-aliases.ts";
 import { linkAnswer } from "./link-answer.ts";
 import { denied, isListed, linkText, type LinkScope, misused } from "./link-scope.ts";
 import { isGone, Namespaces, refusalText } from "./namespaces.ts";
@@ -32,7 +33,7 @@ const TABLE_LOCAL = 255;
 
 /** The existing links among `names`, in the same order. A namespace that does not exist has no links. */
 export async function read(
-  scope: LinkScope,
+  scope: AliasedScope,
   shim: LinkShim,
   names: readonly LinksLinkName[],
 ): Promise<Result<readonly LinksLink[]>> {
@@ -41,13 +42,13 @@ export async function read(
   if (!existing.ok) return existing;
   const effects = new EffectQueue(namespaces);
   effects.begin("read");
-  const details = await readDetails(effects, existing.value, () => undefined);
+  const details = await readDetails(effects, existing.value, () => undefined, scope.aliases);
   return effects.failure === undefined ? ok(details.map(linkAnswer)) : failed(effects.failure);
 }
 
 /** The unicast routes over a link, or all of the pod's, except those of the table `local`. */
 export async function routes(
-  scope: LinkScope,
+  scope: AliasedScope,
   shim: LinkShim,
   link: LinksLinkName | undefined,
 ): Promise<Result<readonly Route[]>> {
@@ -85,7 +86,7 @@ function routesOver(route: KernelRoute, link: number | undefined): readonly Rout
 }
 
 /** The name of the default route's link, IPv4 before IPv6. Fault: NOT_GRANTED for a link of the node that is not a granted parent. */
-export async function defaultLink(scope: LinkScope, shim: LinkShim, place: LinksPlace): Promise<Result<string | undefined>> {
+export async function defaultLink(scope: AliasedScope, shim: LinkShim, place: LinksPlace): Promise<Result<string | undefined>> {
   if (place === "pod" && scope.attachment === undefined) return failed(misused(`default-link: a ${scope.verb} call has no pod`));
   const namespaces = namespacesOf(scope, shim);
   for (const family of [4, 6] as const) {
@@ -108,7 +109,7 @@ export async function defaultLink(scope: LinkScope, shim: LinkShim, place: Links
 
 /** The link's permanent neighbours, and the addresses that it answers for (proxy ARP, proxy NDP). */
 export async function neighbours(
-  scope: LinkScope,
+  scope: AliasedScope,
   shim: LinkShim,
   link: LinksLinkName,
 ): Promise<Result<readonly LinksNeighbour[]>> {
@@ -128,17 +129,18 @@ export async function neighbours(
   return ok(all);
 }
 
-function namespacesOf(scope: LinkScope, shim: LinkShim): Namespaces {
+function namespacesOf(scope: AliasedScope, shim: LinkShim): Namespaces {
   return new Namespaces(shim, scope.attachment?.netns ?? "");
 }
 
 /** The existing links among `names`. Fault: NOT_GRANTED for one that may not be read. */
 async function find(
-  scope: LinkScope,
+  scope: AliasedScope,
   namespaces: Namespaces,
   names: readonly LinksLinkName[],
 ): Promise<Result<readonly LinkReference[]>> {
-  const used = checkNames(scope, names);
+  const hostNames = names.flatMap(({ place, name }) => (place === "host" ? [name] : []));
+  const used = await checkedWithAliases(scope, namespaces, hostNames, () => checkNames(scope, names));
   if (!used.ok) return used;
   const links = await readUsedLinks(namespaces, scope, used.value);
   if (!links.ok) return links;
@@ -151,7 +153,12 @@ async function find(
 }
 
 /** The index of a link. `request` names the request for faults. */
-async function findOne(scope: LinkScope, namespaces: Namespaces, link: LinksLinkName, request: string): Promise<Result<number>> {
+async function findOne(
+  scope: AliasedScope,
+  namespaces: Namespaces,
+  link: LinksLinkName,
+  request: string,
+): Promise<Result<number>> {
   const links = await find(scope, namespaces, [link]);
   if (!links.ok) return links;
   const [found] = links.value;
@@ -176,5 +183,8 @@ async function dump(
     if (!answer.interrupted || tries === maxDumps) return ok(answer);
   }
 }
+
+/** The scope of a call, with the alternative names that it has used. */
+type AliasedScope = LinkScope & { readonly aliases: LinkAliases };
 
 const emptyDump: NetlinkAnswer = { messages: [], errno: 0, errorText: "", offset: undefined, interrupted: false };

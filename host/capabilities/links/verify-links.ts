@@ -9,7 +9,8 @@ import { Attributes } from "../../system/netlink/attributes.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message.ts";
 import type { UsedLinks, Usage } from "./check-operations.ts";
 import { nodeUseRules, type Use } from "./link-uses.ts";
-import { denied, isListed, linkText, type LinkScope, type Role, rolesByName } from "./link-scope.ts";
+import type { LinkAliases } from "./link-aliases.ts";
+import { denied, isListed, type LinkScope, nodeLinkText, type Role, rolesByName } from "./link-scope.ts";
 import { isGone, type Namespaces } from "./namespaces.ts";
 
 /** Existing links by name. */
@@ -29,10 +30,11 @@ const RTGENMSG = 4;
  */
 export async function readUsedLinks(
   namespaces: Namespaces,
-  scope: LinkScope,
+  scope: LinkScope & { readonly aliases: LinkAliases },
   used: UsedLinks,
   furtherRequests: readonly NetlinkRequest[] = [],
 ): Promise<Result<VerifiedLinks>> {
+  const { aliases } = scope;
   // A link that the grant does not name can only be the node's end of the attachment's veth. The pod's end identifies that one.
   const needsPodEnd =
     [...used.host].some(([name, usages]) => needsAttachmentRole(scope, name, usages)) && namespaces.podNetns !== "";
@@ -49,7 +51,7 @@ export async function readUsedLinks(
     if (each !== undefined && each.errno !== 0 && !isGone(each)) return failed(namespaces.unreachable(each.errno));
   }
   const answers = onHost?.answers ?? [];
-  const host = states([...used.host.keys()], answers);
+  const host = states([...used.host.keys()], answers, aliases);
   const pod = states(podNames, inPod?.answers ?? []);
   const podId = needsPodEnd ? namespaceId(answers[hostRequests.length]) : undefined;
   const podEnd = ifname === undefined ? undefined : pod.get(ifname);
@@ -93,10 +95,20 @@ function needsAttachmentRole(scope: LinkScope, name: string, usages: readonly Us
   );
 }
 
-function states(names: readonly string[], answers: readonly (NetlinkAnswer | undefined)[]): ReadonlyMap<string, LinkState> {
+/** The states by the names in the requests. `aliases`: learns the alternative names; without it such a name is no link. */
+function states(
+  names: readonly string[],
+  answers: readonly (NetlinkAnswer | undefined)[],
+  aliases?: LinkAliases,
+): ReadonlyMap<string, LinkState> {
   const found = names.map((name, index) => [name, answers[index]?.messages.map(linkStateIn)[0]] as const);
-  // The kernel also finds links by their alternative names. Such a link is not the one that the operation names.
-  return new Map(found.flatMap(([name, state]) => (state?.name === name ? [[name, state] as const] : [])));
+  return new Map(
+    found.flatMap(([name, state]) => {
+      if (state === undefined) return [];
+      aliases?.learn(name, state);
+      return state.name === name || aliases?.realOf(name) === state.name ? [[name, state] as const] : [];
+    }),
+  );
 }
 
 function isPortOfGranted({ grant }: LinkScope, { master }: LinkState, host: ReadonlyMap<string, LinkState>): boolean {
@@ -121,7 +133,7 @@ function refusalOf(
     const { roles: allowed, key } = nodeUseRules[use];
     if (allowed.some((role) => roles.has(role) && (role !== "uplink" || use !== "vlans" || facts.isPort))) continue;
     const kind = link.kind === "" ? "a device" : `a ${link.kind}`;
-    return denied(scope, key, `${label}: ${linkText("host", name)}, which is ${kind} and not ${roleText(use, allowed)},`);
+    return denied(scope, key, `${label}: ${nodeLinkText(scope, name)}, which is ${kind} and not ${roleText(use, allowed)},`);
   }
   return undefined;
 }

@@ -5,6 +5,7 @@ import type { DefinitionName } from "../../../src/configuration/definition-polic
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../../src/json/document.ts";
+import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import type { DeviceAllocation } from "../../../src/npwg/device-id.ts";
 import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
 import type { ResultCache } from "../../store/cache/result-cache.ts";
@@ -29,6 +30,10 @@ export interface ChainIdentity {
   readonly definition?: DefinitionName | undefined;
   /** In a GC: the containers whose leases may be freed; undefined: all of them. */
   readonly knownContainers?: ReadonlySet<string> | undefined;
+  /** In a DEL: the links of the pod that the ADD made, of which steps may remove these alone; undefined: unknown, so that names decide. */
+  readonly ownLinks?: readonly LinkIdentity[] | undefined;
+  /** ADD: the pod had a link with the interface name before. The undo of a step then gets no CNI_NETNS: it would remove that link. */
+  readonly isNameTaken?: boolean | undefined;
   /** ADD: receives each step that a rule passes over, before the next step runs. */
   readonly onPassedOver?: ((step: PassedOverStep) => void) | undefined;
 }

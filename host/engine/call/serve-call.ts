@@ -36,6 +36,7 @@ import { waitUntilReady } from "../plan/default-network-readiness.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
 import type { PluginOutput } from "./plugin-output.ts";
 import { podIdentity } from "./pod-identity.ts";
+import { linksOf } from "../pod-links/record-links.ts";
 import { status } from "../verbs/status.ts";
 import type { CallResources, DelegateRunner } from "../steps/call-resources.ts";
 import { chainRunner } from "../steps/chain-runner.ts";
@@ -168,12 +169,16 @@ async function lockFor(context: CallContext): Promise<Result<Release> | undefine
 async function addText(context: CallContext, deps: EngineDeps): Promise<Result<string>> {
   // Loaded by an ADD only: every other verb of a one-shot engine starts without the planner.
   const { planCall } = await import("../plan/plan-call.ts");
-  const plan = await planCall(context);
+  // Sent together with the look-ups of plugins: each further send would wake the shim and the engine once more.
+  const linksBefore = once(() => linksOf(context.shim, context.call.netns));
+  const plan = await planCall(context, linksBefore);
   if (!plan.ok) return plan;
   const required = requirePlugins(context, deps.delegates, plan.value.attachments);
   // `add` awaits `required` and so handles its rejection. This handler only prevents an unhandled rejection until then.
   required.catch(() => undefined);
-  const added = await add(context, plan.value, required);
+  const before = linksBefore();
+  before.catch(() => undefined);
+  const added = await add(context, plan.value, required, before);
   return added.ok ? ok(added.value.text) : added;
 }
 
@@ -222,8 +227,8 @@ export function contextOf(
     plugins,
     shim: deps.shim,
     runStep(chain, maxMs = Infinity) {
-      const { network, ifname, definition, knownContainers } = chain;
-      chains.push({ network, ifname, definition, knownContainers });
+      const { network, ifname, definition, knownContainers, ownLinks } = chain;
+      chains.push({ network, ifname, definition, knownContainers, ownLinks });
       return chainRunner({ resources, deadline, observer, warn }, chain, Math.min(configuration.stepTimeoutMs, maxMs));
     },
   };

@@ -12,6 +12,8 @@ import { Progress } from "../verbs/add-progress.ts";
 import { attach } from "../verbs/attach.ts";
 import { type AttachmentOrigin, hotPlugFacts, plannedAttachment } from "../verbs/planned-attachment.ts";
 import { undoOne } from "../verbs/undo.ts";
+import { recordEarlierLinks, recordMadeLinks } from "../pod-links/record-links.ts";
+import type { RunningContainer } from "./running-container.ts";
 
 /**
  * Attaches a planned network. The caller holds the container's lock. A failed attachment is undone; if that fails too, it stays in the journal.
@@ -19,7 +21,7 @@ import { undoOne } from "../verbs/undo.ts";
  */
 export async function attachToContainer(
   context: CallContext,
-  entry: JournalEntry,
+  { entry, before }: RunningContainer,
   plan: AttachmentPlan,
   origin: AttachmentOrigin,
   tell: (event: PodEvent) => void,
@@ -29,9 +31,13 @@ export async function attachToContainer(
   const opened = await context.journal.change(content.plan, content.records);
   if (!opened.ok) return opened;
   const progress = new Progress(opened.value, content.records);
+  const { ifname, netns } = plan.attachment;
+  const isNameTaken = before.links.some(({ name }) => name === ifname);
   let attached: Result<Attached>;
   try {
-    attached = await attach(context, plan, { index, tell }, progress);
+    const recorded = await recordEarlierLinks(progress, before, [ifname], entry.pod);
+    attached = recorded.ok ? await attach(context, plan, { index, tell, isNameTaken }, progress) : recorded;
+    if (attached.ok) await recordMadeLinks(context, netns, progress, before, [ifname], entry.pod);
     const written = attached.ok ? await progress.settled() : ok(undefined);
     if (!written.ok) attached = written;
   } finally {

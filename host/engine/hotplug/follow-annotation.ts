@@ -107,7 +107,7 @@ export async function attachSelected(
       const addition = { selection, index, requestedNames, podNamespace: pod.namespace };
       const plan = await planAddition(context, delegates, cluster, container, addition);
       const origin = selectedOrigin(selection);
-      const attached = plan.ok ? await attachToContainer(context, container.entry, plan.value, origin, tell) : plan;
+      const attached = plan.ok ? await attachToContainer(context, container, plan.value, origin, tell) : plan;
       if (!attached.ok) {
         tell({ reason: "InterfaceAddFailed", message: attached.fault.msg });
         return attached;

@@ -76,11 +76,11 @@ function withoutDevices(context: CallContext, source: string): CallContext {
 }
 
 function interfaceName(
-  { entry, links }: RunningContainer,
+  { entry, before }: RunningContainer,
   { selection, index, requestedNames }: WantedAddition,
   source: string,
 ): Result<string> {
-  const taken = new Set(["lo", ...links, ...entry.plan.attachments.map((each) => each.ifname)]);
+  const taken = new Set(["lo", ...before.links.map(({ name }) => name), ...entry.plan.attachments.map((each) => each.ifname)]);
   const wanted = selection.interface;
   if (wanted === undefined) {
     const requested = new Set(requestedNames);

@@ -42,17 +42,17 @@ export async function attachRequested(
   return underLock(context, key, async () => {
     const container = await runningContainer(context, key);
     if (!container.ok) return container;
-    const { entry, links } = container.value;
+    const { entry } = container.value;
     const same = sameRequest(entry, selection);
     if (same !== undefined) return ok(same);
     const index = entry.plan.attachments.length - 1;
     const addition = { selection, index, requestedNames: [], podNamespace: pod?.namespace };
-    const plan = await planAddition(context, delegates, cluster, { entry, links }, addition);
+    const plan = await planAddition(context, delegates, cluster, container.value, addition);
     if (!plan.ok) return plan;
     const tell = (event: PodEvent): void => {
       if (pod !== undefined) cluster.tell(pod, event);
     };
-    const attached = await attachToContainer(context, entry, plan.value, { requested: requestsText(selection) }, tell);
+    const attached = await attachToContainer(context, container.value, plan.value, { requested: requestsText(selection) }, tell);
     if (!attached.ok) return attached;
     tell(addedInterface(attached.value));
     const { attachment, source } = attached.value.plan;

@@ -6,17 +6,18 @@ import type { CniResult } from "../../../src/cni/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { sandboxInterfaces } from "../../../src/npwg/sandbox-interface.ts";
+import { showsSameNamespace } from "../../../src/pod-link/link-identity.ts";
 import type { AttachmentProgress, JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
-import { listLinks } from "../../system/netlink/operations.ts";
+import { lookIntoNamespace, type NamespaceLinks } from "../../system/netlink/namespace-links.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { isOfAnotherBoot } from "../verbs/undo.ts";
 
 /** A container whose networks may be changed while the caller holds its lock. */
 export interface RunningContainer {
   readonly entry: JournalEntry;
-  /** Names of the links in its network namespace. */
-  readonly links: readonly string[];
+  /** The links in its network namespace. */
+  readonly before: NamespaceLinks;
 }
 
 /**
@@ -39,23 +40,12 @@ export async function runningContainer(context: CallContext, key: JournalKey): P
   const problem = whyFixed(context, entry);
   if (problem !== undefined) return refuse(problem);
   const path = entry.plan.netns;
-  const links = await listLinks(context.shim, path);
-  if (!links.ok) {
-    if (await context.namespaceIsGone(path)) return refuse(`its network namespace ${path} is gone`);
-    return failed(fault("HOT_PLUG_UNAVAILABLE", `${name}: the agent cannot look into its network namespace: ${links.fault.msg}`));
-  }
-  const mac = attachedMac(entry);
-  if (mac === undefined) {
-    return refuse("the default network's result has no hardware address by which its network namespace could be recognized");
-  }
-  const link = links.value.find((each) => each.name === entry.plan.ifname);
-  if (link?.mac !== mac) {
-    const found = link === undefined ? "no such link" : `address ${link.mac}`;
-    return refuse(
-      `${path} is another network namespace: ${entry.plan.ifname} was attached with address ${mac}, and there is ${found}`,
-    );
-  }
-  return ok({ entry, links: links.value.map((each) => each.name) });
+  const seen = await lookIntoNamespace(context.shim, path);
+  if (!seen.ok)
+    return failed(fault("HOT_PLUG_UNAVAILABLE", `${name}: the agent cannot look into its network namespace: ${seen.fault.msg}`));
+  if (seen.value === "gone") return refuse(`its network namespace ${path} is gone`);
+  const strange = whyAnotherNamespace(entry, seen.value);
+  return strange === undefined ? ok({ entry, before: seen.value }) : refuse(strange);
 }
 
 /** The reason why the networks of an entry's container cannot be changed; undefined without one. */
@@ -69,6 +59,25 @@ function whyFixed(context: CallContext, entry: JournalEntry): string | undefined
   if (!entry.closed) return "its ADD is not complete";
   if (entry.failures.count > 0 || entry.progress.some(({ undone }) => undone)) return "its DEL has begun";
   return entry.plan.netns === "" ? "it has no network namespace" : undefined;
+}
+
+/**
+ * Why a namespace is not, or not certainly, the one of the entry's ADD; undefined if it is. The namespace's cookie says so. Without one (kernels before
+ * Linux 5.14), a link must be the one that the ADD made; in entries of older releases, the runtime's interface must have the address of its result.
+ */
+function whyAnotherNamespace(entry: JournalEntry, { cookie, links }: NamespaceLinks): string | undefined {
+  const { pod, plan } = entry;
+  const another = `${plan.netns} is another network namespace`;
+  if (pod?.cookie !== undefined && cookie !== undefined)
+    return pod.cookie === cookie ? undefined : `${another} than that of its ADD (cookie ${cookie}, not ${pod.cookie})`;
+  if (pod?.made?.some((made) => links.some((link) => showsSameNamespace(made, link))) === true) return undefined;
+  const mac = attachedMac(entry);
+  if (mac === undefined)
+    return "the default network's result has no hardware address by which its network namespace could be recognized";
+  const link = links.find((each) => each.name === plan.ifname);
+  if (link?.mac === mac) return undefined;
+  const found = link === undefined ? "no such link" : `address ${link.mac}`;
+  return `${another}: ${plan.ifname} was attached with address ${mac}, and there is ${found}`;
 }
 
 /** The hardware address of the runtime's interface, as its ADD reported it; undefined if the ADD reported none. */

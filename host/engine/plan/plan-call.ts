@@ -13,7 +13,6 @@ import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
-import type { listLinks as ListLinks } from "../../system/netlink/operations.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
@@ -26,13 +25,14 @@ import { podNetworksOf } from "./plan-pod-networks.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import { publishStatus } from "../verbs/publish-status.ts";
+import type { LinksBefore } from "../pod-links/record-links.ts";
 import { typesOf } from "./require-plugins.ts";
 
 /** Faults that an Event tells the pod's author. */
 const tellable: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "POD_NETWORK_NOT_READY"];
 
-/** Plans this call's ADD. Without a configured source of pods, the plan has the administrator's networks only. */
-export async function planCall(context: PlanContext): Promise<Result<CallPlan>> {
+/** Plans this call's ADD. `linksBefore` looks into the pod's network namespace, once. Without a configured source of pods, the plan has the administrator's networks only. */
+export async function planCall(context: PlanContext, linksBefore: () => Promise<LinksBefore>): Promise<Result<CallPlan>> {
   const { call, configuration } = context;
   const profile = profileOf(configuration);
   if (configuration.retired) return planRetired(context, profile);
@@ -81,7 +81,7 @@ export async function planCall(context: PlanContext): Promise<Result<CallPlan>> 
     list.map(({ source }) => ({ name: source, namespace: "configuration" }));
   const selections: readonly NetworkSelection[] = [...targets.map(({ selection }) => selection), ...selected.value];
   const requests = [...nameRequests(further.value), ...selections, ...nameRequests(last)];
-  const present = requests.length === 0 ? [] : await linkNamesWhileFindingPlugins(context, main.value.plan);
+  const present = requests.length === 0 ? [] : await linkNamesWhileFindingPlugins(context, main.value.plan, linksBefore);
   const names = assignInterfaceNames(requests, call.ifname, present);
   if (!names.ok) return names;
   const free = names.value[Symbol.iterator]();
@@ -173,28 +173,19 @@ export function reservedNameFault(
  * The names of the links in the pod's network namespace. The shim looks for the plugins of the `first` network at the same time:
  * sending both requests together saves a wake-up of the shim and of the engine.
  */
-async function linkNamesWhileFindingPlugins(context: PlanContext, first: AttachmentPlan): Promise<readonly string[]> {
-  // The import comes before both requests. Between them it would delay the second, so that they would not be sent together.
-  const { listLinks } = await import("../../system/netlink/operations.ts");
+async function linkNamesWhileFindingPlugins(
+  context: PlanContext,
+  first: AttachmentPlan,
+  linksBefore: () => Promise<LinksBefore>,
+): Promise<readonly string[]> {
   startFindingPlugins(context, first);
-  return linkNames(context, listLinks);
+  // Such as a link that a device plugin moved in. An unreadable namespace counts as empty.
+  return (await linksBefore())?.links.map(({ name }) => name) ?? [];
 }
 
 /** Sends the look-ups of a network's plugins. The finder keeps their answers for the steps, which also receive a failure. */
 function startFindingPlugins({ plugins }: Pick<CallContext, "plugins">, network: AttachmentPlan): void {
   for (const type of typesOf(network)) plugins.find(type).catch(() => undefined);
-}
-
-/**
- * The names of the links that the pod's network namespace has already, such as a link that a device plugin moved in. An unreadable
- * namespace counts as empty, because the plugins of the ADD decide whether they need it.
- */
-async function linkNames(
-  { shim, call }: Pick<CallContext, "shim" | "call">,
-  listLinks: typeof ListLinks,
-): Promise<readonly string[]> {
-  const links = await listLinks(shim, call.netns);
-  return links.ok ? links.value.map(({ name }) => name) : [];
 }
 
 /** The configured profile, with the settings that the configuration overrides. */

@@ -24,8 +24,8 @@ export interface ChainRunnerInit {
 /** Makes the runner of a chain. `timeoutMs`: maximum milliseconds of a native plugin. */
 export function chainRunner(init: ChainRunnerInit, chain: ChainIdentity, timeoutMs: number): RunStep {
   const { resources, deadline, observer, warn } = init;
-  const { network, ifname, definition, knownContainers, onPassedOver } = chain;
-  const run = stepRunner(resources, { origin: "chain", network, ifname, definition, knownContainers, timeoutMs });
+  const { network, ifname, definition, knownContainers, ownLinks, isNameTaken, onPassedOver } = chain;
+  const run = stepRunner(resources, { origin: "chain", network, ifname, definition, knownContainers, ownLinks, timeoutMs });
   const rules = stepRulesFor(resources.configuration, definition);
   if (rules === undefined) return run;
   const reports = stepReports({ network, ifname, observer, trace: resources.trace, warn });
@@ -36,6 +36,7 @@ export function chainRunner(init: ChainRunnerInit, chain: ChainIdentity, timeout
     reports,
     deadline,
     pause,
+    isNameTaken: isNameTaken === true,
     ...(onPassedOver === undefined ? {} : { onPassedOver }),
   });
 }

@@ -18,6 +18,8 @@ export interface RuleRunnerInit {
   /** The call's remaining time. */
   readonly deadline: { readonly stepMs: number };
   readonly pause: (ms: number) => Promise<void>;
+  /** ADD: the pod had a link with the interface name before, which the undo of a step must not remove. */
+  readonly isNameTaken: boolean;
   /** ADD: receives each step that is passed over, before the next step runs. */
   readonly onPassedOver?: (step: PassedOverStep) => void;
 }
@@ -54,22 +56,24 @@ async function mayRetry(init: RuleRunnerInit, step: ChainStep, failure: Fault, t
   // A try without time would replace the plugin's own error by a time-out.
   const hasTime = (): boolean => deadline.stepMs > pauseMs;
   if (!hasTime()) return false;
-  if (step.verb === "ADD" && (!(await run(undoOf(step))).ok || !hasTime())) return false;
+  if (step.verb === "ADD" && (!(await run(undoOf(init, step))).ok || !hasTime())) return false;
   reports.retried(step, failure, tries);
   await pause(pauseMs);
   return true;
 }
 
-async function passOver({ run, reports, onPassedOver }: RuleRunnerInit, step: ChainStep, failure: Fault): Promise<void> {
+async function passOver(init: RuleRunnerInit, step: ChainStep, failure: Fault): Promise<void> {
+  const { run, reports, onPassedOver } = init;
   if (step.verb !== "ADD") return reports.passedOver(step, failure, undefined);
-  const undone: StepOutcome = failure.notBegun === true ? { ok: true, stdout: "" } : await run(undoOf(step));
+  const undone: StepOutcome = failure.notBegun === true ? { ok: true, stdout: "" } : await run(undoOf(init, step));
   onPassedOver?.(passedOverStepOf(step.index, failure, undone.ok));
   reports.passedOver(step, failure, undone.ok ? undefined : undone.fault);
 }
 
 /** The DEL of a step whose ADD failed. The plugin gets the result that its ADD got, because the attachment has no final result yet. */
-function undoOf(step: ChainStep): ChainStep {
-  const env = step.env.map(([name, value]) => [name, name === "CNI_COMMAND" ? "DEL" : value] as const);
+function undoOf({ isNameTaken }: Pick<RuleRunnerInit, "isNameTaken">, step: ChainStep): ChainStep {
+  const changed = new Map([["CNI_COMMAND", "DEL"], ...(isNameTaken ? [["CNI_NETNS", ""] as const] : [])]);
+  const env = step.env.map(([name, value]) => [name, changed.get(name) ?? value] as const);
   return { ...step, verb: "DEL", env };
 }
 

@@ -18,7 +18,10 @@ import { runNativeStep } from "./native-step.ts";
 import { notFound } from "./plugin-finder.ts";
 
 /** The values that all steps of one chain share. */
-export type ChainContext = Pick<RunningStep, "origin" | "network" | "ifname" | "definition" | "knownContainers" | "timeoutMs">;
+export type ChainContext = Pick<
+  RunningStep,
+  "origin" | "network" | "ifname" | "definition" | "knownContainers" | "ownLinks" | "timeoutMs"
+>;
 
 /** Makes the runner for the steps of one network's chain. */
 export function stepRunner(resources: CallResources, chain: ChainContext): RunStep {
@@ -45,13 +48,26 @@ function runningStep(
   callers: readonly string[],
   maxMs: number,
 ): RunningStep {
-  const { origin, network, ifname, definition, knownContainers, timeoutMs } = chain;
+  const { origin, network, ifname, definition, knownContainers, ownLinks, timeoutMs } = chain;
   const { type } = step.plugin;
   const grants = grantsFor(resources.configuration, definition, type);
   const runDelegated: RunningStep["runDelegated"] = (next, nextMaxMs) => {
     return runStep(resources, runningStep(resources, { ...chain, origin: "delegate" }, next, [...callers, type], nextMaxMs));
   };
-  return { step, origin, network, ifname, definition, knownContainers, callers, grants, timeoutMs, maxMs, runDelegated };
+  return {
+    step,
+    origin,
+    network,
+    ifname,
+    definition,
+    knownContainers,
+    ownLinks,
+    callers,
+    grants,
+    timeoutMs,
+    maxMs,
+    runDelegated,
+  };
 }
 
 async function runStep(resources: CallResources, running: RunningStep): Promise<StepOutcome> {

@@ -50,6 +50,7 @@ describe("the order of an ADD", () => {
       "append attempted 1",
       "ADD macvlan net1",
       "append attached 1",
+      "netlink /run/netns/a",
       "write results/pods-c1-eth0",
       "write results/storage-c1-net1",
       "append closed true",

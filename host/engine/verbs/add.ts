@@ -15,21 +15,28 @@ import { attach } from "./attach.ts";
 import { undoOrAbandon } from "./converge.ts";
 import { retryAbandoned } from "./finish-abandoned.ts";
 import { hotPlugFacts, originInAdd, plannedAttachment } from "./planned-attachment.ts";
+import { type LinksBefore, recordEarlierLinks, recordMadeLinks } from "../pod-links/record-links.ts";
 import { undoEntry } from "./undo.ts";
 
 /**
  * Makes all attachments of the plan and returns the default network's result. Before the first step runs, the plan is journalled and
- * `required` has settled, which says whether every step has its plugin. Fault: the failing plugin's own, with the attachment named.
+ * `required` has settled, which says whether every step has its plugin. `before`: the links of the pod before the ADD. Fault: the failing plugin's own, with
+ * the attachment named.
  * After a fault every attempted attachment is undone, or stays in the journal for DEL, and the fault's details say why.
  */
-export async function add(context: CallContext, plan: CallPlan, required: Promise<Result<void>>): Promise<Result<PluginResult>> {
+export async function add(
+  context: CallContext,
+  plan: CallPlan,
+  required: Promise<Result<void>>,
+  before: Promise<LinksBefore>,
+): Promise<Result<PluginResult>> {
   const planned = journalPlan(context, plan);
   const begun = await begin(context, planned, required);
   if (!begun.ok) return begun;
   const progress = new Progress(begun.value);
   let result: Result<PluginResult>;
   try {
-    result = await attachAll(context, plan, progress);
+    result = await attachAll(context, plan, progress, await before);
   } finally {
     await progress.end();
   }
@@ -66,11 +73,20 @@ async function letPendingRequestsLeave(): Promise<void> {
   // Empty: the caller's `await` already yields to the other microtasks.
 }
 
-async function attachAll(context: CallContext, plan: CallPlan, progress: Progress): Promise<Result<PluginResult>> {
+async function attachAll(
+  context: CallContext,
+  plan: CallPlan,
+  progress: Progress,
+  before: LinksBefore,
+): Promise<Result<PluginResult>> {
   const attached: Attached[] = [];
+  const ifnames = plan.attachments.map(({ attachment }) => attachment.ifname);
+  const recorded = await recordEarlierLinks(progress, before, ifnames);
+  if (!recorded.ok) return recorded;
   context.deadline.planSteps(plan.attachments.reduce((steps, { list }) => steps + list.plugins.length, 0));
   for (const [index, attachment] of plan.attachments.entries()) {
-    const result = await attach(context, attachment, { index, tell: plan.tell }, progress);
+    const isNameTaken = before?.links.some(({ name }) => name === attachment.attachment.ifname) === true;
+    const result = await attach(context, attachment, { index, tell: plan.tell, isNameTaken }, progress);
     if (!result.ok) return result;
     attached.push(result.value);
   }
@@ -78,7 +94,11 @@ async function attachAll(context: CallContext, plan: CallPlan, progress: Progres
   if (!settled.ok) return settled;
   const answer = defaultResult(settled.value, context.configuration.cniVersion);
   if (!answer.ok) return answer;
-  const [status, written] = await Promise.all([plan.publish(settled.value), progress.settled()]);
+  const [status, written] = await Promise.all([
+    plan.publish(settled.value),
+    progress.settled(),
+    recordMadeLinks(context, context.call.netns, progress, before, ifnames),
+  ]);
   if (!status.ok) return status;
   if (!written.ok) return written;
   // The entry is closed before the runtime is answered, because an open entry means that the ADD broke off.
@@ -159,7 +179,10 @@ async function undoFailedAdd(
   cause: Fault,
 ): Promise<Fault> {
   context.deadline.undo();
-  const undoing = await undoEntry(context, replay(plan, records), context.call.netns);
+  const entry = replay(plan, records);
+  // The runtime's DEL must know the links that are older than this ADD: without an entry it would remove what has the interface's name.
+  const keepsEntry = entry.pod?.earlier !== undefined;
+  const undoing = await undoEntry(context, entry, context.call.netns, { keepsEntry });
   if (undoing.ok) return cause;
   const { msg, details } = undoing.fault;
   const why = `Undoing failed too; the next DEL tries again: ${msg}${details === undefined ? "" : `\n${details}`}`;

@@ -14,13 +14,13 @@ import type { Attached, AttachmentPlan, CallPlan } from "../plan/attachment-plan
 import type { Progress } from "./add-progress.ts";
 
 /**
- * Attaches the network with this index in the journal's plan, which is written before its first step. Fault: the failing plugin's own, with the
- * attachment named; the attachment is then attempted and not undone.
+ * Attaches the network with this index in the journal's plan, which is written before its first step. `isNameTaken`: the pod has a link with the
+ * attachment's interface name already. Fault: the failing plugin's own, with the attachment named; the attachment is then attempted and not undone.
  */
 export async function attach(
   context: CallContext,
   plan: AttachmentPlan,
-  { index, tell }: { readonly index: number } & Pick<CallPlan, "tell">,
+  { index, tell, isNameTaken }: { readonly index: number; readonly isNameTaken: boolean } & Pick<CallPlan, "tell">,
   progress: Progress,
 ): Promise<Result<Attached>> {
   // An attachment that only the plan knows must not begin before the plan is on the disk. The configured default network can begin
@@ -47,7 +47,7 @@ export async function attach(
     void progress.note({ passedOver: index, ...step });
     tell({ reason: "StepPassedOver", message: passedOverText(plan, step) });
   };
-  const run = context.runStep({ network: list.name, ifname, definition: plan.binding?.definition, onPassedOver });
+  const run = context.runStep({ network: list.name, ifname, definition: plan.binding?.definition, onPassedOver, isNameTaken });
   const steps = watchFailure(run, context.deadline);
   const ended = await runChain(chain, steps.run);
   if (!ended.ok) {

@@ -11,15 +11,18 @@ import { stepRule } from "../../../src/configuration/step-rules.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { joinFaults } from "../../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isSameLink, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { decide } from "../../../src/step-policy/failure-policy.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { EntryKeeper } from "../../store/journal/entry-file.ts";
 import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts";
+import { lookIntoNamespace, removeLink } from "../../system/netlink/namespace-links.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
+import { type PodView, prepareUndo, viewPod, withoutLink } from "../pod-links/prepare-undo.ts";
 
 /** Decides by an attachment's plan and the list in it whether the attachment is to be undone. */
 export type Choose = (list: NetworkList, planned: PlannedAttachment) => boolean | Promise<boolean>;
@@ -32,6 +35,8 @@ export interface UndoInit {
   readonly describe?: (cause: Fault, planned: PlannedAttachment) => Fault;
   /** The store of the entry; the journal by default. */
   readonly keeper?: EntryKeeper;
+  /** True: the entry stays although all is undone. */
+  readonly keepsEntry?: boolean;
 }
 
 function locatedByNetwork(cause: Fault, { source, ifname }: PlannedAttachment): Fault {
@@ -47,10 +52,17 @@ export async function undoEntry(
   context: CallContext,
   entry: JournalEntry,
   netns: string,
-  { choose = () => true, describe = locatedByNetwork, keeper = context.journal.keeper(entry.plan) }: UndoInit = {},
+  {
+    choose = () => true,
+    describe = locatedByNetwork,
+    keeper = context.journal.keeper(entry.plan),
+    keepsEntry = false,
+  }: UndoInit = {},
 ): Promise<Result<void>> {
   // Appended records are not synced. After a power loss only the plan is certain, so the whole plan is undone.
   const rebooted = isOfAnotherBoot(context, entry);
+  const seen = await viewPod(context, entry, rebooted ? "" : netns);
+  let view = seen.ok ? seen.value : undefined;
   const faults: Fault[] = [];
   let declined = false;
   // The record of an undone attachment is written before the next one begins. For the last one, removing the entry suffices.
@@ -68,8 +80,13 @@ export async function undoEntry(
       continue;
     }
     mark();
-    const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress, netns) : list;
+    const undone = !list.ok
+      ? list
+      : !seen.ok
+        ? seen
+        : await undoAttachment(context, entry, planned, list.value, progress, netns, view);
     if (undone.ok) {
+      view &&= withoutLink(view, madeLink(entry, planned));
       await context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
       unmarked = index;
     } else {
@@ -77,7 +94,7 @@ export async function undoEntry(
     }
   }
   const joined = joinFaults(faults);
-  const removed = joined !== undefined || declined ? undefined : await keeper.remove();
+  const removed = joined !== undefined || declined || keepsEntry ? undefined : await keeper.remove();
   if (removed?.ok === true) return removed;
   mark();
   return joined === undefined ? (removed ?? ok(undefined)) : failed(joined);
@@ -95,9 +112,14 @@ export function isOfAnotherBoot({ bootId }: Pick<CallContext, "bootId">, { plan 
 export async function undoOne(context: CallContext, entry: JournalEntry, index: number): Promise<Result<void>> {
   const [planned, progress] = [entry.plan.attachments[index], entry.progress[index]];
   if (planned === undefined || progress === undefined) return ok(undefined);
+  const { netns } = entry.plan;
   const list = listOf(context, planned);
-  const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress, entry.plan.netns) : list;
+  const seen = await viewPod(context, entry, netns);
+  if (!seen.ok) return failed(locatedByNetwork(seen.fault, planned));
+  const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress, netns, seen.value) : list;
   if (!undone.ok) return failed(locatedByNetwork(undone.fault, planned));
+  const left = seen.value && (await removeLeftLink(context, entry, planned, seen.value));
+  if (left?.ok === false) return failed(locatedByNetwork(left.fault, planned));
   await context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
   return undone;
 }
@@ -115,8 +137,9 @@ async function undoAttachment(
   list: NetworkList,
   progress: AttachmentProgress,
   netns: string,
+  view: PodView | undefined,
 ): Promise<Result<void>> {
-  const undone = await undoSteps(context, entry, planned, list, progress, netns);
+  const undone = await undoSteps(context, entry, planned, list, progress, netns, view);
   if (!undone.ok || !list.plugins.some(({ type, ipamType }) => mayLeaveAddress(ipamType ?? type))) return undone;
   const { freeLeases } = await import("./free-leases.ts");
   const isGone = (): Promise<boolean> => isNamespaceGone(context, entry, netns);
@@ -129,16 +152,23 @@ async function undoSteps(
   entry: JournalEntry,
   planned: PlannedAttachment,
   list: NetworkList,
-  { result, failedStep, passedOver = [] }: AttachmentProgress,
+  progress: AttachmentProgress,
   netns: string,
+  view: PodView | undefined,
 ): Promise<Result<void>> {
-  const attachment = attachmentOf(entry, planned, netns);
+  const { result, failedStep, passedOver = [] } = progress;
+  const prepared =
+    view === undefined ? ok({ netns, ownLinks: undefined }) : await prepareUndo(context, entry, planned, progress, view);
+  if (!prepared.ok) return prepared;
+  const { ownLinks } = prepared.value;
+  const attachment = attachmentOf(entry, planned, prepared.value.netns);
   const rules = stepRulesFor(context.configuration, planned.definition);
   const goesOn: DelTolerance["goesOn"] = ({ plugin, verb, index }, failure) =>
     decide(stepRule(rules, plugin.type), { verb, index, fault: failure, tries: Infinity }) === "go-on";
   const terms = { list, path: context.call.path, inherited: context.inherited, attachment };
   const chain = delChain(terms, result, failedStep, { passedOver, goesOn });
-  const ended = await runChain(chain, context.runStep(planned));
+  const { network, definition } = planned;
+  const ended = await runChain(chain, context.runStep({ network, ifname: planned.ifname, definition, ownLinks }));
   // The device information goes even if the DEL failed: no plugin or pod needs the description of a device in removal (DI-09).
   const removed = removeDeviceInfo(entry.plan.containerId, planned.ifname);
   if (!removed.ok) context.warn(removed.fault.msg);
@@ -157,6 +187,24 @@ async function undoSteps(
       `same reason (${ended.fault.msg}). The namespace is gone, so DEL succeeds without a record`,
   );
   return ok(undefined);
+}
+
+function madeLink({ pod }: JournalEntry, { ifname }: PlannedAttachment): LinkIdentity | undefined {
+  return pod?.made?.find(({ name }) => name === ifname);
+}
+
+/** Removes the attachment's link of a running container if the plugins' DEL has left it: the pod may rename it at any time. */
+async function removeLeftLink(
+  { shim }: Pick<CallContext, "shim">,
+  entry: JournalEntry,
+  planned: PlannedAttachment,
+  { netns }: PodView,
+): Promise<Result<void>> {
+  const made = madeLink(entry, planned);
+  const seen = made === undefined || netns === "" ? ok("gone" as const) : await lookIntoNamespace(shim, netns);
+  if (!seen.ok) return seen;
+  const left = seen.value === "gone" || made === undefined ? undefined : seen.value.links.find((link) => isSameLink(made, link));
+  return left === undefined ? ok(undefined) : removeLink(shim, netns, left);
 }
 
 /** Whether the attachment's namespace is gone, and with it every link that a step made in it before failing. */

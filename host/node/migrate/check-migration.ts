@@ -138,7 +138,8 @@ async function differencesOfPod(
 ): Promise<readonly MigrationDifference[]> {
   const object = `Pod ${pod.namespace}/${pod.name}`;
   const warnings: string[] = [];
-  const plan = await planCall(contextOf(pod, definitions, settings, (text) => void warnings.push(text)));
+  const context = contextOf(pod, definitions, settings, (text) => void warnings.push(text));
+  const plan = await planCall(context, async () => undefined);
   if (!plan.ok) return [failure(object, plan.fault)];
   return [
     ...plan.value.attachments.flatMap((attachment) => argumentsInstead(object, attachment)),

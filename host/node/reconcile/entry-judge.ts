@@ -9,6 +9,7 @@ import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { RoundAgent } from "./clean.ts";
 import type { ListedEntry } from "./entry-list.ts";
 import { inTurns } from "./in-turns.ts";
+import type { ServedNamespaces } from "./served-namespaces.ts";
 
 /** `now`: a monotonic clock, in ms. `date`: the time of day. */
 export interface Clocks {
@@ -19,12 +20,14 @@ export interface Clocks {
 /** The judge of one state directory. */
 export class EntryJudge {
   readonly #graceMs: number;
+  readonly #served: ServedNamespaces;
   #sight: { readonly of: RoundAgent; readonly sight: Sight } | undefined;
   /** Since when each entry's file is unchanged. */
   #unchanged: ReadonlyMap<string, { readonly version: string; readonly sinceMs: number }> = new Map();
 
-  constructor(graceMs: number) {
+  constructor(graceMs: number, served: ServedNamespaces) {
     this.#graceMs = graceMs;
+    this.#served = served;
   }
 
   /** A verdict for each entry's id. Call it once a round, with all entries. Throws ShimGone. */
@@ -38,7 +41,7 @@ export class EntryJudge {
       const path = entry.plan.netns;
       looks.push({ id, path, seen: agent === undefined ? "unknown" : await lookAtNamespace(agent.shim, path) });
     }
-    const known = agent === undefined ? [] : this.#sightOf(agent).look(looks, now());
+    const known = agent === undefined ? [] : this.#sightOf(agent).look(looks, now(), this.#served.directoriesOf(agent));
     const quietMs = this.#quiet(entries, now());
     const boot = bootId();
     const nowMs = date().getTime();

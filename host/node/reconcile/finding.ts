@@ -3,11 +3,12 @@
 import type { Doubt, Staleness } from "../../../src/reconcile/judge-entry.ts";
 
 /** All kinds of findings. */
-export const findingKinds = ["attachment", "damaged", "abandoned", "lease", "leftover"] as const;
+export const findingKinds = ["attachment", "damaged", "abandoned", "lease", "leftover", "link"] as const;
 
 /**
  * `attachment`: a journal entry that is or seems stale. `damaged`: a journal entry that cannot be read. `abandoned`: an attachment whose DEL
- * was given up. `lease`: an address whose owner no journal entry has. `leftover`: files of killed calls.
+ * was given up. `lease`: an address whose owner no journal entry has. `leftover`: files of killed calls. `link`: a living attachment has lost a
+ * link of the node.
  */
 export type FindingKind = (typeof findingKinds)[number];
 
@@ -24,7 +25,9 @@ export type FindingReason =
   /** The lease's content is lost, so it names no owner. */
   | "ownerless"
   | "unreadable"
-  | "killed-call";
+  | "killed-call"
+  /** The node's end of the attachment's veth, the link below the pod's, or its bridge is gone. */
+  | "lost-link";
 
 /**
  * The outcome of a round for a finding. `reported`: nothing done, because the finding is not provably stale or belongs to another program. `dry-run`: nothing done,
@@ -98,6 +101,7 @@ const phrases: Readonly<Record<FindingKind, string>> = {
   abandoned: "abandoned attachment",
   lease: "lease",
   leftover: "leftover files in",
+  link: "link of attachment",
 };
 
 const reasons: Readonly<Record<FindingReason, string>> = {
@@ -117,6 +121,7 @@ const reasons: Readonly<Record<FindingReason, string>> = {
   ownerless: "lease has no owner, because its content was lost",
   unreadable: "cannot be read",
   "killed-call": "left by killed calls",
+  "lost-link": "the pod has lost this network, because a link of the node is gone; create the pod anew",
 };
 
 const outcomes: Readonly<Record<Handling, string>> = {

@@ -2,19 +2,21 @@
 // runs in the node's network namespace.
 
 import { isJsonObject } from "../../../src/json/document.ts";
-import type { JournalEntry } from "../../store/journal/entry.ts";
+import type { AttachmentProgress, JournalEntry } from "../../store/journal/entry.ts";
 import { listLinks } from "../../system/netlink/operations.ts";
 import type { Shim } from "../../protocol/shim.ts";
 
 /** The pod's host interfaces in its results: a map from name to MAC. The MAC is empty if the plugin reports none, as Calico does. */
 export function hostLinksOf(entry: JournalEntry): ReadonlyMap<string, string> {
+  return new Map(entry.progress.flatMap((each) => [...hostLinksIn(each)]));
+}
+
+/** As `hostLinksOf`, of one attachment. */
+export function hostLinksIn({ result = "{}" }: Pick<AttachmentProgress, "result">): ReadonlyMap<string, string> {
   const links = new Map<string, string>();
-  for (const { result = "{}" } of entry.progress) {
-    const interfaces = interfacesIn(result);
-    for (const { name, mac, sandbox = "" } of interfaces) {
-      if (typeof name !== "string" || sandbox !== "") continue;
-      links.set(name, typeof mac === "string" ? mac.toLowerCase() : "");
-    }
+  for (const { name, mac, sandbox = "" } of interfacesIn(result)) {
+    if (typeof name !== "string" || sandbox !== "") continue;
+    links.set(name, typeof mac === "string" ? mac.toLowerCase() : "");
   }
   return links;
 }

@@ -10,6 +10,7 @@ import { inertLine } from "../../../src/text/inert-text.ts";
 import { LatestOfWindow } from "./latest-of-window.ts";
 import { type Finding, type RoundReport, sentenceOf } from "./finding.ts";
 import type { RoundAgent } from "./clean.ts";
+import { ServedNamespaces } from "./served-namespaces.ts";
 import { StateRounds } from "./state-round.ts";
 
 /** The reconciler's settings. */
@@ -69,6 +70,7 @@ export class Reconciler {
   readonly #deps: ReconcilerDeps;
   readonly #states: ReadonlyMap<string, StateRounds>;
   readonly #kept = new LatestOfWindow<CallConfiguration>(keptMs, (latest) => this.#keep(latest));
+  readonly #served = new ServedNamespaces();
   readonly #elsewhere = new Set<string>();
   readonly #stopped = new AbortController();
   #underWay: { readonly dryRun: boolean; readonly impatient: boolean; readonly report: Promise<RoundReport> } | undefined;
@@ -81,7 +83,9 @@ export class Reconciler {
     this.#init = init;
     this.#deps = deps;
     this.#states = new Map(
-      init.directories.map((directory) => [resolve(directory), new StateRounds(resolve(directory), init.graceMs)] as const),
+      init.directories.map(
+        (directory) => [resolve(directory), new StateRounds(resolve(directory), init.graceMs, this.#served)] as const,
+      ),
     );
   }
 
@@ -179,6 +183,14 @@ export class Reconciler {
       }),
     };
     return this.#underWay.report;
+  }
+
+  /** Notes the network namespace of an ADD that is served now: the agent looks at it. Never fails. */
+  noteServed(environment: ReadonlyMap<string, string>): void {
+    const agent = environment.get("CNI_COMMAND") === "ADD" ? this.#deps.agent() : undefined;
+    const path = environment.get("CNI_NETNS") ?? "";
+    if (agent === undefined || path === "") return;
+    this.#served.note(agent, path).catch((error: unknown) => this.#deps.warn(`reconcile: ${stackOf(error)}`));
   }
 
   /** Keeps the configuration of a call for later rounds. Call it after the runtime has its answer; it never fails. */

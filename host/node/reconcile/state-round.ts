@@ -15,6 +15,8 @@ import { type Clocks, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
 import type { Handled, Finding, Handling } from "./finding.ts";
 import { outsideNodeNamespace } from "./host-links.ts";
+import { lostLinksOf } from "./lost-links.ts";
+import { ServedNamespaces } from "./served-namespaces.ts";
 import { KeptConfigurations } from "./kept-configurations.ts";
 import { LeaseDirectories } from "./lease-directories.ts";
 import type { OwnerlessLease } from "./lease-list.ts";
@@ -82,13 +84,13 @@ export class StateRounds {
   #agentProblem: string | undefined;
 
   /** `directory`: absolute, without a slash at its end. */
-  constructor(directory: string, graceMs: number) {
+  constructor(directory: string, graceMs: number, served: ServedNamespaces = new ServedNamespaces()) {
     this.directory = directory;
     this.#graceMs = graceMs;
     this.#abandoned = new Abandoned(directory);
     this.configurations = new KeptConfigurations(directory);
     this.#list = new EntryList(new Journal(directory), directory, (name) => this.configurations.read(name));
-    this.#judge = new EntryJudge(graceMs);
+    this.#judge = new EntryJudge(graceMs, served);
     this.#leaseDirectories = new LeaseDirectories(directory);
   }
 
@@ -149,6 +151,7 @@ export class StateRounds {
       ...(await this.#leaseFindings(this.#leases.findings(leases, listed.value, containers), verdicts, deps)),
       ...(await this.#ownerlessFindings(ownerless, deps)),
       ...(await this.#leftovers(deps)),
+      ...(await this.#lostLinks(live, deps)),
     ];
     this.#retries.keep(new Set(findings.map(({ id }) => id)));
     const problems = [files, noted].flatMap((each) => (each.ok ? [] : [each.fault]));
@@ -217,6 +220,13 @@ export class StateRounds {
       findings.push(this.#finding("lease", path, "ownerless", await handle()));
     }
     return findings;
+  }
+
+  /** Living attachments without the links of the node that they need. A later round reports them again. */
+  async #lostLinks(live: readonly ListedEntry[], { agent }: RoundDeps): Promise<readonly Finding[]> {
+    if (agent === undefined || this.#agentProblem !== undefined) return [];
+    const lost = await lostLinksOf(agent.shim, live);
+    return lost.map(({ id, note }) => this.#finding("link", id, "lost-link", { handling: "reported", note }));
   }
 
   async #leftovers({ takeLock, agent, date, dryRun }: RoundDeps): Promise<readonly Finding[]> {

@@ -254,6 +254,7 @@ export class Daemon {
   /** `made`: the request's configuration is not the node's. */
   async #serve(request: Request, connected: ConnectedShim, waitedMs = 0, made = false): Promise<Omit<Reply, "kind">> {
     const call = this.#openCall(connected);
+    if (!made) this.reconciler.noteServed(request.environment);
     try {
       const reply = await call.serve(request, waitedMs);
       if (this.reconciler.waiting > 0 && reply.status === 0) await this.#undoWaiting(request, connected, call);

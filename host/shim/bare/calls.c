@@ -84,6 +84,10 @@ int unlinkat(int directory, const char *path, int flags) { return (int)CALL(SYS_
 int symlinkat(const char *target, int directory, const char *path) { return (int)CALL(SYS_symlinkat, target, directory, path); }
 long readlink(const char *path, char *text, size_t size) { return CALL(SYS_readlink, path, text, size); }
 int fchdir(int directory) { return (int)CALL(SYS_fchdir, directory); }
+int mount(const char *source, const char *target, const char *type, unsigned long flags, const void *data) {
+    return (int)CALL(SYS_mount, source, target, type, flags, data);
+}
+int chroot(const char *path) { return (int)CALL(SYS_chroot, path); }
 int chdir(const char *path) { return (int)CALL(SYS_chdir, path); }
 long getdents64(int fd, void *entries, size_t size) { return CALL(SYS_getdents64, fd, entries, size); }
 

@@ -1,7 +1,7 @@
 // The entry of a completed ADD after a change of its running container: one attachment more or less. The change is a new plan with the records of the
 // old one, so that every reader of journals understands it, an older release's too.
 
-import type { AttachmentProgress, JournalEntry, JournalPlan, JournalRecord, PlannedAttachment } from "./entry.ts";
+import type { AttachmentProgress, JournalEntry, JournalPlan, JournalRecord, PlannedAttachment, PodLinks } from "./entry.ts";
 
 /** A plan with its records, as the journal writes them. */
 export interface EntryContent {
@@ -13,20 +13,33 @@ export interface EntryContent {
 export function withAttachment(entry: JournalEntry, planned: PlannedAttachment): EntryContent {
   const { plan, progress } = entry;
   const attachments = [...plan.attachments, planned];
-  return contentOf(plan, attachments, [...progress, { attempted: true, undone: false }]);
+  return contentOf(plan, attachments, [...progress, { attempted: true, undone: false }], entry.pod);
 }
 
 /** The entry without the attachment of this index, which is undone. */
-export function withoutAttachment({ plan, progress }: JournalEntry, index: number): EntryContent {
-  return contentOf(plan, plan.attachments.toSpliced(index, 1), progress.toSpliced(index, 1));
+export function withoutAttachment({ plan, progress, pod }: JournalEntry, index: number): EntryContent {
+  const removed = plan.attachments[index]?.ifname;
+  const others = (links: PodLinks["made"]): PodLinks["made"] => links?.filter(({ name }) => name !== removed);
+  const left = pod && podLinks({ ...pod, made: others(pod.made), earlier: others(pod.earlier) });
+  return contentOf(plan, plan.attachments.toSpliced(index, 1), progress.toSpliced(index, 1), left);
+}
+
+/** The record's value, without empty members. */
+export function podLinks({ cookie, made, earlier = [] }: { readonly [K in keyof PodLinks]: PodLinks[K] | undefined }): PodLinks {
+  return {
+    ...(cookie === undefined ? {} : { cookie }),
+    ...(made === undefined ? {} : { made }),
+    ...(earlier.length === 0 ? {} : { earlier }),
+  };
 }
 
 function contentOf(
   plan: JournalPlan,
   attachments: readonly PlannedAttachment[],
   progress: readonly AttachmentProgress[],
+  pod: PodLinks | undefined,
 ): EntryContent {
-  const records = progress.flatMap(recordsOf);
+  const records: JournalRecord[] = [...(pod === undefined ? [] : [{ pod }]), ...progress.flatMap(recordsOf)];
   return { plan: { ...plan, attachments }, records: [...records, { closed: true }, { status: "due" }] };
 }
 

@@ -7,7 +7,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { storeFault } from "../files/durable-file.ts";
 import { errnoOf } from "../files/errno.ts";
 import { appendLines, readRegularFile } from "../files/regular-file.ts";
-import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "./entry.ts";
+import { replay, type JournalEntry, type JournalPlan, type JournalRecord, type PodLinks } from "./entry.ts";
 
 /** The call of an entry (CNI 1.1.0 section 3: the attachment's identity). */
 export interface JournalKey {
@@ -168,6 +168,23 @@ function isHotPlugFacts(value: unknown): boolean {
   );
 }
 
+function isPodLinks(value: unknown): value is PodLinks {
+  return isJsonObject(value) && isText(value["cookie"]) && [value["made"], value["earlier"]].every(isIdentities);
+}
+
+function isIdentities(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.every(isIdentity));
+}
+
+function isIdentity(value: unknown): boolean {
+  return (
+    isJsonObject(value) &&
+    haveStrings(value, ["name", "kind", "mac"]) &&
+    haveNumbers(value, ["index"]) &&
+    ["number", "undefined"].includes(typeof value["peer"])
+  );
+}
+
 function haveStrings(value: Readonly<Record<string, unknown>>, keys: readonly string[]): boolean {
   return keys.every((key) => Object.hasOwn(value, key) && typeof value[key] === "string");
 }
@@ -179,6 +196,7 @@ function haveNumbers(value: Readonly<Record<string, unknown>>, keys: readonly st
 function isRecord(value: unknown): value is JournalRecord {
   if (!isJsonObject(value)) return false;
   if ("closed" in value) return true;
+  if ("pod" in value) return isPodLinks(value["pod"]);
   if ("status" in value) return value["status"] === "due" || value["status"] === "written";
   if ("failed" in value) return typeof value["failed"] === "string" && typeof value["why"] === "string";
   if ("addFailed" in value) return haveNumbers(value, ["addFailed", "step", "code"]) && typeof value["msg"] === "string";

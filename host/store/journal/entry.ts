@@ -4,6 +4,7 @@
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { FailedStep, PassedOverStep } from "../../../src/cni/failed-step.ts";
 import type { Family } from "../../../src/net/ip.ts";
+import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 
 /** One planned attachment, before its first step. */
 export interface PlannedAttachment {
@@ -87,6 +88,18 @@ export interface JournalEntry {
   readonly failures: Failures;
   /** Present if the pod's network status is older than a change of the running container. */
   readonly statusDue?: true;
+  /** Present if the network namespace was looked at. */
+  readonly pod?: PodLinks;
+}
+
+/** The network namespace of an entry's container, and its links. */
+export interface PodLinks {
+  /** The namespace's cookie; absent where the kernel has none. */
+  readonly cookie?: string;
+  /** The links that the attachments made, from the end of the ADD on; absent in an ADD that broke off. */
+  readonly made?: readonly LinkIdentity[];
+  /** The links that had the name of an attachment before its ADD; absent without any. */
+  readonly earlier?: readonly LinkIdentity[];
 }
 
 /** The failed DELs of an entry. */
@@ -106,6 +119,8 @@ export type JournalRecord =
   | { readonly detaching: number }
   | { readonly status: "due" | "written" }
   | { readonly closed: true }
+  /** Replaces what an earlier such record says. */
+  | { readonly pod: PodLinks }
   /** A failed DEL: time (ISO 8601) and reason. */
   | { readonly failed: string; readonly why: string };
 
@@ -115,6 +130,7 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
   let closed = false;
   let failures: Failures = { count: 0, since: undefined };
   let statusDue = false;
+  let pod: PodLinks | undefined;
   for (const record of records) {
     if ("failed" in record) {
       failures = { count: failures.count + 1, since: failures.since ?? record.failed };
@@ -126,6 +142,10 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
     }
     if ("status" in record) {
       statusDue = record.status === "due";
+      continue;
+    }
+    if ("pod" in record) {
+      pod = record.pod;
       continue;
     }
     const index = indexOf(record);
@@ -144,12 +164,15 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
     else if ("attached" in record) progress[index] = { ...before, attempted: true, result: record.result };
     else progress[index] = { ...before, undone: true };
   }
-  return { plan, progress, closed, failures, ...(statusDue ? { statusDue } : {}) };
+  return { plan, progress, closed, failures, ...(statusDue ? { statusDue } : {}), ...(pod === undefined ? {} : { pod }) };
 }
 
 /** Index in the plan of the attachment that a record is about. */
 function indexOf(
-  record: Exclude<JournalRecord, { readonly closed: true } | { readonly failed: string } | { readonly status: string }>,
+  record: Exclude<
+    JournalRecord,
+    { readonly closed: true } | { readonly failed: string } | { readonly status: string } | { readonly pod: PodLinks }
+  >,
 ): number {
   if ("addFailed" in record) return record.addFailed;
   if ("passedOver" in record) return record.passedOver;

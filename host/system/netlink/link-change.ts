@@ -54,9 +54,13 @@ export interface LinkChange {
   readonly master?: number | undefined;
 }
 
-/** Requests one link. */
+/** The length of a link's name in bytes, at most. Alternative names may be longer. */
+const maxNameBytes = 15;
+
+/** Requests one link, by its index, its name or an alternative name. */
 export function linkRequest(which: string | number): NetlinkRequest {
-  const name = typeof which === "string" ? [attribute(IFLA_IFNAME, cString(which))] : [];
+  const type = typeof which === "string" && which.length > maxNameBytes ? IFLA_ALT_IFNAME : IFLA_IFNAME;
+  const name = typeof which === "string" ? [attribute(type, cString(which))] : [];
   const mask = u32Attribute(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
   return { type: RTM_GETLINK, flags: 0, body: concat([ifinfomsg(typeof which === "number" ? which : 0), mask, ...name]) };
 }
@@ -88,6 +92,11 @@ export function linkChange(index: number, change: LinkChange): NetlinkRequest {
     ...(change.master === undefined ? [] : [u32Attribute(IFLA_MASTER, change.master)]),
   ];
   return { type: RTM_SETLINK, flags: 0, body: concat([ifinfomsg(index, set, meant), ...attributes]) };
+}
+
+/** Renames a link. Kernels before Linux 6.2 rename no link that is up (EBUSY). */
+export function linkRename(index: number, name: string): NetlinkRequest {
+  return { type: RTM_SETLINK, flags: 0, body: concat([ifinfomsg(index), attribute(IFLA_IFNAME, cString(name))]) };
 }
 
 /** Sets numbers of `net.ipv4.conf.<link>`, by IPV4_DEVCONF_*. */

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { startAgent, type TestAgent } from "../../lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
-import { leases } from "../../lab/namespaces.ts";
+import { inHost, leases } from "../../lab/namespaces.ts";
 import type { Answer } from "../../lab/plexus.ts";
 import { installRecorder } from "../../lab/recorder.ts";
 import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
@@ -217,12 +217,64 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
   test("does not touch a path that has become another network namespace", async () => {
     const pod = await attached();
     const inside = (...command: readonly [string, ...string[]]): void => expect(pod.pod.exec(command).status).toBe(0);
-    // Another namespace at the same path has another link with this name.
-    inside("ip", "link", "set", "eth0", "down", "address", "02:00:00:00:00:99");
+    const { mac } = pod.pod.links()[0] ?? { mac: "" };
+    inHost(["ip", "netns", "delete", pod.pod.name]);
+    inHost(["ip", "netns", "add", pod.pod.name]);
+    // The other namespace even has a link with this name and address.
+    inside("ip", "link", "add", "eth0", "address", mac, "type", "bridge");
     select(pod, "storage");
     await expect.poll(() => node.warnings.join("\n"), soon).toContain(`${pod.pod.path} is another network namespace`);
     expect(linksOf(pod)).toEqual(["eth0"]);
+    expect((await node.call("DEL", pod)).status).toBe(0);
+    expect(linksOf(pod)).toEqual(["eth0"]);
+  });
+
+  test("FI-18: a pod whose default network reports no hardware address, or that changed it, gets and loses networks", async () => {
+    const recorder = installRecorder(stage.plexus.cniPath, "addressless");
+    const name = `hot-${++serial}`;
+    const fresh = stage.pod();
+    const interfaces = [{ name: "eth0", sandbox: fresh.path }];
+    recorder.script("ADD", { stdout: JSON.stringify({ cniVersion: "1.0.0", interfaces, ips: [] }) });
+    const plugins = [bridgeStep(), { type: "addressless" }];
+    const more = { manifests: manifests.directory, hotPlug: true, name: "addressless" };
+    manifests.pod(name);
+    const pod = { config: stage.network(plugins, more), containerId: name, pod: fresh, args: manifests.argsOf(name) };
+    await node.succeed("ADD", pod);
+    // KubeVirt's bridge binding takes the address away.
+    expect(fresh.exec(["ip", "link", "set", "eth0", "down", "address", "02:00:00:00:00:99", "name", "eth0-nic"]).status).toBe(0);
+    expect(fresh.exec(["ip", "link", "add", "eth0", "type", "bridge"]).status).toBe(0);
+    select(pod, "storage");
+    await expect.poll(() => linksOf(pod).toSorted(), soon).toEqual(["eth0", "eth0-nic", "net1"]);
+    select(pod);
+    await expect.poll(() => linksOf(pod).toSorted(), soon).toEqual(["eth0", "eth0-nic"]);
+    await node.call("DEL", pod);
+    expect([linksOf(pod), leases(stage.leases)]).toEqual([["eth0"], []]);
+  });
+
+  test("FI-15: detaching removes the attachment's link under its new name, not the link that has its name now", async () => {
+    const pod = await attached("storage");
+    const swap = "ip link set net1 down; ip link set net1 name 0a1b2c3d-nic; ip link set 0a1b2c3d-nic up";
+    expect(pod.pod.exec(["sh", "-ec", `${swap}; ip link add net1 type bridge`]).stderr).toBe("");
+    select(pod);
+    await expectStatus(pod);
+    expect(linksOf(pod).toSorted()).toEqual(["eth0", "net1"]);
+    expect(leases(stage.leases).filter((path) => path.startsWith("storage/"))).toEqual([]);
+    // The name belongs to the pod's own link now.
+    select(pod, "storage");
+    await expectStatus(pod, "net2 shop/storage");
     await node.succeed("DEL", pod);
+    expect([linksOf(pod), leases(stage.leases)]).toEqual([["net1"], []]);
+  });
+
+  test("FI-18: an entry of an older release is recognized by the address of its result", async () => {
+    const pod = await attached();
+    const path = join(node.state, "journal", `${pod.containerId}@cluster@eth0`);
+    const lines = readFileSync(path, "utf8").split("\n");
+    expect(lines.filter((line) => line.startsWith('{"pod":'))).toHaveLength(1);
+    writeFileSync(path, lines.filter((line) => !line.startsWith('{"pod":')).join("\n"));
+    select(pod, "storage");
+    await expectLinks(pod, "net1");
+    await deleted(pod);
   });
 
   test("says why a pod that was attached without the key keeps its networks, and nothing while it selects them", async () => {

@@ -59,8 +59,8 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
     for (const pod of pods) pod.dispose();
     await expect.poll(() => stage.left().links.length).toBe(before - pods.length);
   }
-  const native = (): object =>
-    stage.network([bridgeStep({ ipam: { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases } })]);
+  const native = (ipam: object = {}): object =>
+    stage.network([bridgeStep({ ipam: { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases, ...ipam } })]);
   const gatedNetwork = (): object => stage.network([{ type: "gated" }]);
   const scripted = (): { config: object; recorder: RecorderPlugin } => {
     const recorder = installRecorder(stage.plexus.cniPath, "recorder");
@@ -242,6 +242,48 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
     });
 
+    test("FI-25: frees a full pool whose namespaces are all gone: the namespace of an ADD that fails shows what the agent sees", async () => {
+      const full = native({ subnet: "10.10.0.0/30" });
+      const { pod } = await attached("dead", full);
+      await deleteNamespaces(pod);
+      await node.start();
+      await node.startAgent();
+      expect(shown(await node.settle())).toEqual(["attachment unsighted reported"]);
+      const next = attaching("next", full);
+      expect((await node.call("ADD", next)).status).toBe(1);
+      await node.call("DEL", next);
+      next.pod.dispose();
+      expect(shown(await node.settle())).toEqual([]);
+      expect(node.left()).toEqual(noFiles);
+      await attached("last", full);
+    });
+
+    test("FI-26: reports a living pod whose bridge or master is gone, until its DEL", async () => {
+      await node.startAgent();
+      const master = stage.node.exec(["ip", "link", "add", "up0", "type", "veth", "peer", "name", "up1"]);
+      expect(master.stderr).toBe("");
+      const upper = stage.network([
+        { type: "macvlan", master: "up0", ipam: { type: "ipam-host-local", subnet: "10.11.0.0/24" } },
+      ]);
+      const [bridged, other, over] = [await attached("bridged"), await attached("other"), await attached("over", upper)];
+      expect(await node.settle()).toEqual([]);
+      for (const link of ["br0", "up0"]) expect(stage.node.exec(["ip", "link", "delete", link]).stderr).toBe("");
+      const findings = await node.settle();
+      expect(shown(findings)).toEqual(Array.from({ length: 3 }, () => "link lost-link reported"));
+      expect(findings.map(({ id, note }) => `${id}: ${note}`)).toEqual([
+        "bridged@cluster@eth0 eth0: network default as eth0: link br0 of the node is gone",
+        "other@cluster@eth0 eth0: network default as eth0: link br0 of the node is gone",
+        expect.stringMatching(/^over@cluster@eth0 eth0: network default as eth0: the node's link \d+ below it is gone$/u),
+      ]);
+      // A new bridge has the name, and not the ports.
+      expect(stage.node.exec(["ip", "link", "add", "br0", "type", "bridge"]).stderr).toBe("");
+      expect((await node.settle())[0]?.note).toMatch(/veth\S+ is no port of bridge br0/u);
+      // The native macvlan's DEL fails without its master.
+      expect(stage.node.exec(["ip", "link", "add", "up0", "type", "veth", "peer", "name", "up1"]).stderr).toBe("");
+      for (const each of [bridged, other, over]) await node.succeed("DEL", each);
+      expect(await node.settle()).toEqual([]);
+    });
+
     test("RT-02 does not use an agent in another network namespace than the node's", async () => {
       await node.startAgent({}, join(stage.plexus.cniPath, "plexus"));
       const [hidden, live, old] = [await attached("hidden"), await attached("live"), await attached("old")];
@@ -322,7 +364,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       first.pod.exec(["ip", "link", "delete", "eth0"]);
       const second = { ...attaching("second"), pod: first.pod };
       await node.succeed("ADD", second);
-      expect(await node.settle()).toEqual([]);
+      expect(shown(await node.settle())).toEqual(["link lost-link reported"]);
       await node.succeed("CHECK", second);
       await deleteNamespaces(first.pod);
       expect(await node.settle()).toEqual([]);
@@ -739,7 +781,7 @@ if [ "$CNI_COMMAND" = ADD ]; then echo '{"cniVersion":"1.0.0","ips":[{"address":
   };
 }
 
-/** Files of host-local that every call of a network changes. */
+/** Files of host-local that every call of a network changes, and the kept configuration: the last call's replaces it some seconds later. */
 function changesWithEveryCall(path: string): boolean {
-  return path.endsWith("/lock") || path.includes("last_reserved_ip");
+  return path.endsWith("/lock") || path.includes("last_reserved_ip") || path.includes("/configurations/");
 }

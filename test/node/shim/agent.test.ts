@@ -1,7 +1,7 @@
 // The agent against an engine that a test scripts: its effects, and its behaviour when the engine goes away.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -242,3 +242,21 @@ function linksDump(): Uint8Array {
   message.writeUInt16LE(0x305, 6);
   return message;
 }
+
+test("FI-18: with --root the agent is the one of that root directory, which sees only files below it", async () => {
+  const root = join(shop.directory, "root");
+  mkdirSync(join(root, "bin"), { recursive: true });
+  copyFileSync(shop.shim, join(root, "bin", "plexus"));
+  const inside = new Listener(join(root, "s"));
+  await inside.listen();
+  try {
+    const env = { PLEXUS_SOCKET: "/s", CNI_PATH: "/bin" };
+    started.push(startAgent({ command: shop.shim, options: ["--root", root], env }));
+    const engine = await inside.engine(false);
+    expect((await engine.agent()).environment.get("CNI_PATH")).toBe("/bin");
+  } finally {
+    await inside.close();
+  }
+  const wrong = spawnSync(shop.shim, ["agent", "--root", join(root, "bin")], { encoding: "utf8", env: { CNI_PATH: "/bin" } });
+  expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining("/bin/plexus in ")]);
+});

@@ -260,7 +260,7 @@ describe.skipIf(missing("undo", missingPrivateNamespaces))("a failing apply", ()
       'links: operation 0 (add-route): adding the route 10.99.0.0/16 via 203.0.113.1 over link "eth0" of the pod: ENETUNREACH, network is unreachable: Nexthop has invalid gateway',
     );
     expect(await faultOf({ tag: "add-veth", val: { ...veth, name: "eth0" } })).toMatch(
-      /^links: operation 0 \(add-veth\): making link "veth[0-9a-f]{8}" of the node: EEXIST, file already exists/u,
+      /^links: operation 0 \(add-veth\): making link "eth0" of the pod: EEXIST, file already exists/u,
     );
     expect(
       await faultOf({

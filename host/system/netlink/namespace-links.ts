@@ -1,0 +1,86 @@
+// All links of a pod's network namespace with the namespace's cookie, and the changes by which Plexus undoes an attachment itself.
+
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { EBUSY, EINVAL, ENODEV, ENOENT, ENOTDIR } from "../errno.ts";
+import { systemError } from "../system-error.ts";
+import type { NetlinkSender } from "./exchange.ts";
+import { linksRequest } from "./link.ts";
+import { linkChange, linkRemoval, linkRename } from "./link-change.ts";
+import { type LinkState, linkStateIn } from "./link-state.ts";
+import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
+import { namespaceCookieIn } from "./namespace-cookie.ts";
+
+/** A network namespace as one look shows it. */
+export interface NamespaceLinks {
+  readonly links: readonly LinkState[];
+  /** Undefined where the kernel or the shim gives none. */
+  readonly cookie: string | undefined;
+}
+
+/** Maximum number of requests for one dump that concurrent changes interrupt. */
+const maxDumps = 5;
+const deadlineMs = 10_000;
+
+/**
+ * Lists the links of the namespace at this path; `gone`: there is no namespace. Fault NETLINK_FAILED: the shim may not enter the namespace, or the
+ * kernel refused.
+ */
+export async function lookIntoNamespace(shim: NetlinkSender, path: string): Promise<Result<NamespaceLinks | "gone">> {
+  for (let tries = 1; ; tries++) {
+    const { errno, sent, answer, cookie } = await ask(shim, path, linksRequest);
+    if (!sent && (errno === ENOENT || errno === ENOTDIR || errno === EINVAL)) return ok("gone");
+    if (answer === undefined || answer.errno !== 0)
+      return failed(failure(`listing the links of ${path}`, answer?.errno ?? errno, answer));
+    if (!answer.interrupted || tries === maxDumps)
+      return ok({ links: answer.messages.flatMap((message) => linkStateIn(message) ?? []), cookie });
+  }
+}
+
+/** Removes a link by its index. A link or a namespace that does not exist is no fault. Fault NETLINK_FAILED. */
+export async function removeLink(shim: NetlinkSender, path: string, { index, name }: LinkName): Promise<Result<void>> {
+  const { errno, sent, answer } = await ask(shim, path, linkRemoval(index));
+  if (!sent && (errno === ENOENT || errno === ENOTDIR || errno === EINVAL)) return ok(undefined);
+  if (answer?.errno === 0 || answer?.errno === ENODEV) return ok(undefined);
+  return failed(failure(`removing link ${name} of ${placeOf(path)}`, answer?.errno ?? errno, answer));
+}
+
+/** Renames a link. Fault NETLINK_FAILED. */
+export async function renameLink(
+  shim: NetlinkSender,
+  path: string,
+  { index, name }: LinkName,
+  newName: string,
+): Promise<Result<void>> {
+  let { errno, answer } = await ask(shim, path, linkRename(index, newName));
+  if (answer?.errno === EBUSY) {
+    await ask(shim, path, linkChange(index, { up: false }));
+    ({ errno, answer } = await ask(shim, path, linkRename(index, newName)));
+  }
+  if (answer?.errno === 0) return ok(undefined);
+  return failed(failure(`renaming link ${name} of ${placeOf(path)} to ${newName}`, answer?.errno ?? errno, answer));
+}
+
+type LinkName = Pick<LinkState, "index" | "name">;
+
+interface Asked {
+  readonly errno: number;
+  readonly sent: boolean;
+  readonly answer: NetlinkAnswer | undefined;
+  readonly cookie: string | undefined;
+}
+
+async function ask(shim: NetlinkSender, path: string, request: NetlinkRequest): Promise<Asked> {
+  const foreign = path === "" ? {} : { foreign: true };
+  const { errno, sent, reply } = await shim.netlink({ path, request: encodeRequests([request]), deadlineMs, ...foreign });
+  return { errno, sent, answer: decodeAnswers(reply, 1)[0], cookie: namespaceCookieIn(reply) };
+}
+
+function placeOf(path: string): string {
+  return path === "" ? "the node" : path;
+}
+
+function failure(action: string, errno: number, answer: NetlinkAnswer | undefined): ReturnType<typeof fault> {
+  const text = answer === undefined || answer.errorText === "" ? "" : `: ${answer.errorText}`;
+  return fault("NETLINK_FAILED", `${action}: ${systemError(errno)}${text}`);
+}

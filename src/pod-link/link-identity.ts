@@ -1,0 +1,48 @@
+// The identity of a link in a pod's network namespace. A name is none: the pod may rename its links, and give the name to another link.
+
+/** A link as its ADD left it. */
+export interface LinkIdentity {
+  /** The name after the ADD. */
+  readonly name: string;
+  /** The index, which the kernel gives to no other link of the namespace while the link lives. */
+  readonly index: number;
+  /** The link's kind: `veth`, `macvlan`, …; empty for hardware. */
+  readonly kind: string;
+  /** The hardware address; empty where the link has none. The pod may change it. */
+  readonly mac: string;
+  /** The index of a veth's other end, or of the lower link, in another namespace; absent where the link has none there. */
+  readonly peer?: number;
+}
+
+/** A link as the kernel shows it. */
+export interface ShownLink {
+  readonly index: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly mac: string;
+  /** The index of a veth's other end, or of the lower link, in the namespace `linkNamespace`. */
+  readonly link: number | undefined;
+  /** The id of that namespace; undefined: the link's own. */
+  readonly linkNamespace: number | undefined;
+}
+
+/** The identity of a link. */
+export function identityOf({ name, index, kind, mac, link, linkNamespace }: ShownLink): LinkIdentity {
+  const peer = linkNamespace === undefined ? undefined : link;
+  return { name, index, kind, mac, ...(peer === undefined ? {} : { peer }) };
+}
+
+/** Whether a link of the same namespace is the identified one. Its name and its hardware address may have changed. */
+export function isSameLink({ index, kind }: LinkIdentity, link: ShownLink): boolean {
+  return link.index === index && link.kind === kind;
+}
+
+/**
+ * Whether a link shows that its namespace is the identified link's. Both ends of a veth have their indexes, and an upper link that of its lower one;
+ * other links are told apart by their hardware addresses.
+ */
+export function showsSameNamespace(identity: LinkIdentity, link: ShownLink): boolean {
+  if (!isSameLink(identity, link)) return false;
+  if (identity.peer !== undefined) return link.linkNamespace !== undefined && link.link === identity.peer;
+  return identity.mac !== "" && identity.mac === link.mac;
+}

@@ -1,0 +1,40 @@
+// How a DEL may undo an attachment whose pod still lives: plugins find their link by its name, and the pod may have given the name to another link.
+
+import { isSameLink, type LinkIdentity, type ShownLink } from "./link-identity.ts";
+
+/** What is known about the link of an attachment. */
+export interface AttachedLink {
+  /** The interface name of the attachment. */
+  readonly ifname: string;
+  /** The link that the ADD made; undefined if it made none, or if that is unknown. */
+  readonly made: LinkIdentity | undefined;
+  /** The link that had the name before the ADD; undefined without one. */
+  readonly earlier: LinkIdentity | undefined;
+  /** Whether the ADD was completed. */
+  readonly completed: boolean;
+}
+
+/** The steps before the plugins' DEL, and the DEL itself. */
+export interface RemovalPlan {
+  /** `rename`: the attachment's link gets its name back. `remove`: it is removed by its index, because another link has its name. */
+  readonly before?: { readonly what: "rename" | "remove"; readonly link: ShownLink };
+  /** Whether the plugins' DEL gets the namespace. Without it plugins free addresses and touch no link of the pod. */
+  readonly withNamespace: boolean;
+  /** The attachment's link is not in the namespace. It may have moved to another one. */
+  readonly isMissing?: true;
+}
+
+/** Plans the removal. `links`: all links of the attachment's namespace. */
+export function removalPlan({ ifname, made, earlier, completed }: AttachedLink, links: readonly ShownLink[]): RemovalPlan {
+  const named = links.find(({ name }) => name === ifname);
+  if (made === undefined) {
+    // A plugin that succeeded with an earlier link, such as tuning, undoes its own changes of that link.
+    const isForeign = !completed && earlier !== undefined && named !== undefined && isSameLink(earlier, named);
+    return { withNamespace: !isForeign };
+  }
+  const own = links.find((link) => isSameLink(made, link));
+  if (own === undefined) return { withNamespace: named === undefined, isMissing: true };
+  if (own === named) return { withNamespace: true };
+  if (named === undefined) return { before: { what: "rename", link: own }, withNamespace: true };
+  return { before: { what: "remove", link: own }, withNamespace: false };
+}
