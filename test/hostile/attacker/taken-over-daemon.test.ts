@@ -75,7 +75,6 @@ async function attackAgent(
   const env = {
     CNI_PATH: shop.cniPath,
     PLEXUS_SOCKET: socket,
-    PLEXUS_RUN_DIR: join(shop.directory, "run"),
     PATH: "/bin:/usr/bin",
   };
   const agent = startAgent({ command: shim, env });
@@ -221,11 +220,13 @@ const asDaemon = (...command: readonly string[]) =>
 const weaker: Requirement = () =>
   process.geteuid?.() === 0 && asDaemon("true").status === 0 ? undefined : "needs root and setpriv(1), of util-linux";
 
+/** The run directory, in which the daemon writes. */
+const runDirectory = (): string => join(shop.directory, "run");
+/** The file that an attacker's program makes. */
+const ran = (): string => join(shop.directory, "ran-as-root");
+
 describe.skipIf(missing("a daemon with fewer rights than the shim", weaker))("changes what root's plugins execute", () => {
-  /** The directories of the node to which a daemon on a node may write. */
-  const runDirectory = (): string => join(shop.directory, "run");
   const name = "0123456789abcdef";
-  const ran = (): string => join(shop.directory, "ran-as-root");
   const exec = { environment: new Map([["CNI_COMMAND", "ADD"]]), nestedCallDirectory: name };
   beforeAll(() => {
     shop.component("wasm-ipam");
@@ -292,28 +293,28 @@ describe.skipIf(missing("a daemon with fewer rights than the shim", weaker))("ch
   });
 });
 
-describe("answers a nested call", () => {
-  /** The nested shim's answer to a caller (this process) that sends `act` after its REQUEST. */
-  async function answerTo(act: (engine: EngineSide) => void, shim = shop.shim): Promise<ShimAnswer> {
-    const socket = join(shop.directory, "nested.sock");
-    const server = createServer();
-    server.listen(socket);
-    await once(server, "listening");
-    const connected = once(server, "connection");
-    const nestedShim = startShim({ shim, env: { CNI_PATH: shop.cniPath, PLEXUS_NESTED_CALLS: socket } });
-    try {
-      const first = await Promise.race([connected, nestedShim.answer]);
-      if (!Array.isArray(first)) return first;
-      const engine = new EngineSide(nestedShim, first[0] as Socket);
-      await engine.request();
-      act(engine);
-      return await nestedShim.answer;
-    } finally {
-      server.close();
-    }
+/** The nested shim's answer to a caller (this process) that sends `act` after its REQUEST. */
+async function answerTo(act: (engine: EngineSide) => void, shim = shop.shim): Promise<ShimAnswer> {
+  const socket = join(shop.directory, "nested.sock");
+  const server = createServer();
+  server.listen(socket);
+  await once(server, "listening");
+  const connected = once(server, "connection");
+  const nestedShim = startShim({ shim, env: { CNI_PATH: shop.cniPath, PLEXUS_NESTED_CALLS: socket } });
+  try {
+    const first = await Promise.race([connected, nestedShim.answer]);
+    if (!Array.isArray(first)) return first;
+    const engine = new EngineSide(nestedShim, first[0] as Socket);
+    await engine.request();
+    act(engine);
+    return await nestedShim.answer;
+  } finally {
+    server.close();
   }
+}
 
-  test.each<[string, (engine: EngineSide, mark: string) => void]>([
+describe("answers a nested call", () => {
+  test.each<[string, (engine: EngineSide) => void]>([
     ["EXEC", (engine) => void engine.exec({ type: "marks" }).catch(() => undefined)],
     ["FIND", (engine) => void engine.find("marks").catch(() => undefined)],
     ["SYSCTL", (engine) => void engine.sysctl({ path: "", settings: read("net/ipv4/ip_forward") }).catch(() => undefined)],
@@ -326,7 +327,7 @@ describe("answers a nested call", () => {
   ])("FI-01: with %s: the nested shim carries out nothing", async (_, act) => {
     const mark = join(shop.directory, "nested-ran");
     shop.script("marks", `: > ${mark}`);
-    const answer = await answerTo((engine) => act(engine, mark));
+    const answer = await answerTo(act);
     expect([answer.status, json(answer.stdout)]).toEqual([
       1,
       expect.objectContaining({ code: 5, msg: expect.stringContaining("a nested call gets nothing but a REPLY") }),
