@@ -34,9 +34,9 @@ static void report(const struct state *state, const char *failed) {
     if (write(STDOUT, frame, HEADER + size) < 0) _exit(FAILED);
 }
 
-static bool install(const struct jail *jail) {
-    struct sock_fprog program = {.len = (unsigned short)jail->filter_size, .filter = (struct sock_filter *)jail->filter};
-    return jail->filter_size > 0 && syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0L, 0L) == 0;
+static bool install(struct jail *jail) {
+    struct sock_fprog program = {.len = (unsigned short)jail->filter_size, .filter = jail->filter};
+    return jail->filter_size > 0 && restrict_execution(jail) && syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0L, 0L) == 0;
 }
 
 static void set(struct state *state, enum control control, bool holds) {
