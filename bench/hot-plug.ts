@@ -58,7 +58,6 @@ async function measure(): Promise<readonly Turn[] | string> {
     PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
     CNI_PATH: plexus.cniPath,
     PLEXUS_SOCKET: socket,
-    PLEXUS_RUN_DIR: runDir,
   };
   const agent = startAgent({ command: join(plexus.cniPath, "plexus"), env });
   try {

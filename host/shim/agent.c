@@ -3,7 +3,6 @@
 #include "engine-connection.h"
 #include "one-shot-engine.h"
 #include "policy-file.h"
-#include "run-directory.h"
 #include "run-plugin.h"
 
 #include <sys/mount.h>
@@ -66,7 +65,6 @@ void stay_with_daemon(bool netlink_only) {
     if (netlink_only) setenv("PLEXUS_AGENT", "netlink-only", 1); /* tells the daemon */
     engine.on_end = lose_daemon;
     setenv("CNI_PATH", "/opt/cni/bin", 0);
-    set_run_directory_of_agent();
     own_executable(); /* reads the path now: an upgrade may rename the running file */
     watch_add(&search); /* `due` is 0: the search starts at once */
 }

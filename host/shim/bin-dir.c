@@ -1,6 +1,7 @@
 #include "bin-dir.h"
 #include "buffer.h"
 #include "json-member.h"
+#include "policy-file.h"
 
 /* Ignores a directory that is not absolute, has an escape, or holds a character that CNI_PATH or an environment cannot hold. */
 static void prepend_to_cni_path(const char *directory, size_t length) {
@@ -19,5 +20,5 @@ static void prepend_to_cni_path(const char *directory, size_t length) {
 void prepend_bin_dir(const char *json) {
     size_t length;
     const char *directory = json_string_member(json, "binDir", &length);
-    if (directory != NULL) prepend_to_cni_path(directory, length);
+    if (directory != NULL && length > 0 && policy_takes_bin_dir(directory, length)) prepend_to_cni_path(directory, length);
 }

@@ -62,10 +62,11 @@ enum daemon_answer call_daemon(const struct buffer *message, int *fd, size_t *se
 
 static int64_t milliseconds(struct timespec time) { return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000; }
 
-/* Writes a byte, so that the file's time of change becomes now. */
+/* Writes a byte, so that the file's time of change becomes now. The daemon, too, writes in the directory: another name of a foreign file is left alone. */
 static bool renew(const char *mark) {
+    struct stat status;
     int fd = open(mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-    bool written = fd >= 0 && pwrite(fd, "", 1, 0) == 1;
+    bool own = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1, written = own && pwrite(fd, "", 1, 0) == 1;
     close(fd); /* -1 where open failed: harmless */
     return written;
 }

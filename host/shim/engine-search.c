@@ -5,6 +5,7 @@
 #include "loop.h"
 #include "one-shot-engine.h"
 #include "one-shot-slot.h"
+#include "parent-shim.h"
 
 enum { UNTRIED = -1 };
 
@@ -129,13 +130,16 @@ static void search(UNUSED struct watch *self, UNUSED short revents) {
 }
 
 void find_engine(const struct buffer *configuration) {
-    const char *parent = getenv("PLEXUS_NESTED_CALLS") ?: "";
+    const char *parent = parent_socket();
     stdin_content = configuration;
     begun = now_us();
     check_environment(); /* now: an environment that is too large must fail with or without an engine */
-    if (*parent == 0) return search(&timer, 0);
+    if (parent == NULL) return search(&timer, 0);
     name_engine("the shim of the calling plugin (PLEXUS_NESTED_CALLS=%s)", parent);
-    int fd = connect_to(parent);
+    int fd = connect_to_parent();
+    if (fd < 0 && errno == EPERM)
+        fail(CNI_TRY_LATER, "Unset PLEXUS_NESTED_CALLS in the environment of the runtime; only Plexus sets it.",
+             "%s: no process that called this one listens there", describe_engine());
     if (fd < 0) fail(CNI_TRY_LATER, "Repeat the call. Unset PLEXUS_NESTED_CALLS if no plugin of Plexus made this call.", "%s: %s", describe_engine(), strerror(errno));
     encode_call();
     open_engine_stream(fd, 0);

@@ -6,6 +6,7 @@
 #include "engine-search.h"
 #include "namespace-effects.h"
 #include "nested-calls.h"
+#include "parent-shim.h"
 #include "plugin-environment.h"
 #include "plugin-path.h"
 #include "policy-file.h"
@@ -52,8 +53,16 @@ static bool sets_allowed_variables(const struct message *exec) {
     return false;
 }
 
+/* The shim of a nested call is root, too, and carries out nothing: the parent passes its request on and sends the reply. */
+static bool may_ask(const struct frame *frame) {
+    if (is_agent || parent_socket() == NULL || (frame->type == REPLY && frame->channel == 0)) return true;
+    snprintf(engine_violation, sizeof engine_violation, ": a nested call gets nothing but a REPLY");
+    return false;
+}
+
 static bool handle_engine_frame(UNUSED struct stream *stream, const struct frame *frame, const struct message *message) {
     if (is_searching()) return false; /* a daemon that gave the call back asks for nothing more */
+    if (!may_ask(frame)) return false;
     bool nested = (frame->channel & NESTED_CHANNEL) != 0, effect = frame->channel != 0 && !nested;
     if (frame->type == WELCOME) return frame->channel == 0;
     if (frame->type == REPLY && frame->channel == 0 && message->status == NOT_BEGUN && !has_effects && !is_agent && find_another_engine()) return true;
@@ -80,12 +89,16 @@ static void engine_ended(UNUSED struct stream *stream, enum stream_end end) {
          describe_engine());
 }
 
-/* Takes what no engine may choose: directories from the configuration, bounds from the node's policy. */
+/*
+ * Takes what no engine may choose: directories from the configuration, bounds from the node's policy. A nested call has its directories from the
+ * parent, and its configuration from a plugin.
+ */
 static void prepare_effects(const char *configuration) {
-    prepend_bin_dir(configuration);
-    set_run_directory(configuration);
     const char *mistake = load_policy();
     if (mistake != NULL) fail(CNI_TRY_LATER, "Correct or remove the policy; until then Plexus carries out nothing on this node.", "%s", mistake);
+    if (parent_socket() != NULL) return;
+    prepend_bin_dir(configuration);
+    set_run_directory(configuration);
     restrict_cni_path();
 }
 
@@ -102,7 +115,7 @@ static void read_stdin(struct watch *watch, short revents) {
     watch_remove(watch);
     buffer_append(&request, "", 1);
     error_version_from((const char *)request.data);
-    if (getenv("PLEXUS_NESTED_CALLS") == NULL) prepare_effects((const char *)request.data);
+    prepare_effects((const char *)request.data);
     request.size--;
     /* Connects only now: a daemon that wakes for the connection alone would take the CPU from the reading of stdin. */
     find_engine(&request);

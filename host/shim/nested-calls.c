@@ -2,7 +2,7 @@
 #include "engine-connection.h"
 #include "one-shot-engine.h"
 #include "plugin-path.h"
-#include "run-directory.h"
+#include "private-tmpfs.h"
 
 struct caller {
     struct nested_calls *nested_calls; /* NULL: a free slot */
@@ -53,51 +53,32 @@ void nested_calls_reply(uint32_t channel, const struct message *reply) {
     }
 }
 
-/* With `removes`: removes all entries of the directory. Without: answers whether they are links and the socket alone. */
-static bool holds_only_links(int directory, bool removes) {
-    int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = copy < 0 ? NULL : fdopendir(copy);
-    bool only = listing != NULL;
-    for (struct dirent *entry; only && (entry = readdir(listing)) != NULL;) {
-        struct stat status;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (removes) unlinkat(directory, entry->d_name, 0);
-        else only = fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISLNK(status.st_mode) || strcmp(entry->d_name, NESTED_CALLS_SOCKET) == 0);
-    }
-    if (listing != NULL) closedir(listing);
-    return only;
+static bool consists_of(const uint8_t *text, size_t size, const char *characters) {
+    for (size_t at = 0; at < size; at++)
+        if (text[at] == 0 || strchr(characters, text[at]) == NULL) return false;
+    return true;
 }
 
-/* Reads the directory through its own descriptor, which saves one open(). */
-static bool is_empty(int directory) {
-    _Alignas(struct dirent64) char entries[1024];
-    long size;
-    while ((size = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
-        for (long at = 0; at < size; at += ((struct dirent64 *)(entries + at))->d_reclen) {
-            const char *name = ((struct dirent64 *)(entries + at))->d_name;
-            if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) return false;
-        }
-    return size == 0;
+static bool is_name(struct bytes name) {
+    static const char prefix[] = "call-";
+    size_t start = sizeof prefix - 1;
+    if (name.size == 16 && consists_of(name.data, 16, "0123456789abcdef")) return true;
+    return name.size > start && memcmp(name.data, prefix, start) == 0 && consists_of(name.data + start, name.size - start, "0123456789-");
 }
 
 /*
- * True: the directory exists, belongs to this user alone and is empty. A directory with other content than an earlier call's links is left
- * unchanged. All checks are made on the opened directory: between mkdir and open another process may have put another directory there.
+ * Makes the directory in a tmpfs of its own: in a directory that has a path on the node, a daemon that runs as root could put its own programs.
+ * The plugin and what it executes reach the tmpfs through this process. /proc/self has this process' id as this /proc counts.
  */
-static bool make_directory(struct nested_calls *nested_calls) {
-    struct stat status;
-    if (!make_private_directory(nested_calls->path) && errno != EEXIST) return false;
-    int fd = open(nested_calls->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return false;
-    bool private = fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700;
-    int error = !private ? EPERM : flock(fd, LOCK_EX | LOCK_NB) != 0 ? EAGAIN /* another shim uses it */ : 0;
-    bool empty = error == 0 && is_empty(fd);
-    if (error == 0 && !empty && !holds_only_links(fd, false)) error = ENOTEMPTY;
-    if (error != 0) close(fd);
-    errno = error;
-    if (error != 0) return false;
-    nested_calls->directory = fd;
-    return empty || holds_only_links(fd, true);
+static bool make_directory(struct nested_calls *nested_calls, struct bytes name) {
+    char self[16] = "", sub[NESTED_NAME_MAX + 1];
+    if (readlink("/proc/self", self, sizeof self - 1) <= 0) return false;
+    snprintf(sub, sizeof sub, "%.*s", (int)name.size, (const char *)name.data);
+    nested_calls->tmpfs = open_private_tmpfs();
+    if (nested_calls->tmpfs < 0 || mkdirat(nested_calls->tmpfs, sub, 0700) != 0) return false;
+    nested_calls->directory = openat(nested_calls->tmpfs, sub, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    snprintf(nested_calls->path, sizeof nested_calls->path, "/proc/%s/fd/%d/%s", self, nested_calls->tmpfs, sub);
+    return nested_calls->directory >= 0;
 }
 
 /*
@@ -116,7 +97,7 @@ static const char *link_target(void) {
 }
 
 /* Makes a link for each name that FIND answers with a component, and the directory for the first. Answers the number of links, or -1 with errno. */
-static int link_components(struct nested_calls *nested_calls) {
+static int link_components(struct nested_calls *nested_calls, struct bytes name) {
     static struct found found;
     const char *executable = NULL;
     char path[PATH_MAX];
@@ -131,68 +112,53 @@ static int link_components(struct nested_calls *nested_calls) {
             find_plugin(text_bytes(entry->d_name), NATIVE_FIRST, &found);
             if (found.kind != COMPONENT) continue;
             if (executable == NULL) executable = link_target();
-            bool ready = executable != NULL && (nested_calls->directory >= 0 || make_directory(nested_calls));
-            if (ready && symlinkat(executable, nested_calls->directory, entry->d_name) == 0) {
-                buffer_append(&nested_calls->links, entry->d_name, size + 1);
-                links++;
-            } else if (!ready || errno != EEXIST) links = -1;
+            bool ready = executable != NULL && (nested_calls->directory >= 0 || make_directory(nested_calls, name));
+            if (ready && symlinkat(executable, nested_calls->directory, entry->d_name) == 0) links++;
+            else if (!ready || errno != EEXIST) links = -1;
         }
         if (listing != NULL) closedir(listing);
     }
     return links;
 }
 
-/*
- * Binds the socket from within the directory: its path may lead to another directory by now. Binds through /proc where the working directory
- * cannot be opened, because there would be no way back to it.
- */
-static bool bind_in(int directory, int socket) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = NESTED_CALLS_SOCKET};
-    int previous = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (previous < 0) snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" NESTED_CALLS_SOCKET, directory);
-    bool bound = (previous < 0 || fchdir(directory) == 0) && bind(socket, (struct sockaddr *)&address, sizeof address) == 0;
-    int error = errno;
-    if (previous >= 0 && fchdir(previous) != 0) bound = false;
-    else errno = error;
-    if (previous >= 0) close(previous);
-    return bound;
-}
-
 static bool listen_in(struct nested_calls *nested_calls) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    bool fits = snprintf(address.sun_path, sizeof address.sun_path, "%s/" NESTED_CALLS_SOCKET, nested_calls->path) < (int)sizeof address.sun_path;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return false;
     nested_calls->listener = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = accept_caller, .owner = nested_calls};
     watch_add(&nested_calls->listener);
-    return bind_in(nested_calls->directory, fd) && listen(fd, EFFECTS_MAX) == 0;
+    errno = ENAMETOOLONG;
+    return fits && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, EFFECTS_MAX) == 0;
 }
 
 /* The directories that this shim has made. */
 static struct nested_calls *all_open;
 
-/* Whether a running plugin has the directory: the EXEC is part of a nested call of that plugin, and its own nested calls go the same way. */
-static bool is_open(const char *path) {
-    for (const struct nested_calls *each = all_open; each != NULL; each = each->next)
-        if (strcmp(each->path, path) == 0) return true;
-    return false;
+/* The directory of a running plugin, if it has this name: the EXEC is part of a nested call of that plugin, and its own nested calls go the same way. */
+static const struct nested_calls *open_one(struct bytes name) {
+    for (const struct nested_calls *each = all_open; each != NULL; each = each->next) {
+        const char *own = strrchr(each->path, '/') + 1;
+        if (strlen(own) == name.size && memcmp(own, name.data, name.size) == 0) return each;
+    }
+    return NULL;
 }
 
 int nested_calls_open(struct nested_calls *nested_calls, struct bytes name, uint32_t channel) {
-    *nested_calls = (struct nested_calls){.directory = -1, .under = channel, .listener = {.fd = -1}};
+    *nested_calls = (struct nested_calls){.tmpfs = -1, .directory = -1, .under = channel, .listener = {.fd = -1}};
     if (name.size == 0) return 0;
-    /* the nested shim must fit the socket's path into a sockaddr_un */
-    int error = nested_call_path(name, nested_calls->path, sizeof nested_calls->path - sizeof "/" NESTED_CALLS_SOCKET + 1);
-    if (error != 0) {
-        nested_calls->path[0] = 0;
-        return error;
-    }
-    if (is_open(nested_calls->path)) return 0;
-    int links = link_components(nested_calls);
+    if (!is_name(name)) return EINVAL;
+    if (name.size > NESTED_NAME_MAX) return ENAMETOOLONG;
+    const struct nested_calls *shared = open_one(name);
+    if (shared != NULL) strcpy(nested_calls->path, shared->path);
+    int links = shared != NULL ? 0 : link_components(nested_calls, name);
+    if (links == 0) return 0;
     if (links > 0 && listen_in(nested_calls)) {
         nested_calls->next = all_open;
         all_open = nested_calls;
         return 0;
     }
-    error = links == 0 ? 0 : errno;
+    int error = errno;
     nested_calls_close(nested_calls);
     return error;
 }
@@ -204,14 +170,10 @@ void nested_calls_close(struct nested_calls *nested_calls) {
     for (struct nested_calls **at = &all_open; *at != NULL;)
         if (*at == nested_calls) *at = nested_calls->next;
         else at = &(*at)->next;
-    if (nested_calls->directory >= 0) {
-        unlinkat(nested_calls->directory, NESTED_CALLS_SOCKET, 0);
-        for (size_t at = 0; at < nested_calls->links.size; at += strlen((char *)nested_calls->links.data + at) + 1)
-            unlinkat(nested_calls->directory, (char *)nested_calls->links.data + at, 0);
-        rmdir(nested_calls->path); /* fails, and leaves the directory, where another process put files into it */
-        close(nested_calls->directory);
+    int *fds[] = {&nested_calls->directory, &nested_calls->tmpfs};
+    for (int i = 0; i < 2; i++) {
+        if (*fds[i] >= 0) close(*fds[i]);
+        *fds[i] = -1;
     }
-    buffer_free(&nested_calls->links);
-    nested_calls->directory = -1;
     nested_calls->path[0] = 0;
 }

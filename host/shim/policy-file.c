@@ -2,6 +2,7 @@
 #include "plugin-path.h"
 
 static struct policy policy; /* of POLICY_FILE; zeros without the file */
+static bool exists;
 
 /* Only root may have written `fd` or anything in the directory of `path`. */
 static const char *check_owner(int fd, const char *path, struct stat *status) {
@@ -34,7 +35,8 @@ const char *load_policy(void) {
     for (int list = 0; list < POLICY_LISTS; list++) buffer_free(&policy.patterns[list]);
     policy = (struct policy){0};
     int fd = open(POLICY_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return NULL;
+    exists = fd >= 0 || (errno != ENOENT && errno != ENOTDIR);
+    if (!exists) return NULL;
     const char *mistake = fd < 0 ? strerror(errno) : check_owner(fd, POLICY_FILE, &status);
     if (mistake == NULL) mistake = parse(fd, (size_t)status.st_size, &line);
     close(fd); /* -1 where open failed: harmless */
@@ -57,6 +59,10 @@ bool report_refusal(const char *what, size_t size) {
 
 bool policy_allows(enum policy_list list, const char *value, size_t size) {
     return policy_has(&policy, list, value, size) || report_refusal(value, size);
+}
+
+bool policy_takes_bin_dir(const char *directory, size_t size) {
+    return !exists || (policy.bounds[POLICY_DIRECTORIES] && policy_has(&policy, POLICY_DIRECTORIES, directory, size)) || report_refusal(directory, size);
 }
 
 void restrict_cni_path(void) {

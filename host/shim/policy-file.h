@@ -22,6 +22,12 @@ bool policy_allows(enum policy_list list, const char *value, size_t size);
 /* Writes the first refusal of the process to stderr. Answers false. */
 bool report_refusal(const char *what, size_t size);
 
+/*
+ * Whether the configuration may name this directory of plugins: without a policy, or where `directories` lists it. On a cluster the daemon writes
+ * the configuration: without this rule it could name a directory in which it writes itself.
+ */
+bool policy_takes_bin_dir(const char *directory, size_t size);
+
 /* Leaves the directories out of CNI_PATH that the policy forbids. */
 void restrict_cni_path(void);
 

@@ -23,30 +23,6 @@ void set_run_directory(const char *json) {
     if (configured != NULL) set_from(configured, length);
 }
 
-void set_run_directory_of_agent(void) {
-    const char *configured = getenv("PLEXUS_RUN_DIR") ?: "";
-    if (*configured != 0 && strlen(configured) < sizeof directory) strcpy(directory, configured);
-}
-
-static bool consists_of(const uint8_t *text, size_t size, const char *characters) {
-    for (size_t at = 0; at < size; at++)
-        if (text[at] == 0 || strchr(characters, text[at]) == NULL) return false;
-    return true;
-}
-
-static bool is_name(struct bytes name) {
-    static const char prefix[] = "call-";
-    size_t start = sizeof prefix - 1;
-    if (name.size == 16 && consists_of(name.data, 16, "0123456789abcdef")) return true;
-    return name.size > start && memcmp(name.data, prefix, start) == 0 && consists_of(name.data + start, name.size - start, "0123456789-");
-}
-
-int nested_call_path(struct bytes name, char *path, size_t room) {
-    if (directory[0] != '/' || !is_name(name)) return EINVAL;
-    int size = snprintf(path, room, "%s/%.*s", directory, (int)name.size, (const char *)name.data);
-    return size < (int)room ? 0 : ENAMETOOLONG;
-}
-
 bool make_private_directory(char *path) {
     if (mkdir(path, 0700) == 0) return true;
     if (errno != ENOENT) return false;

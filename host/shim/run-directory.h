@@ -1,4 +1,4 @@
-/* The directory in which the shim makes nested-call directories and slot files. */
+/* The directory in which the shim makes slot files. */
 #ifndef PLEXUS_RUN_DIRECTORY_H
 #define PLEXUS_RUN_DIRECTORY_H
 
@@ -10,16 +10,7 @@
  */
 void set_run_directory(const char *json);
 
-/* For an agent, which has no configuration: takes the directory from PLEXUS_RUN_DIR, if that is set. */
-void set_run_directory_of_agent(void);
-
-/*
- * Writes the path of the nested-call directory `name` to `path`. Answers 0 or an errno: EINVAL for a name that no nested-call directory has
- * (16 hexadecimal digits, or `call-` with digits and dashes) or a run directory that is not absolute, ENAMETOOLONG where the path has no room.
- */
-int nested_call_path(struct bytes name, char *path, size_t room);
-
-/* Writes the path of the directory of slot files to `path`. Answers 0 or an errno, as nested_call_path(). */
+/* Writes the path of the directory of slot files to `path`. Answers 0 or an errno: EINVAL where the run directory is not absolute, ENAMETOOLONG. */
 int slots_path(char *path, size_t room);
 
 /*

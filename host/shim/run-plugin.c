@@ -4,7 +4,6 @@
 #include "plugin-environment.h"
 #include "plugin-path.h"
 #include "policy-file.h"
-#include "run-directory.h"
 #include "spawn.h"
 
 enum { PIECE = 65536 }; /* bytes of a plugin's output in one read() */
@@ -159,12 +158,12 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     run->timer = (struct watch){.fd = -1, .due = run->started + (int64_t)exec->deadline_ms * 1000, .wake = timer_wake, .owner = run};
     watch_add(&run->timer);
     buffer_append(&run->path, found.path, strlen(found.path) + 1);
-    static char directory[PATH_MAX];
     int error = nested_calls_open(&run->nested_calls, exec->path, channel);
     if (error != 0) { /* EXECUTED names the directory that failed, not the plugin */
-        bool named = nested_call_path(exec->path, directory, sizeof directory) == 0;
         run->path.size = 0;
-        buffer_append(&run->path, named ? directory : "", named ? strlen(directory) + 1 : 1);
+        buffer_append(&run->path, "tmpfs/", strlen("tmpfs/"));
+        buffer_append(&run->path, exec->path.data, exec->path.size);
+        buffer_append(&run->path, "", 1);
     }
     append_plugin_environment(exec->environment, run->nested_calls.path, &run->environment);
     if (error == 0) error = start(run, exec->in);

@@ -154,8 +154,8 @@ export const profiles = ["strict", "compat", "multus"] as const;
 export const logLevels = ["panic", "error", "verbose", "debug"] as const;
 
 /**
- * The nested-call directory lies below runDir and is part of CNI_PATH, which is split at colons. The path of the socket in it has
- * at most 107 bytes (host/shim/PROTOCOL.md). With a longer path no native plugin could be started, not even for a DEL.
+ * A shim of an earlier release makes nested-call directories in runDir and puts them on CNI_PATH, which is split at colons. The path of the
+ * socket in them has at most 107 bytes. With a longer path such a shim could start no native plugin, not even for a DEL.
  */
 export const runDirPattern = /^\/[!-9;-~]{0,83}$/;
 

@@ -36,12 +36,11 @@ describe.skipIf(missingForKube("hot-plug with a Kubernetes API"))("networks of a
       socket: socket(),
       args: ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", kubeconfig],
     });
-    const { cniPath, directory } = node.plexus;
+    const { cniPath } = node.plexus;
     const env = {
       PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
       CNI_PATH: cniPath,
       PLEXUS_SOCKET: socket(),
-      PLEXUS_RUN_DIR: join(directory, "run"),
     };
     agent = startAgent({ command: node.entrance(), env });
     for (const name of ["storage", "fast"]) {

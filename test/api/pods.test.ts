@@ -246,7 +246,6 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
         PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
         CNI_PATH: node.plexus.cniPath,
         PLEXUS_SOCKET: daemon.socket,
-        PLEXUS_RUN_DIR: join(node.plexus.directory, "run"),
       },
     });
     const [web, db] = [await api.pod("shop", "web", "storage"), await api.pod("shop", "db", "storage")];

@@ -45,7 +45,6 @@ describe.skipIf(skip)("a client in Go of the CRI Network API", () => {
         PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
         CNI_PATH: stage.plexus.cniPath,
         PLEXUS_SOCKET: socket,
-        PLEXUS_RUN_DIR: join(stage.plexus.directory, "run"),
       },
     });
     pod = stage.pod();

@@ -87,11 +87,11 @@ export class ReconcileNode {
     options: readonly string[] = [],
   ): Promise<TestAgent> {
     const path = "/usr/sbin:/usr/bin:/sbin:/bin";
-    const { cniPath, directory } = this.stage.plexus;
+    const { cniPath } = this.stage.plexus;
     const agent = startAgent({
       command,
       options,
-      env: { PATH: path, CNI_PATH: cniPath, PLEXUS_SOCKET: this.socket, PLEXUS_RUN_DIR: join(directory, "run"), ...env },
+      env: { PATH: path, CNI_PATH: cniPath, PLEXUS_SOCKET: this.socket, ...env },
     });
     this.#agents.push(agent);
     await this.#connected(this.#agents.length);

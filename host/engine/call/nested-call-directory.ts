@@ -1,4 +1,5 @@
-// Nested-call directories. The shim makes the links and the socket for the nested calls of one call's steps there.
+// Nested-call directories. The shim makes the links and the socket for the nested calls of one call's steps there. The engine chooses the name;
+// the shim makes the directory where no engine reaches it. A shim of an earlier release made it in the run directory, and may have left it there.
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, rmSync } from "node:fs";
 import type { AttachmentId } from "../../../src/cni/attachment.ts";
@@ -10,10 +11,7 @@ const prefix = "call-";
 /** The name of a container's directory: the output of `shortHash`. */
 const containerDirectory = /^[0-9a-f]{16}$/u;
 
-/**
- * The name of one attachment's nested-call directory. The calls of the attachment run one after the other, so they share the directory: the
- * next call finds and empties a directory that a crash left. The name is short because a socket's path has at most 107 bytes.
- */
+/** The name of one attachment's nested-call directory. The name is short because a socket's path has at most 107 bytes. */
 export function nestedCallDirectoryOf(id: AttachmentId, network: string): string {
   return shortHash(`${id.containerId}@${network}@${id.ifname}`);
 }
@@ -26,7 +24,7 @@ export function nestedCallDirectoryIn(environment: Environment): string {
   return /\/([^/]+)\/\.sock$/u.exec(environment.get("PLEXUS_NESTED_CALLS") ?? "")?.[1] ?? "";
 }
 
-/** Removes the directory of an attachment whose shim was killed. Best effort: the container's next call removes it, too. */
+/** Removes the directory that an earlier release's shim of an attachment left when it was killed. Best effort. */
 export function removeNestedCallDirectory(runDirectory: string, id: AttachmentId, network: string): void {
   try {
     rmSync(`${runDirectory}/${nestedCallDirectoryOf(id, network)}`, { recursive: true, force: true });
@@ -49,7 +47,7 @@ export function temporaryNestedCallDirectory(): string {
   return `${prefix}${process.pid}-${calls}`;
 }
 
-/** The directories whose shim was killed before it could remove them. A running shim holds a lock on its directory. */
+/** The directories whose shim, of an earlier release, was killed before it could remove them. A running one holds a lock on its directory. */
 export function unusedNestedCallDirectories(runDirectory: string): readonly string[] {
   try {
     return readdirSync(runDirectory)

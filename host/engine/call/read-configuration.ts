@@ -54,7 +54,7 @@ export function readCallConfiguration(
   if (configuration.binDir === undefined || cniPath.split(":")[0] === configuration.binDir)
     return ok({ document, configuration });
   const why =
-    "configuration: binDir: write the key in exactly this spelling and its value without escapes: the shim reads it itself";
+    "configuration: binDir: write the key in exactly this spelling and its value without escapes: the shim reads it itself; if the node has a policy, its `directories` must list the value";
   if (!lenient) return failed(fault("CONFIG_INVALID", why));
   return ok({ document, configuration: { ...configuration, warnings: [...configuration.warnings, why] } });
 }

@@ -163,7 +163,8 @@ function nestedCallDirectoryFault(type: string, nestedCallDirectory: string, err
     const why = `its nested-call directory ${nestedCallDirectory} must be empty, but contains files that are not Plexus'; remove them`;
     return fault("NESTED_CALL_DIRECTORY_OCCUPIED", `plugin ${type} was not started: ${why}`);
   }
-  const why = `creating its nested-call directory ${nestedCallDirectory}: ${systemError(errno)}`;
+  const needs = errno === EPERM ? "; the shim needs CAP_SYS_ADMIN in its user namespace, as native plugins do" : "";
+  const why = `creating its nested-call directory ${nestedCallDirectory}: ${systemError(errno)}${needs}`;
   return fault("STORE_FAILED", `plugin ${type} was not started: ${why}`);
 }
 

@@ -97,6 +97,9 @@ bool make_root(const struct jail *jail);
 /* landlock.c */
 bool restrict_files(const struct jail *jail);
 
+/* execute.c: moves the command, and leaves the process no other program to execute. Needs no_new_privs. */
+bool restrict_execution(struct jail *jail);
+
 /* supervise.c: ends as the child ends. Kills the child when the engine closes its end of stdin. */
 _Noreturn void supervise(int child, int signals);
 

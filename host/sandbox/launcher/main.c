@@ -34,9 +34,9 @@ static void report(const struct state *state, const char *failed) {
     if (write(STDOUT, frame, HEADER + size) < 0) _exit(FAILED);
 }
 
-static bool install(const struct jail *jail) {
-    struct sock_fprog program = {.len = (unsigned short)jail->filter_size, .filter = (struct sock_filter *)jail->filter};
-    return jail->filter_size > 0 && syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0L, 0L) == 0;
+static bool install(struct jail *jail) {
+    struct sock_fprog program = {.len = (unsigned short)jail->filter_size, .filter = jail->filter};
+    return jail->filter_size > 0 && restrict_execution(jail) && syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0L, 0L) == 0;
 }
 
 static void set(struct state *state, enum control control, bool holds) {
@@ -49,7 +49,17 @@ static void close_others(void) {
     for (int fd = 3; fd < 1024; fd++) close(fd); /* kernels before 5.9 */
 }
 
-/* The sandbox process: `start` has what the parent has set up. */
+/*
+ * The kernel sends the signal when the parent ends, as far as the parent's user may kill this process: both have the same user by now, or the
+ * parent owns the user namespace. A change of the user takes the signal away, so it comes last. A parent that ended before has closed the pipe:
+ * the kernel closes a process' descriptors before it looks for signals to send.
+ */
+static void die_with_parent(int start) {
+    struct pollfd parent = {.fd = start};
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || poll(&parent, 1, 0) != 0) _exit(FAILED);
+}
+
+/* The sandbox process: `start` has what the parent has set up, and stays open in the parent for as long as it lives. */
 static _Noreturn void enter_jail(struct jail *jail, unsigned long namespaces, int start) {
     struct state state;
     sigset_t none;
@@ -68,13 +78,16 @@ static _Noreturn void enter_jail(struct jail *jail, unsigned long namespaces, in
     bool changes = jail->uid_count > 0 && (state.controls & bit(OWN_UID)) != 0;
     if (has_user_namespace && changes) set(&state, OWN_UID, become(&state));
     set(&state, FILES, has_root && make_root(jail));
-    if (!has_user_namespace && changes) set(&state, OWN_UID, become(&state));
+    if (!has_user_namespace && changes && !become(&state)) {
+        report(&state, "the parent changed its user, but not the process");
+        _exit(FAILED);
+    }
     set(&state, LIMITS, set_limits(jail));
     set(&state, NO_NEW_PRIVILEGES, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     set(&state, NO_CAPABILITIES, drop_capabilities());
     set(&state, LANDLOCK, restrict_files(jail));
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    die_with_parent(start);
     if (chdir("/") != 0) _exit(FAILED);
     close_others();
     sigemptyset(&none);
@@ -87,10 +100,13 @@ static _Noreturn void enter_jail(struct jail *jail, unsigned long namespaces, in
     _exit(FAILED);
 }
 
-/* This process only waits for the sandbox process and kills it. */
-static void drop_rights(const struct state *state, bool has_user_namespace) {
+/* This process only waits for the sandbox process and kills it. Without its change of the user the sandbox process keeps its user, too. */
+static void drop_rights(struct state *state, bool has_user_namespace) {
     /* The owner of a user namespace may kill its processes; otherwise only their own user may. */
-    if (!has_user_namespace && (state->controls & bit(OWN_UID)) != 0) become(state);
+    if (!has_user_namespace && (state->controls & bit(OWN_UID)) != 0 && !become(state)) {
+        state->controls &= ~bit(OWN_UID);
+        state->uid = geteuid();
+    }
     drop_capabilities();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -129,10 +145,10 @@ int main(int argc, char **argv) {
     state.controls |= namespace_controls(namespaces);
     if ((namespaces & CLONE_NEWUSER) != 0) map_ids(&jail, &state);
     if (join_cgroup(jail.cgroup, state.pid)) state.controls |= bit(CGROUP);
-    if (write(start[1], &state, sizeof state) != sizeof state) kill(state.pid, SIGKILL);
-    close(start[0]);
-    close(start[1]);
     int signals = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+    /* First: the sandbox process relies on a parent that may kill it. */
     drop_rights(&state, (namespaces & CLONE_NEWUSER) != 0);
+    if (write(start[1], &state, sizeof state) != sizeof state) return FAILED; /* the sandbox process ends, because it reads less */
+    close(start[0]);
     supervise(state.pid, signals);
 }

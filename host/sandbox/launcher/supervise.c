@@ -14,19 +14,24 @@ static _Noreturn void end_as(int status) {
     _exit(128 + WTERMSIG(status));
 }
 
+/* Until the child has changed its user, which it does before it executes anything, this process may not kill it. */
+static _Noreturn void kill_and_end(int child) {
+    int status;
+    for (;;) {
+        bool sent = kill(child, SIGKILL) == 0;
+        if (waitpid(child, &status, sent ? 0 : WNOHANG) == child) end_as(status);
+        if (!sent) poll(NULL, 0, 1);
+    }
+}
+
 _Noreturn void supervise(int child, int signals) {
     int status;
     for (;;) {
         /* Without events: poll() reports only that the other end was closed. */
         struct pollfd fds[] = {{.fd = STDIN}, {.fd = signals, .events = POLLIN}};
-        if (poll(fds, 2, -1) < 0 && errno != EINTR) kill(child, SIGKILL);
-        if (fds[0].revents != 0) {
-            kill(child, SIGKILL);
-            while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-            end_as(status);
-        }
+        if ((poll(fds, 2, -1) < 0 && errno != EINTR) || fds[0].revents != 0) kill_and_end(child);
         if (waitpid(child, &status, WNOHANG) == child) end_as(status);
         struct signalfd_siginfo signal;
-        if (fds[1].revents != 0 && read(signals, &signal, sizeof signal) < 0 && errno != EAGAIN) kill(child, SIGKILL);
+        if (fds[1].revents != 0 && read(signals, &signal, sizeof signal) < 0 && errno != EAGAIN) kill_and_end(child);
     }
 }

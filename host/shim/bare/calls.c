@@ -78,6 +78,7 @@ int fstat(int fd, void *status) { return (int)CALL(SYS_fstat, fd, status); }
 int fstatfs(int fd, void *status) { return (int)CALL(SYS_fstatfs, fd, status); }
 int fstatat(int directory, const char *path, void *status, int flags) { return (int)CALL(SYS_newfstatat, directory, path, status, flags); }
 int access(const char *path, int mode) { return (int)CALL(SYS_access, path, mode); }
+int mkdirat(int directory, const char *path, unsigned mode) { return (int)CALL(SYS_mkdirat, directory, path, mode); }
 int mkdir(const char *path, unsigned mode) { return (int)CALL(SYS_mkdir, path, mode); }
 int rmdir(const char *path) { return (int)CALL(SYS_rmdir, path); }
 int unlinkat(int directory, const char *path, int flags) { return (int)CALL(SYS_unlinkat, directory, path, flags); }

@@ -76,6 +76,7 @@ async function attackBesideAnother(jail: Jail | undefined, forks: number): Promi
 
 /** Tries that must fail in the jail, by the controls of which one is enough to stop the try. */
 const refused: readonly (readonly [name: string, controls: readonly Control[]])[] = [
+  ["execute", ["system-calls"]],
   ["inet", ["system-calls"]],
   ["inet6", ["system-calls"]],
   ["packet", ["system-calls", "no-capabilities"]],

@@ -75,7 +75,6 @@ async function attackAgent(
   const env = {
     CNI_PATH: shop.cniPath,
     PLEXUS_SOCKET: socket,
-    PLEXUS_RUN_DIR: join(shop.directory, "run"),
     PATH: "/bin:/usr/bin",
   };
   const agent = startAgent({ command: shim, env });
@@ -213,6 +212,135 @@ describe("names a directory for nested calls", () => {
   });
 });
 
+/** Runs a command as the daemon is: root without a capability. */
+const asDaemon = (...command: readonly string[]) =>
+  spawnSync("setpriv", ["--bounding-set=-all", "--inh-caps=-all", ...command], { encoding: "utf8" });
+
+/** setpriv(1) of a root that has capabilities: a daemon that lacks them is then a weaker process than the shim. */
+const weaker: Requirement = () =>
+  process.geteuid?.() === 0 && asDaemon("true").status === 0 ? undefined : "needs root and setpriv(1), of util-linux";
+
+/** The run directory, in which the daemon writes. */
+const runDirectory = (): string => join(shop.directory, "run");
+/** The file that an attacker's program makes. */
+const ran = (): string => join(shop.directory, "ran-as-root");
+
+describe.skipIf(missing("a daemon with fewer rights than the shim", weaker))("changes what root's plugins execute", () => {
+  const name = "0123456789abcdef";
+  const exec = { environment: new Map([["CNI_COMMAND", "ADD"]]), nestedCallDirectory: name };
+  beforeAll(() => {
+    shop.component("wasm-ipam");
+    // As bridge does: the first plugin of this name on CNI_PATH. The call of a component before it tells the attacker when to act.
+    const find = 'IFS=:; for d in $CNI_PATH; do if [ -x "$d/$1" ]; then "$d/$1" </dev/null; return; fi; done';
+    shop.script("bridge", `call() { ${find}; }\ncall wasm-ipam\ncall host-local`);
+    shop.script("host-local", "echo the real host-local");
+  });
+  beforeEach(() => rmSync(ran(), { force: true }));
+
+  test("FI-01: a link in a directory on the plugin's CNI_PATH: no directory there is one that the daemon can write or enter", async () => {
+    const program = join(shop.directory, "attackers-program");
+    writeFileSync(program, `#!/bin/sh\n: > ${ran()}\n`, { mode: 0o755 });
+    mkdirSync(runDirectory(), { recursive: true, mode: 0o700 });
+    await attack(async (engine) => {
+      const bridge = engine.exec({ type: "bridge", ...exec });
+      const { channel, request } = await engine.nested();
+      const places = (request.environment.get("CNI_PATH") ?? "").split(":").filter((each) => each !== shop.cniPath);
+      expect(places).toHaveLength(1);
+      for (const place of [...places, join(runDirectory(), name)]) {
+        expect(asDaemon("ln", "-s", program, join(place, "host-local")).status).not.toBe(0);
+        expect(asDaemon("ls", `${place}/`).status).not.toBe(0);
+      }
+      engine.reply({}, channel);
+      expect(text((await bridge).stdout)).toBe("the real host-local\n");
+    });
+    expect(existsSync(ran())).toBe(false);
+    expect(readdirSync(runDirectory())).toEqual([]);
+  });
+
+  test("FI-01: the socket for nested calls: the daemon can neither replace it nor reach it", async () => {
+    await attack(async (engine) => {
+      const bridge = engine.exec({ type: "bridge", ...exec });
+      const { channel, request } = await engine.nested();
+      const socket = request.environment.get("PLEXUS_NESTED_CALLS") ?? "";
+      expect(socket.endsWith(`/${name}/.sock`)).toBe(true);
+      expect(asDaemon("rm", "-f", "--", socket).status).not.toBe(0);
+      const connecting = `require("node:net").connect(${JSON.stringify(socket)}).on("error", (error) => (console.log(error.code), process.exit(3)))`;
+      expect(asDaemon(process.execPath, "-e", connecting)).toMatchObject({ status: 3, stdout: "EACCES\n" });
+      engine.reply({}, channel);
+      await bridge;
+    });
+  });
+
+  test("FI-01: a listener that did not execute the nested shim gets no request", async () => {
+    const socket = join(shop.directory, "foreign.sock");
+    const serving = `require("node:net").createServer((peer) => peer.on("data", () => console.log("request"))).listen(${JSON.stringify(socket)}, () => console.log("listens"))`;
+    const listener = spawn(process.execPath, ["-e", serving], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      let output = "";
+      listener.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+      await expect.poll(() => output, { timeout: 60_000 }).toBe("listens\n");
+      const { status, stdout } = await startShim({ shim: shop.shim, env: { PLEXUS_NESTED_CALLS: socket } }).answer;
+      expect([status, json(stdout)]).toEqual([
+        1,
+        expect.objectContaining({ code: 11, msg: expect.stringContaining("no process that called this one listens there") }),
+      ]);
+      expect(output).toBe("listens\n");
+    } finally {
+      const ended = once(listener, "close");
+      listener.kill("SIGKILL");
+      await ended;
+    }
+  });
+});
+
+/** The nested shim's answer to a caller (this process) that sends `act` after its REQUEST. */
+async function answerTo(act: (engine: EngineSide) => void, shim = shop.shim): Promise<ShimAnswer> {
+  const socket = join(shop.directory, "nested.sock");
+  const server = createServer();
+  server.listen(socket);
+  await once(server, "listening");
+  const connected = once(server, "connection");
+  const nestedShim = startShim({ shim, env: { CNI_PATH: shop.cniPath, PLEXUS_NESTED_CALLS: socket } });
+  try {
+    const first = await Promise.race([connected, nestedShim.answer]);
+    if (!Array.isArray(first)) return first;
+    const engine = new EngineSide(nestedShim, first[0] as Socket);
+    await engine.request();
+    act(engine);
+    return await nestedShim.answer;
+  } finally {
+    server.close();
+  }
+}
+
+describe("answers a nested call", () => {
+  test.each<[string, (engine: EngineSide) => void]>([
+    ["EXEC", (engine) => void engine.exec({ type: "marks" }).catch(() => undefined)],
+    ["FIND", (engine) => void engine.find("marks").catch(() => undefined)],
+    ["SYSCTL", (engine) => void engine.sysctl({ path: "", settings: read("net/ipv4/ip_forward") }).catch(() => undefined)],
+    [
+      "NETLINK",
+      (engine) =>
+        void engine.netlink({ path: "", request: encodeRequests([linksRequest]), deadlineMs: 60_000 }).catch(() => undefined),
+    ],
+    ["WELCOME", (engine) => engine.send(0, { kind: "welcome" })],
+  ])("FI-01: with %s: the nested shim carries out nothing", async (_, act) => {
+    const mark = join(shop.directory, "nested-ran");
+    shop.script("marks", `: > ${mark}`);
+    const answer = await answerTo(act);
+    expect([answer.status, json(answer.stdout)]).toEqual([
+      1,
+      expect.objectContaining({ code: 5, msg: expect.stringContaining("a nested call gets nothing but a REPLY") }),
+    ]);
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test("with a REPLY: it is the call's answer", async () => {
+    const answer = await answerTo((engine) => engine.reply({ status: 3, stdout: "{}" }));
+    expect(answer).toMatchObject({ status: 3, stdout: "{}" });
+  });
+});
+
 describe("names a file as a network namespace", () => {
   test("that is a pipe or another kind of namespace: the shim doesn't open it", async () => {
     const pipe = join(shop.directory, "pipe");
@@ -337,6 +465,42 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
       env: { CNI_PATH: `${other}:${shop.cniPath}` },
       stdin: JSON.stringify({ binDir: other }),
     });
+  });
+
+  test("FI-01: a configuration's `binDir` counts only where `directories` lists it: on a cluster the daemon writes the configuration", async () => {
+    const other = join(shop.directory, "written-by-the-daemon");
+    mkdirSync(other);
+    writeFileSync(join(other, "planted"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
+    const found = async (): Promise<string> => {
+      const kinds: string[] = [];
+      const script = async (engine: EngineSide): Promise<void> => void kinds.push((await engine.find("planted")).what);
+      await attack(script, bounded, { binDir: other });
+      return kinds.join();
+    };
+    policy({ plugins: ["*"] });
+    expect(await found()).toBe("nothing");
+    policy({ plugins: ["*"], directories: [shop.cniPath] });
+    expect(await found()).toBe("nothing");
+    policy({ directories: [shop.cniPath, other] });
+    expect(await found()).toBe("native");
+    rmSync(file);
+    expect(await found()).toBe("native");
+  });
+
+  test("FI-01: a nested call, or an empty PLEXUS_NESTED_CALLS, escapes no policy", async () => {
+    policy("{");
+    for (const socket of ["", join(shop.directory, "nobody.sock")]) {
+      const { answer } = startShim({ shim: bounded, env: { CNI_PATH: shop.cniPath, PLEXUS_NESTED_CALLS: socket } });
+      expect(json((await answer).stdout)).toMatchObject({ code: 11, msg: expect.stringContaining(`the node's policy ${file}`) });
+    }
+    policy({ plugins: [] });
+    shop.script("forbidden", "exit 0");
+    await callWith(
+      async (engine) => {
+        expect((await engine.exec({ type: "forbidden" })).outcome).toEqual({ kind: "not-startable", errno: EKEYREJECTED });
+      },
+      { shim: bounded, env: { CNI_PATH: shop.cniPath, PLEXUS_NESTED_CALLS: "" } },
+    );
   });
 
   test("`nodeSysctls`: no other setting of the node is read or written; the whole request is refused", async () => {

@@ -45,6 +45,12 @@ static void report(const char *name, long value) {
 /* Reports 0 for a success, otherwise the errno. */
 static void tried(const char *name, long answer) { report(name, answer < 0 ? errno : 0); }
 
+/* EPERM: no program may be executed. The kernel looks for the file otherwise. */
+static void try_execution(void) {
+    execve("/nonexistent/program", (char *[]){"program", NULL}, (char *[]){NULL});
+    report("execute", errno == EPERM ? EPERM : 0);
+}
+
 static void try_network(const char *socket_path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct io_uring_params ring;
@@ -141,6 +147,7 @@ int main(int argc, char **argv) {
     try_other_process(victim);
     try_forks(forks);
     try_survivor();
+    try_execution();
     try_network(socket_path);
     tried("mount", mount("tmpfs", "/mnt", "tmpfs", 0, NULL));
     tried("user-namespace", unshare(CLONE_NEWUSER));

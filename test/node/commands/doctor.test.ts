@@ -39,7 +39,7 @@ describe.skipIf(missing("plexusctl doctor", () => missingBuild({ components })))
     writeFileSync(at("net.d", "10-plexus.conf"), JSON.stringify(config));
     const socket = at("daemon", "plexus.sock");
     daemon = await startDaemon({ socket, args: ["--state-dir", at("state", "cni"), "--sandboxes", "1"] });
-    const env = { CNI_PATH: plexus.cniPath, PLEXUS_SOCKET: socket, PLEXUS_RUN_DIR: at("run") };
+    const env = { CNI_PATH: plexus.cniPath, PLEXUS_SOCKET: socket };
     agent = startAgent({ command: join(plexus.cniPath, "plexus"), env });
     // The daemon counts the agent when its first frame has arrived.
     for (const end = Date.now() + 120_000; doctor().lacks.length > 0 && Date.now() < end;) await sleep(50);

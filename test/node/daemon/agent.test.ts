@@ -79,7 +79,6 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
         PATH: path,
         CNI_PATH: stage.plexus.cniPath,
         PLEXUS_SOCKET: socket(),
-        PLEXUS_RUN_DIR: join(stage.plexus.directory, "run"),
         ...env,
       },
     });

@@ -384,7 +384,6 @@ describe.skipIf(missingForMixed("hot-plug and crashes"))("a crash during a chang
         PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
         CNI_PATH: stage.plexus.cniPath,
         PLEXUS_SOCKET: socket,
-        PLEXUS_RUN_DIR: join(stage.plexus.directory, "run"),
       };
       running.push(daemon, startAgent({ command: stage.entrance(), env }));
     };

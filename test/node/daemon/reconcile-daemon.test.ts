@@ -54,7 +54,6 @@ describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconc
         PATH: path,
         CNI_PATH: stage.plexus.cniPath,
         PLEXUS_SOCKET: socketOf(),
-        PLEXUS_RUN_DIR: join(stage.plexus.directory, "run"),
       },
     });
     agents.push(started);

@@ -77,7 +77,7 @@ describe("the shim", () => {
     await once(server, "listening");
     const shim = startAgent({
       command: shop.shim,
-      env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: socket, PLEXUS_RUN_DIR: shop.directory },
+      env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: socket },
     });
     try {
       const [connection] = (await once(server, "connection")) as [Socket];

@@ -1,16 +1,16 @@
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { encodeFrame, type Frame } from "../../../host/protocol/frames.ts";
 import { encodeMessage } from "../../../host/protocol/message-frames.ts";
 import { callWith, json, type EngineSide, type ShimAnswer } from "./testing/scripted-engine.ts";
+import { missing, type Requirement } from "../../lab/requires.ts";
 import { endlessMs, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
 
 let shop: Workshop;
-let nestedCallDirectory = "";
 beforeAll(async () => {
   shop = await openWorkshop();
   shop.component("wasm-ipam");
@@ -23,17 +23,17 @@ beforeAll(async () => {
   shop.script("main", 'IFS=:; for d in $CNI_PATH; do if [ -f "$d/$CNI_IPAM" ]; then exec "$d/$CNI_IPAM"; fi; done; exit 44');
 });
 afterAll(() => shop.dispose());
-beforeEach(() => {
-  nestedCallDirectory = join(runDirectory(), name);
-});
-
 const name = "0123456789abcdef";
-const runDirectory = (): string => join(shop.directory, "nested-calls");
-/** A configuration that names the run directory. */
-const configuration = (): string => JSON.stringify({ runDir: runDirectory() });
 
 function run(script: (engine: EngineSide) => Promise<void>): Promise<ShimAnswer> {
-  return callWith(script, { shim: shop.shim, env: { CNI_PATH: shop.cniPath }, stdin: configuration() });
+  return callWith(script, { shim: shop.shim, env: { CNI_PATH: shop.cniPath } });
+}
+
+/** The nested-call directories of a running shim: its tmpfs file systems, which only its descriptors lead to. */
+function directoriesOf(pid: number): readonly string[] {
+  return readdirSync(`/proc/${pid}/fd`)
+    .map((fd) => `/proc/${pid}/fd/${fd}/${name}`)
+    .filter((path) => existsSync(join(path, ".sock")));
 }
 
 function environment(more: Readonly<Record<string, string>> = {}): Map<string, string> {
@@ -56,19 +56,37 @@ async function refusal(engine: EngineSide, directoryName: string): Promise<unkno
 }
 
 /** Runs `script` with an engine while a plugin has its nested-call directory. */
-async function besidePlugin(bounds: Readonly<Record<string, number>>, script: () => Promise<void>): Promise<void> {
+async function besidePlugin(
+  bounds: Readonly<Record<string, number>>,
+  script: (directory: string) => Promise<void>,
+): Promise<void> {
   shop.script("holds", "exec /bin/sleep 600");
   await callWith(
     async (engine) => {
       void engine.exec({ type: "holds", environment: environment(), nestedCallDirectory: name });
-      expect(await soon(() => existsSync(join(nestedCallDirectory, ".sock")))).toBe(true);
-      await script();
+      expect(await soon(() => directoriesOf(engine.shim.pid).length > 0)).toBe(true);
+      await script(directoriesOf(engine.shim.pid)[0] ?? "");
     },
-    { shim: shop.shimWith(bounds), env: { CNI_PATH: shop.cniPath }, stdin: configuration() },
+    { shim: shop.shimWith(bounds), env: { CNI_PATH: shop.cniPath } },
   );
 }
 
+const userNamespaces: Requirement = () =>
+  spawnSync("unshare", ["--user", "--map-root-user", "true"]).status === 0 ? undefined : "user namespaces are not allowed here";
+
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
+/** Serves a nested call. */
+async function serveOne(engine: EngineSide): Promise<void> {
+  const main = engine.exec({
+    type: "main",
+    environment: environment({ CNI_IPAM: "wasm-ipam" }),
+    nestedCallDirectory: name,
+  });
+  const { channel } = await engine.nested();
+  engine.reply({ stdout: "served" }, channel);
+  expect(text((await main).stdout)).toBe("served");
+}
 
 describe("a nested call", () => {
   test("reaches the engine under its parent's channel, with its own name, environment and stdin, and gets the engine's answer", async () => {
@@ -82,7 +100,8 @@ describe("a nested call", () => {
       expect(nested).toBeGreaterThanOrEqual(0x8000_0000);
       expect(request).toMatchObject({ name: "wasm-ipam", under: channel });
       expect(text(request.stdin)).toBe('{"ipam":{}}');
-      expect(request.environment.get("CNI_PATH")).toBe(`${nestedCallDirectory}:${shop.cniPath}`);
+      expect(directoriesOf(engine.shim.pid)).toHaveLength(1);
+      expect(request.environment.get("CNI_PATH")).toBe(`${directoriesOf(engine.shim.pid)[0]}:${shop.cniPath}`);
       expect(request.environment.get("CNI_IPAM")).toBe("wasm-ipam");
       engine.reply({ status: 7, stdout: '{"ips":[]}', stderr: "said" }, nested);
       const executed = await main;
@@ -91,8 +110,8 @@ describe("a nested call", () => {
         '{"ips":[]}',
         "said",
       ]);
+      expect(directoriesOf(engine.shim.pid)).toEqual([]);
     });
-    expect(existsSync(nestedCallDirectory)).toBe(false);
   });
 
   test("meanwhile the shim serves other effects, and a second plugin has another nested-call directory", async () => {
@@ -125,34 +144,26 @@ describe("a nested call", () => {
       engine.reply({ stdout: "late" }, channel);
       engine.reply({ stdout: "never was" }, 0xffff_ffff);
       expect((await engine.find("other")).what).toBe("component");
+      expect(directoriesOf(engine.shim.pid)).toEqual([]);
     });
-    expect(existsSync(nestedCallDirectory)).toBe(false);
   });
 
   test("fails with code 11 if the parent shim ends", async () => {
-    const answers = join(shop.directory, "answers");
-    shop.script("keeps", `"\${CNI_PATH%%:*}/other" >${answers} & setsid sh -c 'sleep 0' ; wait`);
+    const answer = join(shop.directory, "answer");
+    // In a process group of its own, because the nested shim must outlive the plugin here.
+    shop.script("keeps", `setsid "\${CNI_PATH%%:*}/other" >${answer}`);
     await run(async (engine) => {
       void engine.exec({ type: "keeps", environment: environment({ CNI_CONTAINERID: "c" }), nestedCallDirectory: name });
       await engine.nested();
-      // Called from outside the plugin's process group, because the nested shim must outlive it here.
-      const outside = spawn(join(nestedCallDirectory, "other"), {
-        env: { CNI_COMMAND: "ADD", PLEXUS_NESTED_CALLS: join(nestedCallDirectory, ".sock") },
-        stdio: ["pipe", "pipe", "ignore"],
-      });
-      outside.stdin.end("{}");
-      await engine.nested();
-      const output = new Promise<string>((resolve) => outside.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString())));
-      engine.reply();
-      expect(json(await output)).toMatchObject({ code: 11 });
     });
-    expect(existsSync(nestedCallDirectory)).toBe(false);
+    expect(await soon(() => existsSync(answer) && readFileSync(answer).length > 0)).toBe(true);
+    expect(json(readFileSync(answer, "utf8"))).toMatchObject({ code: 11 });
   });
 });
 
 describe("a nested-call directory", () => {
   test("has mode 0700, a link to the shim for each name that FIND answers with a component, and a socket", async () => {
-    shop.script("looks", 'ls -la "${CNI_PATH%%:*}"; echo "$PLEXUS_NESTED_CALLS $CNI_PATH"');
+    shop.script("looks", 'ls -la "${CNI_PATH%%:*}/"; echo "$PLEXUS_NESTED_CALLS $CNI_PATH"');
     await run(async (engine) => {
       const looked = engine.exec({
         type: "looks",
@@ -169,7 +180,8 @@ describe("a nested-call directory", () => {
       ).toEqual([`other -> ${shop.shim}`, `wasm-ipam -> ${shop.shim}`]);
       expect(lines.find((line) => line.endsWith(" ."))).toMatch(/^drwx------/);
       expect(lines.find((line) => line.endsWith(" .sock"))).toMatch(/^s/);
-      expect(lines.at(-1)).toBe(`${nestedCallDirectory}/.sock ${nestedCallDirectory}:${shop.cniPath}`);
+      const directory = `/proc/${engine.shim.pid}/fd/7/${name}`;
+      expect(lines.at(-1)?.replace(/(?<=\/fd\/)[0-9]+/gu, "7")).toBe(`${directory}/.sock ${directory}:${shop.cniPath}`);
     });
   });
 
@@ -186,60 +198,54 @@ describe("a nested-call directory", () => {
         });
         expect(text(stdout)).toBe(` ${plain}\n`);
       },
-      { shim: shop.shim, env: { CNI_PATH: plain }, stdin: configuration() },
+      { shim: shop.shim, env: { CNI_PATH: plain } },
     );
-    expect(existsSync(nestedCallDirectory)).toBe(false);
   });
 
-  test("of a killed call is emptied and used again", async () => {
-    mkdirSync(nestedCallDirectory, { recursive: true, mode: 0o700 });
-    symlinkSync("/old/shim", join(nestedCallDirectory, "stale"));
-    await run(async (engine) => {
-      const { stdout } = await engine.exec({ type: "looks", environment: environment(), nestedCallDirectory: name });
-      expect(text(stdout)).toContain("other ->");
-      expect(text(stdout)).not.toContain("stale");
-    });
-    expect(existsSync(nestedCallDirectory)).toBe(false);
-  });
-
-  test("that another shim uses is left unchanged", async () => {
+  test("leaves nothing where the shim is killed, and is a new one for each shim", async () => {
+    const mounts = readFileSync("/proc/self/mounts", "utf8");
     await run(async (engine) => {
       const main = engine.exec({ type: "main", environment: environment({ CNI_IPAM: "wasm-ipam" }), nestedCallDirectory: name });
       const { channel } = await engine.nested();
-      await run(async (other) => expect(await refusal(other, name)).toEqual({ kind: "not-startable", errno: 11 }));
+      const killed = callWith(
+        async (other) => {
+          void other.exec({ type: "main", environment: environment({ CNI_IPAM: "wasm-ipam" }), nestedCallDirectory: name });
+          await other.nested();
+          other.shim.process.kill("SIGKILL");
+        },
+        { shim: shop.shim, env: { CNI_PATH: shop.cniPath } },
+      );
+      expect(await killed).toMatchObject({ signal: "SIGKILL" });
       engine.reply({ stdout: "still served" }, channel);
       expect(text((await main).stdout)).toBe("still served");
     });
+    expect(readFileSync("/proc/self/mounts", "utf8")).toBe(mounts);
   });
 
-  test("is not made from another directory or file: the EXEC is refused, and nothing is changed", async () => {
-    const [heldName, openName, linkName, fileName] = ["a", "b", "c", "d"].map((digit) => digit.repeat(16));
-    const inRun = (entry = ""): string => join(runDirectory(), entry);
-    mkdirSync(runDirectory(), { recursive: true, mode: 0o700 });
-    const [held, open, pointed] = [inRun(heldName), inRun(openName), inRun(linkName)];
-    mkdirSync(held, { mode: 0o700 });
-    symlinkSync("/kept", join(held, "a-link"));
-    writeFileSync(join(held, "precious"), "data");
-    mkdirSync(open, { mode: 0o755 });
-    symlinkSync("/kept", join(open, "a-link"));
-    symlinkSync(shop.cniPath, pointed);
-    writeFileSync(inRun(fileName), "");
-    await run(async (engine) => {
-      expect(await refusal(engine, heldName ?? "")).toEqual({ kind: "not-startable", errno: 39 });
-      expect(await refusal(engine, openName ?? "")).toEqual({ kind: "not-startable", errno: 1 });
-      expect(await refusal(engine, linkName ?? "")).toMatchObject({ kind: "not-startable" });
-      expect(await refusal(engine, fileName ?? "")).toMatchObject({ kind: "not-startable" });
-      expect(await refusal(engine, `call-${"1".repeat(102)}`)).toEqual({ kind: "not-startable", errno: 36 });
-    });
-    expect([readlinkSync(join(held, "a-link")), readFileSync(join(held, "precious"), "utf8")]).toEqual(["/kept", "data"]);
-    expect([readlinkSync(join(open, "a-link")), readlinkSync(pointed)]).toEqual(["/kept", shop.cniPath]);
-    expect(lstatSync(join(shop.cniPath, "main")).isFile()).toBe(true);
+  test.skipIf(missing("a mount namespace of the node's beside an own user namespace", userNamespaces))(
+    "is made through another mount namespace where the shim may mount nothing in its own",
+    async () => {
+      const shim = join(shop.directory, "in-user-namespace");
+      writeFileSync(shim, `#!/bin/sh\nexec unshare --user --map-root-user ${shop.shim}\n`, { mode: 0o755 });
+      await callWith(serveOne, { shim, env: { CNI_PATH: shop.cniPath } });
+    },
+  );
+
+  test("is refused where the shim may mount nothing at all: no other place is safe", async () => {
+    const shim = join(shop.directory, "without-rights");
+    const options = process.geteuid?.() === 0 ? "--bounding-set=-all --inh-caps=-all" : "";
+    writeFileSync(shim, `#!/bin/sh\nexec setpriv ${options} ${shop.shim}\n`, { mode: 0o755 });
+    await callWith(
+      async (engine) => {
+        const refused = await engine.exec({ type: "looks", environment: environment(), nestedCallDirectory: name });
+        expect(refused).toMatchObject({ outcome: { kind: "not-startable", errno: 1 }, path: `tmpfs/${name}` });
+        expect((await engine.exec({ type: "looks", environment: environment() })).outcome).toMatchObject({ kind: "exited" });
+      },
+      { shim, env: { CNI_PATH: shop.cniPath } },
+    );
   });
 
   test("has no other name than 16 hexadecimal digits, or `call-` with digits", async () => {
-    const victim = join(runDirectory(), "victim");
-    mkdirSync(victim, { recursive: true, mode: 0o700 });
-    symlinkSync("/kept", join(victim, "a-link"));
     const names = [
       "victim",
       "../n",
@@ -254,21 +260,8 @@ describe("a nested-call directory", () => {
       "call-1/2",
     ];
     await run(async (engine) => {
-      for (const each of [...names, victim])
-        expect([each, await refusal(engine, each)]).toEqual([each, { kind: "not-startable", errno: 22 }]);
-    });
-    expect(readlinkSync(join(victim, "a-link"))).toBe("/kept");
-  });
-
-  test.each([
-    ["is not absolute", { runDir: "relative" }],
-    ["has an escape", { runDir: "/run/a\\b" }],
-    ["is empty", { runDir: "" }],
-  ])("is refused if the configuration's runDir %s", async (_, configured) => {
-    await callWith(async (engine) => expect(await refusal(engine, name)).toEqual({ kind: "not-startable", errno: 22 }), {
-      shim: shop.shim,
-      env: { CNI_PATH: shop.cniPath },
-      stdin: JSON.stringify(configured),
+      for (const each of names) expect([each, await refusal(engine, each)]).toEqual([each, { kind: "not-startable", errno: 22 }]);
+      expect(await refusal(engine, `call-${"1".repeat(102)}`)).toEqual({ kind: "not-startable", errno: 36 });
     });
   });
 
@@ -286,11 +279,11 @@ describe("a nested-call directory", () => {
       expect(second.request).toMatchObject({ name: "other", under: outer });
       engine.reply({ stdout: "inner" }, second.channel);
       expect(text((await inner).stdout)).toBe("inner");
-      expect(existsSync(join(nestedCallDirectory, ".sock"))).toBe(true);
+      expect(directoriesOf(engine.shim.pid)).toHaveLength(1);
       engine.reply({ stdout: "outer" }, first.channel);
       expect(text((await main).stdout)).toBe("outer");
+      expect(directoriesOf(engine.shim.pid)).toEqual([]);
     });
-    expect(existsSync(nestedCallDirectory)).toBe(false);
   });
 
   test("closes connections that send another frame, a malformed request, or two requests", async () => {
@@ -313,27 +306,29 @@ describe("a nested-call directory", () => {
       void engine.exec({ type: "main", environment: environment({ CNI_IPAM: "wasm-ipam" }), nestedCallDirectory: name });
       await engine.nested();
       for (const bytes of [reply, belied, Buffer.from("GET / HTTP/1.1\r\n\r\n"), Buffer.concat([request, request]), huge()]) {
-        expect(await closesAfter(bytes)).toBe(true);
+        expect(await closesAfter(directoriesOf(engine.shim.pid)[0] ?? "", bytes)).toBe(true);
       }
       expect((await engine.find("other")).what).toBe("component");
     });
   });
 
   test("silent connections are closed after a time limit", async () => {
-    await besidePlugin({ NESTED_MS: 1500 }, async () => {
+    await besidePlugin({ NESTED_MS: 1500 }, async (directory) => {
       const started = performance.now();
-      const silent = Array.from({ length: 64 }, () => closesAfter(Buffer.alloc(0)).then(() => performance.now() - started));
+      const silent = Array.from({ length: 64 }, () =>
+        closesAfter(directory, Buffer.alloc(0)).then(() => performance.now() - started),
+      );
       expect(Math.min(...(await Promise.all(silent)))).toBeGreaterThan(1450);
     });
   });
 
   test("of 66 silent connections, two are closed before the time limit", async () => {
-    await besidePlugin({ NESTED_MS: endlessMs }, async () => {
+    await besidePlugin({ NESTED_MS: endlessMs }, async (directory) => {
       const closed: number[] = [];
-      for (let index = 0; index < 66; index += 1) void closesAfter(Buffer.alloc(0)).then(() => closed.push(index));
+      for (let index = 0; index < 66; index += 1) void closesAfter(directory, Buffer.alloc(0)).then(() => closed.push(index));
       await expect.poll(() => closed.length).toBe(2);
       // A further one is closed, and no other meanwhile.
-      await closesAfter(Buffer.alloc(0));
+      await closesAfter(directory, Buffer.alloc(0));
       expect(closed).toHaveLength(2);
     });
   });
@@ -369,14 +364,14 @@ function huge(): Uint8Array {
 }
 
 /** Whether the shim closes the connection to the nested-call directory's socket after these bytes. */
-function closesAfter(bytes: Uint8Array): Promise<boolean> {
+function closesAfter(directory: string, bytes: Uint8Array): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let connected = false;
-    const socket = connect(join(nestedCallDirectory, ".sock"), () => (connected = true));
+    const socket = connect(join(directory, ".sock"), () => (connected = true));
     socket.on("error", (error) => {
       // EPIPE where it was hung up on at once; EAGAIN while a busy machine's shim has not accepted the connections before this one.
       if (connected) return;
-      if ("code" in error && error.code === "EAGAIN") setTimeout(() => resolve(closesAfter(bytes)), 10);
+      if ("code" in error && error.code === "EAGAIN") setTimeout(() => resolve(closesAfter(directory, bytes)), 10);
       else reject(error);
     });
     socket.on("close", () => (connected ? resolve(true) : undefined));

@@ -89,7 +89,6 @@ describe.skipIf(
         PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
         CNI_PATH: stage.plexus.cniPath,
         PLEXUS_SOCKET: join(directory(), "plexus.sock"),
-        PLEXUS_RUN_DIR: join(stage.plexus.directory, "run"),
       },
     });
   });
