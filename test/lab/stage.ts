@@ -70,7 +70,10 @@ export interface Stage {
 
 /** Whether a file of a state directory stays on purpose: the lock, a daemon's copies and records of components, its list of lease directories, recycled files. */
 export const isPermanent = (path: string): boolean =>
-  path === "calls.lock" || path === "lease-directories" || /^(?:components|admitted)\//.test(path) || isRecycledFile(basename(path));
+  path === "calls.lock" ||
+  path === "lease-directories" ||
+  /^(?:components|admitted)\//.test(path) ||
+  isRecycledFile(basename(path));
 
 /** Opens a stage. All of its state lies below the installation's directory, which `dispose` removes. */
 export function openStage(init: InstallationInit): Stage {
