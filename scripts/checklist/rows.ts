@@ -1,6 +1,7 @@
 // The rows of the checklist by section. Core rows must be held before Plexus may replace Multus on a node.
 
 import { externalPorts } from "./rows/external-ports.ts";
+import { field } from "./rows/field.ts";
 import { libcni } from "./rows/libcni.ts";
 import { multusAnnotations, multusConfiguration, multusOperation } from "./rows/multus.ts";
 import { networkApi } from "./rows/network-api.ts";
@@ -42,6 +43,7 @@ export const sections: readonly Section[] = [
   section("PodNetworks (KEP-3698)", podNetworks, none),
   section("CRI Network API", networkApi, none),
   section("External ports (Kuryr)", externalPorts, none),
+  section("The field", field, none),
 ];
 
 /** A section of rows; `isCore` tells its core rows. */

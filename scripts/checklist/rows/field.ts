@@ -1,0 +1,35 @@
+// What clusters, meshes, tools and attackers do to a node with Plexus, one requirement per row. Each was a defect once.
+
+/** The rows of the field. */
+export const field: Readonly<Record<string, string>> = {
+  "FI-01": "A daemon that was taken over makes root execute no program of its own, and acts through no nested shim.",
+  "FI-02": "Every right of an account of the chart is bounded by an admission policy, with every combination of optional parts.",
+  "FI-03":
+    "The machine code of a component and the memory of idle sandbox processes are bounded, also by the container's memory.",
+  "FI-04": "No parser of user data takes more computing time than its size explains.",
+  "FI-05": "No definitions of a tenant stop plexus-controller.",
+  "FI-06": "kubectl plexus executes in the release's own pod only.",
+  "FI-07":
+    "Root's plexusctl writes into no other user's file and executes no other user's code; a grant bounds the addresses that a component gives to pods.",
+  "FI-08": "A guest ends with its supervisor and its launcher, at every moment of their start.",
+  "FI-09": "An empty cniVersion means 0.1.0.",
+  "FI-10": "One container may map a port on several networks; the mapping goes over at the DEL of the first.",
+  "FI-11": "GC follows today's disableGC, and CHECK today's disableCheck.",
+  "FI-12": "CNI_ARGS without pairs is no fault of a component's step.",
+  "FI-13": "An admission's limit of computing time is a key, and a component that was admitted before is never refused for it.",
+  "FI-14": "plexusctl configure proposes the grants that a component declares.",
+  "FI-15":
+    "A DEL finds a pod's link by its identity: renamed links go, foreign links stay, and a lease stays while its link lives.",
+  "FI-16": "A DEL frees the addresses that plugins leave, whatever the daemon remembers.",
+  "FI-17": "A missing shim is reported at once, and the configuration follows it.",
+  "FI-18": "Hot-plug recognizes a pod's network namespace by the namespace itself.",
+  "FI-19":
+    "A step that an installer adds to Plexus' file is kept once and named; another edit is a fault, restored ever more rarely.",
+  "FI-20": "A pinned default network opens no other one while it is missing.",
+  "FI-21": "A link without carrier is no fault of an ADD.",
+  "FI-22": "Leases without an owner are reported and freed.",
+  "FI-23": "DEL, GC and a changed mapping end the flows through a removed mapping; conditions may be negated.",
+  "FI-24": "A virtual machine keeps its address over a migration, or a warning says that it does not.",
+  "FI-25": "A full pool whose namespaces are gone is freed after a restart of daemon and agent.",
+  "FI-26": "What native plugins accept or refuse in names, keys and routes, components accept or refuse too.",
+};
