@@ -46,6 +46,7 @@ const reasons: Readonly<Record<string, string>> = {
   "plexus-controller read nodes": "Whether a node is gone.",
   "plexus-controller read k8s.cni.cncf.io/ipamclaims": "Owners of reservations.",
   "plexus-controller read apps/statefulsets": "Owners of reservations.",
+  "plexus-controller read kubevirt.io/virtualmachineinstances": "Owners of reservations; whether an instance is gone.",
   "plexus-controller read plexus.dev/externalports": "Its own objects.",
   "plexus-controller read openstack.org/kuryrports": "The object that it writes.",
   "plexus-finalizers read plexus.dev/podnetworks": "The objects whose finalizers it removes.",

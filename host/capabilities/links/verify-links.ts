@@ -87,12 +87,22 @@ export function namespaceId(answer: NetlinkAnswer | undefined): number | undefin
   return value < 0 ? undefined : value;
 }
 
-/** Whether a use of the link is allowed only if the link is the node's end of the attachment's veth. */
+/**
+ * Whether a use of the link may depend on the link being the node's end of the attachment's veth. A wildcard of the grant matches the names of veths
+ * too, so only a name that the grant spells out settles the role.
+ */
 function needsAttachmentRole(scope: LinkScope, name: string, usages: readonly Usage[]): boolean {
-  const roles = rolesByName(scope, name);
+  const { bridges = [], uplinks = [], parents = [] } = scope.grant;
+  const [exactBridges, exactUplinks, exactParents] = [bridges, uplinks, parents].map((each) => each.filter(isSpeltOut));
+  const grant = { ...scope.grant, bridges: exactBridges ?? [], uplinks: exactUplinks ?? [], parents: exactParents ?? [] };
+  const roles = rolesByName({ ...scope, grant }, name);
   return usages.some(
     ({ use }) => nodeUseRules[use].roles.includes("attachment") && !nodeUseRules[use].roles.some((role) => roles.has(role)),
   );
+}
+
+function isSpeltOut(pattern: string): boolean {
+  return !pattern.includes("*");
 }
 
 /** The states by the names in the requests. `aliases`: learns the alternative names; without it such a name is no link. */

@@ -64,6 +64,13 @@ describe.skipIf(unable)("bridge-adapter", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
+  // A wildcard matches the name of the attachment's veth too.
+  test("with a grant of all bridges CHECK finds the node's end of the veth", async () => {
+    const one = attaching("one", {}, { links: { bridges: ["*"], forwarding: true } });
+    for (const verb of ["ADD", "CHECK", "DEL"]) await stage.succeed(verb, one);
+    expect(stage.left()).toEqual(nothing);
+  });
+
   test("with the backend native the native bridge plugin makes the links: ping, CHECK and DEL work", async () => {
     const one = attaching("one", { backend: "native", runtimeConfig: { ips: ["10.10.0.5"] } }, {}, "1.0.0");
     const added = await stage.succeed("ADD", one);
