@@ -40,7 +40,8 @@ export function readWrittenContent(text: string, plexusTypes: readonly string[])
   });
   const plexus = elements.find(({ type }) => isPlexusType(type, plexusTypes));
   const others = elements.filter(({ type, text: element }) => type !== "" && !runsPlexus(element, plexusTypes));
-  const steps = others.filter(({ type }, index) => others.findLastIndex((each) => each.type === type) === index);
+  const lastOfType = new Map(others.map(({ type }, index) => [type, index]));
+  const steps = others.filter(({ type }, index) => lastOfType.get(type) === index);
   const { clusterNetwork, capabilities, [omittedStepsKey]: omitted } = plexus?.parsed ?? {};
   return {
     clusterNetwork: typeof clusterNetwork === "string" ? clusterNetwork : undefined,

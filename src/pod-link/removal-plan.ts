@@ -8,7 +8,7 @@ export interface AttachedLink {
   readonly ifname: string;
   /** The link that the ADD made; undefined if it made none, or if that is unknown. */
   readonly made: LinkIdentity | undefined;
-  /** The link that had the name before the ADD; undefined without one. */
+  /** The link that had the name before the ADD of a network that may make one; undefined without one. */
   readonly earlier: LinkIdentity | undefined;
   /** Whether the ADD was completed. */
   readonly completed: boolean;

@@ -220,7 +220,9 @@ export class MemoryLinks {
         const { link: at, route, onLink } = operation.val;
         if (at === undefined) return [];
         const known = this.#find(at);
-        const refused = operation.tag === "add-route" ? this.#table.refusalOf(known, route, onLink) : undefined;
+        const isAdded = operation.tag === "add-route";
+        if (isAdded && hasHostBits(route.dst)) throw new Refusal(`the route's destination ${route.dst} has host bits set`);
+        const refused = isAdded ? this.#table.refusalOf(known, route, onLink) : undefined;
         if (refused !== undefined) throw new Refusal(refused);
         const dst = withoutHostPart(route.dst);
         known.routes = known.routes.filter((each) => withoutHostPart(each.dst) !== dst || each.gw !== route.gw);
@@ -343,4 +345,10 @@ function sameVlans(a: LinksPortVlan, b: LinksPortVlan): boolean {
 /** Without the members that are undefined. */
 function defined(record: object): object {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+/** Whether an IPv4 destination has host bits, which the kernel refuses. The kernel clears those of IPv6. */
+function hasHostBits(dst: string): boolean {
+  const cidr = readCidr(dst);
+  return cidr?.address.family === 4 && networkOf(cidr).first.value !== cidr.address.value;
 }

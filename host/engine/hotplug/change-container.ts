@@ -1,6 +1,7 @@
 // Attaches one network to a running container, or detaches one. The journal knows a change before its first step, so that a crash at any point
 // leaves an attachment that the next change or the runtime's DEL undoes.
 
+import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
@@ -32,10 +33,11 @@ export async function attachToContainer(
   if (!opened.ok) return opened;
   const progress = new Progress(opened.value, content.records);
   const { ifname, netns } = plan.attachment;
-  const isNameTaken = before.links.some(({ name }) => name === ifname);
+  const isMaker = mayMakeLink(plan.list.plugins);
+  const isNameTaken = isMaker && before.links.some(({ name }) => name === ifname);
   let attached: Result<Attached>;
   try {
-    const recorded = await recordEarlierLinks(progress, before, [ifname], entry.pod);
+    const recorded = await recordEarlierLinks(progress, before, isMaker ? [ifname] : [], entry.pod);
     attached = recorded.ok ? await attach(context, plan, { index, tell, isNameTaken }, progress) : recorded;
     if (attached.ok) await recordMadeLinks(context, netns, progress, before, [ifname], entry.pod);
     const written = attached.ok ? await progress.settled() : ok(undefined);

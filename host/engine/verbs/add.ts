@@ -9,6 +9,7 @@ import { wantsDefaultRoute } from "../../../src/npwg/default-route.ts";
 import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
 import type { Attached, CallPlan } from "../plan/attachment-plan.ts";
+import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { journalKey, type CallContext } from "../call/call-context.ts";
 import { firstRecords, Progress } from "./add-progress.ts";
 import { attach } from "./attach.ts";
@@ -81,11 +82,17 @@ async function attachAll(
 ): Promise<Result<PluginResult>> {
   const attached: Attached[] = [];
   const ifnames = plan.attachments.map(({ attachment }) => attachment.ifname);
-  const recorded = await recordEarlierLinks(progress, before, ifnames);
+  const makers = plan.attachments.filter(({ list }) => mayMakeLink(list.plugins));
+  const recorded = await recordEarlierLinks(
+    progress,
+    before,
+    makers.map(({ attachment }) => attachment.ifname),
+  );
   if (!recorded.ok) return recorded;
   context.deadline.planSteps(plan.attachments.reduce((steps, { list }) => steps + list.plugins.length, 0));
   for (const [index, attachment] of plan.attachments.entries()) {
-    const isNameTaken = before?.links.some(({ name }) => name === attachment.attachment.ifname) === true;
+    const isNamed = before?.links.some(({ name }) => name === attachment.attachment.ifname) === true;
+    const isNameTaken = isNamed && makers.includes(attachment);
     const result = await attach(context, attachment, { index, tell: plan.tell, isNameTaken }, progress);
     if (!result.ok) return result;
     attached.push(result.value);

@@ -12,6 +12,7 @@ import { cachedResultText } from "../../../src/cni/cache.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { parseNetworkList } from "../../../src/cni/network-list.ts";
 import { readCommandLine } from "../../../src/command-line/read-command-line.ts";
+import { readWrittenContent } from "../../../src/configuration/foreign-steps.ts";
 import { withFile, readLayer } from "../../../src/configuration/layers.ts";
 import { readMultusConfiguration } from "../../../src/configuration/multus-configuration.ts";
 import { readMultusFlags } from "../../../src/configuration/multus-flags.ts";
@@ -79,6 +80,13 @@ export const parsersOfFiles: readonly Parser[] = [
     return stdin.ok ? withFile(stdin.value, { path: "/file", text }) : stdin;
   } },
   { name: "template", covers: ["readTemplate"], kind: "json", sample: { name: "all", logLevel: "debug" }, parse: (text) => readTemplate(text, "/template") },
+  {
+    name: "written configuration with foreign steps",
+    covers: ["readWrittenContent"],
+    kind: "json",
+    sample: { cniVersion: "1.0.0", name: "all", plugins: [{ type: "plexus" }, { type: "of-a-mesh" }] },
+    parse: (text) => readWrittenContent(text, ["plexus"]),
+  },
   { name: "written configuration", covers: ["readMark"], kind: "json", sample: { writtenBy: "plexusd", retirement: { held: true } }, parse: readMark },
   { name: "Multus' configuration", covers: ["readMultusConfiguration"], kind: "json", sample: { ...list, type: "multus", delegates: [plugin] }, parse: (text) => readMultusConfiguration(text, "file") },
   { name: "flags of Multus", covers: ["readMultusFlags"], kind: "text", sample: "--cni-version=0.3.1 --namespace-isolation", parse: (text) => readMultusFlags(words(text)) },

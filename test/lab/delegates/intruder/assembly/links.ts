@@ -167,7 +167,8 @@ export function tryOddities(tries: Tries, hostLink: string, ifname: string): voi
   for (let i = 0; i < names.length; i++) {
     const link = new LinkName(Place.Host, names[i]);
     tryOne(tries, "ensure-bridge", "", Operation.ensureBridge(new Bridge(names[i], false)));
-    tryOne(tries, "delete-link", "", Operation.deleteLink(link));
+    // A longer name may be an alternative name, and the deletion of a missing link is not refused.
+    if (names[i].length <= 15) tryOne(tries, "delete-link", "", Operation.deleteLink(link));
     tryOne(tries, "rp_filter", "", Operation.setInterface(new InterfaceSetting(link, Family.Ipv4, "rp_filter", "0", false)));
     tryOne(tries, "delete-link of the pod", "", Operation.deleteLink(new LinkName(Place.Pod, names[i])));
   }
