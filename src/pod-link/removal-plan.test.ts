@@ -17,7 +17,7 @@ const single = (index: number, name: string, kind: string): ShownLink => ({
   linkNamespace: undefined,
 });
 const made = identityOf(shown(3, "net1"));
-const attached = { ifname: "net1", made, earlier: undefined, completed: true };
+const attached = { ifname: "net1", made, earlier: undefined, completed: true, makesLink: true };
 
 test("FI-15: the plugins' DEL goes by the name while the name is the link's own", () => {
   expect(removalPlan(attached, [shown(3, "net1")])).toEqual({ withNamespace: true });
@@ -37,10 +37,11 @@ test("FI-15: without the attachment's link, a link with its name is foreign, als
 });
 
 test("FI-26: the undo of a failed ADD leaves an earlier link alone, and removes a link that replaced it", () => {
-  const failed = { ifname: "net1", made: undefined, earlier: made, completed: false };
+  const failed = { ifname: "net1", made: undefined, earlier: made, completed: false, makesLink: true };
   expect(removalPlan(failed, [shown(3, "net1")])).toEqual({ withNamespace: false });
   expect(removalPlan(failed, [shown(4, "net1")])).toEqual({ withNamespace: true });
   expect(removalPlan({ ...failed, completed: true }, [shown(3, "net1")])).toEqual({ withNamespace: true });
+  expect(removalPlan({ ...failed, makesLink: false }, [shown(3, "net1")])).toEqual({ withNamespace: true });
 });
 
 test("an entry of an older release goes by names", () => {

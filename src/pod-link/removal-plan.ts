@@ -12,6 +12,8 @@ export interface AttachedLink {
   readonly earlier: LinkIdentity | undefined;
   /** Whether the ADD was completed. */
   readonly completed: boolean;
+  /** Whether the failed step may make a link. A step that only changes a link found the earlier one, as its configuration asks. */
+  readonly makesLink: boolean;
 }
 
 /** The steps before the plugins' DEL, and the DEL itself. */
@@ -25,11 +27,14 @@ export interface RemovalPlan {
 }
 
 /** Plans the removal. `links`: all links of the attachment's namespace. */
-export function removalPlan({ ifname, made, earlier, completed }: AttachedLink, links: readonly ShownLink[]): RemovalPlan {
+export function removalPlan(
+  { ifname, made, earlier, completed, makesLink }: AttachedLink,
+  links: readonly ShownLink[],
+): RemovalPlan {
   const named = links.find(({ name }) => name === ifname);
   if (made === undefined) {
     // A plugin that succeeded with an earlier link, such as tuning, undoes its own changes of that link.
-    const isForeign = !completed && earlier !== undefined && named !== undefined && isSameLink(earlier, named);
+    const isForeign = !completed && makesLink && earlier !== undefined && named !== undefined && isSameLink(earlier, named);
     return { withNamespace: !isForeign };
   }
   const own = links.find((link) => isSameLink(made, link));

@@ -4,6 +4,8 @@
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isSameLink, type LinkIdentity, type ShownLink } from "../../../src/pod-link/link-identity.ts";
+import type { NetworkList } from "../../../src/cni/network-list.ts";
+import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { removalPlan } from "../../../src/pod-link/removal-plan.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import { lookIntoNamespace, removeLink, renameLink } from "../../system/netlink/namespace-links.ts";
@@ -55,14 +57,19 @@ export async function prepareUndo(
   context: Pick<CallContext, "shim" | "warn">,
   { pod }: Pick<JournalEntry, "pod">,
   { ifname, source }: PlannedAttachment,
-  { result }: Pick<AttachmentProgress, "result">,
+  { plugins }: Pick<NetworkList, "plugins">,
+  { result, failedStep }: Pick<AttachmentProgress, "result" | "failedStep">,
   view: PodView,
 ): Promise<Result<PreparedUndo>> {
   const made = pod?.made?.find(({ name }) => name === ifname);
   const earlier = pod?.earlier?.find(({ name }) => name === ifname);
   const ownLinks = made === undefined ? undefined : pod?.made;
   if (view.netns === "") return ok({ netns: "", ownLinks });
-  const plan = removalPlan({ ifname, made, earlier, completed: result !== undefined }, view.links);
+  const failing = failedStep === undefined ? plugins : plugins.slice(failedStep.step, failedStep.step + 1);
+  const plan = removalPlan(
+    { ifname, made, earlier, completed: result !== undefined, makesLink: mayMakeLink(failing) },
+    view.links,
+  );
   const prepared = { netns: plan.withNamespace ? view.netns : "", ownLinks };
   if (plan.isMissing === true && made !== undefined) {
     const removed = await removeNodeEnd(context.shim, made);

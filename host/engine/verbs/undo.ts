@@ -158,7 +158,7 @@ async function undoSteps(
 ): Promise<Result<void>> {
   const { result, failedStep, passedOver = [] } = progress;
   const prepared =
-    view === undefined ? ok({ netns, ownLinks: undefined }) : await prepareUndo(context, entry, planned, progress, view);
+    view === undefined ? ok({ netns, ownLinks: undefined }) : await prepareUndo(context, entry, planned, list, progress, view);
   if (!prepared.ok) return prepared;
   const { ownLinks } = prepared.value;
   const attachment = attachmentOf(entry, planned, prepared.value.netns);

@@ -118,7 +118,7 @@ function numbered(value: unknown, index: number): unknown {
 }
 
 function repeat(part: string, length: number): string {
-  return part.repeat(Math.ceil(length / part.length));
+  return part === "" ? "" : part.repeat(Math.ceil(length / part.length));
 }
 
 type Path = readonly (string | number)[];
