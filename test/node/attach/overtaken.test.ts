@@ -1,7 +1,7 @@
 // A nested call goes on in its sandbox process after its plugin was killed. The container's next call waits for the nested call's end:
 // otherwise a DEL would run before the nested ADD makes its lease.
 
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { missingForMixed, mixedInstallation, mixedNetwork } from "../../lab/mixe
 import { childrenOf, signalled } from "../../lab/processes.ts";
 import { nothing, openStage, type Stage } from "../../lab/stage.ts";
 
-/** Process ids of programs called `name` whose path begins with `directory`. */
+/** Process ids of programs called `name` whose file lies below `directory`. A nested shim is called by a link in a file system of its parent. */
 function running(name: string, directory: string): readonly number[] {
   return readdirSync("/proc")
     .filter((pid) => /^\d+$/u.test(pid))
@@ -18,7 +18,7 @@ function running(name: string, directory: string): readonly number[] {
     .filter((pid) => {
       try {
         const [first = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-        return first.startsWith(directory) && basename(first) === name;
+        return readlinkSync(`/proc/${pid}/exe`).startsWith(directory) && basename(first) === name;
       } catch {
         return false;
       }
