@@ -14,7 +14,7 @@ try {
     buildEngine({ outDir: "dist" }),
     buildDelegates(),
   ]);
-  warmEngine({ outDir: "dist" });
+  await warmEngine({ outDir: "dist" });
   process.stderr.write(`plexus: built in ${Math.round(performance.now() - started)} ms\n`);
 } catch (error) {
   process.stderr.write(`plexus: the build failed: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
+import { buildShim } from "../host/shim/build.ts";
 import { oneShotBootstrap } from "./one-shot-scripts.ts";
 
 /** The build whose code cache is made. */
@@ -18,8 +19,11 @@ export interface WarmEngineInit {
 const tryAgainLater = '"code":11,';
 const maxRepetitions = 5;
 
-/** Runs the calls one after another; each adds to the cache. Throws if a call ends with an unexpected status. */
-export function warmEngine({ outDir }: WarmEngineInit): void {
+/**
+ * Runs the calls one after another; each adds to the cache. Rejects if a call ends with an unexpected status. The shim of these calls is compiled for a
+ * builder without privileges, which can mount no tmpfs for nested calls.
+ */
+export async function warmEngine({ outDir }: WarmEngineInit): Promise<void> {
   const built = resolve(outDir);
   const directory = mkdtempSync(join(tmpdir(), "plexus-warm-"));
   try {
@@ -27,7 +31,9 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
     const cni = join(directory, "cni");
     const manifests = join(directory, "manifests");
     const leases = join(directory, "leases");
-    for (const each of [join(home, "bin"), cni, manifests, leases]) mkdirSync(each, { recursive: true });
+    const nestedCalls = join(directory, "nested");
+    for (const each of [join(home, "bin"), cni, manifests, leases, nestedCalls]) mkdirSync(each, { recursive: true });
+    const shim = await buildShim({ outDir: join(directory, "shim"), definitions: [`NESTED_CALLS_PLACE="${nestedCalls}"`] });
     symlinkSync(process.execPath, join(home, "bin", "node"));
     symlinkSync(join(built, "bin", "plexus-sandbox"), join(home, "bin", "plexus-sandbox"));
     symlinkSync(join(built, "engine"), join(home, "engine"));
@@ -63,8 +69,7 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
         CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pod};K8S_POD_UID=uid-of-${pod}`,
       };
       const input = JSON.stringify({ ...config, ...more });
-      const once = (): SpawnSyncReturns<string> =>
-        spawnSync(join(built, "plexus"), [], { env, input, encoding: "utf8", timeout: 600_000 });
+      const once = (): SpawnSyncReturns<string> => spawnSync(shim.path, [], { env, input, encoding: "utf8", timeout: 600_000 });
       let ended = once();
       // A busy machine may start no sandbox process in time; such an answer says that the call can be repeated.
       for (let repeated = 0; repeated < maxRepetitions && ended.stdout.includes(tryAgainLater); repeated++) ended = once();
