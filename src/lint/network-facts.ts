@@ -21,7 +21,7 @@ export interface BridgeSubnet {
   readonly position: Position;
 }
 
-/** What is compared. */
+/** The facts of a network that the rules compare. */
 export interface NetworkFacts {
   readonly file: string;
   /** The definition as `namespace/name`; empty for a network of a file. */

@@ -2,7 +2,7 @@
 
 import { isSameLink, type LinkIdentity, type ShownLink } from "./link-identity.ts";
 
-/** What is known about the link of an attachment. */
+/** The known facts about the link of an attachment. */
 export interface AttachedLink {
   /** The interface name of the attachment. */
   readonly ifname: string;

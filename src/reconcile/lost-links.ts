@@ -17,7 +17,7 @@ export interface NeedingAttachment {
   readonly nodeLinks: readonly string[];
 }
 
-/** What is lost, as phrases; empty if nothing is, or if nothing is known. `links`: all links of the node. */
+/** The lost links as phrases; empty if none is lost, or if nothing is known. `links`: all links of the node. */
 export function lostLinks({ made, nodeLinks }: NeedingAttachment, links: readonly NodeLink[]): readonly string[] {
   if (made?.peer === undefined) return [];
   const other = links.find(({ index }) => index === made.peer);

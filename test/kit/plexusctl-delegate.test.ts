@@ -5,7 +5,7 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isRoot } from "../../host/store/files/foreign-hands.ts";
+import { isRoot } from "../../host/store/files/path-owners.ts";
 import { root } from "../lab/compiled.ts";
 import { dist, missingBuild } from "../lab/plexus.ts";
 import { missing } from "../lab/requires.ts";

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isRoot } from "../../host/store/files/foreign-hands.ts";
+import { isRoot } from "../../host/store/files/path-owners.ts";
 import { dist, missingBuild } from "../lab/plexus.ts";
 import { missing } from "../lab/requires.ts";
 

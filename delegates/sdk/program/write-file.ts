@@ -1,7 +1,7 @@
 // The files that a command line names. Root writes them only where no other user can lead it to another file.
 
 import { writeFileSync } from "node:fs";
-import { isRoot } from "../../../host/store/files/foreign-hands.ts";
+import { isRoot } from "../../../host/store/files/path-owners.ts";
 import { writeOutputFile } from "../../../host/store/files/output-file.ts";
 import { CommandError } from "./command.ts";
 

@@ -48,7 +48,7 @@ class Node {
     return undefined;
   }
 
-  /** What is wrong with the state. */
+  /** The state's violations of the promise, as phrases. */
   mistakes(): readonly string[] {
     const all = [...this.wanted.values()].flat();
     const elements = [...this.elements.values()];

@@ -1,4 +1,4 @@
-// What an attachment asks of the firewall: masquerades and port mappings. Types only.
+// The requests of an attachment to the firewall: masquerades and port mappings. Types only.
 
 import type { Cidr, IpAddress } from "../../../src/net/ip.ts";
 

@@ -42,7 +42,7 @@ export interface ConfigurationWriterInit {
   readonly kubeconfig: string | undefined;
   /** Whether a shim is missed in `binDir` that was never there. Once seen, its absence is a problem in any case: each pod would then fail. */
   readonly needsShim: boolean;
-  /** What happens to steps that other programs add to the file. */
+  /** The treatment of steps that other programs add to the file. */
   readonly foreignSteps: ForeignStepsPolicy;
 }
 

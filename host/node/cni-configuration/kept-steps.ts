@@ -3,7 +3,7 @@
 import type { ForeignStep, WrittenContent } from "../../../src/configuration/foreign-steps.ts";
 import { isInstalled } from "./plugin-directory.ts";
 
-/** What happens to the steps of other programs: they are kept if their plugin is installed, or stripped. */
+/** The treatment of other programs' steps: `keep` keeps a step whose plugin is installed, `strip` removes all. */
 export type ForeignStepsPolicy = "keep" | "strip";
 
 /** The decision for one look. */

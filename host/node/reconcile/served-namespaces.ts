@@ -9,7 +9,7 @@ import type { RoundAgent } from "./clean.ts";
 /** Maximum directories of one agent: a runtime has one or two. */
 const maxDirectories = 16;
 
-/** What agents have seen of the namespaces of served calls. */
+/** The namespaces of served calls, with the agents' findings about them. */
 export class ServedNamespaces {
   readonly #seen = new WeakMap<RoundAgent, Set<string>>();
 

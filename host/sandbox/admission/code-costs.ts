@@ -23,7 +23,7 @@ export const maxOfFunction = {
   movedValues: 100_000,
 } as const;
 
-/** What a function has, by the names of the maxima. */
+/** The counts of a function, by the names of the maxima. */
 type FunctionCosts = Record<keyof typeof maxOfFunction, number>;
 
 const names: Readonly<Record<keyof typeof maxOfFunction, string>> = {

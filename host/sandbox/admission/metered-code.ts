@@ -28,7 +28,7 @@ interface MeteredPlace {
   cost: number;
 }
 
-/** What the meter must know of the module whose code it measures. */
+/** The facts about a module that the meter needs to measure the module's code. */
 export interface MeteredModule extends CodeTypes {
   readonly counts: IndexSpaces;
   readonly definedFunctions: readonly CoreFunctionType[];

@@ -29,7 +29,7 @@ const form = {
   label: 18,
 } as const;
 
-/** What `operand` is for a block without a type index: the block has no values, or one result. */
+/** The value of `operand` for a block without a type index: the block has no values, or one result. */
 export const blockWithout = { values: -1, typeIndex: -2 } as const;
 
 /** Maximum targets of a branch table, as V8 has it. */

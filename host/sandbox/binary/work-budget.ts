@@ -31,7 +31,7 @@ export const maxWork = {
 } as const;
 
 /**
- * What a component may have for each of its bytes, if that is more than the default. The outputs of known toolchains have at most ten bytes of
+ * The allowed count for each byte of a component, if that is more than the default. The outputs of known toolchains have at most ten bytes of
  * machine code and two live values for each byte.
  */
 export const ofComponentByte = { machineCode: 40, liveValues: 8 } as const;

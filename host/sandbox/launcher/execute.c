@@ -16,7 +16,7 @@ static void *random_page(void) {
     return page == -1 ? NULL : (void *)page;
 }
 
-/* Moves the command to such pages. False: it has no room there. */
+/* Moves the command to such pages. False: no page could be mapped, or the command is longer than a page. */
 static bool hide(struct jail *jail) {
     char *path = random_page();
     char **arguments = random_page();

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { foreignHand, isRoot } from "./foreign-hands.ts";
+import { otherUserOf, isRoot } from "./path-owners.ts";
 import { writeOutputFile } from "./output-file.ts";
 
 const stranger = 12_345;
@@ -91,6 +91,6 @@ describe.skipIf(!isRoot())("FI-07: root", () => {
     expect(write(join(shared, "page.html"))).toBe("written");
     writeFileSync(path, "");
     symlinkSync(directory, join(shared, "link"));
-    expect(foreignHand(join(shared, "link", "page.html"))).toBeUndefined();
+    expect(otherUserOf(join(shared, "link", "page.html"))).toBeUndefined();
   });
 });

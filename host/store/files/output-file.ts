@@ -18,7 +18,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { errnoOf } from "./errno.ts";
-import { foreignHand, isRoot } from "./foreign-hands.ts";
+import { otherUserOf, isRoot } from "./path-owners.ts";
 
 /** Settings of a written file. */
 export interface OutputFileInit {
@@ -61,7 +61,7 @@ export function writeOutputFile(
 /** The reason why the file must not be written at this path; undefined if it may. */
 export function refusalOf(path: string, replaces: boolean): string | undefined {
   try {
-    const hand = isRoot() ? foreignHand(dirname(resolve(path))) : undefined;
+    const hand = isRoot() ? otherUserOf(dirname(resolve(path))) : undefined;
     if (hand !== undefined)
       return `${hand}, who could lead root to another file. Name a file in a directory of root, such as /root, or run the command as that user`;
     const there = lstatSync(path);
@@ -91,6 +91,6 @@ function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It was not made, or has its name already.
+    // The temporary file was not made, or has its final name already.
   }
 }

@@ -1,4 +1,4 @@
-// What clusters, meshes, tools and attackers do to a node with Plexus, one requirement per row. Each was a defect once.
+// Requirements from the field: clusters, meshes, tools and attackers around a node with Plexus. Each row was a defect once.
 
 /** The rows of the field. */
 export const field: Readonly<Record<string, string>> = {

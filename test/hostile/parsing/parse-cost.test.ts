@@ -1,4 +1,4 @@
-// Whoever writes an annotation, a definition, a result or a file must not stop the daemon, whose calls share one thread: no parser takes more
+// The author of an annotation, a definition, a result or a file must not stop the daemon, whose calls share one thread: no parser takes more
 // than 10 ms of CPU time for each 100 KB, and none takes more than in proportion to its input.
 
 import { readdirSync, readFileSync } from "node:fs";

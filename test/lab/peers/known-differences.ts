@@ -37,7 +37,7 @@ export const knownDifferences: readonly Difference[] = [
   },
 ];
 
-/** What the kernel answers where it lacks a kind of link, such as dummy, or the filtering of VLANs. */
+/** The kernel's answers where it lacks a kind of link, such as dummy, or the filtering of VLANs. */
 const kernelLacks = /operation not supported|Operation not supported|ENOTSUP|EOPNOTSUPP/;
 
 function isNotHere({ message = "" }: Specification): boolean {

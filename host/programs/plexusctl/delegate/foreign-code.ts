@@ -3,7 +3,7 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { foreignHand } from "../../../store/files/foreign-hands.ts";
+import { otherUserOf } from "../../../store/files/path-owners.ts";
 
 /** The reason why another user can change the code; undefined if nobody can. `places`: directories and arguments, of which those count that exist. */
 export function foreignCode(program: string, places: readonly string[]): string | undefined {
@@ -12,7 +12,7 @@ export function foreignCode(program: string, places: readonly string[]): string 
       .map((directory) => join(directory, "node_modules"))
       .filter((directory) => existsSync(directory));
     for (const path of [program, ...packages, ...places.filter((each) => existsSync(each))]) {
-      const hand = foreignHand(resolve(path));
+      const hand = otherUserOf(resolve(path));
       if (hand !== undefined) return hand;
     }
     return undefined;

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isRoot } from "../../../store/files/foreign-hands.ts";
+import { isRoot } from "../../../store/files/path-owners.ts";
 import { type CommandResult, failure } from "../command-line/command.ts";
 import { exitStatuses, type ExitStatus } from "../command-line/exit-statuses.ts";
 import { foreignCode } from "./foreign-code.ts";

@@ -25,7 +25,7 @@ const chartPrivileges: Requirement = () =>
     ? undefined
     : "this user may not change users";
 
-/** What became of the launcher's child, by the two numbers of stops (test/lab/plugins/bereave.c). */
+/** The fate of the launcher's child, by the two numbers of stops (test/lab/plugins/bereave.c). */
 function answersOf(stops: readonly (readonly [parent: number, child: number])[], command: readonly string[]): readonly string[] {
   const program = compiledPlugin("bereave");
   return stops.map(([parent, child]) => {

@@ -26,7 +26,7 @@ export function isRoot(): boolean {
  * The reason why another user can change what this path leads to; undefined if only root and the process' user can. Each part of the path counts, and
  * each part of the links in it: whoever owns a directory, or may write to it, can replace what is in it. Throws the errors of lstat(2).
  */
-export function foreignHand(path: string): string | undefined {
+export function otherUserOf(path: string): string | undefined {
   const own = new Set([0, process.geteuid?.() ?? 0]);
   const ownGroups = new Set([0, process.getegid?.() ?? 0]);
   let at: string = sep;
