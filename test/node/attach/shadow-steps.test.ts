@@ -90,25 +90,39 @@ describe.skipIf(lacks)("a shadow beside a native step", () => {
     const daemon = await startDaemon({ socket, args: ["--state-dir", stage.plexus.state("cni")] });
     onTestFinished(async () => void (await daemon.stop()));
     const steps = { "host-local": { shadow: "ipam-host-local" }, tuning: { shadow: "tuning" } };
-    await life(shadowed(steps, [bridge(), tuning()]), { PLEXUS_SOCKET: socket });
     const dns = { nameservers: ["10.10.0.1"], search: ["shop.example"] };
-    await life(shadowed({ tuning: { shadow: "status-shaper" } }, [bridge(), tuning({ dns })]), { PLEXUS_SOCKET: socket });
+    const counts = async () => {
+      const families = readPrometheusText((await httpRequest(statusSocket, "/metrics")).body);
+      return (verb: string, shadow: string, outcome: string) =>
+        valueOf(families, "plexus_shadow_runs_total", { verb, shadow, outcome }) ?? 0;
+    };
+    const matching = ["ADD", "CHECK"].flatMap((verb) => ["ipam-host-local", "tuning"].map((shadow) => [verb, shadow] as const));
+    let runs = await counts();
+    // A shadow that takes longer than its second is skipped, as on a busy machine: the same pods again.
+    for (let tries = 0; tries < 20 && !matching.every((each) => runs(...each, "match") > 0); tries++) {
+      await life(shadowed(steps, [bridge(), tuning()]), { PLEXUS_SOCKET: socket });
+      runs = await counts();
+    }
+    for (let tries = 0; tries < 20 && runs("ADD", "status-shaper", "mismatch") === 0; tries++) {
+      await life(shadowed({ tuning: { shadow: "status-shaper" } }, [bridge(), tuning({ dns })]), { PLEXUS_SOCKET: socket });
+      runs = await counts();
+    }
+    for (const each of matching)
+      expect([runs(...each, "match") > 0, runs(...each, "mismatch")], each.join(" ")).toEqual([true, 0]);
+    const differing = runs("ADD", "status-shaper", "mismatch");
+    expect([differing > 0, runs("ADD", "status-shaper", "match")]).toEqual([true, 0]);
     const families = readPrometheusText((await httpRequest(statusSocket, "/metrics")).body);
-    const runs = (verb: string, shadow: string, outcome: string) =>
-      valueOf(families, "plexus_shadow_runs_total", { verb, shadow, outcome });
-    expect(["ADD", "CHECK"].map((verb) => [runs(verb, "ipam-host-local", "match"), runs(verb, "tuning", "match")])).toEqual([
-      [1, 1],
-      [1, 1],
-    ]);
-    expect(valueOf(families, "plexus_shadow_mismatch_total", { verb: "ADD", shadow: "status-shaper", type: "tuning" })).toBe(1);
+    expect(valueOf(families, "plexus_shadow_mismatch_total", { verb: "ADD", shadow: "status-shaper", type: "tuning" })).toBe(
+      differing,
+    );
     expect(valueOf(families, "plexus_shadow_mismatch_total", { shadow: "ipam-host-local" })).toBeUndefined();
     const status = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), "status", "--status-socket", statusSocket], {
       encoding: "utf8",
     });
     const text = status.stdout.replaceAll(/\s+/gu, " ");
-    expect(text).toContain("ipam-host-local beside host-local: 2 runs, 0 mismatches");
+    expect(text).toMatch(/ipam-host-local beside host-local: \d+ runs, 0 mismatches/u);
     expect(text).toMatch(
-      /status-shaper beside tuning: 2 runs, 2 mismatches, 0 not compared; the last differs: the native plugin succeeded, and the shadow failed: code 101, status-shaper: /u,
+      /status-shaper beside tuning: \d+ runs, [1-9]\d* mismatches, \d+ not compared; the last differs: the native plugin succeeded, and the shadow failed: code 101, status-shaper: /u,
     );
   });
 
