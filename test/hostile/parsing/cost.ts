@@ -33,6 +33,19 @@ function caseOf<T>(parser: string, { name, make }: Shape<T>, parse: (input: T) =
   };
 }
 
+let yardsticks = 0;
+
+/** What an ordinary reader does with some 100 KB: it parses 5,000 members of JSON and keeps them by their names. */
+export const yardstick: Case = {
+  name: "yardstick",
+  prepare: () => {
+    const turn = yardsticks++;
+    const members = Array.from({ length: 5000 }, (_, index) => [`key-${turn}-${index}`, `value ${index}`]);
+    const text = JSON.stringify(Object.fromEntries(members));
+    return () => new Map(Object.entries(JSON.parse(text) as object)).size;
+  },
+};
+
 /** The CPU time of a case in ms: the least of some tries, the first of which that is at most `enoughMs` ends the search. */
 export function costMs({ prepare }: Case, enoughMs: number, tries = 8): number {
   let least = Infinity;
