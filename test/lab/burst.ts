@@ -15,6 +15,7 @@ import { childrenOf, programOf } from "./processes.ts";
 export const servedAtOnce = 8;
 const warmUp = 20;
 const sampleMs = 20;
+const maxTries = 10;
 
 export interface Burst {
   /** stdout and stderr of each failed call. */
@@ -62,6 +63,8 @@ export async function burst(plexus: Installation, pods: number): Promise<Burst> 
     writeFileSync(`/proc/${daemon.pid}/clear_refs`, "5");
     const sampling = new AbortController();
     const samples = watch(daemon, join(dirname(socket), "status.sock"), plugin, sampling.signal);
+    // Its failure is the burst's, after the ADDs.
+    samples.catch(() => undefined);
     const added = await all("ADD", "pod", pods);
     sampling.abort();
     const sampled = await samples;
@@ -81,7 +84,16 @@ async function watch(
   signal: AbortSignal,
 ): Promise<Pick<Burst, "active" | "waiting" | "waited" | "plugins" | "daemonChildren">> {
   const maxima = { active: 0, waiting: 0, plugins: 0, daemonChildren: 0 };
-  const metrics = async () => readPrometheusText((await httpRequest(statusSocket, "/metrics")).body);
+  // The daemon closes a connection without a request for five seconds. On a busy machine this process may be the silent side: it asks again.
+  const metrics = async (): Promise<ReturnType<typeof readPrometheusText>> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return readPrometheusText((await httpRequest(statusSocket, "/metrics")).body);
+      } catch (error) {
+        if (tries === maxTries) throw error;
+      }
+    }
+  };
   const sample = async (): Promise<void> => {
     const families = await metrics();
     maxima.active = Math.max(maxima.active, valueOf(families, "plexus_queue_calls", { state: "active" }) ?? 0);

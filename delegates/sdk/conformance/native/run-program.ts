@@ -1,6 +1,7 @@
 // Runs a program of the system, or the plugin under test.
 
 import { spawn, spawnSync } from "node:child_process";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Reply } from "../subject.ts";
 import { programPath } from "./program-path.ts";
 
@@ -53,8 +54,11 @@ export async function runProgram({ file, args, env = {}, stdin = "", netns }: Pr
   }
 }
 
-function held(afterMs: number): Promise<"held"> {
-  return new Promise((done) => setTimeout(done, afterMs, "held").unref());
+/** Resolves after this time, and after the output that has arrived by then: on a busy machine the timer is served before the pipes. */
+async function held(afterMs: number): Promise<"held"> {
+  await sleep(afterMs, undefined, { ref: false });
+  await nextTurn();
+  return "held";
 }
 
 /** Whether a process of the program's group runs. */
