@@ -12,7 +12,7 @@ const shared = {
   pool: "forks" as const,
   // A worker keeps its modules, and a cluster if it has one, for all of its files. A file alone would evaluate the same modules again in most of a second.
   isolate: false,
-  setupFiles: ["test/lab/signal-guard.ts", "test/lab/worker-memory.ts"],
+  setupFiles: ["test/lab/signal-guard.ts", "test/lab/worker-memory.ts", "scripts/test-run/file-cpu.ts"],
   // As the shim starts the engine: locks use node:ffi.
   execArgv: ["--disable-warning=ExperimentalWarning"],
 };

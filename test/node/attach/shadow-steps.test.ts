@@ -107,8 +107,7 @@ describe.skipIf(lacks)("a shadow beside a native step", () => {
       await life(shadowed({ tuning: { shadow: "status-shaper" } }, [bridge(), tuning({ dns })]), { PLEXUS_SOCKET: socket });
       runs = await counts();
     }
-    for (const each of matching)
-      expect([runs(...each, "match") > 0, runs(...each, "mismatch")], each.join(" ")).toEqual([true, 0]);
+    expect(matching.filter((each) => runs(...each, "match") === 0 || runs(...each, "mismatch") > 0)).toEqual([]);
     const differing = runs("ADD", "status-shaper", "mismatch");
     expect([differing > 0, runs("ADD", "status-shaper", "match")]).toEqual([true, 0]);
     const families = readPrometheusText((await httpRequest(statusSocket, "/metrics")).body);
