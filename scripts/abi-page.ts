@@ -27,8 +27,8 @@ const endingFaults: readonly FaultKind[] = [
 
 const head = (versions: readonly string[]): string => `# The contract with delegates
 
-For: authors of delegates, and of tools that make them. The package \`cni:delegate@${currentAbi}\` ([WIT](../../wit/${currentAbi}/delegate.wit)). A node runs components for ${versions.join(" and ")},
-side by side in one list, too. A component names one version in all its imports and exports, and in \`abi\` of its declaration.
+For: authors of delegates, and of tools that make them. The package \`cni:delegate@${currentAbi}\` ([WIT](../../wit/${currentAbi}/delegate.wit)). A node runs components for ${versions.join(" and ")}.
+A component names one version in all its imports and exports, and in \`abi\` of its declaration.
 
 ## What will never change
 
@@ -40,22 +40,13 @@ side by side in one list, too. A component names one version in all its imports 
 - Each call has a fresh instance. Functions are synchronous. There is no WASI, clock, randomness, file, environment or network.
 - The host converts results: a delegate sees the same records whatever the \`cniVersion\` of its list.
 
-## What 1.0.0 adds to 0.1.0
+## How additions come
 
-| addition | reason | scope |
-|---|---|---|
-| \`call.granted\`, and \`optional\` in the declaration | A delegate with a part that few configurations need had to demand its capability from all. | The list has only what is granted. The call of anything else ends the guest. |
-| \`call.remaining-ms\` | A delegate that lets the host wait (\`settle\`) could not bound the wait by the runtime's deadline. | A number at the begin of the call, and no clock. |
-| \`attachment.pod\` | Each delegate parsed \`CNI_ARGS\` for the pod, with rules of its own. | The same data, with names that the host has checked. |
-| \`status-request\` | STATUS needs \`call\`, as the other verbs do. | - |
+A new capability is a new interface. It comes in a new directory of \`wit/\` (1.1.0 and so on) that repeats the last one, and the host links both, side by side in one list.
+1.0.0 is released with the first version of Plexus; until then an interface may be added to it. No released file is ever edited.
 
 Left out: details of faults as records, because CNI's error object has one text; Events, because errors and \`log\` reach the node's log and the pod's Events already; the pod's other
 interfaces, because a delegate's part is one attachment.
-
-## How additions come
-
-A new capability is a new interface. It comes in a new directory of \`wit/\` (1.1.0 and so on) that repeats the last one, and the host links both. 1.0.0 is released with the next version of
-Plexus; until then an interface may be added to it. No released file is ever edited.
 
 ## Errors
 

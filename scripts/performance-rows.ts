@@ -37,7 +37,7 @@ function guestRows(): readonly (readonly [string, Meaning])[] {
 const p95Above =
   (bound: number) =>
   ({ p95, baselineP95 }: Row): boolean =>
-    baselineP95 !== undefined && p95 - baselineP95 <= bound;
+    p95 - baselineP95 <= bound;
 
 function withWasmIpam(verb: string): string {
   return `${verb} of a pod with an API server through the daemon, with WASM ipam-host-local instead of host-local, against the same with host-local`;

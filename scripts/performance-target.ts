@@ -9,8 +9,7 @@ export interface Row {
   readonly p95: number;
   readonly baseline: number;
   readonly ratio: number;
-  /** Undefined in older results. */
-  readonly baselineP95?: number;
+  readonly baselineP95: number;
 }
 
 /** A benchmark that failed: it has no figures. */

@@ -1,7 +1,6 @@
 // The facts about a step that the capabilities bound to it need.
 
 import type { ChainStep } from "../../src/cni/chain-step.ts";
-import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
 import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
 import type { LeaseScope } from "./leases/scope.ts";
@@ -23,14 +22,7 @@ export function podStep({ plugin, verb, attachment, env }: ChainStep): {
 
 /** The scope of `leases` for a step. */
 export function leaseScopeOf(
-  {
-    step,
-    network,
-    grants,
-    definition,
-    knownContainers,
-    pool,
-  }: Pick<RunningStep, "step" | "network" | "grants" | "definition" | "knownContainers" | "pool">,
+  { step, network, grants, knownContainers, pool }: Pick<RunningStep, "step" | "network" | "grants" | "knownContainers" | "pool">,
   memory: LeaseMemory | undefined,
 ): LeaseScope {
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
@@ -41,13 +33,7 @@ export function leaseScopeOf(
     allowedDirectories: further,
     memory,
     ...(pool === undefined ? {} : { pool: { name: pool.name, root: pool.source.root } }),
-    ...(definition === undefined ? {} : withEarlierName(network, definition)),
     ...(knownContainers === undefined ? {} : { knownContainers }),
     ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
   };
-}
-
-/** The name that a bound definition's network had in 0.1.0, unless that is its name now. */
-function withEarlierName(network: string, { namespace }: DefinitionName): Pick<LeaseScope, "earlierNetwork"> {
-  return network.startsWith(`${namespace}.`) ? { earlierNetwork: network.slice(namespace.length + 1) } : {};
 }

@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { execa } from "execa";
 import { hideExperimentalWarnings } from "../../host/programs/plexusctl/experimental-warnings.ts";
 import { version } from "../../host/system/version.ts";
+import { unfrozenContracts } from "./freeze-contract.ts";
 import { makeNodeArchive } from "./node-archive.ts";
 import { makeNpmPackage } from "./npm-package.ts";
 import { pack } from "./pack.ts";
@@ -60,6 +61,8 @@ if (values.untagged !== true) {
     stop(2, "--no-build takes dist/ as it is, perhaps of another commit: add --untagged for a trial");
   const refusal = await notTheRelease(root, version);
   if (refusal !== undefined) stop(1, refusal);
+  for (const contract of unfrozenContracts({ wit: join(root, "wit"), compat: join(root, "test/ship/compat") }))
+    process.stderr.write(`plexus: warning: the contract ${contract} is not frozen: see "Make a release" of CONTRIBUTING.md\n`);
 }
 if (values["no-build"] !== true) {
   const built = spawnSync(process.execPath, [join(root, "scripts/build.ts")], { cwd: root, stdio: "inherit" });

@@ -153,11 +153,8 @@ export const profiles = ["strict", "compat", "multus"] as const;
 /** See `LogLevel`. */
 export const logLevels = ["panic", "error", "verbose", "debug"] as const;
 
-/**
- * A shim of an earlier release makes nested-call directories in runDir and puts them on CNI_PATH, which is split at colons. The path of the
- * socket in them has at most 107 bytes. With a longer path such a shim could start no native plugin, not even for a DEL.
- */
-export const runDirPattern = /^\/[!-9;-~]{0,83}$/;
+/** The shim reads runDir from the configuration's text itself, without JSON's escapes: ASCII without the characters that JSON or Go's encoder escapes. */
+export const runDirPattern = /^\/[!#-%'-;=?-[\]-~]{0,255}$/;
 
 /** A directory of CNI_PATH. */
 export const binDirPattern = /^(?:\/[^\p{Cc}:"\\]*)?$/u;

@@ -315,10 +315,11 @@ describe("the host configuration", () => {
     expect(read.ok && read.value).toMatchObject({ cniDir: spelt, multusCniDir: spelt, runDir: spelt });
   });
 
-  test("a runDir is refused if it is too long for a socket's path, or contains a colon", () => {
-    for (const runDir of [`/${"r".repeat(84)}`, "/run/a:b"]) {
-      expect(message({ ...base, delegates, runDir })).toMatch(/runDir: must be an absolute path of at most 84/);
+  test("a runDir is refused if it is too long, or has a character that JSON or Go's encoder escapes", () => {
+    for (const runDir of [`/${"r".repeat(256)}`, "run", "/run/a b", '/run/"', "/run/a&b", "/run/<", "/run/a\\b", "/run/é"]) {
+      expect(message({ ...base, delegates, runDir })).toMatch(/runDir: must be an absolute path of at most 256 ASCII/);
     }
+    expect(readHostConfiguration({ ...base, delegates, runDir: `/run/a:b/${"r".repeat(200)}` }).ok).toBe(true);
   });
 
   test("A-04: keys of the prototype are ordinary unknown keys", () => {

@@ -32,7 +32,7 @@ import {
   runDirPattern,
 } from "./host-configuration.ts";
 
-const runDirWanted = 'an absolute path of at most 84 ASCII characters, none of them a space or ":"';
+const runDirWanted = 'an absolute path of at most 256 ASCII characters, none of them a space, ", &, <, > or \\';
 
 /** The kubelet gives a whole sandbox four minutes (RT-08). */
 const maxStepMs = 240_000;

@@ -153,12 +153,11 @@ export function sealed(text: string, hash: (content: string) => string): string 
   return text.replace(line, `${line}  "${digestKey}": "${hash(contentOf(document.value))}",\n`);
 }
 
-/** Whether the text is as a plexusd wrote it: the digest fits, or there is none, as in files of earlier releases. */
+/** Whether the text is as a plexusd wrote it: the digest fits. */
 export function isSealed(text: string, hash: (content: string) => string): boolean {
   const document = parseDocument(text, { what: "network configuration" });
   if (!document.ok) return false;
-  const digest = memberValue(document.value, digestKey);
-  return digest === undefined || digest === hash(contentOf(document.value));
+  return memberValue(document.value, digestKey) === hash(contentOf(document.value));
 }
 
 /** Whether two written texts have the same content, in whatever form: another program that rewrites the file changes bytes only. */

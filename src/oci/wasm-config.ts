@@ -12,7 +12,7 @@ export interface WasmConfigInit {
   readonly layerDigest: string;
   readonly exports: readonly string[];
   readonly imports: readonly string[];
-  /** The world that the component implements, for example `cni:delegate/delegate@0.1.0`. */
+  /** The world that the component implements, for example `cni:delegate/delegate@1.0.0`. */
   readonly target: string;
 }
 

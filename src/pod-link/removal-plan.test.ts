@@ -44,7 +44,7 @@ test("FI-26: the undo of a failed ADD leaves an earlier link alone, and removes 
   expect(removalPlan({ ...failed, makesLink: false }, [shown(3, "net1")])).toEqual({ withNamespace: true });
 });
 
-test("an entry of an older release goes by names", () => {
+test("an entry without a record of its links goes by names", () => {
   expect(removalPlan({ ...attached, made: undefined }, [shown(9, "net1")])).toEqual({ withNamespace: true });
 });
 

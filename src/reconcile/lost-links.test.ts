@@ -35,7 +35,7 @@ test("FI-26: a veth's end and a macvlan's master are lost, also when another lin
   expect(lostLinks(macvlan, whole)).toEqual(["the node's link 3 below it is gone"]);
 });
 
-test("nothing is lost that is unknown: an entry of an older release, a link without another end, a veth between two pods", () => {
+test("nothing is lost that is unknown: an entry without a record of its links, a link without another end, a veth between two pods", () => {
   expect(lostLinks({ made: undefined, nodeLinks: ["br0"] }, [])).toEqual([]);
   expect(lostLinks({ made: { name: "net1", index: 2, kind: "", mac: "" }, nodeLinks: [] }, [])).toEqual([]);
   expect(lostLinks({ made, nodeLinks: [] }, [])).toEqual([]);

@@ -12,7 +12,7 @@ import { withoutCustomSections } from "../../delegates/sdk/build/core-module.ts"
 import { commands } from "../../delegates/sdk/program/commands.ts";
 import { runProgram } from "../../delegates/sdk/program/run-program.ts";
 
-const javaScript = `import { write } from "cni:delegate/log@0.1.0";
+const javaScript = `import { write } from "cni:delegate/log@1.0.0";
 export const plugin = {
   add({ network }) {
     if (network.name === "throws") throw new Error("no address left");
@@ -22,7 +22,7 @@ export const plugin = {
   del() { throw { code: 101, msg: "still in use", details: "try later" }; },
   check() {}, gc() {}, status() {},
 };`;
-const assemblyScript = `import { AttachmentRequest, Fault, GcRequest, Network, Success, SuccessOrFault } from "plexus/abi/plugin";
+const assemblyScript = `import { AttachmentRequest, Fault, GcRequest, StatusRequest, Success, SuccessOrFault } from "plexus/abi/plugin";
 import { Level, write } from "plexus/abi/log";
 export function add(request: AttachmentRequest): SuccessOrFault {
   write(Level.Debug, "begins");
@@ -32,7 +32,7 @@ export function add(request: AttachmentRequest): SuccessOrFault {
 export function del(_request: AttachmentRequest): Fault | null { return null; }
 export function check(_request: AttachmentRequest): Fault | null { return null; }
 export function gc(_request: GcRequest): Fault | null { return null; }
-export function status(_network: Network): Fault | null { return null; }
+export function status(_request: StatusRequest): Fault | null { return null; }
 `;
 
 const Profile = z.object({
@@ -68,7 +68,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 function writeDeclaration(name: string, capabilities: Record<string, string>): void {
-  const value = { name, abi: "0.1.0", version: "0.1.0", about: "A test.", cniVersions: ["1.0.0", "1.1.0"], capabilities };
+  const value = { name, abi: "1.0.0", version: "0.1.0", about: "A test.", cniVersions: ["1.0.0", "1.1.0"], capabilities };
   writeFileSync(declaration, JSON.stringify(value));
 }
 
@@ -129,9 +129,9 @@ describe("inspect", () => {
       kind: "ComponentInspection",
       bytes: readFileSync(js).length,
       digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
-      delegate: { name: "hello-js", abi: "0.1.0" },
-      abi: ["0.1.0"],
-      exports: expect.arrayContaining(["cni:delegate/plugin@0.1.0"]),
+      delegate: { name: "hello-js", abi: "1.0.0" },
+      abi: ["1.0.0"],
+      exports: expect.arrayContaining(["cni:delegate/plugin@1.0.0"]),
       capabilities: [{ name: "log", reason: "Says hello.", imported: true }],
       loads: true,
       problem: null,

@@ -70,7 +70,7 @@ const mistakes: readonly Mistake[] = [
   mistake(
     "a wrong ABI",
     () => edit("delegate.json", '"abi": "1.0.0"', '"abi": "0.9.0"'),
-    "delegate.json: abi: cni:delegate@0.9.0 does not exist; valid: 0.1.0, 1.0.0",
+    "delegate.json: abi: cni:delegate@0.9.0 does not exist; valid: 1.0.0",
   ),
   mistake(
     "a trap",

@@ -53,7 +53,7 @@ describe.skipIf(missing("plexusctl delegate", () => missingBuild({ components: [
       expect(control(["run", component, "ADDD"], request)).toEqual(kit(["run", component, "ADDD"], request));
       const declaration = {
         name: "x",
-        abi: "0.1.0",
+        abi: "1.0.0",
         version: "1.0.0",
         about: "a",
         cniVersions: ["1.0.0"],

@@ -31,15 +31,10 @@ const schema = z.strictObject({
 /** The content of a `delegate.json`. */
 export type Declaration = z.infer<typeof schema>;
 
-/** An older version does not tell the delegate what is granted. */
-const abiWithoutGrants = "0.1.0";
-
-function requireOptional({ abi, capabilities, optional = [] }: Declaration): void {
+function requireOptional({ capabilities, optional = [] }: Declaration): void {
   const stray = optional.find((name) => !Object.hasOwn(capabilities, name));
   if (stray !== undefined)
     throw new Error(`delegate.json: optional: "${stray}" is not in capabilities: add it there, with its reason`);
-  if (optional.length > 0 && abi === abiWithoutGrants)
-    throw new Error(`delegate.json: optional: ABI ${abi} does not tell a delegate what is granted: set "abi" to 1.0.0`);
 }
 
 /**

@@ -128,16 +128,6 @@ test("An invalid address or range is refused, and the fault quotes it", () => {
   }
 });
 
-test("Addresses that pods hold under the network's earlier name count as taken", () => {
-  mkdirSync(join(standard, "net"), { recursive: true });
-  writeFileSync(join(standard, "net", "10.1.0.1"), "old\r\neth0");
-  writeFileSync(join(standard, "net", "10.1.0.2"), "old\r\neth0");
-  const renamed = leases({ network: "shop.net", earlierNetwork: "net" });
-  expect(run(renamed.reserve({ set: 0 }, "10.1.0.1", podOwner))).toEqual({ ok: false });
-  expect(run(renamed.reserveNext({ set: 0 }, ranges, [], podOwner))).toEqual({ ok: { address: "10.1.0.3", heldBefore: false } });
-  expect(run(renamed.reserve({ set: 0 }, "10.1.0.4", podOwner))).toEqual({ ok: true });
-});
-
 test("GC frees only leases of containers that it knows", () => {
   const owners = ["stale", "foreign", "valid"].map((containerId) => ({ containerId, ifname: "eth0" }));
   for (const [index, owner] of owners.entries())

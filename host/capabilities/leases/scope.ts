@@ -1,8 +1,6 @@
 // Binds the capability `leases` to one call: its network, its attachment, its verb, and the administrator's directories. Any other
 // request is refused here, before a file is touched.
 
-import { readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -34,11 +32,6 @@ export interface LeaseScope {
    * it. Networks are then not protected from each other, because a configuration can place its directory in another network's.
    */
   readonly allowedDirectories?: readonly string[];
-  /**
-   * The name that 0.1.0 gave to a network that is bound to its definition now. Addresses that pods of 0.1.0 still hold under that name
-   * count as taken.
-   */
-  readonly earlierNetwork?: string;
   /** The containers whose leases `retain` may free; undefined: all of them. */
   readonly knownContainers?: ReadonlySet<string>;
   /** Maximum milliseconds to wait for another process's lock. */
@@ -78,14 +71,13 @@ export function leasesFor(scope: LeaseScope, leases: LeaseStore = disk): LeaseOp
       const request = both(ownedPool(scope, pool, owner), addressOf(address));
       if (!request.ok) return refuse(request.fault);
       const [store, wanted] = request.value;
-      const isTaken = takenEarlier(scope, store).some((each) => formatAddress(each) === formatAddress(wanted));
-      return isTaken ? { ok: false } : witOutcome(yield* leases.reserve(store, wanted, ownerIn(scope, owner)));
+      return witOutcome(yield* leases.reserve(store, wanted, ownerIn(scope, owner)));
     },
     *reserveNext(pool, ranges, skip, owner) {
       const request = both(ownedPool(scope, pool, owner), both(readSpans(ranges), all(skip, addressOf)));
       if (!request.ok) return refuse(request.fault);
       const [store, [spans, skipped]] = request.value;
-      const next = yield* leases.reserveNext(store, spans, [...skipped, ...takenEarlier(scope, store)], ownerIn(scope, owner));
+      const next = yield* leases.reserveNext(store, spans, skipped, ownerIn(scope, owner));
       if (!next.ok) return refuse(next.fault);
       if (next.value === undefined) return { ok: undefined };
       return { ok: { address: formatAddress(next.value.address), heldBefore: next.value.heldBefore } };
@@ -129,17 +121,6 @@ export function leasesFor(scope: LeaseScope, leases: LeaseStore = disk): LeaseOp
 /** The owner as the lease names it. */
 function ownerIn({ pool, network }: LeaseScope, owner: Owner): Owner {
   return pool === undefined ? owner : { ...owner, network };
-}
-
-/** The addresses that pods hold under the network's earlier name. A pool has no earlier name. */
-function takenEarlier({ earlierNetwork, pool }: LeaseScope, { directory }: disk.Pool): readonly IpAddress[] {
-  if (earlierNetwork === undefined || pool !== undefined) return [];
-  try {
-    return readdirSync(join(dirname(directory.path), earlierNetwork)).flatMap((name) => readAddress(name) ?? []);
-  } catch {
-    // In most cases the directory does not exist. An unreadable one has no lease that this call could honour.
-    return [];
-  }
 }
 
 /** The pool, if the owner is the call's attachment. */

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { nestedChain } from "./nested-call.ts";
+import { temporaryNestedCallDirectory } from "./nested-call-directory.ts";
 
 const shop = { namespace: "shop", name: "storage" };
 const chains = [
@@ -27,4 +28,8 @@ test.each(["storage", "other"])("A nested call for a network that no chain has i
 
 test("A VERSION request, which names no network, is answered", () => {
   expect(nestedChain([], "", "")).toEqual({ ok: true, value: { network: "", ifname: "" } });
+});
+
+test("Each call without a container has a nested-call directory of its own", () => {
+  expect(temporaryNestedCallDirectory()).not.toBe(temporaryNestedCallDirectory());
 });

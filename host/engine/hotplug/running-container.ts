@@ -63,7 +63,7 @@ function whyFixed(context: CallContext, entry: JournalEntry): string | undefined
 
 /**
  * Why a namespace is not, or not certainly, the one of the entry's ADD; undefined if it is. The namespace's cookie says so. Without one (kernels before
- * Linux 5.14), a link must be the one that the ADD made; in entries of older releases, the runtime's interface must have the address of its result.
+ * Linux 5.14), a link must be the one that the ADD made; without a record of links, the runtime's interface must have the address of its result.
  */
 function whyAnotherNamespace(entry: JournalEntry, { cookie, links }: NamespaceLinks): string | undefined {
   const { pod, plan } = entry;

@@ -149,7 +149,7 @@ describe("a definition without spec.config", () => {
   });
 });
 
-describe("an entry of 0.1.0", () => {
+describe("an entry of a network that no policy binds", () => {
   test("is undone with the configuration that it has", async () => {
     stage.manifests.network("storage", [{ type: "macvlan" }]);
     await add({ trusted: ["*"] });

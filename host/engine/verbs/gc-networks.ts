@@ -13,7 +13,6 @@ import type { CallContext } from "../call/call-context.ts";
 import type { CurrentNetworks } from "../plan/current-network.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import type { GcPlan, GcRound } from "./gc-plan.ts";
-import { removeUnusedNestedCallDirectories } from "../call/nested-call-directory.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 
 /** Maximum milliseconds of one plugin's GC. All other calls wait meanwhile, so it is a fraction of the time that they wait for a lock. */
@@ -36,12 +35,11 @@ export async function supportsGc(networks: CurrentNetworks, { list, source }: Kn
   return networks.mayCollect(list, { network: list.name, ...(source === undefined ? {} : { source }) });
 }
 
-/** Removes torn files and unused nested-call directories of killed calls. The lock excludes all other calls, so none is writing. */
+/** Removes torn files of killed calls. The lock excludes all other calls, so none is writing. */
 export async function removeTornFiles({ context, faults }: GcRound): Promise<void> {
   const lock = await context.locks.everything();
   if (!lock.ok) return void faults.push(lock.fault);
   for (const { directory } of [context.journal, context.cache, context.abandoned]) removeTornWrites(directory);
-  removeUnusedNestedCallDirectories(context.configuration.runDir);
   lock.value();
 }
 

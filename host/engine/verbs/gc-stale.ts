@@ -4,7 +4,6 @@ import { fault } from "../../../src/fault/fault.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import { undoOrAbandon } from "./converge.ts";
 import type { GcRound } from "./gc-plan.ts";
-import { removeNestedCallDirectory } from "../call/nested-call-directory.ts";
 import { isOfAnotherBoot } from "./undo.ts";
 
 /** Deletes the stale attachments of the round's plan, each under its container's lock. */
@@ -41,9 +40,9 @@ async function clearOne({ context, plan, faults, networks }: GcRound, key: Journ
       msg: `failed to delete stale attachment ${key.containerId} ${ifname}: ${cause.msg}`,
     }),
   });
-  if (undone.ok) removeNestedCallDirectory(context.configuration.runDir, key, key.network);
+  if (undone.ok) return;
   // The entry of an unknown container only counts failed DELs. Its failure does not make the GC of the others fail.
-  else if (entry.plan.assumed === true) context.warn(undone.fault.msg);
+  if (entry.plan.assumed === true) context.warn(undone.fault.msg);
   else faults.push(undone.fault);
 }
 

@@ -1,6 +1,6 @@
 // GC as a whole call: the DEL of stale attachments, each network's list of valid attachments, and the limits of GC.
 
-import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { containerByte } from "../call/call-locks.ts";
@@ -340,18 +340,6 @@ describe("the rest of a GC", () => {
     writeFileSync(join(stage.stateDirectory, "results/.pods-torn-eth0"), "half");
     await collect([]);
     expect(stage.stateFiles()).toEqual([]);
-  });
-
-  test("removes unused nested-call directories only", async () => {
-    const run = join(stage.directory, "run");
-    for (const name of ["call-1-1", "0123456789abcdef", "somebody-elses"]) mkdirSync(join(run, name), { recursive: true });
-    for (const name of ["call-1-1", "0123456789abcdef", "somebody-elses"]) utimesSync(join(run, name), 1, 1);
-    mkdirSync(join(run, "fedcba9876543210"));
-    await collect([]);
-    const left = ["call-1-1", "0123456789abcdef", "somebody-elses", "fedcba9876543210"].filter((name) =>
-      existsSync(join(run, name)),
-    );
-    expect(left).toEqual(["somebody-elses", "fedcba9876543210"]);
   });
 
   test("tries abandoned attachments of this configuration again, unless their container is valid", async () => {

@@ -196,7 +196,7 @@ describe("MO-21 plexusd's configuration", () => {
     expect(clusterNetwork()).toBe("20-b.conflist");
   });
 
-  test("renews a file of an earlier release, and removes one under an earlier name", async () => {
+  test("renews a file with its mark, and removes one under an earlier name", async () => {
     put("10-a.conflist");
     put("00-plexus.conflist", '{"writtenBy":"plexusd","name":"plexus","plugins":[{"type":"plexus","clusterNetwork":"/old"}]}');
     put("00-a-plexus.conflist", '{"writtenBy":"plexusd","name":"plexus","plugins":[{"type":"plexus","clusterNetwork":"/old"}]}');

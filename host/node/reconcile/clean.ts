@@ -12,7 +12,6 @@ import { CurrentNetworks } from "../../engine/plan/current-network.ts";
 import { countFailedDel } from "../../engine/verbs/converge.ts";
 import { finishAbandoned } from "../../engine/verbs/finish-abandoned.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
-import { removeNestedCallDirectory } from "../../engine/call/nested-call-directory.ts";
 import type { CallSession } from "../../engine/call/call-session.ts";
 import { deletionOf } from "../../engine/call/internal-call.ts";
 import { withoutSharedResults } from "../../engine/verbs/shared-addresses.ts";
@@ -96,9 +95,7 @@ export class Cleaner {
       if (abandonedOf(context) > before) return ok({ handling: "given-up" });
       const remaining = context.journal.load(plan);
       if (!remaining.ok) return remaining;
-      if (remaining.value !== undefined) return ok(kept(native));
-      removeNestedCallDirectory(context.configuration.runDir, plan, plan.network);
-      return ok(cleaned);
+      return ok(remaining.value === undefined ? cleaned : kept(native));
     });
   }
 

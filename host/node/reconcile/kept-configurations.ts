@@ -1,7 +1,6 @@
 // Keeps Plexus' own configuration as the runtime last passed it. The reconciler needs its grants, limits and directories before the first
 // call after a reboot, and the daemon cannot read the runtime's files.
 
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { runtimeKeys } from "../../../src/configuration/keys.ts";
@@ -63,16 +62,6 @@ export class KeptConfigurations {
     const read = this.#parse(name);
     this.#parsed.set(name, { configuration: read });
     return read;
-  }
-
-  /** The names of all stored configurations. */
-  names(): readonly string[] {
-    try {
-      return readdirSync(this.directory).filter((name) => checkNetworkName(name).ok);
-    } catch {
-      // No call has come yet.
-      return [];
-    }
   }
 
   #parse(name: string): HostConfiguration | undefined {

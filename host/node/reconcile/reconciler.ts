@@ -209,7 +209,6 @@ export class Reconciler {
   }
 
   #keep({ state, configuration, stdin }: CallConfiguration): void {
-    state.runDirectory(configuration.runDir);
     try {
       const kept = state.configurations.keep(configuration.name, Buffer.from(stdin).toString("utf8"));
       if (!kept.ok) this.#deps.warn(`reconcile: configuration ${configuration.name} cannot be stored: ${kept.fault.msg}`);

@@ -77,7 +77,6 @@ export class StateRounds {
   readonly #leases = new LeaseWatch();
   readonly #leaseDirectories: LeaseDirectories;
   readonly #retries = new Retries(retryTerms);
-  readonly #runDirectories = new Set<string>();
   /** Findings that the agent could not undo: a call of the runtime may. */
   readonly #waiting = new Map<string, { readonly kind: Finding["kind"]; readonly act: Act }>();
   /** The reason why this round's agent may change nothing; undefined without one. */
@@ -92,11 +91,6 @@ export class StateRounds {
     this.#list = new EntryList(new Journal(directory), directory, (name) => this.configurations.read(name));
     this.#judge = new EntryJudge(graceMs, served);
     this.#leaseDirectories = new LeaseDirectories(directory);
-  }
-
-  /** Records the `runDir` of a call: its nested-call directories are made there. */
-  runDirectory(path: string): void {
-    this.#runDirectories.add(path);
   }
 
   /** Number of findings that wait for a call of the runtime. */
@@ -230,16 +224,13 @@ export class StateRounds {
   }
 
   async #leftovers({ takeLock, agent, date, dryRun }: RoundDeps): Promise<readonly Finding[]> {
-    // Since its start the daemon may have served no call of a configuration whose earlier calls were killed.
-    const kept = this.configurations.names().flatMap((name) => this.configurations.read(name)?.runDir ?? []);
-    const places = { stateDirectory: this.directory, runDirectories: [...new Set([...this.#runDirectories, ...kept])] };
-    const found = leftoversIn(places, date().getTime() - Math.max(this.#graceMs, leftoverMs));
+    const found = leftoversIn(this.directory, date().getTime() - Math.max(this.#graceMs, leftoverMs));
     if (found.length === 0) return [];
     const shim = agent?.shim ?? { ensureConnected: () => {} };
     const gone =
       !dryRun &&
       (await removeLeftovers(
-        places,
+        this.directory,
         callLocks({ shim, takeLock }, this.directory, () => 0),
       ));
     const handling = dryRun ? "dry-run" : gone ? "cleaned" : "busy";

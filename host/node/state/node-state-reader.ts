@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setImmediate as immediately } from "node:timers/promises";
 import { getSystemErrorName } from "node:util";
 import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
-import { abandonedDirectories } from "../../store/journal/abandoned.ts";
+import { abandonedDirectory } from "../../store/journal/abandoned.ts";
 import { keyOfFileName, parseEntry } from "../../store/journal/entry-file.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { poolsDirectory } from "../../store/files/pools-directory.ts";
@@ -54,13 +54,7 @@ export class NodeStateReader {
     const problems: string[] = [];
     const seen = new Map<string, Known>();
     const journal = await this.#entries("journal", "journal", seen, problems);
-    const abandoned = { entries: 0, bytes: 0, summaries: [] as EntrySummary[] };
-    for (const name of abandonedDirectories) {
-      const { entries, bytes, summaries: found } = await this.#entries("abandoned", name, seen, problems);
-      abandoned.entries += entries;
-      abandoned.bytes += bytes;
-      abandoned.summaries.push(...found);
-    }
+    const abandoned = await this.#entries("abandoned", abandonedDirectory, seen, problems);
     this.#known = seen;
     const summaries = [...journal.summaries, ...abandoned.summaries];
     const attachments = summaries.flatMap((each) => each.attachments);

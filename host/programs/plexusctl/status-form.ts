@@ -30,12 +30,13 @@ const daemon = {
 };
 const entries = { entries: number, bytes: number };
 const attachment = { pod: text, container: text, ifname: text, network: text, source: text, state: text, failures: number };
+const network = { name: text, source: text, chain: [text], attachments: number };
 const node = {
   stateDirectory: text,
   journal: entries,
   abandoned: entries,
   attachments: [{ ...attachment, addresses: [text] }],
-  networks: [{ name: text, source: text, chain: [text], attachments: number }],
+  networks: [{ ...network, links: [{ kind: text, name: text, type: text }], pools: [text] }],
   pools: [{ directory: text, used: number }],
   problems: [text],
 };

@@ -78,15 +78,6 @@ function readFields(reader: ObjectReader): Declaration {
   return declaration;
 }
 
-/** Refuses optional capabilities in an ABI version whose requests don't name the granted ones: the delegate could not ask before a call. */
-export function requireNamedGrants(
-  { optional = [], abi }: Declaration,
-  { namesGrants }: { readonly namesGrants: boolean },
-): void {
-  if (optional.length > 0 && !namesGrants)
-    refuse(`the declaration, field optional: ABI ${abi} does not tell a delegate what is granted; build it for ABI 1.0.0`);
-}
-
 /** Refuses a capability that the ABI does not have; the refusal names the valid ones (E-8). */
 export function requireKnown(names: readonly string[], known: readonly string[], what: string): void {
   for (const name of names) {

@@ -10,7 +10,7 @@ import { Refusal, refuse } from "../binary/refusal.ts";
 import { WorkBudget } from "../binary/work-budget.ts";
 import type { LinkPlan } from "../linker/plan.ts";
 import { boundModule, type ModuleLimits } from "./bound-module.ts";
-import { readDeclaration, requireKnown, requireNamedGrants, type Declaration } from "./declaration.ts";
+import { readDeclaration, requireKnown, type Declaration } from "./declaration.ts";
 import { evaluateComponent } from "./evaluate.ts";
 import { HostInterfaces } from "./host-interfaces.ts";
 import { makePlan } from "./make-plan.ts";
@@ -18,7 +18,7 @@ import { makePlan } from "./make-plan.ts";
 /** The result of an examination: everything that a runner and the check of grants need. */
 export interface ExaminedComponent {
   readonly declaration: Declaration;
-  /** Imported interfaces, including those without functions, for example `cni:delegate/log@0.1.0`. */
+  /** Imported interfaces, including those without functions, for example `cni:delegate/log@1.0.0`. */
   readonly imports: readonly string[];
   /** Capabilities that the component can call. All are declared; `Admission` also requires the grants of those that are not optional. */
   readonly capabilities: readonly string[];
@@ -56,7 +56,6 @@ function examined(bytes: Uint8Array, limits: ModuleLimits): ExaminedComponent {
   if (declaration.abi !== abi.version)
     refuse(`the declaration says ABI ${declaration.abi}, the component's imports and exports ABI ${abi.version}`);
   requireKnown(Object.keys(declaration.capabilities), capabilitiesOf(abi), "the declaration asks for");
-  requireNamedGrants(declaration, abi);
   const { plan, modules } = makePlan(abi, evaluated.instantiations, exported);
   const undeclared = plan.capabilities.find((name) => !Object.hasOwn(declaration.capabilities, name));
   if (undeclared !== undefined) refuse(`imports the capability "${undeclared}" without declaring it`);

@@ -1,7 +1,9 @@
 // The work of an admission: each dimension of a component is grown tenfold and a hundredfold. The time grows with the bytes, or the component
 // is refused early.
 
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { warmUpPath, warmUpText } from "../../../scripts/warm-up-component.ts";
 import {
   deepDescription,
   importedItems,
@@ -126,8 +128,9 @@ describe("the time of an admission", () => {
     expect(cpuMs).toBeLessThan(200);
   });
 
-  it("is warmed up with a component that is admitted", () => {
+  it("is warmed up with a component that is admitted; it is current: run `node scripts/warm-up-component.ts`", async () => {
     expect(warmUpExamination()).toBe(true);
+    expect(readFileSync(warmUpPath, "utf8")).toBe(await warmUpText());
   });
 
   it("refuses an import that appears twice", () => {

@@ -3,7 +3,7 @@
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
 
-// cabi_realloc, cni:delegate/plugin@0.1.0#add, [method]output-stream.write, cm32p2|wasi:io/error@0.2|error_drop, $imports
+// cabi_realloc, cni:delegate/plugin@1.0.0#add, [method]output-stream.write, cm32p2|wasi:io/error@0.2|error_drop, $imports
 const coreName = /^[A-Za-z0-9_.:/@#$*+<>,=[\]|-]{0,255}$/;
 const externName = /^[a-z0-9:/@.[\]#-]{1,255}$/i;
 const label = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/i;
@@ -26,7 +26,7 @@ export function requireCoreName(reader: Reader, what: string): string {
   return matched(reader, what, coreName);
 }
 
-/** Reads the name of a component's import or export: `cni:delegate/log@0.1.0`, `import-func-add`. */
+/** Reads the name of a component's import or export: `cni:delegate/log@1.0.0`, `import-func-add`. */
 export function requireExternName(reader: Reader, what: string): string {
   return matched(reader, what, externName);
 }

@@ -38,8 +38,6 @@ export function readReport({ json, raw }: Pick<Frame, "json" | "raw">): Result<E
   const declared = catchRefusal(() => checkDeclaration(declaration));
   if (!declared.ok) throw new NonConforming("a declaration that is not valid");
   const abi = Object.hasOwn(abiVersions, declared.value.abi) ? abiVersions[declared.value.abi] : undefined;
-  if (abi !== undefined && !abi.namesGrants && declared.value.optional !== undefined)
-    throw new NonConforming("optional capabilities in an ABI version without them");
   const { abi: planned, instances, verbs, memories } = fields(plan);
   if (abi === undefined || planned !== abi.version || !Array.isArray(instances) || !isObject(verbs) || !isObject(memories))
     throw new NonConforming("a plan that is not valid");

@@ -20,7 +20,6 @@ import {
   openSync,
   readdirSync,
   renameSync,
-  rmSync,
   type Stats,
   unlinkSync,
 } from "node:fs";
@@ -28,8 +27,6 @@ import { errnoOf } from "./errno.ts";
 
 /** The recycled files' directory, beside the directories that it serves. Hidden, so that it is not taken for a network's directory. */
 const homeName = ".plexus-recycled";
-/** The name of that directory in Plexus 0.1.0. Its files are removed, not reused. */
-const earlierHomeName = ".plexus-spares";
 /** Begins the name of each recycled file. */
 const prefix = ".plexus-recycled-";
 
@@ -172,10 +169,7 @@ function isReusable(stats: Stats): boolean {
 function existingFiles(home: string, maxFiles: number): string[] | undefined {
   try {
     const stats = lstatSync(home, { throwIfNoEntry: false });
-    if (stats === undefined) {
-      removeEarlierHome(home);
-      return [];
-    }
+    if (stats === undefined) return [];
     // A symbolic link would lead to files of another program.
     if (!stats.isDirectory() || stats.uid !== ownUid) return undefined;
     const files = readdirSync(home, { withFileTypes: true }).filter((entry) => entry.isFile() && isRecycledFile(entry.name));
@@ -185,11 +179,4 @@ function existingFiles(home: string, maxFiles: number): string[] | undefined {
     // The directory is unreadable, or another process changes it at the same time.
     return undefined;
   }
-}
-
-/** Removes the recycled files of Plexus 0.1.0 beside `home`, best effort. */
-function removeEarlierHome(home: string): void {
-  const earlier = `${home.slice(0, -homeName.length)}${earlierHomeName}`;
-  const stats = lstatSync(earlier, { throwIfNoEntry: false });
-  if (stats?.isDirectory() === true && stats.uid === ownUid) rmSync(earlier, { recursive: true, force: true });
 }

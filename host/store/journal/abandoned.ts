@@ -18,19 +18,16 @@ export interface AbandonedFile {
 
 const maxEntriesOfCall = 999;
 
-/** Directories of abandoned entries in a state directory. `left-behind` is the name in Plexus 0.1.0 and gets no new entries. */
-export const abandonedDirectories = ["abandoned", "left-behind"] as const;
+/** The directory of abandoned entries in a state directory. */
+export const abandonedDirectory = "abandoned";
 
 /** The abandoned entries in a state directory. */
 export class Abandoned {
-  /** The directory for newly abandoned entries. */
   readonly directory: string;
-  readonly #directories: readonly string[];
 
   /** `stateDirectory` is the journal's. */
   constructor(stateDirectory: string) {
-    this.#directories = abandonedDirectories.map((name) => `${stateDirectory}/${name}`);
-    this.directory = `${stateDirectory}/${abandonedDirectories[0]}`;
+    this.directory = `${stateDirectory}/${abandonedDirectory}`;
   }
 
   /**
@@ -52,18 +49,15 @@ export class Abandoned {
     }
   }
 
-  /** The files of all abandoned entries, sorted by name in each directory; with `key`, those of one call. */
+  /** The files of all abandoned entries, sorted by name; with `key`, those of one call. */
   list(key?: JournalKey): Result<readonly AbandonedFile[]> {
-    const files: AbandonedFile[] = [];
-    for (const directory of this.#directories) {
-      try {
-        // Most nodes have neither directory. A thrown ENOENT costs more than this check.
-        if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined) files.push(...filesIn(directory, key));
-      } catch (error) {
-        if (errnoOf(error) !== "ENOENT") return failed(storeFault("listing", directory, error));
-      }
+    const { directory } = this;
+    try {
+      // Most nodes have no such directory. A thrown ENOENT costs more than this check.
+      return ok(lstatSync(directory, { throwIfNoEntry: false }) === undefined ? [] : filesIn(directory, key));
+    } catch (error) {
+      return errnoOf(error) === "ENOENT" ? ok([]) : failed(storeFault("listing", directory, error));
     }
-    return ok(files);
   }
 
   /** Reads an abandoned entry; undefined if it was removed meanwhile. Faults: JOURNAL_UNREADABLE, STORE_FAILED. */

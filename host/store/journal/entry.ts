@@ -19,10 +19,7 @@ export interface PlannedAttachment {
   readonly capabilityArgs: Readonly<Record<string, string>>;
   /** `CNI_ARGS` of its plugins, if they differ from the call's. */
   readonly cniArgs?: string;
-  /**
-   * The definition whose policy binds the network. Absent in a network that the administrator configured, and in entries of 0.1.0,
-   * which had no policy: their DEL keeps the grants of their ADD.
-   */
+  /** The definition whose policy binds the network. Absent in a network that the administrator configured or trusts. */
   readonly definition?: DefinitionName;
   /** Present if the key `hotPlug` was on: the facts that a change of the running pod needs. */
   readonly hotPlug?: HotPlugFacts;

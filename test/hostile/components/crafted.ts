@@ -52,7 +52,7 @@ const declaration = (fields: object) =>
   Buffer.from(
     JSON.stringify({
       name: "crafted",
-      abi: "0.1.0",
+      abi: "1.0.0",
       version: "1.0.0",
       about: "x",
       cniVersions: ["1.0.0"],
@@ -134,12 +134,12 @@ export const crafted: readonly Crafted[] = [
     name: "import-proto",
     about: "Imports an interface called __proto__.",
     message: "not one that a toolchain would write",
-    build: async () => renamed("good-logger", "cni:delegate/log@0.1.0", "__proto____proto____pro"),
+    build: async () => renamed("good-logger", "cni:delegate/log@1.0.0", "__proto____proto____pro"),
   },
   {
     name: "import-typo",
     about: "Imports an interface that the ABI lacks.",
-    message: '"cni:delegate/log@0.1.0" was probably meant',
+    message: '"cni:delegate/log@1.0.0" was probably meant',
     build: async () => renamed("good-logger", "cni:delegate/log@", "cni:delegate/lag@"),
   },
   {
@@ -158,13 +158,13 @@ export const crafted: readonly Crafted[] = [
     name: "abi-version",
     about: "Is compiled for ABI version 9.9.9.",
     message: "ABI version 9.9.9",
-    build: async () => renamed("good-leases", "@0.1.0", "@9.9.9"),
+    build: async () => renamed("good-leases", "@1.0.0", "@9.9.9"),
   },
   {
     name: "abi-two-versions",
     about: "Imports one ABI version and exports another.",
-    message: "ABI version 0.1.1",
-    build: async () => renamed("good-leases", "plugin@0.1.0", "plugin@0.1.1"),
+    message: "ABI version 1.0.1",
+    build: async () => renamed("good-leases", "plugin@1.0.0", "plugin@1.0.1"),
   },
   {
     name: "export-other",

@@ -35,7 +35,7 @@ const u8 = 0x7d;
 export function deepDescription(elements: number): Uint8Array {
   // (instance (alias outer 1 2 (type 0)) (export "level" (type (eq 0))))
   const level = [0x42, 2, 0x02, 0x03, 0x02, 1, 2, 0x04, 0x00, ...named("level"), 0x03, 0x00, 0];
-  const imported = [0x00, ...named("cni:delegate/log@0.1.0"), 0x05, 3];
+  const imported = [0x00, ...named("cni:delegate/log@1.0.0"), 0x05, 3];
   return component([
     types(tuple(elements, u8), tuple(elements, 0), tuple(elements, 1), level),
     { id: 10, content: vector([imported]) },

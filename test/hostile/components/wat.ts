@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import { replaceCoreModule, withSection } from "./sections.ts";
 
 const here = new URL("./wat/", import.meta.url);
-const witSource = readFileSync(new URL("../../../wit/0.1.0/delegate.wit", import.meta.url), "utf8");
-const plugin = "cni:delegate/plugin@0.1.0";
+const witSource = readFileSync(new URL("../../../wit/1.0.0/delegate.wit", import.meta.url), "utf8");
+const plugin = "cni:delegate/plugin@1.0.0";
 
 /** A fixture's description, its header fields, and its source. */
 export interface WatHead {
@@ -46,11 +46,11 @@ const defaults: readonly (readonly [mark: string, text: string])[] = [
   }),
   [
     `(export "${plugin}#gc")`,
-    `(func (export "${plugin}#gc") (param i32 i32 i32 i32 i32 i32 i32 i32) (result i32) (i32.const 1024))`,
+    `(func (export "${plugin}#gc") (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32) (i32.const 1024))`,
   ],
   [
     `(export "${plugin}#status")`,
-    `(func (export "${plugin}#status") (param i32 i32 i32 i32 i32 i32) (result i32) (i32.const 1024))`,
+    `(func (export "${plugin}#status") (param i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32) (i32.const 1024))`,
   ],
 ];
 
@@ -72,7 +72,7 @@ export const abiWit: string = witSource;
 export function declared(component: Uint8Array, name: string, capabilities: readonly string[]): Uint8Array {
   const declaration = {
     name,
-    abi: "0.1.0",
+    abi: "1.0.0",
     version: "0.1.0",
     about: "A fixture.",
     cniVersions: ["1.0.0", "1.1.0"],

@@ -266,7 +266,7 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     expect([linksOf(pod), leases(stage.leases)]).toEqual([["net1"], []]);
   });
 
-  test("FI-18: an entry of an older release is recognized by the address of its result", async () => {
+  test("FI-18: an entry without a record of its links is recognized by the address of its result", async () => {
     const pod = await attached();
     const path = join(node.state, "journal", `${pod.containerId}@cluster@eth0`);
     const lines = readFileSync(path, "utf8").split("\n");

@@ -413,18 +413,6 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await node.succeed("CHECK", live);
     });
 
-    test("RT-02 removes old nested-call directories of killed shims and keeps recent ones", async () => {
-      await node.startAgent();
-      await attached("live");
-      const old = new Date(Date.now() - 3_600_000);
-      const directories = ["0123456789abcdef", "call-1-1"].map((name) => join(stage.plexus.directory, "run", name));
-      for (const path of directories) mkdirSync(path, { recursive: true });
-      expect((await node.round()).findings).toEqual([]);
-      for (const path of directories) utimesSync(path, old, old);
-      expect(shown((await node.round()).findings)).toEqual(Array.from({ length: 2 }, () => "leftover killed-call cleaned"));
-      expect(directories.filter((path) => existsSync(path))).toEqual([]);
-    });
-
     test("RT-02 reports a damaged entry and changes nothing", async () => {
       await node.startAgent();
       await attached("damaged");

@@ -252,17 +252,3 @@ test.skipIf(missing("recycled files and another file system", privateNamespaces)
     expect(kept()).toEqual([".plexus-recycled-planted"]);
   },
 );
-
-test("The recycled files of Plexus 0.1.0 are removed with their directory; a link in its place is not followed", () => {
-  const earlier = join(root, ".plexus-spares");
-  mkdirSync(earlier);
-  writeFileSync(join(earlier, ".plexus-spare-1"), "x", { mode: 0o600 });
-  write(new RecycledFiles(), "a");
-  expect(existsSync(earlier)).toBe(false);
-  const elsewhere = join(root, "elsewhere");
-  mkdirSync(elsewhere);
-  writeFileSync(join(elsewhere, "foreign"), "x");
-  symlinkSync(elsewhere, earlier);
-  write(new RecycledFiles(), "b");
-  expect(readdirSync(elsewhere)).toEqual(["foreign"]);
-});

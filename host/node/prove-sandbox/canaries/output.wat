@@ -1,6 +1,6 @@
 ;; Answers a name of 2 MiB.
 (memory (export "memory") 40)
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32)
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32)
   (memory.fill (i32.const 65536) (i32.const 0x61) (i32.const 2097152))
   (i32.store (i32.const 2048) (i32.const 65536))
   (i32.store (i32.const 2052) (i32.const 2097152))

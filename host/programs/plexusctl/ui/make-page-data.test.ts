@@ -54,12 +54,6 @@ test("says what is not known and why, and names a pool of two state directories 
   });
 });
 
-test("a daemon of an earlier release names neither links nor pools of a network", () => {
-  const network = JSON.parse('{"name":"pods","source":"default","chain":["bridge"],"attachments":1}');
-  const { networks } = pageDataOf({ ...sources, status: { ...status, nodes: [{ ...node, networks: [network] }] } });
-  expect(networks).toEqual([{ name: "pods", source: "default", chain: ["bridge"], attachments: 1, links: [], pools: [] }]);
-});
-
 test("keeps at most 2000 attachments, those that need attention first, and bounds hostile texts", () => {
   const many = Array.from({ length: 5000 }, (_, index) => ({
     ...attachment,

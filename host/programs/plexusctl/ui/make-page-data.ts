@@ -1,13 +1,12 @@
 // Makes the page's data from the daemon's documents and the explanation of the networks. Every list and every text is bounded, because
 // users choose names, and plugins choose messages.
 
-import { isJsonObject } from "../../../../src/json/document.ts";
 import { inertText } from "../../../../src/text/inert-text.ts";
 import type { ExplainedProblem, ExplainedStep, Explanation } from "../../../node/explain/explanation.ts";
 import type { RecentCall } from "../../../telemetry/recent-calls.ts";
 import type { DaemonStatus, StatusDocument } from "../../../telemetry/status-document.ts";
 import { type Recording, withRecordings } from "./recorded-calls.ts";
-import type { PageData, PageDaemon, PageFault, PageNetwork, PagePlugin } from "./page-data.ts";
+import type { PageData, PageDaemon, PageFault, PagePlugin } from "./page-data.ts";
 
 /** A value, or the reason why it is not known. */
 export type Known<T> = { readonly value: T } | { readonly why: string };
@@ -49,7 +48,7 @@ export function pageDataOf({ node, status, silent, calls, recordings, explanatio
       .slice(0, maxAttachments)
       .map(({ since, why, ...each }) => ({ ...each, since: since ?? null, why: why ?? null })),
     moreAttachments: Math.max(0, attachments.length - maxAttachments),
-    networks: nodes.flatMap((each) => each.networks.map(withLinks)).slice(0, maxNetworks),
+    networks: nodes.flatMap((each) => each.networks).slice(0, maxNetworks),
     pools: poolsOf(status).slice(0, maxPools),
     failures: failures.slice(0, maxFailures),
     // Without a daemon the recorded calls are still known.
@@ -69,16 +68,6 @@ function daemonOf({ version, pid, since, ready, checks, queue, sandboxes, inform
 
 function urgency({ failures, state }: { readonly failures: number; readonly state: string }): number {
   return failures > 0 || state === "abandoned" ? 1 : 0;
-}
-
-/** A daemon of an earlier release names neither links nor pools of a network. */
-function withLinks(network: PageNetwork): PageNetwork {
-  const { links, pools }: { readonly links?: unknown; readonly pools?: unknown } = network;
-  return {
-    ...network,
-    links: Array.isArray(links) ? network.links.filter(isJsonObject) : [],
-    pools: Array.isArray(pools) ? network.pools.filter((each) => typeof each === "string") : [],
-  };
 }
 
 /** The pools of all state directories, each once: several directories of state may share the leases. */

@@ -75,7 +75,7 @@ test("without a daemon shows the state directory's attachments, links and plugin
   expect(data.networks.find(({ name }) => name === "pods")?.links).toEqual([{ kind: "bridge", name: "br0", type: "bridge" }]);
 });
 
-test("a daemon of an earlier release, which has no /calls, is named as the reason", async () => {
+test("a daemon that has no /calls is named as the reason", async () => {
   const daemon = {
     version: "0.1.0",
     pid: 1,

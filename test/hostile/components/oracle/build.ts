@@ -25,7 +25,7 @@ export function buildQuickJs(): Promise<Uint8Array> {
  */
 export async function buildJavaScript(name: string, source: string, imported: readonly string[]): Promise<Uint8Array> {
   const world = `world ${name} {\n${imported.map((each) => `  import ${each};\n`).join("")}  export plugin;\n}\n`;
-  const wit = readFileSync(resolve("wit/0.1.0/delegate.wit"), "utf8") + world;
+  const wit = readFileSync(resolve("wit/1.0.0/delegate.wit"), "utf8") + world;
   const options = ["--world-name", name, "--backend", "qjs", "--backend-qjs-stub-wasi", "--backend-qjs-disable-async"];
   const make = async (): Promise<{ readonly bytes: Uint8Array }> => {
     const directory = mkdtempSync(join(tmpdir(), "plexus-quickjs-"));

@@ -1,8 +1,8 @@
 // A delegate in JavaScript that passes every type of the ABI in both directions: its requests appear in its log, in its calls of the leases
 // capability, and in its answers.
-import { write } from "cni:delegate/log@0.1.0";
-import { count, held, probe, release, reserve, reserveNext, retain } from "cni:delegate/leases@0.1.0";
-import { read } from "cni:delegate/resolver@0.1.0";
+import { write } from "cni:delegate/log@1.0.0";
+import { count, held, probe, release, reserve, reserveNext, retain } from "cni:delegate/leases@1.0.0";
+import { read } from "cni:delegate/resolver@1.0.0";
 
 const levels = ["debug", "info", "warn", "error"];
 const say = (value) => write(levels[JSON.stringify(value).length % 4], JSON.stringify(value));
@@ -50,7 +50,7 @@ export const plugin = {
     say(network);
     say(passing(() => retain({ directory: undefined, set: 0xffffffff }, valid)));
   },
-  status(network) {
+  status({ network }) {
     passing(() => probe({ directory: network.name, set: 0 }));
     say(passing(() => read(network.config)));
     say(passing(() => count({ directory: undefined, set: 1 }, [], network.config.length)));

@@ -24,21 +24,15 @@ export async function translate(name: string, component: Uint8Array) {
     else if (file.endsWith(".js")) writeFileSync(join(directory, file.replace(/\.js$/, ".mjs")), content);
   }
   const { instantiate } = await import(pathToFileURL(join(directory, `${name}.mjs`)).href);
-  const takesNetwork = Buffer.from(component).includes("cni:delegate/plugin@0.1.0");
   return (verb: Verb, request: unknown, imports: SyncImports): OracleAnswer => {
     const instance: Instance = instantiate((path: string) => modules.get(path), importsOf(imports));
     try {
-      return { ok: instance.plugin[verb]?.(verb === "status" && takesNetwork ? networkIn(request) : request) };
+      return { ok: instance.plugin[verb]?.(request) };
     } catch (error) {
       if (typeof error === "object" && error !== null && "payload" in error) return { err: error.payload };
       throw error;
     }
   };
-}
-
-/** The network of a request: the parameter of STATUS in ABI 0.1.0. */
-function networkIn(request: unknown): unknown {
-  return typeof request === "object" && request !== null && "network" in request ? request.network : undefined;
 }
 
 // jco expects functions that return a result's ok and throw its err.

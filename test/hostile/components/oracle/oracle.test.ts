@@ -51,6 +51,7 @@ const attachment = record({
   netns: maybe,
   ifname: word,
   args: array(record({ key: anyText, value: anyText }), { maxLength: 3 }),
+  pod: option(record({ namespace: word, name: anyText, uid: maybe }), { nil: undefined }),
 });
 const terms = record({ remainingMs: constantFrom(0, 15_000, 0xffff_ffff), granted: array(word, { maxLength: 2 }) });
 const attachmentRequest = record({ call: terms, network, attachment, prevResult: option(success, { nil: undefined }) });

@@ -3,7 +3,7 @@
 ;; at: admission
 ;; message: exception handling is not allowed
 ;; via: swap
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) 
   (loop $again
     (block $caught
       (try_table (catch_all $caught)

@@ -4,8 +4,8 @@
 ;; message: exception handling is not allowed
 ;; via: swap
 ;; base: good-leases
-(import "cni:delegate/leases@0.1.0" "probe" (func $probe (param i32 i32 i32 i32 i32)))
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+(import "cni:delegate/leases@1.0.0" "probe" (func $probe (param i32 i32 i32 i32 i32)))
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) 
   (block $caught
     (try_table (catch_all $caught)
       (call $probe (i32.const 9) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 1024))))

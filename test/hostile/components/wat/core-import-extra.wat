@@ -3,4 +3,4 @@
 ;; at: admission
 ;; via: swap
 ;; message: has no argument
-(import "cni:delegate/leases@0.1.0" "release" (func (param i32)))
+(import "cni:delegate/leases@1.0.0" "release" (func (param i32)))

@@ -3,4 +3,4 @@
 ;; at: admission
 ;; via: swap
 ;; message: __proto__
-(import "cni:delegate/log@0.1.0" "__proto__" (func))
+(import "cni:delegate/log@1.0.0" "__proto__" (func))

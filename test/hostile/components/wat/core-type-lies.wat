@@ -3,4 +3,4 @@
 ;; at: admission
 ;; via: swap
 ;; message: core type
-(func (export "cni:delegate/plugin@0.1.0#add") (param i64) (result i32) (i32.const 1024))
+(func (export "cni:delegate/plugin@1.0.0#add") (param i64) (result i32) (i32.const 1024))

@@ -4,6 +4,6 @@
 ;; via: swap
 ;; message: GC
 (type $a (array (mut i64)))
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) 
   (loop $again (drop (array.new_default $a (i32.const 100000000))) (br $again))
   (unreachable))

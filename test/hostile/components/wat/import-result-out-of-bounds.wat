@@ -1,6 +1,6 @@
 ;; Passes an address beyond its memory for an import's result.
 ;; verdict: ABI_VIOLATED
-(import "cni:delegate/leases@0.1.0" "probe" (func $probe (param i32 i32 i32 i32 i32)))
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+(import "cni:delegate/leases@1.0.0" "probe" (func $probe (param i32 i32 i32 i32 i32)))
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) 
   (call $probe (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const -8))
   (i32.const 1024))

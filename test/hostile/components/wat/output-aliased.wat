@@ -1,7 +1,7 @@
 ;; Answers 4000 addresses that all point to the same 60000 bytes.
 ;; verdict: LIMIT_OUTPUT
 (memory (export "memory") 16)
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) (local $i i32)
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) (local $i i32)
   (memory.fill (i32.const 500000) (i32.const 0x61) (i32.const 60000))
   (loop $again
     (i32.store (i32.add (i32.const 65536) (i32.mul (local.get $i) (i32.const 28))) (i32.const 500000))

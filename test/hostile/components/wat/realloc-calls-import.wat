@@ -1,6 +1,6 @@
 ;; Calls an import from its allocator.
 ;; verdict: ABI_VIOLATED
-(import "cni:delegate/log@0.1.0" "write" (func $log (param i32 i32 i32)))
+(import "cni:delegate/log@1.0.0" "write" (func $log (param i32 i32 i32)))
 (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
   (call $log (i32.const 1) (i32.const 0) (i32.const 0))
   (i32.const 4096))

@@ -1,4 +1,4 @@
 ;; Answers a result address at the end of its memory, so that the value reaches beyond.
 ;; verdict: ABI_VIOLATED
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) 
   (i32.const 65532))

@@ -1,4 +1,4 @@
 ;; Answers an odd result address.
 ;; verdict: ABI_VIOLATED
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) 
   (i32.const 1025))

@@ -3,5 +3,5 @@
 ;; via: swap
 (func $round (param i32) (result i32)
   (return_call $round (i32.add (local.get 0) (i32.const 1))))
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32)
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32)
   (return_call $round (i32.const 0)))

@@ -1,6 +1,6 @@
 ;; Answers an error whose message is a lone surrogate in UTF-8.
 ;; verdict: ABI_VIOLATED
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) 
   (i32.store8 (i32.const 1024) (i32.const 1))
   (i32.store (i32.const 2048) (i32.const 0x0080a0ed))
   (i32.store (i32.const 1032) (i32.const 2048))

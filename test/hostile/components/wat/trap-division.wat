@@ -1,4 +1,4 @@
 ;; Divides by zero.
 ;; verdict: DELEGATE_TRAPPED
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) 
   (i32.div_u (i32.const 1) (i32.load (i32.const 0))))

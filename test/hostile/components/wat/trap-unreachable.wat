@@ -1,4 +1,4 @@
 ;; Executes unreachable.
 ;; verdict: DELEGATE_TRAPPED
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) 
   (unreachable))

@@ -2,8 +2,8 @@
 ;; verdict: DELEGATE_FAILED
 ;; granted: log,state
 ;; declares: log,state
-(import "cni:delegate/state@0.1.0" "load" (func $load (param i32 i32 i32 i32)))
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32)
+(import "cni:delegate/state@1.0.0" "load" (func $load (param i32 i32 i32 i32)))
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32)
   (call $load (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 2048))
   (i32.store8 (i32.const 1024) (i32.const 1))
   (i32.store (i32.const 1028) (i32.const 100))

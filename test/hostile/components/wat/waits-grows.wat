@@ -2,13 +2,13 @@
 ;; verdict: DELEGATE_FAILED
 ;; granted: log,state
 ;; declares: log,state
-(import "cni:delegate/state@0.1.0" "load" (func $load (param i32 i32 i32 i32)))
+(import "cni:delegate/state@1.0.0" "load" (func $load (param i32 i32 i32 i32)))
 (memory (export "memory") 1 64)
 (global $next (mut i32) (i32.const 8192))
 (func (export "cabi_realloc") (param i32 i32 i32) (param $wanted i32) (result i32)
   (global.set $next (i32.mul (memory.grow (i32.const 2)) (i32.const 65536)))
   (global.get $next))
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32)
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32)
   (drop (memory.grow (i32.const 1)))
   (call $load (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 2048))
   (i32.store8 (i32.const 1024) (i32.const 1))

@@ -2,8 +2,8 @@
 ;; verdict: OK
 ;; granted: log,state
 ;; declares: log,state
-(import "cni:delegate/state@0.1.0" "load" (func $load (param i32 i32 i32 i32)))
-(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) (local $left i32)
+(import "cni:delegate/state@1.0.0" "load" (func $load (param i32 i32 i32 i32)))
+(func (export "cni:delegate/plugin@1.0.0#add") (param $request i32) (result i32) (local $left i32)
   (call $load (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 2048))
   (local.set $left (i32.const 500000))
   (loop $work (local.set $left (i32.sub (local.get $left) (i32.const 1))) (br_if $work (local.get $left)))

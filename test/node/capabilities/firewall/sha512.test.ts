@@ -13,7 +13,7 @@ test("hashes a text's UTF-8 by FIPS 180-4", () => {
   );
 });
 
-test("a chain has the same name as in Plexus 0.1.0, so that a DEL after an update finds it", () => {
+test("the name of an attachment's chain never changes, so that a DEL after an update finds it", () => {
   const owner = { type: "portmap", network: "a b", containerId: "x".repeat(200), ifname: "eth0" };
   expect(chainName("ports", owner)).toBe(
     "ports/c125b86194b8d705b03249d576697d12b08b78d5/b9f7621a6922675cc35ac486ac4ef606eaae23e6",

@@ -100,8 +100,8 @@ const { readSync, writeSync } = require("node:fs");
 function exactly(n) { const b = Buffer.alloc(n); for (let a = 0; a < n; ) { const c = readSync(0, b, a, n - a, null); if (c === 0) process.exit(0); a += c; } return b; }
 function read() { return exactly(exactly(4).readUInt32LE(0)); }
 function send(type, json, raw = Buffer.alloc(0)) { const t = Buffer.from(JSON.stringify(json)); const h = Buffer.alloc(13); h.writeUInt32LE(9 + t.length + raw.length); h[4] = type; h.writeUInt32LE(t.length, 9); const b = Buffer.concat([h, t, raw]); for (let a = 0; a < b.length; ) a += writeSync(1, b, a); }
-const declaration = { name: "evil", abi: "0.1.0", version: "1", about: "x", cniVersions: ["1.0.0"], capabilities: { links: "x", log: "x" } };
-const plan = { abi: "0.1.0", instances: [], verbs: {}, memories: {}, capabilities: [] };
+const declaration = { name: "evil", abi: "1.0.0", version: "1", about: "x", cniVersions: ["1.0.0"], capabilities: { links: "x", log: "x" } };
+const plan = { abi: "1.0.0", instances: [], verbs: {}, memories: {}, capabilities: [] };
 const report = { declaration, imports: [], capabilities: [], plan, sizes: [] };
 send(16, { uid: 0, gid: 0 });
 read();

@@ -1,8 +1,8 @@
 // A plugin of the role that `does` in its configuration names (`interface`, `chained`, `ipam`). `flaw` names one defect. Each defect breaks one
 // rule that delegates/sdk/conformance/ checks; without it the plugin follows all rules.
 
-import { AttachmentRequest, GcRequest, SuccessOrFault } from "plexus/abi/plugin";
-import { Fault, Network } from "plexus/abi/types";
+import { AttachmentRequest, GcRequest, StatusRequest, SuccessOrFault } from "plexus/abi/plugin";
+import { Fault } from "plexus/abi/types";
 import { Config } from "plexus/config";
 import { invalidConfig, ownFault } from "plexus/faults";
 import * as delegation from "plexus/abi/delegation";
@@ -80,8 +80,8 @@ export function gc(request: GcRequest): Fault | null {
   return delegation.gc(type, null);
 }
 
-export function status(network: Network): Fault | null {
-  const config = Config.of(network);
+export function status(request: StatusRequest): Fault | null {
+  const config = Config.of(request.network);
   const flaw = flawOf(config);
   if (flaw == "status-fails") return ownFault(100, "STATUS fails");
   if (!config.bool("ready", true)) return flaw == "status-wrong-code" ? ownFault(150, "not ready") : new Fault(50, "not ready");

@@ -1,8 +1,8 @@
 // A delegate in Rust that passes every type of the ABI in both directions.
-wit_bindgen::generate!({ path: "../../../../../wit/0.1.0", world: "delegate", generate_all });
+wit_bindgen::generate!({ path: "../../../../../wit/1.0.0", world: "delegate", generate_all });
 
 use cni::delegate::{leases, log, resolver};
-use exports::cni::delegate::plugin::{AttachmentRequest, Fault, GcRequest, Guest, Network, Success};
+use exports::cni::delegate::plugin::{AttachmentRequest, Fault, GcRequest, Guest, StatusRequest, Success};
 use cni::delegate::types::{Attachment, AttachmentId, IpConfig};
 
 struct Echo;
@@ -31,7 +31,7 @@ impl Guest for Echo {
         }
         Ok(request.prev_result.unwrap_or(Success {
             interfaces: vec![],
-            ips: vec![IpConfig { address: next.unwrap_or("none".into()), gateway: None, interface: Some(-1) }],
+            ips: vec![IpConfig { address: next.map_or("none".into(), |reservation| reservation.address), gateway: None, interface: Some(-1) }],
             routes: vec![],
             dns: None,
         }))
@@ -50,7 +50,7 @@ impl Guest for Echo {
         log::write(log::Level::Info, &count.to_string());
         Ok(())
     }
-    fn status(network: Network) -> Result<(), Fault> {
+    fn status(StatusRequest { network, .. }: StatusRequest) -> Result<(), Fault> {
         leases::probe(&leases::Pool { directory: Some(network.name), set: 0 })?;
         log::write(log::Level::Error, &format!("{:?}", resolver::read(&network.config)?));
         leases::count(&leases::Pool { directory: None, set: 1 }, &[], network.config.len() as u32)?;
