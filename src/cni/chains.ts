@@ -202,7 +202,8 @@ export function* checkChain(
     if (passedOver.some(({ step }) => step === index)) continue;
     const step = attachmentStep(context, "CHECK", index, plugin, previous.value);
     const outcome = yield step;
-    if (!outcome.ok && !leavesOut(step, outcome.fault)) return chainFailed(wrapFault(outcome.fault, `plugin ${describePlugin(plugin)} failed (check)`), index);
+    if (!outcome.ok && !leavesOut(step, outcome.fault))
+      return chainFailed(wrapFault(outcome.fault, `plugin ${describePlugin(plugin)} failed (check)`), index);
   }
   return done();
 }

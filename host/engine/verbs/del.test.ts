@@ -169,9 +169,13 @@ describe("DEL with a journal entry", () => {
   });
 });
 
+/** The default network with steps of these types. */
+function pods(...types: readonly string[]): object {
+  return { name: "pods", cniVersion: "1.1.0", plugins: types.map((type) => ({ type })) };
+}
+
 describe("DEL of a step that its network has lost since the ADD, as by the uninstallation of a service mesh", () => {
-  const [, ...further] = [{}, { name: "storage", cniVersion: "1.0.0", plugins: [{ type: "macvlan" }] }];
-  const pods = (...types: string[]): object => ({ name: "pods", cniVersion: "1.1.0", plugins: types.map((type) => ({ type })) });
+  const further = [{ name: "storage", cniVersion: "1.0.0", plugins: [{ type: "macvlan" }] }];
   beforeEach(async () => {
     stage.shim.install("istio-cni", attaching("10.0.0.2/24"));
     stage.delegates = [pods("bridge", "istio-cni", "portmap"), ...further];
