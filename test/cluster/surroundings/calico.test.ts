@@ -6,6 +6,7 @@ import { type Cluster, startCluster } from "../../lab/cluster/cluster.ts";
 import { statusAnnotation } from "../../lab/cluster/fault-pods.ts";
 import { leftOn } from "../../lab/cluster/left.ts";
 import type { ClusterNode } from "../../lab/cluster/node.ts";
+import { toolsPod } from "../../lab/cluster/pods.ts";
 import { importPlexus } from "../../lab/cluster/plexus-image.ts";
 import { breakPlexus, deployPlexus, removePlexus } from "../../lab/cluster/release.ts";
 import { missingCluster } from "../../lab/cluster/requirements.ts";
@@ -120,15 +121,14 @@ describe.skipIf(skip)("Plexus beside Calico", () => {
   }, 600_000);
 
   test("FI-36: without Plexus, Calico detaches the default network, and new pods have Calico alone", async () => {
-    await beside.deleted(
-      cluster,
-      ...beside.tenPods.filter((name) => name !== "pod-3" && name !== "pod-4" && name !== "pod-5"),
-      "upgraded",
-      "again",
-    );
+    await cluster.apply(toolsPod("single"));
+    await beside.ready(cluster, ["single"]);
+    // The uninstallation of Plexus waits for pods with further networks.
+    const left = beside.tenPods.filter((name) => name !== "pod-3" && name !== "pod-4");
+    await beside.deleted(cluster, ...left, "upgraded", "again");
     await removePlexus(cluster);
     expect(lists()).toEqual({ plexus: undefined, calico: calicoSteps });
-    await beside.deleted(cluster, "pod-5");
+    await beside.deleted(cluster, "single");
     await cluster.apply(beside.besidePod("alone"));
     await beside.ready(cluster, ["alone"]);
     expect(await beside.addresses(cluster, "alone")).not.toContain("data0");
