@@ -145,12 +145,16 @@ describe.skipIf(skip)("Plexus beside Istio", () => {
     await beside.deleted(cluster, "old-step");
   }, 600_000);
 
-  test("FI-35: installed after Plexus, the step goes into Plexus' file, and into the default network's when Plexus is uninstalled", async () => {
+  test("FI-35: installed after Plexus, the step goes into Plexus' file; once Plexus is uninstalled, the agent must be restarted", async () => {
+    await deployPlexus(cluster, "upgrade", "v1", "--install", ...beside.chartSettings);
     await deployIstio(cluster, "v1");
     await expect.poll(lists).toEqual({ plexus: ["plexus", "istio-cni"], network });
     await cluster.apply(meshed("after", { "k8s.v1.cni.cncf.io/networks": "[]" }));
     await beside.ready(cluster, ["after"]);
     await removePlexus(cluster);
+    // The agent keeps to the first file that it has found, and waits for it.
+    expect(lists()).toEqual({ plexus: undefined, network });
+    await beside.restarted(cluster, istioNamespace, istioDaemonSet);
     await expect.poll(lists).toEqual({ plexus: undefined, network: [...network, "istio-cni"] });
     await beside.deleted(cluster, "after");
   }, 600_000);
