@@ -44,9 +44,11 @@ Programs that share a node with Plexus, each with what was tried on a node with 
 ${records.map(section).join("\n")}`;
 }
 
+function list(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : `\n${title}:\n\n${lines.map((line) => `- ${line}\n`).join("")}`;
+}
+
 function section({ name, programs, module, version, date, how, test, tried, know, notTried }: SurroundingsRecord): string {
-  const list = (title: string, lines: readonly string[]): string =>
-    lines.length === 0 ? "" : `\n${title}:\n\n${lines.map((line) => `- ${line}\n`).join("")}`;
   const rows = [
     ["programs", programs],
     ["module", `\`${module}\` ${version}`],
