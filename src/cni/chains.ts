@@ -119,9 +119,11 @@ export interface DelTolerance {
   readonly passedOver: readonly PassedOverStep[];
   /** Whether the chain goes on after this step's failure, by the step's rule. */
   readonly goesOn: (step: ChainStep, failure: Fault) => boolean;
+  /** Whether this failure of a step counts as success, because a runtime would not execute the step. */
+  readonly leavesOut: (step: ChainStep, failure: Fault) => boolean;
 }
 
-const noTolerance: DelTolerance = { passedOver: [], goesOn: () => false };
+const noTolerance: DelTolerance = { passedOver: [], goesOn: () => false, leavesOut: () => false };
 
 /** The value of a successful DEL. */
 export interface DelOutcome {
@@ -142,7 +144,7 @@ export function* delChain(
   context: AttachmentContext,
   cached: string | undefined,
   failedAdd?: FailedStep,
-  { passedOver, goesOn }: DelTolerance = noTolerance,
+  { passedOver, goesOn, leavesOut }: DelTolerance = noTolerance,
 ): Chain<DelOutcome> {
   const { list } = context;
   const printable = checkPrintable(context.attachment);
@@ -158,7 +160,7 @@ export function* delChain(
     const outcome = yield step;
     if (outcome.ok) continue;
     const earlier = passedOver.find((each) => each.step === index);
-    if (earlier?.cleaned === true) continue;
+    if (earlier?.cleaned === true || leavesOut(step, outcome.fault)) continue;
     const [refused, passable] = [isRefusal(outcome.fault), mayPassOver(failedAdd, index, outcome.fault)];
     if ((refused && passable) || wasNeverBegun(failedAdd, index, outcome.fault)) continue;
     const begun = outcome.fault.notBegun !== true;
@@ -176,12 +178,13 @@ export function* delChain(
 /**
  * CHECK: plugins in order, each with the cached final result; the first failure stops the chain. Fault before any step:
  * VERSION_UNSUPPORTED (1) for a list older than 0.4.0. With `disableCheck` CHECK succeeds without a step (L-41). `passedOver`: the steps that
- * ADD passed over. They attached nothing, so they are not checked.
+ * ADD passed over. They attached nothing, so they are not checked. `leavesOut`: as in DEL.
  */
 export function* checkChain(
   context: AttachmentContext,
   cached: string | undefined,
   passedOver: readonly Pick<PassedOverStep, "step">[] = [],
+  leavesOut: DelTolerance["leavesOut"] = noTolerance.leavesOut,
 ): Chain<void> {
   const { list } = context;
   const checked = checkAttachment(context.attachment);
@@ -197,8 +200,10 @@ export function* checkChain(
   if (!previous.ok) return chainFailed(wrapFault(previous.fault, `failed to get network ${quote(list.name)} cached result`));
   for (const [index, plugin] of list.plugins.entries()) {
     if (passedOver.some(({ step }) => step === index)) continue;
-    const outcome = yield attachmentStep(context, "CHECK", index, plugin, previous.value);
-    if (!outcome.ok) return chainFailed(wrapFault(outcome.fault, `plugin ${describePlugin(plugin)} failed (check)`), index);
+    const step = attachmentStep(context, "CHECK", index, plugin, previous.value);
+    const outcome = yield step;
+    if (!outcome.ok && !leavesOut(step, outcome.fault))
+      return chainFailed(wrapFault(outcome.fault, `plugin ${describePlugin(plugin)} failed (check)`), index);
   }
   return done();
 }

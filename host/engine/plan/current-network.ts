@@ -77,6 +77,11 @@ export class CurrentNetworks {
   }
 }
 
+/** Whether the attachment's configuration came from a definition, in contrast to the node's own networks. */
+export function isDefinition(origin: Origin): boolean {
+  return definitionOf(origin) !== undefined;
+}
+
 /** The definition that a source names; undefined for a network that the administrator configured on the node. */
 function definitionOf({ source = "" }: Origin): readonly [namespace: string, name: string] | undefined {
   const [namespace = "", name = "", ...rest] = source.split("/");

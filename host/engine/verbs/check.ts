@@ -11,6 +11,7 @@ import { journalKey, type CallContext } from "../call/call-context.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
 import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
+import { lostSteps } from "./lost-step.ts";
 import { attachmentOf } from "./undo.ts";
 
 /** Checks the container's attachments. Faults: CONTAINER_UNKNOWN, and the failing plugin's own with the attachment named. */
@@ -48,7 +49,7 @@ export async function check(context: CallContext): Promise<Result<void>> {
     for (const { step } of passedOver) context.warn(notChecked(planned, list.value.plugins[step]?.type ?? ""));
     const { disableCheck } = networks.ofNode(planned) ?? list.value;
     const terms = { list: { ...list.value, disableCheck }, path: call.path, inherited: context.inherited, attachment };
-    const chain = checkChain(terms, result, passedOver);
+    const chain = checkChain(terms, result, passedOver, lostSteps(context, planned));
     const ended = await runChain(chain, context.runStep(planned));
     if (!ended.ok) {
       return failed(located(ended.fault, planned.source, planned.ifname));

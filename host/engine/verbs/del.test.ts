@@ -169,6 +169,53 @@ describe("DEL with a journal entry", () => {
   });
 });
 
+/** The default network with steps of these types. */
+function pods(...types: readonly string[]): object {
+  return { name: "pods", cniVersion: "1.1.0", plugins: types.map((type) => ({ type })) };
+}
+
+describe("DEL of a step that its network has lost since the ADD, as by the uninstallation of a service mesh", () => {
+  const further = [{ name: "storage", cniVersion: "1.0.0", plugins: [{ type: "macvlan" }] }];
+  beforeEach(async () => {
+    stage.shim.install("istio-cni", attaching("10.0.0.2/24"));
+    stage.delegates = [pods("bridge", "istio-cni", "portmap"), ...further];
+    await stage.succeed({ verb: "ADD" });
+  });
+
+  test("FI-34: a step whose plugin is gone and that today's list lacks is left out, as a runtime leaves it out", async () => {
+    stage.shim.uninstall("istio-cni");
+    stage.delegates = [pods("bridge", "portmap"), ...further];
+    const deleted = await stage.succeed({ verb: "DEL" });
+    expect(steps(deleted)).toEqual(["DEL macvlan net1", "DEL portmap eth0", "DEL bridge eth0"]);
+    expect(deleted.warnings).toEqual([
+      expect.stringMatching(/^network default as eth0: the step istio-cni is left out: .*no longer in the list of pods/u),
+    ]);
+    expect(stage.stateFiles()).toEqual([]);
+  });
+
+  test("FI-34: CHECK leaves the same step out", async () => {
+    stage.shim.uninstall("istio-cni");
+    stage.delegates = [pods("bridge", "portmap"), ...further];
+    const checked = await stage.succeed({ verb: "CHECK" });
+    expect(steps(checked)).toEqual(["CHECK bridge eth0", "CHECK portmap eth0", "CHECK macvlan net1"]);
+  });
+
+  test("the step runs as long as its plugin is installed", async () => {
+    stage.delegates = [pods("bridge", "portmap"), ...further];
+    expect(steps(await stage.succeed({ verb: "DEL" }))).toContain("DEL istio-cni eth0");
+  });
+
+  test.each([
+    { case: "today's list has the step", today: ["bridge", "istio-cni", "portmap"], gone: "istio-cni" },
+    { case: "the step is the first one, which made the interface", today: ["ptp", "portmap"], gone: "bridge" },
+  ])("the missing plugin is a failure if $case", async ({ today, gone: type }) => {
+    stage.shim.uninstall(type);
+    stage.delegates = [pods(...today), ...further];
+    const { json } = await stage.call({ verb: "DEL" });
+    expect(json["msg"]).toContain(`failed to find plugin "${type}"`);
+  });
+});
+
 describe("DEL without an entry", () => {
   test("runs the default network's own DEL without a result, as often as it is called", async () => {
     for (let times = 0; times < 2; times++) {

@@ -20,6 +20,7 @@ import { lookIntoNamespace, removeLink } from "../../system/netlink/namespace-li
 import type { CallContext } from "../call/call-context.ts";
 import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
+import { lostSteps } from "./lost-step.ts";
 import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 import { type PodView, prepareUndo, viewPod, withoutLink } from "../pod-links/prepare-undo.ts";
@@ -166,7 +167,7 @@ async function undoSteps(
   const goesOn: DelTolerance["goesOn"] = ({ plugin, verb, index }, failure) =>
     decide(stepRule(rules, plugin.type), { verb, index, fault: failure, tries: Infinity }) === "go-on";
   const terms = { list, path: context.call.path, inherited: context.inherited, attachment };
-  const chain = delChain(terms, result, failedStep, { passedOver, goesOn });
+  const chain = delChain(terms, result, failedStep, { passedOver, goesOn, leavesOut: lostSteps(context, planned) });
   const { network, definition } = planned;
   const ended = await runChain(chain, context.runStep({ network, ifname: planned.ifname, definition, ownLinks }));
   // The device information goes even if the DEL failed: no plugin or pod needs the description of a device in removal (DI-09).

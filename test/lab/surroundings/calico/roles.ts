@@ -1,0 +1,38 @@
+// The rights of Calico's installer and of its CNI plugin, of calico-node-rbac.yaml, without those of Felix and of the BGP daemon.
+
+const group = "crd.projectcalico.org";
+const allocations = ["blockaffinities", "ipamblocks", "ipamhandles"];
+
+const installerRules = [
+  { apiGroups: [""], resources: ["serviceaccounts/token"], resourceNames: ["calico-cni-plugin"], verbs: ["create"] },
+  { apiGroups: [""], resources: ["pods", "nodes", "namespaces"], verbs: ["get"] },
+];
+
+const pluginRules = [
+  { apiGroups: [""], resources: ["pods", "nodes", "namespaces"], verbs: ["get"] },
+  { apiGroups: [""], resources: ["pods/status"], verbs: ["patch"] },
+  {
+    apiGroups: [group],
+    resources: [...allocations, "clusterinformations", "ippools", "ipreservations", "ipamconfigs"],
+    verbs: ["get", "list", "create", "update", "delete"],
+  },
+];
+
+/** Service accounts, roles and bindings of the installer and of the plugin. */
+export function roles(namespace: string): readonly object[] {
+  const accounts = [
+    ["calico-node", installerRules],
+    ["calico-cni-plugin", pluginRules],
+  ] as const;
+  return accounts.flatMap(([name, rules]) => [
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } },
+    { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name }, rules },
+    {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+      subjects: [{ kind: "ServiceAccount", name, namespace }],
+    },
+  ]);
+}
