@@ -1,13 +1,15 @@
 // plexusd: starts the daemon, and stops it on SIGTERM or SIGINT.
 
 import { dirname, join } from "node:path";
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { isDelegated, SandboxCgroups } from "../../sandbox/launcher/cgroups.ts";
-import { installedJail } from "../../sandbox/launcher/jail.ts";
-import { capabilities, giveUpRights } from "../../system/libc/own-rights.ts";
+import { canBecome, installedJail, type LaunchServer, type ProgramOfJail } from "../../sandbox/launcher/jail.ts";
+import { serveArguments, takeLaunchServer } from "../../sandbox/launcher/launch-server.ts";
+import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
+import { giveUpRights } from "../../system/libc/own-rights.ts";
 import { nodePath } from "../../system/node-path.ts";
 import { version } from "../../system/version.ts";
 import { openLog } from "../../telemetry/log.ts";
@@ -17,6 +19,7 @@ import { Daemon } from "./daemon.ts";
 import type { InCluster } from "./daemon-clusters.ts";
 import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
+import { watchLaunchServer } from "./watch-launch-server.ts";
 import { type DaemonOptions, readOptions, usage } from "./options.ts";
 
 /** Arenas of the C library's malloc. Few threads allocate, so two are enough. */
@@ -25,18 +28,20 @@ const arenas = 2;
 const trimMs = 3_000;
 
 /**
- * Gives up what the daemon does not need, however it was started. The threads of V8 exist already and keep their rights, so the process executes
- * itself anew, under the same pid.
+ * Gives up all rights, however the daemon was started. The threads of V8 exist already and keep theirs, so the process executes itself anew, under the
+ * same pid. A process that may change users leaves that right to a launch server.
  */
-function dropRights(): void {
-  // The launcher changes the user of sandbox processes.
-  const changed = giveUpRights([capabilities.SETUID, capabilities.SETGID]);
-  if (changed) process.execve?.(nodePath(), [nodePath(), ...process.execArgv, ...process.argv.slice(1)], process.env);
+function dropRights({ sandboxUids }: DaemonOptions, launcher: string, program: ProgramOfJail): void {
+  const daemon = [nodePath(), ...process.execArgv, ...process.argv.slice(1)];
+  if (sandboxUids !== "same" && canBecome(sandboxUids) && existsSync(launcher))
+    process.execve?.(launcher, [launcher, ...serveArguments(sandboxUids, program, daemon)], process.env);
+  if (giveUpRights()) process.execve?.(nodePath(), daemon, process.env);
 }
 
 /** The cgroups of sandbox processes, if the daemon's own cgroup is delegated (systemd: Delegate=yes). The status says if they are missing. */
-function openCgroups(): SandboxCgroups | undefined {
-  const cgroups = isDelegated() ? SandboxCgroups.open() : undefined;
+function openCgroups(server: LaunchServer | undefined): SandboxCgroups | undefined {
+  const processes = [process.pid, ...(server === undefined ? [] : [server.pid])];
+  const cgroups = isDelegated(undefined, processes) ? SandboxCgroups.open(undefined, undefined, processes) : undefined;
   return typeof cgroups === "string" ? undefined : cgroups;
 }
 
@@ -77,11 +82,14 @@ function podLifeOf(
 }
 
 async function main(options: DaemonOptions): Promise<void> {
-  dropRights();
+  const home = dirname(realpathSync(process.argv[1] ?? ""));
+  const jail = installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true });
+  const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
+  dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
+  const server = takeLaunchServer(process.env);
   limitArenas(arenas);
   boundHeapGrowth();
   tierUpSooner();
-  const home = dirname(realpathSync(process.argv[1] ?? ""));
   const { sandboxes, graceMs, otlp } = options;
   const uids = [0, process.getuid?.() ?? 0];
   const log = openLog({
@@ -101,14 +109,11 @@ async function main(options: DaemonOptions): Promise<void> {
   const daemon = new Daemon({
     server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
     delegates: {
-      entry: realpathSync(join(home, "engine", "guest-process.cjs")),
+      entry,
       warm: Math.min(2, sandboxes),
       most: sandboxes,
       isolation: options.isolation,
-      jail: {
-        ...installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true }),
-        cgroups: openCgroups(),
-      },
+      jail: { ...jail, server, cgroups: openCgroups(server) },
       copies: join(options.stateDir, "components"),
       admitted: join(options.stateDir, "admitted"),
     },
@@ -136,17 +141,25 @@ async function main(options: DaemonOptions): Promise<void> {
     process.exit(1);
   }
   let stopping = false;
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      void daemon.stop(graceMs).then((aborted) => {
-        const text = `aborted ${aborted} calls after --grace-ms ${graceMs}; their next DEL undoes what they began`;
-        if (aborted > 0) log.write("warn", {}, text);
-        process.exit(0);
-      });
+  const stop = (status: number): void => {
+    if (stopping) return;
+    stopping = true;
+    void daemon.stop(graceMs).then((aborted) => {
+      const text = `aborted ${aborted} calls after --grace-ms ${graceMs}; their next DEL undoes what they began`;
+      if (aborted > 0) log.write("warn", {}, text);
+      process.exit(status);
     });
-  }
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0));
+  if (server !== undefined)
+    watchLaunchServer(server, () => {
+      log.write(
+        "error",
+        {},
+        "the launch server was killed, without which no component can run: plexusd ends, and must be started anew",
+      );
+      stop(1);
+    });
   if (started.value !== undefined) log.write("info", {}, `serves metrics on ${options.metricsListen?.host}:${started.value}`);
   log.write("info", {}, `listens on ${options.socket}`);
 }
