@@ -7,9 +7,9 @@ import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { isDelegated, SandboxCgroups } from "../../sandbox/launcher/cgroups.ts";
 import { canBecome, installedJail, type LaunchServer, type ProgramOfJail } from "../../sandbox/launcher/jail.ts";
-import { serveArguments, takeLaunchServer } from "../../sandbox/launcher/launch-server.ts";
+import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launcher/launch-server.ts";
 import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
-import { giveUpRights } from "../../system/libc/own-rights.ts";
+import { giveUpRights, hasRights } from "../../system/libc/own-rights.ts";
 import { nodePath } from "../../system/node-path.ts";
 import { version } from "../../system/version.ts";
 import { openLog } from "../../telemetry/log.ts";
@@ -28,13 +28,15 @@ const arenas = 2;
 const trimMs = 3_000;
 
 /**
- * Gives up all rights, however the daemon was started. The threads of V8 exist already and keep theirs, so the process executes itself anew, under the
- * same pid. A process that may change users leaves that right to a launch server.
+ * Gives up all rights, however the daemon was started. The threads of V8 exist already and keep theirs, so the launcher executes the process anew, under the
+ * same pid. A process that may change users leaves that right to a launch server. Without the launcher no component can run.
  */
 function dropRights({ sandboxUids }: DaemonOptions, launcher: string, program: ProgramOfJail): void {
   const daemon = [nodePath(), ...process.execArgv, ...process.argv.slice(1)];
-  if (sandboxUids !== "same" && canBecome(sandboxUids) && existsSync(launcher))
-    process.execve?.(launcher, [launcher, ...serveArguments(sandboxUids, program, daemon)], process.env);
+  const uids = sandboxUids !== "same" && canBecome(sandboxUids) ? sandboxUids : undefined;
+  // The variable alone proves nothing.
+  if (existsSync(launcher) && (!isConfined(process.env) || hasRights()))
+    process.execve?.(launcher, [launcher, ...serveArguments(uids, program, daemon)], process.env);
   if (giveUpRights()) process.execve?.(nodePath(), daemon, process.env);
 }
 
@@ -86,7 +88,7 @@ async function main(options: DaemonOptions): Promise<void> {
   const jail = installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true });
   const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
   dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
-  const server = takeLaunchServer(process.env);
+  const { server, landlock } = takeConfinement(process.env);
   limitArenas(arenas);
   boundHeapGrowth();
   tierUpSooner();
@@ -160,6 +162,14 @@ async function main(options: DaemonOptions): Promise<void> {
       );
       stop(1);
     });
+  const confinement = "makes no symbolic link, device or pipe";
+  if (landlock === 0)
+    log.write(
+      "info",
+      {},
+      "the kernel has no Landlock of Linux 5.19: only the container, the unit and the user bound the daemon's files",
+    );
+  else log.write("info", {}, `Landlock: the daemon ${confinement}${landlock >= 6 ? ", and signals no other process" : ""}`);
   if (started.value !== undefined) log.write("info", {}, `serves metrics on ${options.metricsListen?.host}:${started.value}`);
   log.write("info", {}, `listens on ${options.socket}`);
 }

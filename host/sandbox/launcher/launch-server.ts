@@ -6,21 +6,34 @@ import { jailArguments, type LaunchServer, type ProgramOfJail } from "./jail.ts"
 
 /** launcher.h: SERVER_FD. */
 const serverDescriptor = 3;
-/** The variable in which serve.c tells the daemon the launch server's pid. */
-const variable = "PLEXUS_LAUNCH_SERVER";
+/** The variables in which serve.c tells the daemon the launch server's pid, and the ABI of Landlock; 0: there is none. */
+const variables = { server: "PLEXUS_LAUNCH_SERVER", landlock: "PLEXUS_LANDLOCK" } as const;
 
-/** The launch server that this process was executed with; undefined without one. Takes the variable out of the environment. */
-export function takeLaunchServer(environment: NodeJS.ProcessEnv): LaunchServer | undefined {
-  const pid = Number(environment[variable] ?? 0);
-  delete environment[variable];
-  return Number.isInteger(pid) && pid > 0 ? { descriptor: serverDescriptor, pid } : undefined;
+/** What the launcher has left to the daemon that it executed. */
+export interface ConfinedDaemon {
+  /** Undefined: the daemon may not change users, or `--sandbox-uids same` was chosen. */
+  readonly server: LaunchServer | undefined;
+  /** The ABI of Landlock that confines this process; 0: none. */
+  readonly landlock: number;
+}
+
+/** Whether the launcher has executed this process. */
+export function isConfined(environment: NodeJS.ProcessEnv): boolean {
+  return environment[variables.server] !== undefined;
+}
+
+/** Takes the launcher's variables out of the environment. */
+export function takeConfinement(environment: NodeJS.ProcessEnv): ConfinedDaemon {
+  const [pid, landlock] = [variables.server, variables.landlock].map((name) => Number(environment[name] ?? 0));
+  for (const name of Object.values(variables)) delete environment[name];
+  return { server: pid === undefined || !(pid > 0) ? undefined : { descriptor: serverDescriptor, pid }, landlock: landlock ?? 0 };
 }
 
 /**
  * The launcher's arguments with which it executes the program `daemon` without rights, beside a launch server for `program`. The numbers that follow the
- * program's command are those of each request.
+ * program's command are those of each request. Without `uids` there is no launch server.
  */
-export function serveArguments(uids: UidRange, program: ProgramOfJail, daemon: readonly string[]): readonly string[] {
+export function serveArguments(uids: UidRange | undefined, program: ProgramOfJail, daemon: readonly string[]): readonly string[] {
   return ["--serve", ...jailArguments(uids, program), "--", ...program.command, "--", ...daemon];
 }
 

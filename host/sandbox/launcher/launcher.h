@@ -116,6 +116,7 @@ bool make_root(const struct jail *jail);
 
 /* landlock.c */
 bool restrict_files(const struct jail *jail);
+long restrict_daemon(void); /* answers the ABI of Landlock, or 0 if the kernel refuses */
 
 /* execute.c: moves the command, and leaves the process no other program to execute. Needs no_new_privs. */
 bool restrict_execution(struct jail *jail);

@@ -3,7 +3,7 @@
 
      BYTES\0 CGROUP\0 [NUMBER\0]…    with three descriptors: stdin, stdout, and a connection that gets the status of waitpid()
 
-   The daemon's arguments are the program's last ones, after a second `--`. */
+   The daemon's arguments are the program's last ones, after a second `--`. Without `--uids` there is no server. */
 #include "launcher.h"
 
 #include <linux/capability.h>
@@ -112,13 +112,18 @@ static int fail(const char *what) {
     return FAILED;
 }
 
-/* Executes the daemon, which can neither get a capability nor another user. */
+static bool tell(const char *variable, long number) {
+    char text[24];
+    snprintf(text, sizeof text, "%ld", number);
+    return setenv(variable, text, 1) == 0;
+}
+
+/* Executes the daemon, which can neither get a capability nor another user. `server`: the pid of the launch server, or 0. */
 static int be_daemon(int connection, int server, char **command) {
-    char text[16];
-    snprintf(text, sizeof text, "%d", server);
-    bool is_open = connection == SERVER_FD ? fcntl(connection, F_SETFD, 0) == 0 : dup2(connection, SERVER_FD) == SERVER_FD;
-    if (!is_open || setenv("PLEXUS_LAUNCH_SERVER", text, 1) != 0) return fail("the connection to the launch server");
+    bool is_open = server == 0 || (connection == SERVER_FD ? fcntl(connection, F_SETFD, 0) == 0 : dup2(connection, SERVER_FD) == SERVER_FD);
+    if (!is_open) return fail("the connection to the launch server");
     if (!drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail("capabilities cannot be given up");
+    if (!tell("PLEXUS_LAUNCH_SERVER", server) || !tell("PLEXUS_LANDLOCK", restrict_daemon())) return fail("the environment");
     execve(command[0], command, environ);
     return fail(command[0]);
 }
@@ -127,11 +132,11 @@ int serve(char **argv) {
     static struct jail jail;
     int ends[2];
     unsigned long none = 0;
-    if (!read_arguments(&jail, argv) || jail.uid_count == 0) return errno = EINVAL, fail("the launch server's arguments");
-    char **daemon = jail.command;
+    char **daemon = read_arguments(&jail, argv) ? jail.command : (char *[]){NULL};
     while (*daemon != NULL && strcmp(*daemon, "--") != 0) daemon++;
     if (*daemon == NULL || daemon[1] == NULL) return errno = EINVAL, fail("the launch server's arguments");
     *daemon++ = NULL;
+    if (jail.uid_count == 0) return be_daemon(-1, 0, daemon);
     jail.own_uid_only = true;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fail("the connection to the launch server");
     int server = fork_into(&none);

@@ -23,13 +23,18 @@ function ownRights(): OwnRights {
   return { noNewPrivileges: field("NoNewPrivs") === "1", permitted: BigInt(`0x${field("CapPrm")}`) };
 }
 
+/** Whether this process has a capability, or may get one by executing a program. */
+export function hasRights(): boolean {
+  const { noNewPrivileges, permitted } = ownRights();
+  return !noNewPrivileges || permitted !== 0n;
+}
+
 /**
  * Gives up all capabilities, and all new privileges, for the calling thread and the programs that it executes. The other threads keep
  * theirs, so the caller must execute itself anew. Answers false if nothing had to be given up, or if the kernel refused it.
  */
 export function giveUpRights(): boolean {
-  const before = ownRights();
-  if (before.noNewPrivileges && before.permitted === 0n) return false;
+  if (!hasRights()) return false;
   const { functions } = process.getBuiltinModule("node:ffi").dlopen(null, {
     prctl: { arguments: ["i32", "u64", "u64", "u64", "u64"], return: "i32" },
     capset: { arguments: ["buffer", "buffer"], return: "i32" },
@@ -42,6 +47,5 @@ export function giveUpRights(): boolean {
   header.writeUInt32LE(capabilityVersion);
   // Two structures of effective, permitted, inheritable: the low and the high 32 bits. All are empty.
   functions.capset(header, Buffer.alloc(24));
-  const after = ownRights();
-  return after.noNewPrivileges && after.permitted === 0n;
+  return !hasRights();
 }

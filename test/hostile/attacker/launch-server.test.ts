@@ -1,17 +1,28 @@
 // A daemon that was taken over, beside its launch server, which may change users. The attacker has the connection and the launcher's program.
 
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildLauncher } from "../../../host/sandbox/launcher/build.ts";
 import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
 import { compiledPlugin } from "../../lab/compiled.ts";
+import { dist } from "../../lab/plexus.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
 
 const uids = { first: 2_000_000_000, count: 65_536 };
 const changesUsers: Requirement = () => (canBecome(uids) ? undefined : "this user may not change users");
+
+/** Whether the kernel has this ABI of Landlock: the launcher tells its daemon. */
+const landlock =
+  (abi: number): Requirement =>
+  () => {
+    const built = join(dist, "bin", "plexus-sandbox");
+    const args = ["--serve", "--", "/bin/true", "--", "/bin/sh", "-c", "echo $PLEXUS_LANDLOCK"];
+    const found = Number(spawnSync(built, args, { encoding: "utf8" }).stdout);
+    return found >= abi ? undefined : `needs ABI ${abi} of Landlock, here: ${found}`;
+  };
 
 let directory = "";
 let launcher = "";
@@ -54,6 +65,43 @@ describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-27: a
     expect(found).toMatch(/NoNewPrivs:\t1/);
     expect(found).not.toMatch(/became|read its/);
   });
+
+  test.skipIf(missing("Landlock for a daemon", landlock(2)))(
+    "puts no link, device or pipe where root's programs write: host-local would write through a link",
+    () => {
+      const place = join(directory, "leases");
+      mkdirSync(place);
+      const found = asDaemon(`
+        cd '${place}'
+        ln -s '${join(directory, "victim")}' last_reserved_ip.0 && echo made a link
+        mkfifo pipe && echo made a pipe
+        python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' ; mknod device c 1 3 && echo made a device
+        echo 10.1.0.1 > last_reserved_ip.0 && mkdir -p other && mv last_reserved_ip.0 other/ && rm -r other && echo has its own files
+      `);
+      expect(found).toContain("has its own files");
+      expect(found).not.toMatch(/made a/u);
+      expect(readdirSync(place).filter((name) => name !== "socket")).toEqual([]);
+    },
+  );
+
+  test.skipIf(missing("signals of a daemon", landlock(6)))(
+    "signals no process that it has not started, as uid 0 does otherwise",
+    () => {
+      const victim = spawn("sleep", ["1000"]);
+      try {
+        const found = asDaemon(`
+        kill -9 ${victim.pid} && echo signalled another process
+        kill -9 $PLEXUS_LAUNCH_SERVER && echo signalled the launch server
+        sleep 1000 & kill -9 $! && echo signalled its child
+      `);
+        expect(found).toContain("signalled its child");
+        expect(found).not.toMatch(/signalled (?:another|the launch)/u);
+        expect(existsSync(`/proc/${victim.pid}`)).toBe(true);
+      } finally {
+        victim.kill("SIGKILL");
+      }
+    },
+  );
 
   test("gets the one program of the server, with another user and no capability, whatever it asks", () => {
     const found = asDaemon(`${ask(gibibyte, "", "256", "10000")} | tr -d '\\0'`);
@@ -104,11 +152,11 @@ describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-27: a
 });
 
 test.each([
-  [["--serve", "--", "/bin/true", "--", "/bin/true"]],
+  [["--serve", "--", "/bin/true"]],
   [["--serve", "--uids", "0:5", "--", "/bin/true", "--", "/bin/true"]],
   [["--serve", "--uids", "5:5", "--", "/bin/true"]],
   [["--serve", "--uids", "5:5", "--", "/bin/true", "--"]],
-])("a launch server without uids, program or daemon does not start: %j", (args) => {
+])("a launch server without good uids, program or daemon does not start: %j", (args) => {
   const { status, stderr } = spawnSync(launcher, args, { encoding: "utf8" });
   expect([status, stderr]).toEqual([125, "plexusd: the launch server's arguments: Invalid argument\n"]);
 });
