@@ -11,6 +11,8 @@ import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launc
 import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
 import { giveUpRights, hasRights } from "../../system/libc/own-rights.ts";
 import { nodePath } from "../../system/node-path.ts";
+import { askedFiles } from "../../node/cni-configuration/asked-files.ts";
+import type { OwnFiles } from "../../node/cni-configuration/own-file.ts";
 import { version } from "../../system/version.ts";
 import { openLog } from "../../telemetry/log.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
@@ -19,6 +21,7 @@ import { Daemon } from "./daemon.ts";
 import type { InCluster } from "./daemon-clusters.ts";
 import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
+import { boundsOf } from "./daemon-bounds.ts";
 import { watchLaunchServer } from "./watch-launch-server.ts";
 import { type DaemonOptions, readOptions, usage } from "./options.ts";
 
@@ -31,12 +34,13 @@ const trimMs = 3_000;
  * Gives up all rights, however the daemon was started. The threads of V8 exist already and keep theirs, so the launcher executes the process anew, under the
  * same pid. A process that may change users leaves that right to a launch server. Without the launcher no component can run.
  */
-function dropRights({ sandboxUids }: DaemonOptions, launcher: string, program: ProgramOfJail): void {
+function dropRights(options: DaemonOptions, launcher: string, program: ProgramOfJail): void {
+  const { sandboxUids } = options;
   const daemon = [nodePath(), ...process.execArgv, ...process.argv.slice(1)];
   const uids = sandboxUids !== "same" && canBecome(sandboxUids) ? sandboxUids : undefined;
   // The variable alone proves nothing.
   if (existsSync(launcher) && (!isConfined(process.env) || hasRights()))
-    process.execve?.(launcher, [launcher, ...serveArguments(uids, program, daemon)], process.env);
+    process.execve?.(launcher, [launcher, ...serveArguments(uids, program, boundsOf(options), daemon)], process.env);
   if (giveUpRights()) process.execve?.(nodePath(), daemon, process.env);
 }
 
@@ -58,6 +62,7 @@ function serviceAccountOf({ cniConfiguration, kubeconfig, socket }: DaemonOption
 
 function podLifeOf(
   { cniConfiguration, kubeconfig }: DaemonOptions,
+  files: OwnFiles | undefined,
   nodeName: string | undefined,
   serviceAccount: InCluster | undefined,
 ): PodLifeInit | undefined {
@@ -76,6 +81,7 @@ function podLifeOf(
       // The init container of the daemon's pod has installed it.
       needsShim: isPod,
       foreignSteps,
+      files,
     },
     nodeName,
     nodeCredentials,
@@ -88,7 +94,7 @@ async function main(options: DaemonOptions): Promise<void> {
   const jail = installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true });
   const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
   dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
-  const { server, landlock } = takeConfinement(process.env);
+  const { server, launches, landlock } = takeConfinement(process.env);
   limitArenas(arenas);
   boundHeapGrowth();
   tierUpSooner();
@@ -115,7 +121,7 @@ async function main(options: DaemonOptions): Promise<void> {
       warm: Math.min(2, sandboxes),
       most: sandboxes,
       isolation: options.isolation,
-      jail: { ...jail, server, cgroups: openCgroups(server) },
+      jail: { ...jail, server: launches ? server : undefined, cgroups: openCgroups(server) },
       copies: join(options.stateDir, "components"),
       admitted: join(options.stateDir, "admitted"),
     },
@@ -132,7 +138,7 @@ async function main(options: DaemonOptions): Promise<void> {
     },
     endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
     reconcile: { directories: [options.stateDir], ...options.reconcile },
-    podLife: podLifeOf(options, node.name, serviceAccount),
+    podLife: podLifeOf(options, server && askedFiles(jail.launcher, server), node.name, serviceAccount),
     networkFeed: options.networkFeed,
     networkApi: options.networkApi && { ...options.networkApi, stateDirectory: options.stateDir, uids },
   });

@@ -69,13 +69,24 @@ static bool read_uids(struct jail *jail, const char *text) {
     return true;
 }
 
-static bool read_option(struct jail *jail, const char *name, const char *value) {
+static bool read_configuration(struct jail *jail, char *path) {
+    char *slash = strrchr(path, '/');
+    if (path[0] != '/' || slash == path || slash[1] == 0) return false;
+    *slash = 0;
+    jail->configuration = (struct configuration){.directory = path, .name = slash + 1, .type = "plexus"};
+    return true;
+}
+
+static bool read_option(struct jail *jail, const char *name, char *value) {
     if (strcmp(name, "--uids") == 0) return read_uids(jail, value);
     if (strcmp(name, "--namespaces") == 0) return read_hex(value, &jail->namespaces);
     if (strcmp(name, "--read") == 0) return add_path(jail, value, false);
     if (strcmp(name, "--execute") == 0) return add_path(jail, value, true);
     if (strcmp(name, "--limit") == 0) return read_limit(jail, value);
     if (strcmp(name, "--filter") == 0) return read_filter(jail, value);
+    if (strcmp(name, "--configuration") == 0) return read_configuration(jail, value);
+    if (strcmp(name, "--type") == 0) return (jail->configuration.type = value) != NULL;
+    if (strcmp(name, "--write") == 0) return jail->daemon_path_count < DAEMON_PATHS_MAX && (jail->daemon_paths[jail->daemon_path_count++] = value)[0] == '/';
     if (strcmp(name, "--cgroup") == 0) {
         jail->cgroup = value;
         return true;

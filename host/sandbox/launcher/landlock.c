@@ -12,6 +12,7 @@
 enum { ABI_VERSION = 1, RULE_PATH = 1 };
 enum {
     MAY_EXECUTE = 1 << 0,
+    MAY_WRITE_FILE = 1 << 1,
     MAY_READ_FILE = 1 << 2,
     MAY_READ_DIRECTORY = 1 << 3,
     MAY_MAKE_CHARACTER_DEVICE = 1 << 6,
@@ -19,6 +20,7 @@ enum {
     MAY_MAKE_BLOCK_DEVICE = 1 << 11,
     MAY_MAKE_SYMBOLIC_LINK = 1 << 12,
     MAY_MOVE = 1 << 13, /* to another directory */
+    MAY_TRUNCATE = 1 << 14,
 };
 
 struct ruleset {
@@ -70,14 +72,30 @@ bool restrict_files(const struct jail *jail) {
     return enforce(ruleset, allowed);
 }
 
-long restrict_daemon(void) {
+/* The daemon may change the path and, of a directory, everything below. A path that cannot be opened is passed over: it cannot be changed then. */
+static bool allow_changes(int ruleset, const char *path, uint64_t handled) {
+    struct stat status;
+    int fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0) return true;
+    uint64_t made = MAY_MAKE_CHARACTER_DEVICE | MAY_MAKE_PIPE | MAY_MAKE_BLOCK_DEVICE | MAY_MAKE_SYMBOLIC_LINK;
+    struct path_rule rule = {.allowed = handled & ~made, .fd = fd};
+    bool is_known = fstat(fd, &status) == 0;
+    if (is_known && !S_ISDIR(status.st_mode)) rule.allowed &= MAY_WRITE_FILE | MAY_TRUNCATE;
+    bool allowed = is_known && syscall(SYS_landlock_add_rule, ruleset, RULE_PATH, &rule, 0) == 0;
+    close(fd);
+    return allowed;
+}
+
+long restrict_daemon(const struct jail *jail) {
     long abi = abi_version();
     if (abi < 2) return 0; /* ABI 1 always forbids to move files to another directory, as the daemon does for reuse */
-    uint64_t files = MAY_MAKE_CHARACTER_DEVICE | MAY_MAKE_PIPE | MAY_MAKE_BLOCK_DEVICE | MAY_MAKE_SYMBOLIC_LINK | MAY_MOVE;
+    uint64_t made = MAY_MAKE_CHARACTER_DEVICE | MAY_MAKE_PIPE | MAY_MAKE_BLOCK_DEVICE | MAY_MAKE_SYMBOLIC_LINK | MAY_MOVE;
+    uint64_t changes = file_accesses(abi > 3 ? 3 : abi) & ~(uint64_t)(MAY_EXECUTE | MAY_READ_FILE | MAY_READ_DIRECTORY);
+    uint64_t files = jail->daemon_path_count > 0 ? changes : made;
     int ruleset = create(abi, (struct ruleset){.files = files, .scopes = abi >= 6 ? 3 : 0});
     if (ruleset < 0) return 0;
-    struct path_rule everywhere = {.allowed = MAY_MOVE, .fd = open("/", O_PATH | O_CLOEXEC)};
-    bool complete = syscall(SYS_landlock_add_rule, ruleset, RULE_PATH, &everywhere, 0) == 0;
-    close(everywhere.fd);
+    bool complete = true;
+    for (size_t i = 0; i < jail->daemon_path_count && complete; i++) complete = allow_changes(ruleset, jail->daemon_paths[i], files);
+    if (jail->daemon_path_count == 0) complete = allow_changes(ruleset, "/", files);
     return enforce(ruleset, complete) ? abi : 0;
 }

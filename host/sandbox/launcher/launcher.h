@@ -55,6 +55,21 @@ struct readable {
     int fd; /* O_PATH, in the mount namespace of the sandbox process */
 };
 
+enum { DAEMON_PATHS_MAX = 64, STEPS_MAX = 64, TYPE_MAX = 255 };
+
+/* The daemon's file of the runtime's network configuration. */
+struct configuration {
+    char *directory; /* absolute */
+    char *name;      /* the file's name; NULL: the daemon writes none */
+    const char *type; /* under which the runtime calls Plexus */
+};
+
+/* The types of a configuration's steps. */
+struct steps {
+    char types[STEPS_MAX][TYPE_MAX + 1];
+    size_t count;
+};
+
 /* The jail that the arguments request. */
 struct jail {
     unsigned first_uid, uid_count; /* 0 uids: the process keeps the engine's uid */
@@ -69,6 +84,9 @@ struct jail {
     struct sock_filter filter[MAX_FILTER];
     size_t filter_size;
     const char *cgroup; /* a directory, or NULL */
+    struct configuration configuration;              /* only with --serve, like the next */
+    const char *daemon_paths[DAEMON_PATHS_MAX];       /* files and directories that the daemon may change; none: all */
+    size_t daemon_path_count;
     bool own_uid_only;  /* no process is started that would keep the launcher's user */
     char **command;
 };
@@ -88,8 +106,15 @@ int launch(struct jail *jail, int asker);                   /* answers an exit s
 /* serve.c: executes the daemon without rights, beside a server that starts its sandbox processes. Answers an exit status if it fails. */
 int serve(char **argv);
 
-/* ask.c: asks that server for a process, and ends as the process ends. */
+/* ask.c: asks that server for a process, and ends as the process ends; or to change the configuration, and ends with the errno. */
 _Noreturn void ask(char **argv);
+
+/* configuration.c: answers 0 or an errno. */
+int change_configuration(const struct configuration *configuration, const char *verb, const char *name);
+
+/* steps.c: answers false for a text that is no list or could be read otherwise. */
+bool read_steps(const char *from, size_t size, struct steps *steps);
+bool has_step(const struct steps *steps, const char *type);
 
 static inline unsigned bit(enum control control) { return 1u << control; }
 
@@ -116,7 +141,7 @@ bool make_root(const struct jail *jail);
 
 /* landlock.c */
 bool restrict_files(const struct jail *jail);
-long restrict_daemon(void); /* answers the ABI of Landlock, or 0 if the kernel refuses */
+long restrict_daemon(const struct jail *jail); /* answers the ABI of Landlock, or 0 if the kernel refuses */
 
 /* execute.c: moves the command, and leaves the process no other program to execute. Needs no_new_privs. */
 bool restrict_execution(struct jail *jail);

@@ -12,6 +12,13 @@
 
      plexus-sandbox --serve [OPTION VALUE]… -- COMMAND [ARGUMENT]… -- DAEMON [ARGUMENT]…     executes the daemon without rights (serve.c)
      plexus-sandbox --ask BYTES CGROUP [NUMBER]…                                            a sandbox process of that daemon (ask.c)
+     plexus-sandbox --ask file VERB NAME                                                    a change of its configuration (configuration.c)
+
+   With --serve there are further options, for the daemon:
+
+     --configuration PATH    the daemon's file of the runtime's network configuration
+     --type TYPE             the type of Plexus' own step in that file
+     --write PATH            a file or directory that the daemon may change; without one it may change all
 
    The command `probe` is built in (probe.c). A control that cannot be set up is left out, and the engine decides: before the command starts,
    one frame (frames.ts, type LAUNCHED) on stdout names the controls that hold. The command's environment is empty. */

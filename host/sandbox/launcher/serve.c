@@ -2,8 +2,9 @@
    one program only, that of its arguments, in their jail, and never as its own user. A request has the numbers that differ (ask.c):
 
      BYTES\0 CGROUP\0 [NUMBER\0]…    with three descriptors: stdin, stdout, and a connection that gets the status of waitpid()
+     file\0 VERB\0 NAME\0             a change of the daemon's configuration file (configuration.c); the status has the errno
 
-   The daemon's arguments are the program's last ones, after a second `--`. Without `--uids` there is no server. */
+   The daemon's arguments are the program's last ones, after a second `--`. Without `--uids` and `--configuration` there is no server. */
 #include "launcher.h"
 
 #include <linux/capability.h>
@@ -21,12 +22,15 @@ union descriptors {
 static long receive(int connection, char *text, int fds[ASKED_FDS]) {
     union descriptors control = {0};
     struct iovec part = {.iov_base = text, .iov_len = REQUEST_MAX};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room};
+    /* Not the size of the room: its alignment has place for one descriptor more. */
+    message.msg_controllen = CMSG_LEN(ASKED_FDS * sizeof(int));
     long size = syscall(SYS_recvmsg, connection, &message, MSG_CMSG_CLOEXEC);
     if (size <= 0) return size < 0 && errno == EINTR ? 0 : -1;
     size_t count = message.msg_controllen >= CMSG_LEN(0) && control.header.cmsg_level == SOL_SOCKET && control.header.cmsg_type == SCM_RIGHTS
                        ? (control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int)
                        : 0;
+    if (count > ASKED_FDS) _exit(FAILED); /* the kernel never gives more than there is place for */
     memcpy(fds, CMSG_DATA(&control.header), count * sizeof(int));
     if (count == ASKED_FDS && (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && text[size - 1] == 0) return size;
     for (size_t i = 0; i < count; i++) close(fds[i]);
@@ -60,6 +64,14 @@ static bool complete(struct jail *jail, char *text, long size) {
     return true;
 }
 
+/* Changes the daemon's configuration file, without capabilities, and answers with the errno as an exit status. */
+static _Noreturn void change(const struct configuration *configuration, char *text, long size, int asker) {
+    char *end = text + size, *verb = text + strlen(text) + 1, *name = verb < end ? verb + strlen(verb) + 1 : end;
+    int error = keep_capabilities(0) && name < end ? change_configuration(configuration, verb, name) : EINVAL, status = error << 8;
+    send(asker, &status, sizeof status, MSG_NOSIGNAL);
+    _exit(0);
+}
+
 /* The process that starts the sandbox process and waits for it. */
 static _Noreturn void start(struct jail *jail, char *text, long size, const int fds[ASKED_FDS]) {
     struct state none = {0};
@@ -67,7 +79,8 @@ static _Noreturn void start(struct jail *jail, char *text, long size, const int 
     if (dup2(fds[0], 0) < 0 || dup2(fds[1], 1) < 0) _exit(FAILED);
     close(fds[0]);
     close(fds[1]);
-    if (complete(jail, text, size)) _exit(launch(jail, fds[2]));
+    if (strcmp(text, "file") == 0) change(&jail->configuration, text, size, fds[2]);
+    if (jail->uid_count > 0 && complete(jail, text, size)) _exit(launch(jail, fds[2]));
     errno = EINVAL;
     report(&none, "the request is not understood");
     _exit(BAD_USAGE);
@@ -100,7 +113,7 @@ static _Noreturn void be_server(int connection, struct jail *jail) {
         if (dup2(nothing, fd) < 0) _exit(FAILED);
     if (connection != SERVER_FD && dup2(connection, SERVER_FD) < 0) _exit(FAILED);
     syscall(SYS_close_range, (unsigned)SERVER_FD + 1, ~0u, 0u);
-    bool kept = keep_capabilities(UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID);
+    bool kept = keep_capabilities(jail->uid_count == 0 ? 0 : UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID);
     if (!kept || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || chdir("/") != 0) _exit(FAILED);
     prctl(PR_SET_NAME, "plexus-launcher", 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -119,11 +132,11 @@ static bool tell(const char *variable, long number) {
 }
 
 /* Executes the daemon, which can neither get a capability nor another user. `server`: the pid of the launch server, or 0. */
-static int be_daemon(int connection, int server, char **command) {
+static int be_daemon(const struct jail *jail, int connection, int server, char **command) {
     bool is_open = server == 0 || (connection == SERVER_FD ? fcntl(connection, F_SETFD, 0) == 0 : dup2(connection, SERVER_FD) == SERVER_FD);
     if (!is_open) return fail("the connection to the launch server");
     if (!drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail("capabilities cannot be given up");
-    if (!tell("PLEXUS_LAUNCH_SERVER", server) || !tell("PLEXUS_LANDLOCK", restrict_daemon())) return fail("the environment");
+    if (!tell("PLEXUS_LAUNCH_SERVER", server) || !tell("PLEXUS_LAUNCH_UIDS", (long)jail->uid_count) || !tell("PLEXUS_LANDLOCK", restrict_daemon(jail))) return fail("the environment");
     execve(command[0], command, environ);
     return fail(command[0]);
 }
@@ -136,7 +149,7 @@ int serve(char **argv) {
     while (*daemon != NULL && strcmp(*daemon, "--") != 0) daemon++;
     if (*daemon == NULL || daemon[1] == NULL) return errno = EINVAL, fail("the launch server's arguments");
     *daemon++ = NULL;
-    if (jail.uid_count == 0) return be_daemon(-1, 0, daemon);
+    if (jail.uid_count == 0 && jail.configuration.name == NULL) return be_daemon(&jail, -1, 0, daemon);
     jail.own_uid_only = true;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fail("the connection to the launch server");
     int server = fork_into(&none);
@@ -146,5 +159,5 @@ int serve(char **argv) {
         be_server(ends[1], &jail);
     }
     close(ends[1]);
-    return be_daemon(ends[0], server, daemon);
+    return be_daemon(&jail, ends[0], server, daemon);
 }
