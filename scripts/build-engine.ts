@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 
 import { delegateCommands } from "../host/programs/plexusctl/delegate/programs.ts";
+import { admissionRulesDigest } from "./admission-rules.ts";
 import { buildPage } from "./build-page.ts";
 import { writeBundledPackages } from "./bundled-packages.ts";
 import { oneShotBootstrap, packed } from "./one-shot-scripts.ts";
@@ -35,6 +36,7 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
     platform: "node",
     external: [/^node:/],
     preserveEntrySignatures: "allow-extension",
+    transform: { define: { PLEXUS_ADMISSION_RULES: JSON.stringify(await admissionRulesDigest()) } },
     onLog: refuseUnresolved,
   });
   const directory = join(outDir, "engine");

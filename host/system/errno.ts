@@ -33,5 +33,6 @@ export const EAFNOSUPPORT = 97;
 export const EADDRNOTAVAIL = 99;
 export const ENOBUFS = 105;
 export const ETIMEDOUT = 110;
+export const ESTALE = 116;
 /** The shim's answer to an effect that the node's policy forbids. */
 export const EKEYREJECTED = 129;

@@ -126,6 +126,10 @@ describe.skipIf(skip)("helm uninstall", () => {
     await startPod("plain");
     await startPod("web", selection);
     await remove("web");
+    // Every kind of state is there to be removed: also the records of admitted components, which a daemon writes after its calls.
+    const state = (): readonly string[] => readdirSync(onDisk("var", "lib", "cni", "plexus"));
+    await expect.poll(state, { timeout: 60_000, interval: 500 }).toEqual(expect.arrayContaining(["admitted", "components"]));
+    expect(readdirSync(onDisk("var", "lib", "cni", "plexus", "admitted"))).not.toEqual([]);
     await uninstall();
     expect(existsSync(onDisk("var", "lib", "cni", "plexus"))).toBe(false);
     expect(leftOn(node).leases).toEqual([expect.stringMatching(/^pods\//u)]);

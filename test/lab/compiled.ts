@@ -33,7 +33,7 @@ export function builtOnce(name: string, inputs: readonly string[], build: (outpu
 
 /** A compiled program of test/lab/plugins/. */
 export function compiledPlugin(
-  name: "recorder" | "hostile" | "ping" | "glutton" | "starts" | "sniff" | "sctp" | "escapee" | "flawed" | "bereave",
+  name: "recorder" | "hostile" | "ping" | "glutton" | "starts" | "sniff" | "sctp" | "escapee" | "flawed" | "bereave" | "pester",
 ): string {
   const source = join(pluginSources, `${name}.c`);
   const inputs = [flags.join(" "), readFileSync(source, "utf8"), readFileSync(join(pluginSources, "record.h"), "utf8")];

@@ -1,4 +1,5 @@
-// The sandbox processes of this process, as the kernel lists them. Each is the only child of its launcher, which is a child of the engine.
+// The sandbox processes of an engine, as the kernel lists them. Each is the only child of its launcher. The launcher is a child of the engine, or of a
+// daemon's launch server.
 
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -13,11 +14,18 @@ export function childrenOf(pid: number | "self"): readonly number[] {
   }
 }
 
-/** Ids of the processes, of this process' launchers, whose command line has `program`. */
-export function sandboxProcesses(program = "guest-process.cjs"): readonly number[] {
-  return childrenOf("self")
-    .flatMap(childrenOf)
-    .filter((pid) => commandLine(pid).includes(program));
+/** Ids of the processes below this one, without it. */
+export function descendantsOf(pid: number | "self"): readonly number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** Ids of the sandbox processes of an engine, by default this process, whose command line has `program`. */
+export function sandboxProcesses(program = "guest-process.cjs", engine: number | "self" = "self"): readonly number[] {
+  return descendantsOf(engine).filter((pid) => {
+    const line = commandLine(pid);
+    // The launcher names the program, too.
+    return line.includes(program) && !line.includes("\0--namespaces\0");
+  });
 }
 
 function commandLine(pid: number): string {

@@ -6,6 +6,7 @@ import { rolldown } from "rolldown";
 import { describe, expect, test } from "vitest";
 import { dist, missingBuild } from "../lab/plexus.ts";
 import { missing } from "../lab/requires.ts";
+import { admissionRulesDigest } from "../../scripts/admission-rules.ts";
 import { refuseUnresolved } from "../../scripts/refuse-unresolved.ts";
 
 async function bundled(source: string): Promise<string> {
@@ -35,6 +36,12 @@ test("a build with only Node's own modules succeeds", async () => {
 describe.skipIf(missing("packages of the built engine", missingBuild))("the built engine", () => {
   const directory = join(dist, "engine");
   const text = (name: string): string => readFileSync(join(directory, name), "utf8");
+
+  test("FI-13: names the rules of admission that it was built with, in its records of admitted components", async () => {
+    const digest = await admissionRulesDigest();
+    const holders = readdirSync(directory).filter((name) => /\.c?js$/u.test(name) && text(name).includes(digest));
+    expect(holders.length).toBeGreaterThan(0);
+  });
 
   test.each([
     ["yaml", "node_modules/yaml/"],

@@ -22,6 +22,10 @@ test("FI-01: the chart lets the daemon write in no directory from which root exe
   const writable = volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath);
   expect(writable.toSorted()).toEqual(["/etc/cni/net.d", "/run/plexus", "/var/lib/cni", "/var/run/k8s.cni.cncf.io"]);
   expect(touching(writable)).toEqual([]);
+  // By Landlock the daemon changes less than its mounts allow: the launch server writes the file in /etc/cni/net.d.
+  const { args = [] } = containerOf(pod, "plexusd");
+  const changed = args.flatMap((each) => (each.startsWith("--write-to=") ? [each.slice("--write-to=".length)] : []));
+  expect([...changed, "/run/plexus", "/etc/cni/net.d"].toSorted()).toEqual(writable.toSorted());
 });
 
 const unit = readFileSync(join(root, "deploy/systemd/plexusd.service"), "utf8");

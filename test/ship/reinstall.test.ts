@@ -8,7 +8,7 @@ import { startDaemon } from "../lab/daemon.ts";
 import { dist } from "../lab/plexus.ts";
 import { bridgeStep, missingForMixed, mixedInstallation, shaperStep } from "../lab/mixed-network.ts";
 import { manifestsIn } from "../lab/manifests.ts";
-import { childrenOf } from "../lab/processes.ts";
+import { sandboxProcesses } from "../lab/sandbox-processes.ts";
 import { nothing, openStage, type Stage } from "../lab/stage.ts";
 
 /** Installations go on until there were so many, and until each of two loops attached so many pods. */
@@ -133,7 +133,7 @@ describe.skipIf(missingForMixed("updates while pods are attached"))("an update",
         { type: "bridge", bridge: "br-storage", ipam: { type: "ipam-host-local", subnet: "10.20.0.0/24" } },
       ]);
       manifests.pod("pod", "storage");
-      for (const pid of childrenOf(daemon.pid)) process.kill(pid, "SIGKILL");
+      for (const pid of sandboxProcesses("guest-process.cjs", daemon.pid)) process.kill(pid, "SIGKILL");
       await call("ADD", { manifests: manifests.directory });
       await call("DEL", { manifests: manifests.directory });
     } finally {

@@ -21,7 +21,7 @@ import { DirectoryChanges } from "./directory-changes.ts";
 import { type ForeignStepsPolicy, KeptSteps } from "./kept-steps.ts";
 import { LostMount } from "./lost-mount.ts";
 import { readBefore, writtenBesides } from "./other-files.ts";
-import { removeTemporaries } from "./own-file.ts";
+import { directFiles, type OwnFiles, removeTemporaries } from "./own-file.ts";
 import { ShimPresence } from "./plugin-directory.ts";
 import { shimLinks } from "./shim-links.ts";
 import { WrittenFile } from "./written-file.ts";
@@ -42,6 +42,8 @@ export interface ConfigurationWriterInit {
   readonly kubeconfig: string | undefined;
   /** Whether a shim is missed in `binDir` that was never there. Once seen, its absence is a problem in any case: each pod would then fail. */
   readonly needsShim: boolean;
+  /** Changes the file; by default this process does. */
+  readonly files?: OwnFiles | undefined;
   /** The treatment of steps that other programs add to the file. */
   readonly foreignSteps: ForeignStepsPolicy;
 }
@@ -133,6 +135,7 @@ export class ConfigurationWriter {
     this.#deps = deps;
     this.#path = join(init.directory, init.fileName);
     this.#file = new WrittenFile(this.#path, {
+      files: init.files ?? directFiles,
       log: deps.log,
       onChange: deps.onChange,
       lookAgain: (ms) => this.#lookAgain(ms),
@@ -160,7 +163,7 @@ export class ConfigurationWriter {
   /** Begins to watch the directory and the template. */
   async start(): Promise<void> {
     const { directory, template, binDir } = this.#init;
-    await removeTemporaries(directory);
+    await removeTemporaries(directory, this.#init.files ?? directFiles);
     // A removal of Plexus that was begun goes on after a restart of the daemon.
     const before = this.#file.read();
     const retirement = before.ok && before.value !== undefined ? readMark(before.value)?.retirement : undefined;

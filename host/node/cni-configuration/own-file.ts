@@ -14,6 +14,14 @@ import { readRegularFile } from "../../store/files/regular-file.ts";
 /** The end of a temporary file's name. Runtimes read only `.conf`, `.conflist` and `.json`, and read hidden files, too. */
 const temporaryEnding = ".plexusd-new";
 
+/** Changes plexusd's files: this process itself, or a daemon's launch server. */
+export interface OwnFiles {
+  /** See `writeOwnFile`. */
+  readonly write: (path: string, text: string, replaces: boolean, expected?: string) => Promise<Result<boolean>>;
+  /** See `removeOwnFile`. */
+  readonly remove: (path: string) => Promise<Result<void>>;
+}
+
 /**
  * Writes the file durably, with mode 0600. `replaces`: whether a file of plexusd is there; without one a file that another program has just
  * created stays. `expected`: the text to replace; if another program has just changed it, the file stays and the answer is false. Several
@@ -59,11 +67,13 @@ export async function removeOwnFile(path: string): Promise<Result<void>> {
   }
 }
 
+/** This process changes the files. */
+export const directFiles: OwnFiles = { write: writeOwnFile, remove: removeOwnFile };
+
 /** Removes the temporary files of daemons that were killed while writing. Best effort. */
-export async function removeTemporaries(directory: string): Promise<void> {
+export async function removeTemporaries(directory: string, { remove }: OwnFiles): Promise<void> {
   try {
-    for (const name of await readdir(directory))
-      if (name.endsWith(temporaryEnding)) await unlink(join(directory, name)).catch(() => undefined);
+    for (const name of await readdir(directory)) if (name.endsWith(temporaryEnding)) await remove(join(directory, name));
   } catch {
     // The next look at the directory reports the reason.
   }

@@ -12,11 +12,12 @@ import { shortHash } from "../../store/files/short-hash.ts";
 import { describeEdit, type ForeignEdit } from "./foreign-edit.ts";
 import type { StepsDecision } from "./kept-steps.ts";
 import { renamedFrom, writtenBesides } from "./other-files.ts";
-import { removeOwnFile, writeOwnFile } from "./own-file.ts";
+import type { OwnFiles } from "./own-file.ts";
 import { RestorePace } from "./restore-pace.ts";
 
 /** The writer's functions that the file calls. */
 interface WrittenFileDeps {
+  readonly files: OwnFiles;
   readonly log: (level: "info" | "warn", text: string) => void;
   /** Called after each attempt to change the file. */
   readonly onChange: (outcome: "written" | "removed" | "failed") => void;
@@ -85,7 +86,7 @@ export class WrittenFile {
     const contested = current === undefined || edit === undefined ? undefined : this.#contested(current.text, edit);
     if (contested !== undefined) return contested;
     const whole = sealed(text, shortHash);
-    const replaced = await writeOwnFile(this.#path, whole, current !== undefined, current?.text);
+    const replaced = await this.#deps.files.write(this.#path, whole, current !== undefined, current?.text);
     if (replaced.ok && !replaced.value) {
       this.#deps.lookAgain(0);
       return undefined;
@@ -148,7 +149,7 @@ export class WrittenFile {
   /** Removes files of plexusd under other names, from an earlier `--cni-config-name`. */
   async #removeOthers(directory: ConfigDirectory): Promise<void> {
     for (const path of writtenBesides(directory, this.#path)) {
-      const removed = await removeOwnFile(path);
+      const removed = await this.#deps.files.remove(path);
       if (removed.ok) this.#deps.log("info", `removed ${path}, which plexusd wrote before`);
       else this.#deps.log("warn", removed.fault.msg);
     }
@@ -160,7 +161,7 @@ export class WrittenFile {
     const current = this.read();
     if (!current.ok) return current;
     if (current.value === undefined || readMark(current.value) === undefined) return ok(undefined);
-    const removed = await removeOwnFile(this.#path);
+    const removed = await this.#deps.files.remove(this.#path);
     this.#deps.onChange(removed.ok ? "removed" : "failed");
     if (removed.ok) this.#deps.log("info", `removed ${this.#path}`);
     return removed;

@@ -1,14 +1,18 @@
 // plexusd: starts the daemon, and stops it on SIGTERM or SIGINT.
 
 import { dirname, join } from "node:path";
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { isDelegated, SandboxCgroups } from "../../sandbox/launcher/cgroups.ts";
-import { installedJail } from "../../sandbox/launcher/jail.ts";
-import { capabilities, giveUpRights } from "../../system/libc/own-rights.ts";
+import { canBecome, installedJail, type LaunchServer, type ProgramOfJail } from "../../sandbox/launcher/jail.ts";
+import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launcher/launch-server.ts";
+import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
+import { giveUpRights, hasRights } from "../../system/libc/own-rights.ts";
 import { nodePath } from "../../system/node-path.ts";
+import { askedFiles } from "../../node/cni-configuration/asked-files.ts";
+import type { OwnFiles } from "../../node/cni-configuration/own-file.ts";
 import { version } from "../../system/version.ts";
 import { openLog } from "../../telemetry/log.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
@@ -17,6 +21,8 @@ import { Daemon } from "./daemon.ts";
 import type { InCluster } from "./daemon-clusters.ts";
 import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
+import { boundsOf } from "./daemon-bounds.ts";
+import { watchLaunchServer } from "./watch-launch-server.ts";
 import { type DaemonOptions, readOptions, usage } from "./options.ts";
 
 /** Arenas of the C library's malloc. Few threads allocate, so two are enough. */
@@ -25,18 +31,23 @@ const arenas = 2;
 const trimMs = 3_000;
 
 /**
- * Gives up what the daemon does not need, however it was started. The threads of V8 exist already and keep their rights, so the process executes
- * itself anew, under the same pid.
+ * Gives up all rights, however the daemon was started. The threads of V8 exist already and keep theirs, so the launcher executes the process anew, under the
+ * same pid. A process that may change users leaves that right to a launch server. Without the launcher no component can run.
  */
-function dropRights(): void {
-  // The launcher changes the user of sandbox processes.
-  const changed = giveUpRights([capabilities.SETUID, capabilities.SETGID]);
-  if (changed) process.execve?.(nodePath(), [nodePath(), ...process.execArgv, ...process.argv.slice(1)], process.env);
+function dropRights(options: DaemonOptions, launcher: string, program: ProgramOfJail): void {
+  const { sandboxUids } = options;
+  const daemon = [nodePath(), ...process.execArgv, ...process.argv.slice(1)];
+  const uids = sandboxUids !== "same" && canBecome(sandboxUids) ? sandboxUids : undefined;
+  // The variable alone proves nothing.
+  if (existsSync(launcher) && (!isConfined(process.env) || hasRights()))
+    process.execve?.(launcher, [launcher, ...serveArguments(uids, program, boundsOf(options), daemon)], process.env);
+  if (giveUpRights()) process.execve?.(nodePath(), daemon, process.env);
 }
 
 /** The cgroups of sandbox processes, if the daemon's own cgroup is delegated (systemd: Delegate=yes). The status says if they are missing. */
-function openCgroups(): SandboxCgroups | undefined {
-  const cgroups = isDelegated() ? SandboxCgroups.open() : undefined;
+function openCgroups(server: LaunchServer | undefined): SandboxCgroups | undefined {
+  const processes = [process.pid, ...(server === undefined ? [] : [server.pid])];
+  const cgroups = isDelegated(undefined, processes) ? SandboxCgroups.open(undefined, undefined, processes) : undefined;
   return typeof cgroups === "string" ? undefined : cgroups;
 }
 
@@ -51,6 +62,7 @@ function serviceAccountOf({ cniConfiguration, kubeconfig, socket }: DaemonOption
 
 function podLifeOf(
   { cniConfiguration, kubeconfig }: DaemonOptions,
+  files: OwnFiles | undefined,
   nodeName: string | undefined,
   serviceAccount: InCluster | undefined,
 ): PodLifeInit | undefined {
@@ -69,6 +81,7 @@ function podLifeOf(
       // The init container of the daemon's pod has installed it.
       needsShim: isPod,
       foreignSteps,
+      files,
     },
     nodeName,
     nodeCredentials,
@@ -77,11 +90,14 @@ function podLifeOf(
 }
 
 async function main(options: DaemonOptions): Promise<void> {
-  dropRights();
+  const home = dirname(realpathSync(process.argv[1] ?? ""));
+  const jail = installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true });
+  const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
+  dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
+  const { server, launches, landlock } = takeConfinement(process.env);
   limitArenas(arenas);
   boundHeapGrowth();
   tierUpSooner();
-  const home = dirname(realpathSync(process.argv[1] ?? ""));
   const { sandboxes, graceMs, otlp } = options;
   const uids = [0, process.getuid?.() ?? 0];
   const log = openLog({
@@ -101,14 +117,11 @@ async function main(options: DaemonOptions): Promise<void> {
   const daemon = new Daemon({
     server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
     delegates: {
-      entry: realpathSync(join(home, "engine", "guest-process.cjs")),
+      entry,
       warm: Math.min(2, sandboxes),
       most: sandboxes,
       isolation: options.isolation,
-      jail: {
-        ...installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true }),
-        cgroups: openCgroups(),
-      },
+      jail: { ...jail, server: launches ? server : undefined, cgroups: openCgroups(server) },
       copies: join(options.stateDir, "components"),
       admitted: join(options.stateDir, "admitted"),
     },
@@ -125,7 +138,7 @@ async function main(options: DaemonOptions): Promise<void> {
     },
     endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
     reconcile: { directories: [options.stateDir], ...options.reconcile },
-    podLife: podLifeOf(options, node.name, serviceAccount),
+    podLife: podLifeOf(options, server && askedFiles(jail.launcher, server), node.name, serviceAccount),
     networkFeed: options.networkFeed,
     networkApi: options.networkApi && { ...options.networkApi, stateDirectory: options.stateDir, uids },
   });
@@ -136,17 +149,33 @@ async function main(options: DaemonOptions): Promise<void> {
     process.exit(1);
   }
   let stopping = false;
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      void daemon.stop(graceMs).then((aborted) => {
-        const text = `aborted ${aborted} calls after --grace-ms ${graceMs}; their next DEL undoes what they began`;
-        if (aborted > 0) log.write("warn", {}, text);
-        process.exit(0);
-      });
+  const stop = (status: number): void => {
+    if (stopping) return;
+    stopping = true;
+    void daemon.stop(graceMs).then((aborted) => {
+      const text = `aborted ${aborted} calls after --grace-ms ${graceMs}; their next DEL undoes what they began`;
+      if (aborted > 0) log.write("warn", {}, text);
+      process.exit(status);
     });
-  }
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0));
+  if (server !== undefined)
+    watchLaunchServer(server, () => {
+      log.write(
+        "error",
+        {},
+        "the launch server was killed, without which no component can run: plexusd ends, and must be started anew",
+      );
+      stop(1);
+    });
+  const confinement = "makes no symbolic link, device or pipe";
+  if (landlock === 0)
+    log.write(
+      "info",
+      {},
+      "the kernel has no Landlock of Linux 5.19: only the container, the unit and the user bound the daemon's files",
+    );
+  else log.write("info", {}, `Landlock: the daemon ${confinement}${landlock >= 6 ? ", and signals no other process" : ""}`);
   if (started.value !== undefined) log.write("info", {}, `serves metrics on ${options.metricsListen?.host}:${started.value}`);
   log.write("info", {}, `listens on ${options.socket}`);
 }

@@ -18,6 +18,8 @@ export interface DaemonOptions {
   readonly otlp: URL | undefined;
   readonly logLevel: DaemonLogLevel;
   readonly stateDir: string;
+  /** Directories that the daemon may change besides those of its other options; empty: all. */
+  readonly writeTo: readonly string[];
   readonly nodeName: string | undefined;
   readonly kubeconfig: string | undefined;
   /** Undefined: the daemon writes no network configuration. */
@@ -77,6 +79,9 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
   --state-dir PATH      state directory (cniDir): reconciled, and in metrics
                         and status before the first call
                         (/var/lib/cni/plexus)
+  --write-to PATH       by Landlock, the daemon changes only what is below this
+                        directory, and its state and sockets; may be repeated
+                        (it changes all that its user may)
   --node-name NAME      this node's name in the Kubernetes API, for watching
                         its pods (NODE_NAME, else the host name)
   --kubeconfig PATH     cluster to watch before the first call (none)
@@ -169,6 +174,7 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       networkApi: networkApiOf(values),
       networkFeed: networkFeedOf(values),
       stateDir: pathOf("state-dir", values["state-dir"], 4095),
+      writeTo: (values["write-to"] ?? []).map((path) => pathOf("write-to", path, 4095)),
       calls: count("calls"),
       queue: count("queue"),
       sandboxes: count("sandboxes"),
@@ -198,6 +204,7 @@ function parse(args: readonly string[]) {
       otlp: { type: "string" },
       "log-level": { type: "string", default: "info" },
       "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
+      "write-to": { type: "string", multiple: true },
       "node-name": { type: "string" },
       kubeconfig: { type: "string" },
       "cni-config-dir": { type: "string" },

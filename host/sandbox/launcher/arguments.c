@@ -1,7 +1,7 @@
 /* The launcher's arguments. All numbers are decimal, but the namespaces and the filter are hexadecimal. */
 #include "launcher.h"
 
-static bool read_number(const char **text, unsigned long long *number) {
+bool read_number(const char **text, unsigned long long *number) {
     const char *at = *text;
     *number = 0;
     for (; *at >= '0' && *at <= '9'; at++) *number = *number * 10 + (unsigned)(*at - '0');
@@ -49,12 +49,16 @@ static bool add_path(struct jail *jail, const char *path, bool executable) {
     return true;
 }
 
-static bool add_limit(struct jail *jail, const char *text) {
-    unsigned long long resource, value;
-    if (jail->limit_count == MAX_LIMITS || !read_pair(text, &resource, &value)) return false;
-    jail->limits[jail->limit_count].resource = (int)resource;
+bool add_limit(struct jail *jail, int resource, unsigned long long value) {
+    if (jail->limit_count == MAX_LIMITS) return false;
+    jail->limits[jail->limit_count].resource = resource;
     jail->limits[jail->limit_count++].value = value;
     return true;
+}
+
+static bool read_limit(struct jail *jail, const char *text) {
+    unsigned long long resource, value;
+    return read_pair(text, &resource, &value) && add_limit(jail, (int)resource, value);
 }
 
 static bool read_uids(struct jail *jail, const char *text) {
@@ -65,13 +69,24 @@ static bool read_uids(struct jail *jail, const char *text) {
     return true;
 }
 
-static bool read_option(struct jail *jail, const char *name, const char *value) {
+static bool read_configuration(struct jail *jail, char *path) {
+    char *slash = strrchr(path, '/');
+    if (path[0] != '/' || slash == path || slash[1] == 0) return false;
+    *slash = 0;
+    jail->configuration = (struct configuration){.directory = path, .name = slash + 1, .type = "plexus"};
+    return true;
+}
+
+static bool read_option(struct jail *jail, const char *name, char *value) {
     if (strcmp(name, "--uids") == 0) return read_uids(jail, value);
     if (strcmp(name, "--namespaces") == 0) return read_hex(value, &jail->namespaces);
     if (strcmp(name, "--read") == 0) return add_path(jail, value, false);
     if (strcmp(name, "--execute") == 0) return add_path(jail, value, true);
-    if (strcmp(name, "--limit") == 0) return add_limit(jail, value);
+    if (strcmp(name, "--limit") == 0) return read_limit(jail, value);
     if (strcmp(name, "--filter") == 0) return read_filter(jail, value);
+    if (strcmp(name, "--configuration") == 0) return read_configuration(jail, value);
+    if (strcmp(name, "--type") == 0) return (jail->configuration.type = value) != NULL;
+    if (strcmp(name, "--write") == 0) return jail->daemon_path_count < DAEMON_PATHS_MAX && (jail->daemon_paths[jail->daemon_path_count++] = value)[0] == '/';
     if (strcmp(name, "--cgroup") == 0) {
         jail->cgroup = value;
         return true;

@@ -35,12 +35,13 @@ export class SandboxCgroups {
   }
 
   /**
-   * Prepares a delegated cgroup: moves the engine to a child of its own, because only a cgroup without processes may give controllers to its
+   * Prepares a delegated cgroup: moves the engine's processes to a child of its own, because only a cgroup without processes may give controllers to its
    * children. Answers the reason if the cgroup is not delegated.
    */
   static open(
     parent: string | undefined = ownCgroup(),
     controllers: readonly string[] = wantedControllers,
+    processes: readonly number[] = [pid],
   ): SandboxCgroups | string {
     if (parent === undefined) return "this process has no cgroup of version 2";
     try {
@@ -49,7 +50,7 @@ export class SandboxCgroups {
       if (lacking.length > 0) return `${parent} has no controller ${lacking.join(", ")}`;
       const own = join(parent, "engine");
       mkdirSync(own, { recursive: true });
-      writeFileSync(join(own, "cgroup.procs"), String(pid));
+      for (const each of processes) writeFileSync(join(own, "cgroup.procs"), String(each));
       if (controllers.length > 0)
         writeFileSync(join(parent, "cgroup.subtree_control"), controllers.map((name) => `+${name}`).join(" "));
       return new SandboxCgroups(parent, controllers);
@@ -90,14 +91,15 @@ export class SandboxCgroups {
 }
 
 /**
- * Whether this process may divide its cgroup: it can write there, and no other process is in it. A cgroup that belongs to a login session or to the
- * whole node has further processes.
+ * Whether this process may divide its cgroup: it can write there, and no other process is in it than those of the engine. A cgroup that belongs to a login
+ * session or to the whole node has further processes.
  */
-export function isDelegated(directory: string | undefined = ownCgroup()): boolean {
+export function isDelegated(directory: string | undefined = ownCgroup(), processes: readonly number[] = [pid]): boolean {
   if (directory === undefined) return false;
   try {
     accessSync(join(directory, "cgroup.subtree_control"), constants.W_OK);
-    return readFileSync(join(directory, "cgroup.procs"), "utf8").trim() === String(pid);
+    const found = readFileSync(join(directory, "cgroup.procs"), "utf8").trim().split("\n").map(Number);
+    return found.includes(pid) && found.every((each) => processes.includes(each));
   } catch {
     return false;
   }

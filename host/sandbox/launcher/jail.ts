@@ -9,6 +9,13 @@ import { type Control, controls } from "./controls.ts";
 import { executablePaths, withoutNested } from "./readable-paths.ts";
 import { systemCallFilter } from "./system-calls.ts";
 
+/** The connection to a launch server (launch-server.ts). */
+export interface LaunchServer {
+  /** Its descriptor in this process. */
+  readonly descriptor: number;
+  readonly pid: number;
+}
+
 /** A jail. */
 export interface Jail {
   /** Absolute path of the launcher. */
@@ -18,14 +25,20 @@ export interface Jail {
   readonly required: readonly Control[];
   /** Makes a cgroup for each process; undefined: no cgroup is delegated to the engine. */
   readonly cgroups?: SandboxCgroups | undefined;
+  /** Starts the processes in this jail; undefined: this process executes the launcher, with its own rights. */
+  readonly server?: LaunchServer | undefined;
 }
 
-/** The resources of a process in the jail. */
-export interface JailedProgram {
+/** A program that a jail is made for. */
+export interface ProgramOfJail {
   /** The program and its arguments. */
   readonly command: readonly [program: string, ...rest: string[]];
   /** A directory that the program may read. */
   readonly readable: string;
+}
+
+/** The resources of a process in the jail. */
+export interface JailedProgram extends ProgramOfJail {
   /** Bytes of memory that the process may have writable. */
   readonly memoryBytes: number;
   /** The process' cgroup, if it has one. */
@@ -35,7 +48,7 @@ export interface JailedProgram {
 /** <sched.h>: CLONE_NEWUSER, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWNS. */
 const namespaces = 0x1000_0000 | 0x2000_0000 | 0x4000_0000 | 0x0800_0000 | 0x0400_0000 | 0x0002_0000;
 
-/** <sys/resource.h>, the same on x86-64 and arm64. */
+/** <sys/resource.h>, the same on x86-64 and arm64. serve.c has DATA, too. */
 const resources = { FSIZE: 1, DATA: 2, CORE: 4, NPROC: 6, NOFILE: 7, MEMLOCK: 8, MSGQUEUE: 12, NICE: 13, RTPRIO: 14 } as const;
 
 /** Descriptors and threads of Node with room to spare: it uses some 20 of each. */
@@ -43,12 +56,23 @@ const maxDescriptors = 64;
 export const maxThreads = 64;
 
 /** The launcher's arguments for a program. */
-export function launcherArguments({ uids }: Jail, { command, readable, memoryBytes, cgroup }: JailedProgram): readonly string[] {
-  const [program] = command;
+export function launcherArguments({ uids }: Jail, program: JailedProgram): readonly string[] {
+  const { command, memoryBytes, cgroup } = program;
   const ownUids = uids === "same" || !canBecome(uids) ? undefined : uids;
+  return [
+    ...jailArguments(ownUids, program),
+    "--limit",
+    `${resources.DATA}:${memoryBytes}`,
+    ...(cgroup === undefined ? [] : ["--cgroup", cgroup]),
+    "--",
+    ...command,
+  ];
+}
+
+/** The launcher's options that are the same for each process of a program. */
+export function jailArguments(uids: UidRange | undefined, { command: [program], readable }: ProgramOfJail): readonly string[] {
   const limits: readonly (readonly [number, number])[] = [
     [resources.FSIZE, 0],
-    [resources.DATA, memoryBytes],
     [resources.CORE, 0],
     [resources.NOFILE, maxDescriptors],
     [resources.MEMLOCK, 0],
@@ -56,7 +80,7 @@ export function launcherArguments({ uids }: Jail, { command, readable, memoryByt
     [resources.NICE, 0],
     [resources.RTPRIO, 0],
     // Counted for all processes of the uid, so it needs a uid of its own.
-    ...(ownUids === undefined ? [] : [[resources.NPROC, maxThreads] as const]),
+    ...(uids === undefined ? [] : [[resources.NPROC, maxThreads] as const]),
   ];
   const executable = executablePaths(program);
   const readOnly = withoutNested([...executable, readable]).filter((path) => !executable.includes(path));
@@ -64,14 +88,11 @@ export function launcherArguments({ uids }: Jail, { command, readable, memoryByt
   return [
     "--namespaces",
     namespaces.toString(16),
-    ...(ownUids === undefined ? [] : ["--uids", `${ownUids.first}:${ownUids.count}`]),
+    ...(uids === undefined ? [] : ["--uids", `${uids.first}:${uids.count}`]),
     ...readOnly.flatMap((path) => ["--read", path]),
     ...executable.flatMap((path) => ["--execute", path]),
     ...limits.flatMap(([resource, value]) => ["--limit", `${resource}:${value}`]),
     ...(filter === undefined ? [] : ["--filter", filter]),
-    ...(cgroup === undefined ? [] : ["--cgroup", cgroup]),
-    "--",
-    ...command,
   ];
 }
 

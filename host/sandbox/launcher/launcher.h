@@ -43,10 +43,31 @@ enum control {
 
 enum { MAX_PATHS = 64, MAX_LIMITS = 16, MAX_FILTER = 1024 };
 
+/* Exit statuses. */
+enum { FAILED = 125, BAD_USAGE = 124 };
+
+/* The daemon's end of the connection to its launch server, also in the programs that the daemon starts to ask it. */
+enum { SERVER_FD = 3 };
+
 struct readable {
     const char *path;
     bool executable;
     int fd; /* O_PATH, in the mount namespace of the sandbox process */
+};
+
+enum { DAEMON_PATHS_MAX = 64, STEPS_MAX = 64, TYPE_MAX = 255 };
+
+/* The daemon's file of the runtime's network configuration. */
+struct configuration {
+    char *directory; /* absolute */
+    char *name;      /* the file's name; NULL: the daemon writes none */
+    const char *type; /* under which the runtime calls Plexus */
+};
+
+/* The types of a configuration's steps. */
+struct steps {
+    char types[STEPS_MAX][TYPE_MAX + 1];
+    size_t count;
 };
 
 /* The jail that the arguments request. */
@@ -63,6 +84,10 @@ struct jail {
     struct sock_filter filter[MAX_FILTER];
     size_t filter_size;
     const char *cgroup; /* a directory, or NULL */
+    struct configuration configuration;              /* only with --serve, like the next */
+    const char *daemon_paths[DAEMON_PATHS_MAX];       /* files and directories that the daemon may change; none: all */
+    size_t daemon_path_count;
+    bool own_uid_only;  /* no process is started that would keep the launcher's user */
     char **command;
 };
 
@@ -74,10 +99,29 @@ struct state {
     unsigned inner_id; /* uid and gid in the process' own user namespace; equals `uid` without one */
 };
 
+/* main.c */
+void report(const struct state *state, const char *failed); /* writes the report to stdout, or what failed */
+int launch(struct jail *jail, int asker);                   /* answers an exit status if it fails; `asker`: see supervise(), or -1 */
+
+/* serve.c: executes the daemon without rights, beside a server that starts its sandbox processes. Answers an exit status if it fails. */
+int serve(char **argv);
+
+/* ask.c: asks that server for a process, and ends as the process ends; or to change the configuration, and ends with the errno. */
+_Noreturn void ask(char **argv);
+
+/* configuration.c: answers 0 or an errno. */
+int change_configuration(const struct configuration *configuration, const char *verb, const char *name);
+
+/* steps.c: answers false for a text that is no list or could be read otherwise. */
+bool read_steps(const char *from, size_t size, struct steps *steps);
+bool has_step(const struct steps *steps, const char *type);
+
 static inline unsigned bit(enum control control) { return 1u << control; }
 
 /* arguments.c: answers false for an argument that is not understood. */
 bool read_arguments(struct jail *jail, char **argv);
+bool read_number(const char **text, unsigned long long *number);
+bool add_limit(struct jail *jail, int resource, unsigned long long value);
 
 /* namespaces.c */
 int fork_into(unsigned long *namespaces); /* as fork(); takes away the namespaces that cannot be had */
@@ -87,6 +131,7 @@ bool join_cgroup(const char *directory, int pid);
 
 /* rights.c */
 bool become(const struct state *state);
+bool keep_capabilities(uint64_t kept); /* a bit for each; those that the process lacks stay lacking */
 bool drop_capabilities(void);
 bool set_limits(const struct jail *jail);
 
@@ -96,12 +141,17 @@ bool make_root(const struct jail *jail);
 
 /* landlock.c */
 bool restrict_files(const struct jail *jail);
+long restrict_daemon(const struct jail *jail); /* answers the ABI of Landlock, or 0 if the kernel refuses */
 
 /* execute.c: moves the command, and leaves the process no other program to execute. Needs no_new_privs. */
 bool restrict_execution(struct jail *jail);
 
-/* supervise.c: ends as the child ends. Kills the child when the engine closes its end of stdin. */
-_Noreturn void supervise(int child, int signals);
+/*
+ * supervise.c: ends as the child ends, after sending the child's status to the connection `asker`, if it is not -1. Kills the child when the engine
+ * closes its end of stdin, or when the asker has ended.
+ */
+_Noreturn void supervise(int child, int signals, int asker);
+_Noreturn void end_as(int status); /* ends as a process with this status of waitpid() has ended */
 
 /* probe.c: tries what an escaped guest would try. */
 _Noreturn void probe(char **arguments);

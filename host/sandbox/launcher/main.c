@@ -10,16 +10,25 @@
      --filter BYTES          a seccomp program, hexadecimal
      --cgroup DIRECTORY      the cgroup that the process joins
 
+     plexus-sandbox --serve [OPTION VALUE]… -- COMMAND [ARGUMENT]… -- DAEMON [ARGUMENT]…     executes the daemon without rights (serve.c)
+     plexus-sandbox --ask BYTES CGROUP [NUMBER]…                                            a sandbox process of that daemon (ask.c)
+     plexus-sandbox --ask file VERB NAME                                                    a change of its configuration (configuration.c)
+
+   With --serve there are further options, for the daemon:
+
+     --configuration PATH    the daemon's file of the runtime's network configuration
+     --type TYPE             the type of Plexus' own step in that file
+     --write PATH            a file or directory that the daemon may change; without one it may change all
+
    The command `probe` is built in (probe.c). A control that cannot be set up is left out, and the engine decides: before the command starts,
    one frame (frames.ts, type LAUNCHED) on stdout names the controls that hold. The command's environment is empty. */
 #include "launcher.h"
 
 #include <linux/seccomp.h>
 
-enum { STDOUT = 1, LAUNCHED = 15, HEADER = 13, FAILED = 125, BAD_USAGE = 124 };
+enum { STDOUT = 1, LAUNCHED = 15, HEADER = 13 };
 
-/* Writes the report, or what failed. */
-static void report(const struct state *state, const char *failed) {
+void report(const struct state *state, const char *failed) {
     uint8_t frame[256];
     char *json = (char *)frame + HEADER;
     int error = errno;
@@ -82,6 +91,11 @@ static _Noreturn void enter_jail(struct jail *jail, unsigned long namespaces, in
         report(&state, "the parent changed its user, but not the process");
         _exit(FAILED);
     }
+    if (jail->own_uid_only && (state.controls & bit(OWN_UID)) == 0) {
+        errno = EPERM;
+        report(&state, "the process would keep the launch server's user");
+        _exit(FAILED);
+    }
     set(&state, LIMITS, set_limits(jail));
     set(&state, NO_NEW_PRIVILEGES, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     set(&state, NO_CAPABILITIES, drop_capabilities());
@@ -114,41 +128,48 @@ static void drop_rights(struct state *state, bool has_user_namespace) {
     close(2);
 }
 
-int main(int argc, char **argv) {
-    static struct jail jail;
+int launch(struct jail *jail, int asker) {
     int start[2];
     struct state state = {0};
     sigset_t ended;
-    if (argc < 1 || !read_arguments(&jail, argv)) {
-        report(&state, "the launcher's arguments are not understood");
-        return BAD_USAGE;
-    }
     sigemptyset(&ended);
     sigaddset(&ended, SIGCHLD);
     if (sigprocmask(SIG_BLOCK, &ended, NULL) != 0 || pipe2(start, O_CLOEXEC) != 0) {
         report(&state, "the launcher has no pipe");
         return FAILED;
     }
-    state.uid = jail.uid_count > 0 ? jail.first_uid + (unsigned)getpid() % jail.uid_count : geteuid();
+    state.uid = jail->uid_count > 0 ? jail->first_uid + (unsigned)getpid() % jail->uid_count : geteuid();
     state.inner_id = state.uid;
-    if (jail.uid_count > 0) state.controls = bit(OWN_UID);
-    unsigned long namespaces = jail.namespaces;
+    if (jail->uid_count > 0) state.controls = bit(OWN_UID);
+    unsigned long namespaces = jail->namespaces;
     state.pid = fork_into(&namespaces);
     if (state.pid == 0) {
         close(start[1]);
-        enter_jail(&jail, namespaces, start[0]);
+        enter_jail(jail, namespaces, start[0]);
     }
     if (state.pid < 0) {
         report(&state, "the launcher cannot fork");
         return FAILED;
     }
     state.controls |= namespace_controls(namespaces);
-    if ((namespaces & CLONE_NEWUSER) != 0) map_ids(&jail, &state);
-    if (join_cgroup(jail.cgroup, state.pid)) state.controls |= bit(CGROUP);
+    if ((namespaces & CLONE_NEWUSER) != 0) map_ids(jail, &state);
+    if (join_cgroup(jail->cgroup, state.pid)) state.controls |= bit(CGROUP);
     int signals = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
     /* First: the sandbox process relies on a parent that may kill it. */
     drop_rights(&state, (namespaces & CLONE_NEWUSER) != 0);
     if (write(start[1], &state, sizeof state) != sizeof state) return FAILED; /* the sandbox process ends, because it reads less */
     close(start[0]);
-    supervise(state.pid, signals);
+    supervise(state.pid, signals, asker);
+}
+
+int main(int argc, char **argv) {
+    static struct jail jail;
+    struct state none = {0};
+    if (argc > 1 && strcmp(argv[1], "--serve") == 0) return serve(argv + 1);
+    if (argc > 3 && strcmp(argv[1], "--ask") == 0) ask(argv + 2);
+    if (argc < 1 || !read_arguments(&jail, argv)) {
+        report(&none, "the launcher's arguments are not understood");
+        return BAD_USAGE;
+    }
+    return launch(&jail, -1);
 }

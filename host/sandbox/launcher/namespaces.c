@@ -1,6 +1,9 @@
 /* The namespaces of the sandbox process, its ids there, and its cgroup. */
 #include "launcher.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 static const struct {
     unsigned long flag;
     enum control control;
@@ -62,7 +65,7 @@ static bool map_one(const char *directory, const char *name, unsigned inside, un
     return write_file(directory, name, text);
 }
 
-/* The ids are mapped from outside: only there are the rights to map another user's ids. */
+/* The ids are mapped from outside: only there are the rights to map another user's ids. Without a map a process can neither change its user nor go on. */
 void map_ids(const struct jail *jail, struct state *state) {
     char directory[32];
     snprintf(directory, sizeof directory, "/proc/%d", state->pid);
@@ -76,13 +79,19 @@ void map_ids(const struct jail *jail, struct state *state) {
     state->uid = geteuid();
     state->inner_id = INNER_NOBODY;
     state->controls &= ~bit(OWN_UID);
+    if (jail->own_uid_only) return;
     map_one(directory, "uid_map", INNER_NOBODY, state->uid);
     write_file(directory, "setgroups", "deny");
     map_one(directory, "gid_map", INNER_NOBODY, (unsigned)syscall(SYS_getegid));
 }
 
 bool join_cgroup(const char *directory, int pid) {
-    char text[16];
-    snprintf(text, sizeof text, "%d", pid);
-    return directory != NULL && write_file(directory, "cgroup.procs", text);
+    char path[512], text[16];
+    struct statfs system;
+    if (directory == NULL || (size_t)snprintf(path, sizeof path, "%s/cgroup.procs", directory) >= sizeof path) return false;
+    int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), size = snprintf(text, sizeof text, "%d", pid);
+    /* The daemon names the directory, and may not make root write into any other file. */
+    bool joined = fd >= 0 && fstatfs(fd, &system) == 0 && system.f_type == CGROUP2_SUPER_MAGIC && write(fd, text, (size_t)size) == size;
+    close(fd); /* -1 where open failed: harmless */
+    return joined;
 }

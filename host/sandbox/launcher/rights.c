@@ -16,15 +16,26 @@ enum { LAST_CAPABILITY = 63 };
 static const unsigned long securebits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
                                         SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
-/* Bounding set and secure bits need CAP_SETPCAP. Without it no_new_privs keeps execve(2) from giving a capability, too. */
-bool drop_capabilities(void) {
-    prctl(PR_SET_SECUREBITS, securebits, 0, 0, 0);
-    for (unsigned long capability = 0; capability <= LAST_CAPABILITY; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+bool keep_capabilities(uint64_t kept) {
+    for (unsigned long capability = 0; capability <= LAST_CAPABILITY; capability++)
+        if ((kept >> capability & 1) == 0) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
     memset(sets, 0, sizeof sets);
+    if (kept != 0 && syscall(SYS_capget, &header, sets) != 0) return false;
+    for (int half = 0; half < _LINUX_CAPABILITY_U32S_3; half++) {
+        sets[half].permitted &= (uint32_t)(kept >> 32 * half);
+        sets[half].effective = sets[half].permitted;
+        sets[half].inheritable = 0;
+    }
     return syscall(SYS_capset, &header, sets) == 0;
+}
+
+/* Bounding set and secure bits need CAP_SETPCAP. Without it no_new_privs keeps execve(2) from giving a capability, too. */
+bool drop_capabilities(void) {
+    prctl(PR_SET_SECUREBITS, securebits, 0, 0, 0);
+    return keep_capabilities(0);
 }
 
 bool set_limits(const struct jail *jail) {

@@ -8,9 +8,8 @@ import { readRegularFile } from "../../store/files/regular-file.ts";
 import { replaceDurably } from "../../store/files/replace-durably.ts";
 import { version } from "../../system/version.ts";
 import type { Limits } from "../limits.ts";
+import { admissionRules } from "./admission-rules.ts";
 
-/** Increase it with a change of the rules of admission within a version. */
-const rules = 1;
 /** Maximum records; the oldest ones are removed. */
 const maxRecords = 256;
 const maxBytes = 1024;
@@ -76,7 +75,7 @@ function digestOf(name: string, bytes: Uint8Array): string {
 
 /** Everything that an admission's result depends on. */
 function recordOf(digest: string, { memoryPages, tableEntries, coreInstances, componentBytes }: Limits): string {
-  return `${JSON.stringify({ plexus: version, rules, digest, memoryPages, tableEntries, coreInstances, componentBytes })}\n`;
+  return `${JSON.stringify({ plexus: version, rules: admissionRules, digest, memoryPages, tableEntries, coreInstances, componentBytes })}\n`;
 }
 
 /** Names of the records, newest first. */

@@ -5,7 +5,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { readUnbuffered } from "../../system/node-internals.ts";
 import { containerMemoryBytes } from "../launcher/container-memory.ts";
 import { type Control, missingText } from "../launcher/controls.ts";
-import { type Jail, launcherArguments, maxThreads } from "../launcher/jail.ts";
+import { type Jail, launcherArguments, maxThreads, type ProgramOfJail } from "../launcher/jail.ts";
+import { askArguments } from "../launcher/launch-server.ts";
 import { readLaunched } from "../launcher/launched.ts";
 import { memoryBounds, type ProcessBytes } from "./memory-bounds.ts";
 import { threadCpuMs } from "./thread-cpu.ts";
@@ -38,6 +39,17 @@ const overheadBytes = 64 * 1024;
 /** Resident memory of Node beside its private memory: pages of its program, which a cgroup counts for the process that reads them first. */
 const sharedBytes = 96 * 1024 * 1024;
 
+/** The program of sandbox processes. The pages of memory and the entries of tables follow as its last arguments. */
+export function guestProgram({ node, entry, readable }: Pick<SandboxProcessInit, "node" | "entry" | "readable">): ProgramOfJail {
+  // A call makes little garbage. Without the bound, V8 lets the young generation of a busy process grow by tens of MiB.
+  const heapFlag = "--max-semi-space-size=2";
+  // OpenSSL skips a configuration that does not exist, and ends Node for one that it may not read.
+  const opensslFlag = "--openssl-config=/nonexistent/openssl.cnf";
+  const warningFlag = "--disable-warning=ExperimentalWarning";
+  const flags = ["--permission", `--allow-fs-read=${readable}`, warningFlag, heapFlag, opensslFlag];
+  return { command: [node, ...flags, entry], readable };
+}
+
 /** One sandbox process. */
 export class SandboxProcess {
   /** Keys of the components that were sent to the process. */
@@ -59,21 +71,21 @@ export class SandboxProcess {
   constructor(init: SandboxProcessInit) {
     const { node, entry, readable, memoryPages, tableEntries, jail } = init;
     const bytes = init.bytes ?? memoryBounds(containerMemoryBytes()).ofProcess(memoryPages);
-    // A call makes little garbage. Without the bound, V8 lets the young generation of a busy process grow by tens of MiB.
-    const heapFlag = "--max-semi-space-size=2";
-    // OpenSSL skips a configuration that does not exist, and ends Node for one that it may not read.
-    const opensslFlag = "--openssl-config=/nonexistent/openssl.cnf";
-    const warningFlag = "--disable-warning=ExperimentalWarning";
-    const flags = ["--permission", `--allow-fs-read=${readable}`, warningFlag, heapFlag, opensslFlag];
-    const command = [node, ...flags, entry, String(memoryPages), String(tableEntries)] as const;
+    const numbers = [memoryPages, tableEntries];
+    const { command: fixed } = guestProgram({ node, entry, readable });
+    const command = [...fixed, ...numbers.map(String)] as const;
     const memoryBytes = bytes.writable;
     const cgroup = jail?.cgroups?.add({ memoryBytes: bytes.resident + sharedBytes, maxTasks: maxThreads });
+    const asked = { memoryBytes, cgroup: cgroup?.directory };
     const [program, args] =
       jail === undefined
         ? [node, command.slice(1)]
-        : [jail.launcher, launcherArguments(jail, { command: [...command], readable, memoryBytes, cgroup: cgroup?.directory })];
+        : jail.server === undefined
+          ? [jail.launcher, launcherArguments(jail, { command, readable, ...asked })]
+          : [jail.launcher, askArguments({ ...asked, numbers })];
+    const server = jail?.server === undefined ? [] : [jail.server.descriptor];
     this.onFrame = jail === undefined ? this.first.resolve : (frame) => this.receivedReport(jail, frame);
-    this.child = spawn(program, args, { cwd: "/", env: {}, stdio: ["pipe", "pipe", "ignore"] });
+    this.child = spawn(program, args, { cwd: "/", env: {}, stdio: ["pipe", "pipe", "ignore", ...server] });
     if (jail === undefined) this.pid = this.child.pid;
     this.ended = new Promise((resolve) => {
       const end = (reason: string) => {

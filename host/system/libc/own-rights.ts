@@ -2,9 +2,6 @@
 
 import { readFileSync } from "node:fs";
 
-/** <linux/capability.h>. */
-export const capabilities = { SETGID: 6, SETUID: 7 } as const;
-
 /** <linux/prctl.h>. */
 const PR_CAPBSET_DROP = 24;
 const PR_SET_NO_NEW_PRIVS = 38;
@@ -26,32 +23,29 @@ function ownRights(): OwnRights {
   return { noNewPrivileges: field("NoNewPrivs") === "1", permitted: BigInt(`0x${field("CapPrm")}`) };
 }
 
+/** Whether this process has a capability, or may get one by executing a program. */
+export function hasRights(): boolean {
+  const { noNewPrivileges, permitted } = ownRights();
+  return !noNewPrivileges || permitted !== 0n;
+}
+
 /**
- * Gives up all capabilities but `kept`, and all new privileges, for the calling thread and the programs that it executes. The other threads keep
+ * Gives up all capabilities, and all new privileges, for the calling thread and the programs that it executes. The other threads keep
  * theirs, so the caller must execute itself anew. Answers false if nothing had to be given up, or if the kernel refused it.
  */
-export function giveUpRights(kept: readonly number[]): boolean {
-  const mask = kept.reduce((sum, capability) => sum | (1n << BigInt(capability)), 0n);
-  const before = ownRights();
-  if (before.noNewPrivileges && (before.permitted & ~mask) === 0n) return false;
+export function giveUpRights(): boolean {
+  if (!hasRights()) return false;
   const { functions } = process.getBuiltinModule("node:ffi").dlopen(null, {
     prctl: { arguments: ["i32", "u64", "u64", "u64", "u64"], return: "i32" },
     capset: { arguments: ["buffer", "buffer"], return: "i32" },
   });
   for (let capability = 0; capability <= lastCapability; capability += 1)
-    if (!kept.includes(capability)) functions.prctl(PR_CAPBSET_DROP, BigInt(capability), 0n, 0n, 0n);
+    functions.prctl(PR_CAPBSET_DROP, BigInt(capability), 0n, 0n, 0n);
   functions.prctl(PR_CAP_AMBIENT, BigInt(PR_CAP_AMBIENT_CLEAR_ALL), 0n, 0n, 0n);
   functions.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n);
   const header = Buffer.alloc(8);
   header.writeUInt32LE(capabilityVersion);
-  const left = before.permitted & mask;
-  // Two structures of effective, permitted, inheritable: the low and the high 32 bits.
-  const sets = Buffer.alloc(24);
-  for (const [index, word] of [left & 0xffff_ffffn, left >> 32n].entries()) {
-    sets.writeUInt32LE(Number(word), index * 12);
-    sets.writeUInt32LE(Number(word), index * 12 + 4);
-  }
-  functions.capset(header, sets);
-  const after = ownRights();
-  return after.noNewPrivileges && (after.permitted & ~mask) === 0n;
+  // Two structures of effective, permitted, inheritable: the low and the high 32 bits. All are empty.
+  functions.capset(header, Buffer.alloc(24));
+  return !hasRights();
 }

@@ -10,7 +10,7 @@ import { ProcessPool } from "../../../host/sandbox/process/pool.ts";
 import { catalogue } from "../../../src/fault/catalogue.ts";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
 import { type Answer, dist, type Installation, installPlexus, missingBuild } from "../../lab/plexus.ts";
-import { childrenOf } from "../../lab/processes.ts";
+import { descendantsOf } from "../../lab/sandbox-processes.ts";
 import { cpuMsOf } from "../../lab/cpu-ms.ts";
 import { deepDescription, nestedInstances } from "../components/grown.ts";
 import { plainRequests, recordingImports } from "../components/requests.ts";
@@ -53,7 +53,7 @@ const maxCpuMs = 5000;
 
 /** The CPU time of a daemon and of its sandbox processes, in ms. */
 function cpuOf({ pid }: TestDaemon): number {
-  const processes = [pid, ...childrenOf(pid), ...childrenOf(pid).flatMap(childrenOf)];
+  const processes = [pid, ...descendantsOf(pid)];
   return processes.reduce((sum, each) => sum + cpuMsOf(each), 0);
 }
 

@@ -14,7 +14,7 @@ import { manifestsIn, type Manifests } from "../../lab/manifests.ts";
 import { openStage, type Stage } from "../../lab/stage.ts";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
 import { httpRequest } from "../../lab/http-request.ts";
-import { childrenOf } from "../../lab/processes.ts";
+import { sandboxProcesses } from "../../lab/sandbox-processes.ts";
 import { readPrometheusText, valueOf } from "../../lab/prometheus-text.ts";
 import { type Answer, dist } from "../../lab/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
@@ -134,9 +134,9 @@ describe.skipIf(missing("load by authors of definitions", privateNamespaces))("a
       return valueOf(readPrometheusText(body), "plexus_sandbox_waiting_calls");
     };
 
-    /** Kills the sandbox processes, each of which is the child of its launcher. */
+    /** Kills the sandbox processes. */
     const killSandboxes = (): void => {
-      for (const pid of childrenOf(daemon.pid).flatMap(childrenOf)) process.kill(pid, "SIGKILL");
+      for (const pid of sandboxProcesses("guest-process.cjs", daemon.pid)) process.kill(pid, "SIGKILL");
     };
 
     test("does not delay the components of another namespace by more than the calls that compute already", async () => {

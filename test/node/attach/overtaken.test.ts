@@ -7,7 +7,8 @@ import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
 import { missingForMixed, mixedInstallation, mixedNetwork } from "../../lab/mixed-network.ts";
-import { childrenOf, signalled } from "../../lab/processes.ts";
+import { signalled } from "../../lab/processes.ts";
+import { sandboxProcesses } from "../../lab/sandbox-processes.ts";
 import { nothing, openStage, type Stage } from "../../lab/stage.ts";
 
 /** Process ids of programs called `name` whose file lies below `directory`. A nested shim is called by a link in a file system of its parent. */
@@ -29,7 +30,7 @@ function running(name: string, directory: string): readonly number[] {
 async function settledSandboxes(daemon: number, least: number): Promise<readonly number[]> {
   const deadline = Date.now() + 120_000;
   for (let before: readonly number[] = []; Date.now() < deadline;) {
-    const now = childrenOf(daemon).flatMap(childrenOf);
+    const now = sandboxProcesses("guest-process.cjs", daemon);
     if (now.length >= least && now.join() === before.join()) return now;
     before = now;
     await setTimeout(1000);

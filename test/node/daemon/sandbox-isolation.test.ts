@@ -1,7 +1,7 @@
 // The levels of isolation in the installed programs: what the daemon needs to be ready, what it gives up, and what is refused.
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Control, controls } from "../../../host/sandbox/launcher/controls.ts";
@@ -11,7 +11,7 @@ import { type DaemonOptions, sandboxUidsHere, startDaemon, type TestDaemon } fro
 import { httpRequest } from "../../lab/http-request.ts";
 import { dist } from "../../lab/plexus.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
-import { childrenOf } from "../../lab/sandbox-processes.ts";
+import { descendantsOf, sandboxProcesses } from "../../lab/sandbox-processes.ts";
 import { missingForMixed, mixedInstallation, mixedNetwork } from "../../lab/mixed-network.ts";
 import { openStage, type Stage } from "../../lab/stage.ts";
 
@@ -30,6 +30,9 @@ function doctor(...args: readonly string[]): { readonly status: number | null; r
   const { status, stdout } = spawnSync(process.execPath, [...command, ...uids, ...args], { encoding: "utf8" });
   return { status, diagnosis: JSON.parse(stdout) };
 }
+
+/** A field of /proc/PID/status of a thread. */
+const fieldOf = (status: string, name: string): string => new RegExp(`^${name}:\\s*(\\S+)$`, "m").exec(status)?.[1] ?? "";
 
 describe.skipIf(missingForMixed("isolation"))("isolation", () => {
   let stage: Stage;
@@ -84,24 +87,63 @@ describe.skipIf(missingForMixed("isolation"))("isolation", () => {
     expect(await add("process", "/nowhere")).toBe("0");
   });
 
-  test("a daemon gives up all capabilities but those to change users, in all its threads, and can gain none", async () => {
+  test("FI-27: a daemon gives up all capabilities, in all its threads, and can gain none", async () => {
     const { pid } = await daemon();
     await expect.poll(async () => (await ask("/readyz")).status).toBe(200);
-    const mask = BigInt((1 << 6) | (1 << 7));
     for (const thread of readdirSync(`/proc/${pid}/task`)) {
       const text = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");
-      const permitted = BigInt(`0x${/^CapPrm:\s*(\w+)$/m.exec(text)?.[1] ?? "f"}`);
-      expect([thread, permitted & ~mask, /^NoNewPrivs:\s*(\d)$/m.exec(text)?.[1]]).toEqual([thread, 0n, "1"]);
+      const found = ["CapPrm", "CapEff", "CapInh", "CapAmb", "CapBnd"].map((name) => BigInt(`0x${fieldOf(text, name)}`));
+      expect([thread, found, fieldOf(text, "NoNewPrivs")]).toEqual([thread, [0n, 0n, 0n, 0n, 0n], "1"]);
     }
     expect(await add("process", "/nowhere")).toBe("0");
   });
 
+  test.skipIf(missing("uids of sandbox processes", ownUids))(
+    "FI-27: only the launch server has the two capabilities that change a process' user; it ends with the daemon",
+    async () => {
+      const { pid, stop } = await daemon({ args: ["--sandboxes", "2"] });
+      await expect.poll(() => sandboxProcesses("guest-process.cjs", pid).length).toBe(2);
+      const privileged = descendantsOf(pid).filter((each) => {
+        const text = readFileSync(`/proc/${each}/status`, "utf8");
+        return BigInt(`0x${fieldOf(text, "CapPrm")}`) !== 0n;
+      });
+      expect(privileged.length).toBe(1);
+      const [server = 0] = privileged;
+      const text = readFileSync(`/proc/${server}/status`, "utf8");
+      expect([fieldOf(text, "Name"), fieldOf(text, "CapPrm"), fieldOf(text, "CapBnd"), fieldOf(text, "NoNewPrivs")]).toEqual([
+        "plexus-launcher",
+        "00000000000000c0",
+        "00000000000000c0",
+        "1",
+      ]);
+      const all = descendantsOf(pid);
+      daemons.splice(0);
+      expect(await stop()).toBe(0);
+      await expect.poll(() => all.filter((each) => existsSync(`/proc/${each}`))).toEqual([]);
+    },
+  );
+
+  test.skipIf(missing("an end of the launch server", ownUids))(
+    "a daemon whose launch server was killed ends, so that its supervisor starts both anew",
+    async () => {
+      const started = await daemon();
+      await expect.poll(async () => (await ask("/readyz")).status).toBe(200);
+      const server = descendantsOf(started.pid).find(
+        (each) => readFileSync(`/proc/${each}/comm`, "utf8") === "plexus-launcher\n",
+      );
+      daemons.splice(0);
+      process.kill(server ?? Number.NaN, "SIGKILL");
+      await started.ended;
+      expect(started.stderr()).toContain("the launch server was killed");
+    },
+  );
+
   test.skipIf(missing("uids of sandbox processes", ownUids))("each sandbox process has a uid of its own", async () => {
     const { pid } = await daemon({ args: ["--sandboxes", "2"] });
-    await expect.poll(() => childrenOf(pid).flatMap(childrenOf).length).toBe(2);
-    const uids = childrenOf(pid)
-      .flatMap(childrenOf)
-      .map((each) => Number(/^Uid:\s*(\d+)/m.exec(readFileSync(`/proc/${each}/status`, "utf8"))?.[1]));
+    await expect.poll(() => sandboxProcesses("guest-process.cjs", pid).length).toBe(2);
+    const uids = sandboxProcesses("guest-process.cjs", pid).map((each) =>
+      Number(/^Uid:\s*(\d+)/m.exec(readFileSync(`/proc/${each}/status`, "utf8"))?.[1]),
+    );
     expect(new Set(uids).size).toBe(2);
     for (const uid of uids) expect(uid).toBeGreaterThanOrEqual(defaultUids.first);
   });

@@ -1,0 +1,125 @@
+/* The daemon's file in the runtime's directory of network configurations, which the launch server changes in the daemon's place. The file's steps are the shim
+   and what the file had before: only other programs, which are root, add a step that the runtime executes without the node's policy.
+
+     write   stdin has the bytes of the file to replace, after their number (4 bytes, little endian; ABSENT: there is no file), then the new bytes
+     remove  another name, too, if plexusd wrote that file or it is a temporary one
+
+   Answers an errno: ESTALE if the file has other bytes, EKEYREJECTED for other steps. */
+#include "launcher.h"
+
+enum { CONTENT_MAX = 1 << 20, PATH_BYTES = 4096 };
+static const uint32_t ABSENT = UINT32_MAX;
+static const char temporary_end[] = ".plexusd-new", mark[] = "\"plexusd\"";
+
+/* Two contents and a number. */
+static char input[2 * CONTENT_MAX + 4], present[CONTENT_MAX + 1];
+
+/* Answers the size, or -1 with errno. */
+static long read_all(int fd, char *into, size_t room) {
+    size_t size = 0;
+    while (size < room) {
+        long got = read(fd, into + size, room - size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) return (long)size;
+        size += (size_t)got;
+    }
+    errno = EFBIG;
+    return -1;
+}
+
+static long read_file(int directory, const char *name) {
+    struct stat status;
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return -1;
+    bool is_regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    errno = EINVAL;
+    long size = is_regular ? read_all(fd, present, sizeof present) : -1;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return size;
+}
+
+static bool may_have_steps(const struct configuration *configuration, const char *content, size_t size, size_t present_size) {
+    static struct steps wanted, earlier;
+    if (!read_steps(content, size, &wanted)) return false;
+    if (!read_steps(present, present_size, &earlier)) earlier.count = 0;
+    for (size_t i = 0; i < wanted.count; i++)
+        if (strcmp(wanted.types[i], configuration->type) != 0 && !has_step(&earlier, wanted.types[i])) return false;
+    return true;
+}
+
+static int write_content(int fd, const char *content, size_t size) {
+    while (size > 0) {
+        long wrote = write(fd, content, size);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) return errno;
+        content += wrote;
+        size -= (size_t)wrote;
+    }
+    return syscall(SYS_fsync, fd) == 0 ? 0 : errno;
+}
+
+/* Replaces the file as a whole, or not at all. */
+static int replace(int directory, const char *name, const char *content, size_t size, bool is_there) {
+    char temporary[512];
+    uint64_t random = 0;
+    syscall(SYS_getrandom, &random, sizeof random, 0);
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%llu%s", name, (unsigned long long)random, temporary_end) >= sizeof temporary) return ENAMETOOLONG;
+    int fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) return errno;
+    int error = write_content(fd, content, size);
+    close(fd);
+    /* Without a file, one that another program has just made stays. */
+    if (error == 0) error = (is_there ? syscall(SYS_renameat, directory, temporary, directory, name) : syscall(SYS_linkat, directory, temporary, directory, name, 0)) == 0 ? 0 : errno;
+    if (error != 0 || !is_there) unlinkat(directory, temporary, 0);
+    return error;
+}
+
+static int write_file(const struct configuration *configuration, int directory, const char *name) {
+    uint32_t expected;
+    if (strcmp(name, configuration->name) != 0) return EPERM;
+    long got = read_all(0, input, sizeof input);
+    if (got < 0) return errno;
+    if ((size_t)got < sizeof expected) return EINVAL;
+    memcpy(&expected, input, sizeof expected);
+    size_t skipped = sizeof expected + (expected == ABSENT ? 0 : expected);
+    if (skipped > (size_t)got) return EINVAL;
+    long size = read_file(directory, name);
+    if (size < 0 && errno != ENOENT) return errno;
+    bool is_there = size >= 0, is_same = is_there == (expected != ABSENT) && (!is_there || ((size_t)size == expected && memcmp(present, input + sizeof expected, expected) == 0));
+    if (!is_same) return ESTALE;
+    const char *content = input + skipped;
+    if (!may_have_steps(configuration, content, (size_t)got - skipped, is_there ? (size_t)size : 0)) return EKEYREJECTED;
+    return replace(directory, name, content, (size_t)got - skipped, is_there);
+}
+
+static bool ends_with(const char *name, const char *end) {
+    size_t size = strlen(name), more = strlen(end);
+    return size > more && strcmp(name + size - more, end) == 0;
+}
+
+/* Whether plexusd wrote the file that was read. */
+static bool has_mark(size_t size) {
+    for (size_t at = 0; at + sizeof mark - 1 <= size; at++)
+        if (memcmp(present + at, mark, sizeof mark - 1) == 0) return true;
+    return false;
+}
+
+static int remove_file(int directory, const char *name) {
+    long size = read_file(directory, name);
+    if (size < 0) return errno;
+    if (!ends_with(name, temporary_end) && !has_mark((size_t)size)) return EPERM;
+    return unlinkat(directory, name, 0) == 0 ? 0 : errno;
+}
+
+int change_configuration(const struct configuration *configuration, const char *verb, const char *name) {
+    if (configuration->name == NULL || *name == 0 || strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return EPERM;
+    int directory = open(configuration->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return errno;
+    int error = strcmp(verb, "write") == 0 ? write_file(configuration, directory, name) : strcmp(verb, "remove") == 0 ? remove_file(directory, name) : EINVAL;
+    if (error == 0 && syscall(SYS_fsync, directory) != 0) error = errno;
+    close(directory);
+    return error;
+}

@@ -1,0 +1,78 @@
+// The launch server (serve.c): the process beside the daemon that starts the daemon's sandbox processes. It alone keeps the capabilities that change a
+// process' user, and it starts one program only, in one jail. A daemon that was taken over can become no other user by it.
+
+import type { UidRange } from "../../../src/configuration/wasm-configuration.ts";
+import { jailArguments, type LaunchServer, type ProgramOfJail } from "./jail.ts";
+
+/** launcher.h: SERVER_FD. */
+const serverDescriptor = 3;
+/** The variables in which serve.c tells the daemon the launch server's pid, its number of uids, and the ABI of Landlock; 0: there is none. */
+const variables = { server: "PLEXUS_LAUNCH_SERVER", uids: "PLEXUS_LAUNCH_UIDS", landlock: "PLEXUS_LANDLOCK" } as const;
+
+/** What the launcher has left to the daemon that it executed. */
+export interface ConfinedDaemon {
+  /** Undefined: there is nothing that the daemon would ask for. */
+  readonly server: LaunchServer | undefined;
+  /** Whether the server starts sandbox processes: it may change users, and `--sandbox-uids same` was not chosen. */
+  readonly launches: boolean;
+  /** The ABI of Landlock that confines this process; 0: none. */
+  readonly landlock: number;
+}
+
+/** Whether the launcher has executed this process. */
+export function isConfined(environment: NodeJS.ProcessEnv): boolean {
+  return environment[variables.server] !== undefined;
+}
+
+/** Takes the launcher's variables out of the environment. */
+export function takeConfinement(environment: NodeJS.ProcessEnv): ConfinedDaemon {
+  const [pid = 0, uids = 0, landlock = 0] = Object.values(variables).map((name) => Number(environment[name] ?? 0));
+  for (const name of Object.values(variables)) delete environment[name];
+  return { server: pid > 0 ? { descriptor: serverDescriptor, pid } : undefined, launches: uids > 0, landlock };
+}
+
+/**
+ * The launcher's arguments with which it executes the program `daemon` without rights, beside a launch server for `program`. The numbers that follow the
+ * program's command are those of each request. Without `uids` there is no launch server.
+ */
+export function serveArguments(
+  uids: UidRange | undefined,
+  program: ProgramOfJail,
+  bounds: DaemonBounds,
+  daemon: readonly string[],
+): readonly string[] {
+  return ["--serve", ...jailArguments(uids, program), ...boundsArguments(bounds), "--", ...program.command, "--", ...daemon];
+}
+
+/** What the daemon leaves to its launch server, and what it may change itself, beside the options of the jail. */
+export interface DaemonBounds {
+  /** The file that the launch server changes in the daemon's place (configuration.c); undefined: the daemon writes none. */
+  readonly configuration: { readonly path: string; readonly type: string } | undefined;
+  /** Files and directories that the daemon may change, by Landlock; empty: all. */
+  readonly writable: readonly string[];
+}
+
+/** The launcher's options for a daemon. */
+export function boundsArguments({ configuration, writable }: DaemonBounds): readonly string[] {
+  const file = configuration === undefined ? [] : ["--configuration", configuration.path, "--type", configuration.type];
+  return [...file, ...writable.flatMap((path) => ["--write", path])];
+}
+
+/** The launcher's arguments with which it asks the launch server for a change of the configuration, and ends with the errno. */
+export function askFileArguments(verb: "write" | "remove", name: string): readonly string[] {
+  return ["--ask", "file", verb, name];
+}
+
+/** A process that the launch server is asked for. */
+export interface AskedProcess {
+  readonly memoryBytes: number;
+  /** The process' cgroup, if it has one. */
+  readonly cgroup: string | undefined;
+  /** The last arguments of its command. */
+  readonly numbers: readonly number[];
+}
+
+/** The launcher's arguments with which it asks the launch server at descriptor 3, and ends as the sandbox process ends. */
+export function askArguments({ memoryBytes, cgroup, numbers }: AskedProcess): readonly string[] {
+  return ["--ask", String(memoryBytes), cgroup ?? "", ...numbers.map(String)];
+}

@@ -1,0 +1,183 @@
+// A daemon that was taken over, beside its launch server, which may change users. The attacker has the connection and the launcher's program.
+
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildLauncher } from "../../../host/sandbox/launcher/build.ts";
+import { LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
+import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
+import { compiledPlugin } from "../../lab/compiled.ts";
+import { dist } from "../../lab/plexus.ts";
+import { missing, type Requirement } from "../../lab/requires.ts";
+
+const uids = { first: 2_000_000_000, count: 65_536 };
+const changesUsers: Requirement = () => (canBecome(uids) ? undefined : "this user may not change users");
+
+/** Whether the kernel has this ABI of Landlock: the launcher tells its daemon. */
+const landlock =
+  (abi: number): Requirement =>
+  () => {
+    const built = join(dist, "bin", "plexus-sandbox");
+    const args = ["--serve", "--", "/bin/true", "--", "/bin/sh", "-c", "echo $PLEXUS_LANDLOCK"];
+    const found = Number(spawnSync(built, args, { encoding: "utf8" }).stdout);
+    return found >= abi ? undefined : `needs ABI ${abi} of Landlock, here: ${found}`;
+  };
+
+const launcherSources = fileURLToPath(new URL("../../../host/sandbox/launcher/", import.meta.url));
+
+let directory = "";
+let launcher = "";
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "plexus-launch-server-"));
+  ({ path: launcher } = await buildLauncher({ outDir: directory }));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What a process of the launch server prints: its user, its capabilities, and its further arguments. */
+const guest = [
+  "/bin/sh",
+  "-c",
+  'echo uid=$(id -u) gid=$(id -g) groups=$(id -G) $(grep CapPrm /proc/self/status) args="$*"',
+  "sh",
+];
+
+/** Executes a shell's script as the daemon: without rights, beside a launch server. */
+function asDaemon(script: string, through: readonly string[] = [], options: readonly string[] = []): string {
+  const serve = [launcher, "--serve", "--uids", `${uids.first}:${uids.count}`, "--limit", "4:0", ...options, "--", ...guest];
+  const [program = "", ...args] = [...through, ...serve, "--", "/bin/sh", "-c", script];
+  const { stdout, stderr } = spawnSync(program, args, { encoding: "latin1", timeout: 120_000 });
+  return `${stdout}${stderr}`;
+}
+
+/** The shell's command that asks for a process. */
+const ask = (...args: readonly string[]): string => `'${launcher}' --ask ${args.map((each) => `'${each}'`).join(" ")}`;
+const gibibyte = String(1024 ** 3);
+
+describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-27: a daemon that was taken over", () => {
+  test("has no capability, and can neither change its user nor read or trace the launch server", () => {
+    const found = asDaemon(`
+      grep -E '^(CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs)' /proc/self/status
+      setpriv --reuid 1000 --clear-groups true && echo became another user
+      cat /proc/$PLEXUS_LAUNCH_SERVER/environ > /dev/null && echo read its environment
+      head -c 1 /proc/$PLEXUS_LAUNCH_SERVER/mem > /dev/null && echo read its memory
+      readlink /proc/$PLEXUS_LAUNCH_SERVER/fd/3 > /dev/null && echo read its descriptors
+    `);
+    for (const name of ["CapPrm", "CapEff", "CapBnd", "CapAmb"]) expect(found).toContain(`${name}:\t0000000000000000`);
+    expect(found).toMatch(/NoNewPrivs:\t1/);
+    expect(found).not.toMatch(/became|read its/);
+  });
+
+  test.skipIf(missing("Landlock for a daemon", landlock(2)))(
+    "puts no link, device or pipe where root's programs write: host-local would write through a link",
+    () => {
+      const place = join(directory, "leases");
+      mkdirSync(place);
+      const found = asDaemon(`
+        cd '${place}'
+        ln -s '${join(directory, "victim")}' last_reserved_ip.0 && echo made a link
+        mkfifo pipe && echo made a pipe
+        python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' ; mknod device c 1 3 && echo made a device
+        echo 10.1.0.1 > last_reserved_ip.0 && mkdir -p other && mv last_reserved_ip.0 other/ && rm -r other && echo has its own files
+      `);
+      expect(found).toContain("has its own files");
+      expect(found).not.toMatch(/made a/u);
+      expect(readdirSync(place).filter((name) => name !== "socket")).toEqual([]);
+    },
+  );
+
+  test.skipIf(missing("signals of a daemon", landlock(6)))(
+    "signals no process that it has not started, as uid 0 does otherwise",
+    () => {
+      const victim = spawn("sleep", ["1000"]);
+      try {
+        const found = asDaemon(`
+        kill -9 ${victim.pid} && echo signalled another process
+        kill -9 $PLEXUS_LAUNCH_SERVER && echo signalled the launch server
+        sleep 1000 & kill -9 $! && echo signalled its child
+      `);
+        expect(found).toContain("signalled its child");
+        expect(found).not.toMatch(/signalled (?:another|the launch)/u);
+        expect(existsSync(`/proc/${victim.pid}`)).toBe(true);
+      } finally {
+        victim.kill("SIGKILL");
+      }
+    },
+  );
+
+  test("gets the one program of the server, with another user and no capability, whatever it asks", () => {
+    const found = asDaemon(`${ask(gibibyte, "", "256", "10000")} | tr -d '\\0'`);
+    expect(found).toMatch(/uid=20000\d{5} gid=20000\d{5} groups=20000\d{5} CapPrm: 0000000000000000 args=256 10000/);
+    const refused: readonly (readonly string[])[] = [
+      [gibibyte, "", "--uids", "0:1"],
+      [gibibyte, "", "/bin/sh"],
+      [gibibyte, "", "1", "-1"],
+      [gibibyte, "", "1", ""],
+      [gibibyte, "", ...Array.from({ length: 100 }, () => "1")],
+      ["--uids", "", "1"],
+      ["", "", "1"],
+    ];
+    for (const args of refused) {
+      const answer = asDaemon(`${ask(...args)} | tr -d '\\0'`);
+      expect([args, answer]).toEqual([args, expect.stringContaining("the request is not understood")]);
+      expect(answer).not.toContain("uid=");
+    }
+  });
+
+  test("makes the server write into no file but a cgroup's", () => {
+    const victim = join(directory, "victim");
+    const place = join(directory, "place");
+    writeFileSync(victim, "kept");
+    spawnSync("mkdir", [place]);
+    writeFileSync(join(place, "cgroup.procs"), "kept");
+    expect(asDaemon(`${ask(gibibyte, place, "1")} | tr -d '\\0'`)).toContain("args=1");
+    expect(readFileSync(join(place, "cgroup.procs"), "utf8")).toBe("kept");
+    rmSync(join(place, "cgroup.procs"));
+    symlinkSync(victim, join(place, "cgroup.procs"));
+    expect(asDaemon(`${ask(gibibyte, place, "1")} | tr -d '\\0'`)).toContain("args=1");
+    expect(readFileSync(victim, "utf8")).toBe("kept");
+  });
+
+  test("neither ends nor confuses the server by malformed requests, also under sanitizers", () => {
+    const sanitized = join(directory, "sanitized");
+    const flags = [...LANGUAGE_FLAGS, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", '-DPLEXUS_VERSION="0.0.0"'];
+    const sources = readdirSync(launcherSources).filter((name) => name.endsWith(".c"));
+    const built = spawnSync("cc", [...flags, "-o", sanitized, ...sources.map((name) => join(launcherSources, name))]);
+    // A compiler without sanitizers: the plain program then shows less.
+    const plain = launcher;
+    if (built.status === 0) launcher = sanitized;
+    // The sanitizers map terabytes, which the limit of the request would forbid.
+    const most = String(2 ** 62);
+    const found = asDaemon(`'${compiledPlugin("pester")}' '${plain}' --ask ${most} '' 7 | tr -d '\\0'`);
+    launcher = plain;
+    expect(found).toMatch(/uid=20000\d{5} .* args=7/);
+    expect(asDaemon(`'${compiledPlugin("pester")}' ${ask(gibibyte, "", "7")} | tr -d '\\0'`)).toMatch(/uid=20000\d{5} .* args=7/);
+  });
+
+  test.each([
+    ["", []],
+    [" in a user namespace", ["--namespaces", "10000000"]],
+  ])("gets no process with the server's user where the user cannot be changed%s", (_, options) => {
+    const powerless = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"];
+    const found = asDaemon(`${ask(gibibyte, "", "1")} | tr -d '\\0'`, powerless, options);
+    expect(found).toContain("the process would keep the launch server's user");
+    expect(found).not.toContain("uid=");
+  });
+});
+
+test.each([
+  [["--serve", "--", "/bin/true"]],
+  [["--serve", "--uids", "0:5", "--", "/bin/true", "--", "/bin/true"]],
+  [["--serve", "--uids", "5:5", "--", "/bin/true"]],
+  [["--serve", "--uids", "5:5", "--", "/bin/true", "--"]],
+])("a launch server without good uids, program or daemon does not start: %j", (args) => {
+  const { status, stderr } = spawnSync(launcher, args, { encoding: "utf8" });
+  expect([status, stderr]).toEqual([125, "plexusd: the launch server's arguments: Invalid argument\n"]);
+});
+
+test("a process that is asked for without a launch server is reported as such", () => {
+  const { status, stdout } = spawnSync(launcher, ["--ask", gibibyte, "", "1"], { encoding: "latin1" });
+  expect([status, stdout]).toEqual([125, expect.stringContaining("launch server cannot be asked")]);
+});

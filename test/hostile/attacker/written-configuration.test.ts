@@ -1,0 +1,169 @@
+// A daemon that was taken over and that writes the runtime's network configuration: it has its launch server for that, and a domain of Landlock.
+
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { buildLauncher } from "../../../host/sandbox/launcher/build.ts";
+import { EINVAL, EKEYREJECTED, ELOOP, EPERM, ESTALE } from "../../../host/system/errno.ts";
+import { dist } from "../../lab/plexus.ts";
+import { missing, type Requirement } from "../../lab/requires.ts";
+
+const landlock: Requirement = () => {
+  const args = ["--serve", "--", "/bin/false", "--", "/bin/sh", "-c", "echo $PLEXUS_LANDLOCK"];
+  const found = Number(spawnSync(join(dist, "bin", "plexus-sandbox"), args, { encoding: "utf8" }).stdout);
+  return found >= 2 ? undefined : "needs ABI 2 of Landlock, of Linux 5.19";
+};
+
+let place = "";
+let launcher = "";
+let netD = "";
+beforeAll(async () => {
+  place = mkdtempSync(join(tmpdir(), "plexus-written-"));
+  ({ path: launcher } = await buildLauncher({ outDir: place }));
+});
+afterAll(() => rmSync(place, { recursive: true, force: true }));
+beforeEach(() => {
+  netD = join(place, "net.d");
+  rmSync(netD, { recursive: true, force: true });
+  mkdirSync(netD);
+});
+
+const name = "00-plexus.conflist";
+const path = (): string => join(netD, name);
+const list = (...types: readonly string[]): string =>
+  JSON.stringify({ cniVersion: "1.1.0", name: "plexus", plugins: types.map((type) => ({ type })), writtenBy: "plexusd" });
+
+/** Executes a shell's script as the daemon, whose launch server writes `netD/00-plexus.conflist`. */
+function asDaemon(script: string, ...options: readonly string[]) {
+  const serve = ["--serve", "--configuration", path(), "--type", "plexus", ...options, "--", "/bin/false"];
+  return spawnSync(launcher, [...serve, "--", "/bin/sh", "-c", script], { encoding: "utf8", timeout: 120_000 });
+}
+
+/** Asks the launch server; answers the errno. `before`: the content that the daemon has seen; undefined: no file. */
+function write(content: string, before?: string, file = name): number | null {
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(before === undefined ? 0xffff_ffff : Buffer.byteLength(before));
+  writeFileSync(join(place, "request"), Buffer.concat([size, Buffer.from(before ?? ""), Buffer.from(content)]));
+  return asDaemon(`'${launcher}' --ask file write '${file}' < '${join(place, "request")}'`).status;
+}
+const remove = (file: string): number | null => asDaemon(`'${launcher}' --ask file remove '${file}' < /dev/null`).status;
+
+describe("FI-27: a daemon that was taken over", () => {
+  test("writes its own file, whole, for root alone", () => {
+    expect(write(list("plexus"))).toBe(0);
+    expect([readFileSync(path(), "utf8"), statSync(path()).mode & 0o777]).toEqual([list("plexus"), 0o600]);
+    const next = `${list("plexus")}\n`;
+    expect(write(next, list("plexus"))).toBe(0);
+    expect(readFileSync(path(), "utf8")).toBe(next);
+    expect(remove(name)).toBe(0);
+    expect(existsSync(path())).toBe(false);
+  });
+
+  const own = '{"type":"plexus"}';
+  const bad = '{"type":"bridge"}';
+  const forms: readonly (readonly [string, string])[] = [
+    ["another program's step", list("plexus", "bridge")],
+    ["another program's step first", list("bridge", "plexus")],
+    ["only another program's step", list("bridge")],
+    ["a second list", `{"plugins":[${own}],"plugins":[${bad}]}`],
+    ["a second list in another case", `{"plugins":[${own}],"Plugins":[${bad}]}`],
+    ["a key with an escape", `{"plugins":[${own}],"plugin\\u0073":[${bad}]}`],
+    ["a key with a letter that Go takes for an s", `{"plugins":[${own}],"plugin\u017f":[${bad}]}`],
+    ["a second type", '{"plugins":[{"type":"plexus","type":"bridge"}]}'],
+    ["a second type in another case", '{"plugins":[{"type":"plexus","Type":"bridge"}]}'],
+    ["a type's key with an escape", '{"plugins":[{"type":"plexus","t\\u0079pe":"bridge"}]}'],
+    ["a type with an escape", '{"plugins":[{"type":"plexu\\u0073"}]}'],
+    ["a step without a type", '{"plugins":[{"type":"plexus"},{}]}'],
+    ["a type that is no text", '{"plugins":[{"type":["plexus"]}]}'],
+    ["no steps", '{"plugins":[]}'],
+    ["no list", `${own}`],
+    ["text after the list", `{"plugins":[${own}]}{"plugins":[${bad}]}`],
+    ["a text that is cut off", '{"plugins":[{"type":"plexus"}'],
+    ["very deep arrays", `{"a":${"[".repeat(100_000)}`],
+    ["nothing", ""],
+  ];
+  test.each(forms)("can't write %s, which the runtime would execute past the node's policy", (_, text) => {
+    expect(write(text)).toBe(EKEYREJECTED);
+    expect(existsSync(path())).toBe(false);
+    writeFileSync(path(), list("plexus"));
+    expect(write(text, list("plexus"))).toBe(EKEYREJECTED);
+    expect(readFileSync(path(), "utf8")).toBe(list("plexus"));
+  });
+
+  test("keeps a step that root has put into its file, and can't put it there again after it was removed", () => {
+    const edited = list("plexus", "istio-cni");
+    writeFileSync(path(), edited);
+    expect(write(`${edited} `, edited)).toBe(0);
+    expect(write(list("plexus"), `${edited} `)).toBe(0);
+    expect(write(edited, list("plexus"))).toBe(EKEYREJECTED);
+  });
+
+  test("replaces nothing that it has not seen", () => {
+    expect(write(list("plexus"), list("plexus"))).toBe(ESTALE);
+    writeFileSync(path(), list("plexus", "istio-cni"));
+    expect(write(list("plexus"), list("plexus"))).toBe(ESTALE);
+    expect(write(list("plexus"))).toBe(ESTALE);
+    expect(readFileSync(path(), "utf8")).toBe(list("plexus", "istio-cni"));
+  });
+
+  test("changes and removes no other program's file, and follows no link", () => {
+    const other = join(netD, "10-calico.conflist");
+    writeFileSync(other, list("calico").replace("plexusd", "calico"));
+    const before = readFileSync(other, "utf8");
+    for (const file of ["10-calico.conflist", "../request", "net.d/x", ".", "..", ""])
+      expect([file, write(list("plexus"), before, file), remove(file)]).toEqual([file, EPERM, EPERM]);
+    symlinkSync(other, path());
+    expect([write(list("plexus"), before), remove(name)]).toEqual([ELOOP, ELOOP]);
+    expect(readFileSync(other, "utf8")).toBe(before);
+  });
+
+  test("removes files of plexusd under other names, and what a killed server has left", () => {
+    writeFileSync(join(netD, "05-plexus.conflist"), list("plexus"));
+    writeFileSync(join(netD, `${name}.1.plexusd-new`), "");
+    expect([remove("05-plexus.conflist"), remove(`${name}.1.plexusd-new`)]).toEqual([0, 0]);
+  });
+
+  test("gets no process from a server that has no uids", () => {
+    expect(asDaemon(`'${launcher}' --ask 1000000000 '' 1 | tr -d '\\0'`).stdout).toContain("the request is not understood");
+    expect(asDaemon(`'${launcher}' --ask file chmod '${name}' < /dev/null`).status).toBe(EINVAL);
+  });
+
+  test.skipIf(missing("directories of a daemon", landlock))(
+    "changes nothing outside of its directories, though it is uid 0",
+    () => {
+      const state = join(place, "state");
+      mkdirSync(state, { recursive: true });
+      writeFileSync(join(netD, "10-calico.conflist"), "kept");
+      chmodSync(join(netD, "10-calico.conflist"), 0o666);
+      const { stdout } = asDaemon(
+        `cd '${netD}'
+      (echo x > 10-calico.conflist) && echo wrote
+      (echo x > 11-evil.conflist) && echo made
+      rm 10-calico.conflist && echo removed
+      mv 10-calico.conflist 12.conflist && echo renamed
+      mkdir plexus && echo made a directory
+      ln 10-calico.conflist '${state}/link' && echo linked
+      (echo x > /dev/null) && mkdir '${state}/journal' && echo x > '${state}/journal/entry' && mv '${state}/journal/entry' '${state}/other' && echo has its state`,
+        "--write",
+        state,
+        "--write",
+        "/dev/null",
+      );
+      expect(stdout).toBe("has its state\n");
+      expect(readFileSync(join(netD, "10-calico.conflist"), "utf8")).toBe("kept");
+      expect(write(list("plexus"))).toBe(0);
+    },
+  );
+});
