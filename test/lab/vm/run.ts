@@ -20,7 +20,7 @@ const modules = `
 
 if (process.argv[2] === "--arm64") {
   await getArm64();
-  const vitest = ["node_modules/.bin/vitest", "run", "--project", "all", "test/ship/arm64.test.ts"];
+  const vitest = ["node_modules/.bin/vitest", "run", "--project", "places", "test/ship/arm64.test.ts"];
   const ended = spawnSync("node_modules/node/bin/node", vitest, {
     stdio: "inherit",
     env: { ...process.env, PLEXUS_TEST_ARM64: "1" },
@@ -34,9 +34,10 @@ if (typeof kernel === "string") {
   process.exit(3);
 }
 const quoted = process.argv.slice(2).map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
-// Tests in test/cluster have a project of their own. Their servers and waits have limits of time that emulation on a busy machine would exceed.
-const isCluster = process.argv.slice(2).some((word) => word.startsWith("test/cluster/"));
-const project = isCluster ? "cluster" : "all";
+// Tests in test/cluster and test/peers have projects of their own. Their servers and waits have limits of time that emulation on a busy machine would exceed.
+const isIn = (folder: string): boolean => process.argv.slice(2).some((word) => word.startsWith(folder));
+const isCluster = isIn("test/cluster/");
+const project = isCluster ? "cluster" : isIn("test/peers/") ? "toolchains" : "places";
 const slow = "--testTimeout=900000 --hookTimeout=900000";
 const command = [
   'export PATH="$PWD/node_modules/.bin:$PATH" CI=true',
