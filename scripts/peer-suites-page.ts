@@ -12,32 +12,38 @@ export const peerSuitesPagePath = "docs/reference/peer-suites.md";
 
 const counted = z.array(z.strictObject({ reason: z.string(), count: z.number() })).readonly();
 
-const peerSuites = z.strictObject({
-  /** In the order of the table. */
-  suites: z.array(
-    z.strictObject({
-      suite: z.string(),
-      /** The Go module's path and release. */
-      module: z.string(),
-      release: z.string(),
-      /** The day of the run, and the kernel's version. */
-      day: z.string(),
-      kernel: z.string(),
-      specifications: z.number(),
-      carried: z.number(),
-      passed: z.number(),
-      onPurpose: counted,
-      notHere: counted,
-    }),
-  ),
+const peerOutcome = z.strictObject({
+  suite: z.string(),
+  /** The Go module's path and release. */
+  module: z.string(),
+  release: z.string(),
+  /** The day of the run, and the kernel's version. */
+  day: z.string(),
+  kernel: z.string(),
+  specifications: z.number(),
+  carried: z.number(),
+  passed: z.number(),
+  onPurpose: counted,
+  notHere: counted,
 });
 
-/** The content of the committed file. */
-export type PeerSuites = z.infer<typeof peerSuites>;
+/** The outcomes of one suite. */
+export type PeerOutcome = z.infer<typeof peerOutcome>;
+
+/** The content of the committed file, in the order of the table. */
+export interface PeerSuites {
+  readonly suites: readonly PeerOutcome[];
+}
 
 /** Reads the committed outcomes. */
 export function readPeerSuites(text: string): PeerSuites {
-  return peerSuites.parse(JSON.parse(text));
+  return z.strictObject({ suites: z.array(peerOutcome) }).parse(JSON.parse(text));
+}
+
+/** Replaces a suite's outcomes, or appends those of a new suite. */
+export function withOutcome({ suites }: PeerSuites, outcome: PeerOutcome): PeerSuites {
+  const isKnown = suites.some(({ suite }) => suite === outcome.suite);
+  return { suites: isKnown ? suites.map((each) => (each.suite === outcome.suite ? outcome : each)) : [...suites, outcome] };
 }
 
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |`;
