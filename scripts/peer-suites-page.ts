@@ -12,7 +12,8 @@ export const peerSuitesPagePath = "docs/reference/peer-suites.md";
 
 const counted = z.array(z.strictObject({ reason: z.string(), count: z.number() })).readonly();
 
-const peerOutcome = z.strictObject({
+/** Reads one suite's outcomes. */
+export const peerOutcome = z.strictObject({
   suite: z.string(),
   /** The Go module's path and release. */
   module: z.string(),

@@ -46,6 +46,13 @@ const twiddle = JSON.stringify({
   sysctl: { "net.ipv4.conf.eth0.arp_filter": "1" },
 });
 
+/** An annotation that selects these networks. */
+const select = (...elements: readonly object[]): Readonly<Record<string, string>> => ({ [selection]: JSON.stringify(elements) });
+
+/** The default routes of `ip -4 route`, as `GATEWAY LINK`. */
+const gateways = (routes: string): readonly string[] =>
+  [...routes.matchAll(/^default via (\S+) dev (\S+)/gm)].map(([, gateway, link]) => `${gateway} ${link}`);
+
 describe.skipIf(skip)("Multus' scenarios with Plexus in its place", () => {
   let cluster: Cluster;
   beforeAll(async () => {
@@ -71,9 +78,6 @@ describe.skipIf(skip)("Multus' scenarios with Plexus in its place", () => {
   const inPod = (pod: string, ...command: readonly string[]): Promise<string> => cluster.succeed("exec", pod, "--", ...command);
   const remove = (...pods: readonly string[]): Promise<string> =>
     cluster.succeed("delete", "--timeout=300s", ...pods.map((name) => `pod/${name}`));
-  const select = (...elements: readonly object[]): Readonly<Record<string, string>> => ({
-    [selection]: JSON.stringify(elements),
-  });
 
   test("FI-27 test-simple-pod.sh: a pod without an annotation becomes ready", async () => {
     await cluster.apply(toolsPod("simple"));
@@ -128,18 +132,15 @@ describe.skipIf(skip)("Multus' scenarios with Plexus in its place", () => {
       }),
     );
     await ready("default-route-worker1", "default-route-worker2");
-    const gateways = async (pod: string): Promise<readonly string[]> =>
-      [...(await inPod(pod, "ip", "-4", "route")).matchAll(/^default via (\S+) dev (\S+)/gm)].map(
-        ([, gateway, link]) => `${gateway} ${link}`,
-      );
-    expect(await gateways("default-route-worker1")).toEqual(["10.1.1.254 net1"]);
-    expect(await gateways("default-route-worker2")).toEqual(["10.244.1.1 eth0"]);
+    expect(gateways(await inPod("default-route-worker1", "ip", "-4", "route"))).toEqual(["10.1.1.254 net1"]);
+    expect(gateways(await inPod("default-route-worker2", "ip", "-4", "route"))).toEqual(["10.244.1.1 eth0"]);
     await remove("default-route-worker1", "default-route-worker2");
   });
 
   test("FI-27 test-connection-limit.sh: six pods of a Deployment become ready at once", async () => {
     await cluster.apply(toolsDeployment("many", 6));
     await cluster.succeed("rollout", "status", "deployment/many", "--timeout=300s");
+    expect(await cluster.succeed("get", "deployment/many", "-o", "jsonpath={.status.readyReplicas}")).toBe("6");
     await cluster.succeed("delete", "deployment/many", "--cascade=foreground", "--timeout=300s");
   });
 

@@ -1,41 +1,36 @@
-// What a test of a peer's suite holds, and the record of `npm run test:peers -- --record`.
+// The outcomes of a peer's suite beside the committed ones, and the record of `npm run test:peers -- --record`.
 
-import { readFileSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
-import { join } from "node:path";
 
-import { expect } from "vitest";
-
-import { type PeerOutcome, peerSuitesPath, readPeerSuites, withOutcome } from "../../scripts/peer-suites-page.ts";
-import { root } from "../lab/compiled.ts";
+import type { PeerOutcome } from "../../scripts/peer-suites-page.ts";
 import type { GoModule } from "../lab/peers/go-modules.ts";
 import { suiteOutcome } from "../lab/peers/known-differences.ts";
+import { printOutcome, recordOutcome, recordedOutcomes } from "../lab/peers/record.ts";
 import type { Specification } from "../lab/peers/specifications.ts";
 
-const file = join(root, peerSuitesPath);
+/** What a test compares. */
+export interface Judged {
+  /** Titles and messages of the specifications that fail without a known reason. */
+  readonly failed: readonly string[];
+  readonly found: PeerOutcome;
+  /** The committed outcomes: a difference on purpose that has become a pass differs from them. */
+  readonly expected: PeerOutcome | undefined;
+}
 
 /**
- * Holds that a suite's specifications have the committed outcomes: no unknown failure, and no difference on purpose that has become a pass. A kernel that
- * can run other specifications has other numbers, so only the unknown failures count there. With `--record` the outcomes are written instead.
+ * Judges a suite's specifications. With `--record` the outcomes become the expected ones. A kernel that can run other specifications has other numbers,
+ * which are printed.
  */
-export function holdOutcome(suite: string, module: GoModule, specifications: readonly Specification[]): void {
+export function judged(suite: string, module: GoModule, specifications: readonly Specification[]): Judged {
   const { failed, ...counts } = suiteOutcome(suite, specifications);
-  expect(failed).toEqual([]);
-  const outcome: PeerOutcome = {
-    suite,
-    module: module.path,
-    release: module.release,
-    day: new Date().toISOString().slice(0, 10),
-    kernel: release().replace(/^(\d+\.\d+).*$/, "$1"),
-    ...counts,
-  };
-  const committed = readPeerSuites(readFileSync(file, "utf8"));
-  if (process.env["PLEXUS_PEERS_RECORD"] === "1") {
-    writeFileSync(file, `${JSON.stringify(withOutcome(committed, outcome), undefined, 2)}\n`);
-    return;
+  const today = { day: new Date().toISOString().slice(0, 10), kernel: release().replace(/^(\d+\.\d+).*$/, "$1") };
+  const outcome: PeerOutcome = { suite, module: module.path, release: module.release, ...today, ...counts };
+  if (process.env["PLEXUS_PEERS_RECORD"] === "1" && failed.length === 0) recordOutcome(outcome);
+  const committed = recordedOutcomes().suites.find((each) => each.suite === suite);
+  if (committed !== undefined && JSON.stringify(committed.notHere) !== JSON.stringify(outcome.notHere)) {
+    printOutcome(outcome);
+    return { failed, found: outcome, expected: outcome };
   }
-  const expected = committed.suites.find((each) => each.suite === suite);
-  if (JSON.stringify(expected?.notHere) === JSON.stringify(outcome.notHere)) expect({ ...expected, ...counts }).toEqual(expected);
-  // `npm run vm -- --record` reads the line, because the machine's files are lost with it.
-  else process.stdout.write(`plexus: outcome ${JSON.stringify(outcome)}\n`);
+  const { day = "", kernel = "" } = committed ?? {};
+  return { failed, found: { ...outcome, day, kernel }, expected: committed };
 }

@@ -2,13 +2,13 @@
 
 import { tmpdir } from "node:os";
 
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { peersBuilt, referencePluginsModule } from "../lab/peers/go-modules.ts";
 import { referenceSuites, runReferenceSuite } from "../lab/peers/reference-suites.ts";
 import { missing, privateNamespaces, referencePlugins } from "../lab/requires.ts";
-import { holdOutcome } from "./outcomes.ts";
+import { judged } from "./outcomes.ts";
 
 const skip = missing(
   "the reference plugins' own specifications",
@@ -26,6 +26,8 @@ describe.skipIf(skip)("the reference plugins' own specifications", () => {
   afterAll(async () => void (await daemon?.stop()));
 
   test.each(referenceSuites)("FI-27 of $plugin pass, fail on purpose, or need what the kernel lacks", async (suite) => {
-    holdOutcome(suite.plugin, referencePluginsModule, await runReferenceSuite(suite, socket));
+    const { failed, found, expected } = judged(suite.plugin, referencePluginsModule, await runReferenceSuite(suite, socket));
+    expect(failed).toEqual([]);
+    expect(found).toEqual(expected);
   });
 });

@@ -57,8 +57,10 @@ export const knownDifferences: readonly Difference[] = [
   },
 ];
 
+type Kind = Omit<Difference, "suites">;
+
 /** Why a specification cannot run here. */
-export const impossibilities: readonly Omit<Difference, "suites">[] = [
+export const impossibilities: readonly Kind[] = [
   {
     message: /operation not supported|ENOTSUP|EOPNOTSUPP/i,
     reason: "The kernel lacks a kind of link, such as dummy, or the filtering of VLANs.",
@@ -91,23 +93,25 @@ export interface CheckedOutcome extends SuiteOutcome {
   readonly failed: readonly string[];
 }
 
+function reasonOf(kinds: readonly Kind[], { message = "" }: Specification): string | undefined {
+  return kinds.find((each) => each.message.test(message))?.reason;
+}
+
 /** Sorts a suite's specifications. */
 export function suiteOutcome(suite: string, all: readonly Specification[]): CheckedOutcome {
   const differences = knownDifferences.filter(({ suites }) => suites.includes(suite));
   const failed = all.filter(({ state }) => state === "failed");
-  const find = (kinds: readonly Omit<Difference, "suites">[], { message = "" }: Specification): string | undefined =>
-    kinds.find((each) => each.message.test(message))?.reason;
-  const impossible = failed.map((each) => find(impossibilities, each)).filter((reason) => reason !== undefined);
+  const impossible = failed.map((each) => reasonOf(impossibilities, each)).filter((reason) => reason !== undefined);
   const skipped = all.filter(({ state }) => state === "skipped").map(() => "The peer skips the specification.");
-  const here = failed.filter((each) => find(impossibilities, each) === undefined);
+  const here = failed.filter((each) => reasonOf(impossibilities, each) === undefined);
   return {
     specifications: all.length,
     carried: all.filter(({ isCarried }) => isCarried).length,
     passed: all.filter(({ state }) => state === "passed").length,
-    onPurpose: counted(here.map((each) => find(differences, each)).filter((reason) => reason !== undefined)),
+    onPurpose: counted(here.map((each) => reasonOf(differences, each)).filter((reason) => reason !== undefined)),
     notHere: counted([...impossible, ...skipped]),
     failed: here
-      .filter((each) => find(differences, each) === undefined)
+      .filter((each) => reasonOf(differences, each) === undefined)
       .map(({ title, message }) => `${title}: ${message ?? ""}`),
   };
 }
