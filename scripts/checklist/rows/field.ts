@@ -32,4 +32,6 @@ export const field: Readonly<Record<string, string>> = {
   "FI-24": "A virtual machine keeps its address over a migration, or a warning says that it does not.",
   "FI-25": "A full pool whose namespaces are gone is freed after a restart of daemon and agent.",
   "FI-26": "What native plugins accept or refuse in names, keys and routes, components accept or refuse too.",
+  "FI-27":
+    "The peers' own tests run by one command: each passes, fails on purpose for a stated reason, or is not possible for one.",
 };

@@ -55,7 +55,7 @@ export const referenceSuites: readonly ReferenceSuite[] = [
       ...ipam,
       macvlan: {
         log: {},
-        links: { parents: ["*"] },
+        links: { parents: ["*"], podLinks: ["*"] },
         delegation: { plugins: ["*"] },
         announce: {},
         sysctl: { keys: ["net/*/*/*/*"] },
