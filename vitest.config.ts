@@ -38,8 +38,14 @@ export default defineConfig({
           env: { PLEXUS_TEST_SOCKET: suiteSocket },
         },
       },
-      // `npm run test:languages`: toolchains of other languages, which take minutes to get and to run.
-      { test: { ...shared, name: "languages", include: ["test/kit/languages/**/*.test.ts"] } },
+      // `npm run test:languages` and `npm run test:peers`: toolchains that take minutes to get and to run. Each command names its folder.
+      {
+        test: {
+          ...shared,
+          name: "toolchains",
+          include: ["test/{kit/languages,peers}/**/*.test.ts"],
+        },
+      },
       {
         test: {
           ...shared,

@@ -58,14 +58,26 @@ case $command in
       oxfmt --check >/dev/null || { echo "plexus: oxfmt: files are not formatted: npm run format" >&2; exit 1; }
       exec node scripts/test-run/run-tests.ts test --repeat-failed --project unit --project places
     fi
-    # A folder's name may also match test/kit/languages/, whose toolchains only test-languages prepares.
-    case " $* " in *languages*) ;; *) set -- --project '!languages' "$@" ;; esac
+    # A folder's name may also match the tests of toolchains that only test-languages and test-peers prepare.
+    case " $* " in *languages* | *test/peers*) ;; *) set -- --project '!toolchains' "$@" ;; esac
     # Beside an engineer a failure is shown as it is; in CI a failed file runs once more.
     [ "${CI:-}" != true ] || exec node scripts/test-run/run-tests.ts chosen --repeat-failed "$@"
     exec vitest run "$@"
     ;;
   test-as-user) exec node scripts/test-run/run-tests.ts user --repeat-failed --project unit --project places "$@" ;;
-  test-languages) exec node scripts/test-run/run-tests.ts languages --repeat-failed --project languages "$@" ;;
+  test-languages)
+    [ $# != 0 ] || set -- test/kit/languages/
+    exec node scripts/test-run/run-tests.ts languages --repeat-failed --project toolchains "$@"
+    ;;
+  test-peers)
+    if [ "${1:-}" = --record ]; then
+      shift
+      PLEXUS_PEERS_RECORD=1
+      export PLEXUS_PEERS_RECORD
+    fi
+    [ $# != 0 ] || set -- test/peers/
+    exec node scripts/test-run/run-tests.ts peers --repeat-failed --project toolchains --maxWorkers 1 "$@"
+    ;;
   test-cluster)
     # Two clusters at a time, because most of a test is waiting. Each takes up to 1.5 GB. A third makes tests with time limits late on two cores.
     workers=2

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run test:cluster`, `npm run test:languages`, `npm run bench`, `npm run shell` and `npm run cluster`: sets
-# up a fresh clone, then starts the command in network and mount namespaces of its own. A missing program that cannot be installed is named in one line.
+# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run test:cluster`, `npm run test:languages`, `npm run test:peers`, `npm run bench`, `npm run shell`
+# and `npm run cluster`: sets up a fresh clone, then starts the command in network and mount namespaces of its own. A missing program that cannot be
+# installed is named in one line.
 set -eu
 command=$1
 shift
@@ -102,6 +103,9 @@ fi
 if [ "$command" = test-languages ]; then
   prepare test/lab/rust/get.ts
   prepare test/lab/python/get.ts
+fi
+if [ "$command" = test-peers ]; then
+  prepare test/lab/peers/build.ts
 fi
 if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
   prepare test/lab/kube/build.ts cluster

@@ -34,6 +34,6 @@ describe("the folders of test/", () => {
     expect(named).toEqual(folders);
     const config = read("vitest.config.ts");
     const run = /test\/\{([\w,]+)\}/.exec(config)?.[1]?.split(",") ?? [];
-    expect([...run.map((name) => `test/${name}`), "test/cluster", "test/lab"].toSorted()).toEqual(folders);
+    expect([...run.map((name) => `test/${name}`), "test/cluster", "test/lab", "test/peers"].toSorted()).toEqual(folders);
   });
 });

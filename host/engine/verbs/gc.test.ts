@@ -67,6 +67,17 @@ describe("GC's list of valid attachments", () => {
     expect(stage.stateFiles()).toEqual(before);
   });
 
+  // A node without a pod: GCArgs of Go without an element.
+  test.each([{ "cni.dev/valid-attachments": null }, { "cni.dev/valid-attachments": null, "cni.dev/attachments": null }])(
+    "FI-27 that libcni sends as %j has no element",
+    async (config) => {
+      await stage.succeed({ verb: "ADD" });
+      const answer = await stage.call({ verb: "GC", config });
+      expect([answer.status, steps(answer)]).toEqual([0, [...undoing, "GC bridge", "GC portmap"]]);
+      expect(stage.stateFiles()).toEqual([]);
+    },
+  );
+
   test("is also read under the key cni.dev/attachments", async () => {
     await stage.succeed({ verb: "ADD" });
     const answer = await stage.call({ verb: "GC", config: { "cni.dev/attachments": [{ containerID: "c1", ifname: "eth0" }] } });

@@ -9,10 +9,11 @@ const key = "cni.dev/valid-attachments";
 
 /**
  * The list of valid attachments. It is required: a missing list must not count as an empty one (L-43), because GC would then cut off
- * every pod of the node. Fault: CONFIG_INVALID.
+ * every pod of the node. `null` is an empty list: libcni writes a list of Go without an element so. Fault: CONFIG_INVALID.
  */
 export function validAttachments(document: JsonObjectDocument): Result<readonly AttachmentId[]> {
-  const value = memberValue(document, key) ?? memberValue(document, "cni.dev/attachments");
+  const written = [memberValue(document, key), memberValue(document, "cni.dev/attachments")].filter((each) => each !== undefined);
+  const value = written.find((each) => each !== null) ?? (written.length > 0 ? [] : undefined);
   if (!Array.isArray(value)) return failed(fault("CONFIG_INVALID", `GC needs ${key}: a list of {containerID, ifname}`));
   const ids: AttachmentId[] = [];
   for (const [index, element] of value.entries()) {

@@ -32,7 +32,9 @@ export const field: Readonly<Record<string, string>> = {
   "FI-24": "A virtual machine keeps its address over a migration, or a warning says that it does not.",
   "FI-25": "A full pool whose namespaces are gone is freed after a restart of daemon and agent.",
   "FI-26": "What native plugins accept or refuse in names, keys and routes, components accept or refuse too.",
-  "FI-27": "A daemon has no capability: a daemon that was taken over becomes no other user.",
+  "FI-27":
+    "The peers' own tests run by one command: each passes, fails on purpose for a stated reason, or is not possible for one.",
+  "FI-28": "A daemon has no capability: a daemon that was taken over becomes no other user.",
   "FI-34": "DEL and CHECK leave out a step whose plugin is uninstalled and that today's list of the node's network lacks.",
   "FI-35": "Beside Istio's real node agent and plugin the mesh's step is kept once, whatever is installed, restarted or removed.",
   "FI-36":

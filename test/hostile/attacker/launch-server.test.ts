@@ -56,7 +56,7 @@ function asDaemon(script: string, through: readonly string[] = [], options: read
 const ask = (...args: readonly string[]): string => `'${launcher}' --ask ${args.map((each) => `'${each}'`).join(" ")}`;
 const gibibyte = String(1024 ** 3);
 
-describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-27: a daemon that was taken over", () => {
+describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-28: a daemon that was taken over", () => {
   test("has no capability, and can neither change its user nor read or trace the launch server", () => {
     const found = asDaemon(`
       grep -E '^(CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs)' /proc/self/status

@@ -60,7 +60,7 @@ function write(content: string, before?: string, file = name): number | null {
 }
 const remove = (file: string): number | null => asDaemon(`'${launcher}' --ask file remove '${file}' < /dev/null`).status;
 
-describe("FI-27: a daemon that was taken over", () => {
+describe("FI-28: a daemon that was taken over", () => {
   test("writes its own file, whole, for root alone", () => {
     expect(write(list("plexus"))).toBe(0);
     expect([readFileSync(path(), "utf8"), statSync(path()).mode & 0o777]).toEqual([list("plexus"), 0o600]);

@@ -9,6 +9,7 @@ export const clusterOrder: readonly string[] = [
   "multus-migration",
   "faults-image",
   "machines",
+  "multus-scenarios",
   "by-hand",
   "comparison",
   "network-client",

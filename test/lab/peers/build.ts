@@ -1,12 +1,12 @@
-// `node test/lab/peers/build.ts` runs before `npm run test:peers` enters a network namespace without a route, so that Go can fetch the module.
-// Without Go it prints one line, and the tests are skipped.
+// `node test/lab/peers/build.ts` runs before `npm run test:peers` enters a network namespace without a route, so that Go can fetch the modules.
+// Without Go it prints one line for each module, and the tests are skipped.
 
-import { buildReferenceSuites, referenceSuitesBuilt, suiteRelease } from "./reference-suites.ts";
+import { buildModule } from "./build-module.ts";
+import { goModules, peersBuilt } from "./go-modules.ts";
 
-if (referenceSuitesBuilt() !== undefined) {
-  process.stderr.write(
-    `plexus: building the specifications of the reference plugins ${suiteRelease} (once: about a minute of two cores)\n`,
-  );
-  const failure = buildReferenceSuites();
-  if (failure !== undefined) process.stderr.write(`plexus: the specifications were not built: ${failure}\n`);
+for (const module of goModules) {
+  if (peersBuilt(module)() === undefined) continue;
+  process.stderr.write(`plexus: building the tests of ${module.path} ${module.release} (once: about a minute of two cores)\n`);
+  const failure = buildModule(module);
+  if (failure !== undefined) process.stderr.write(`plexus: the tests were not built: ${failure}\n`);
 }

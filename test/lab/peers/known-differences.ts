@@ -1,79 +1,126 @@
-// The specifications of the reference plugins that Plexus breaks on purpose, by the text of the failed assertion, and those that a kernel can't run.
+// The specifications of peers that Plexus breaks on purpose, and those that cannot run on a machine, by the text of the failed assertion.
 
-import type { Specification } from "./reference-suites.ts";
+import type { Specification } from "./specifications.ts";
 
-/** A kind of specification that fails with Plexus, and the reason. */
+/** A kind of specification that fails, and the reason. */
 export interface Difference {
   readonly message: RegExp;
   readonly reason: string;
+  /** The suites that have such specifications. */
+  readonly suites: readonly string[];
 }
 
 /** In order: the first that matches counts. */
 export const knownDifferences: readonly Difference[] = [
   {
+    suites: ["bridge", "macvlan", "tuning"],
     message: /the pod's network namespace "[^"]*" is the node's own/,
     reason: "The specification attaches the node's own network namespace, which Plexus refuses as a container's.",
   },
   {
+    suites: ["bridge", "macvlan"],
     message: /cannot convert: no valid IP addresses/,
     reason: "The specification compares the whole text of the error; Plexus' has the network, the plugin and the remedy, too.",
   },
   {
+    suites: ["macvlan"],
+    message: /to match error\n\s*<string>: config version does not allow CHECK/,
+    reason: "The specification compares the whole text of the error; Plexus adds the remedy.",
+  },
+  {
+    suites: ["bridge", "host-local"],
     message: /allows one address of each family, but the range sets assign/,
     reason: "The specification compares the whole text of the error; the component names the version that allows more addresses.",
   },
   {
+    suites: ["host-local"],
     message: /no range set can assign the requested/,
     reason: "The specification compares the beginning of the error's text; the component names the ranges.",
   },
   {
+    suites: ["host-local"],
     message: /invalid characters in containerID/,
     reason:
       "The container ID has spaces. The plugin's own skeleton refuses it as well; the specification calls the plugin's function without it.",
   },
   {
+    suites: ["portmap"],
     message: /iptables -t nat -S CNI-DN-/,
     reason: "The specification reads the plugin's iptables chain; the component maps ports in Plexus' own nftables table.",
   },
+  {
+    suites: ["libcni"],
+    message: /to match error\n\s*<string>: plugin error: banana/,
+    reason:
+      "The specification compares the whole text of the plugin's error; Plexus puts the network and the plugin before the text.",
+  },
+  {
+    suites: ["libcni"],
+    message: /"type\\":\\"noop\\",\\"runtimeConfig\\"/,
+    reason:
+      "The specification compares the bytes of stdin; Plexus keeps the order of the configuration's keys and appends runtimeConfig.",
+  },
 ];
 
-/** The kernel's answers where it lacks a kind of link, such as dummy, or the filtering of VLANs. */
-const kernelLacks = /operation not supported|Operation not supported|ENOTSUP|EOPNOTSUPP/;
+type Kind = Omit<Difference, "suites">;
 
-function isNotHere({ message = "" }: Specification): boolean {
-  return kernelLacks.test(message);
+/** Why a specification cannot run here. */
+export const impossibilities: readonly Kind[] = [
+  {
+    message: /operation not supported|ENOTSUP|EOPNOTSUPP/i,
+    reason: "The kernel lacks a kind of link, such as dummy, or the filtering of VLANs.",
+  },
+  {
+    message: /running "go mod tidy"/,
+    reason: "The specification builds a program with a commit of libcni of 2016, which it fetches.",
+  },
+];
+
+/** How often a reason applies. */
+export interface Counted {
+  readonly reason: string;
+  readonly count: number;
 }
 
-function reasonOf({ message = "" }: Specification): string | undefined {
-  return knownDifferences.find((each) => each.message.test(message))?.reason;
-}
-
-/** The outcomes of one plugin's specifications. */
+/** The outcomes of one suite. */
 export interface SuiteOutcome {
-  readonly plugin: string;
   readonly specifications: number;
+  /** Specifications that called Plexus. The others are about functions of the peer alone, or ended before their first call. */
+  readonly carried: number;
   readonly passed: number;
-  /** Specifications that need a kind of link or a setting that this kernel lacks. */
-  readonly notHere: number;
-  readonly onPurpose: readonly { readonly reason: string; readonly count: number }[];
+  readonly onPurpose: readonly Counted[];
+  readonly notHere: readonly Counted[];
+}
+
+/** The outcomes, and what a test does not accept. */
+export interface CheckedOutcome extends SuiteOutcome {
   /** Titles and messages of all other specifications that failed. */
   readonly failed: readonly string[];
 }
 
-/** Sorts a plugin's specifications. */
-export function suiteOutcome(plugin: string, all: readonly Specification[]): SuiteOutcome {
+function reasonOf(kinds: readonly Kind[], { message = "" }: Specification): string | undefined {
+  return kinds.find((each) => each.message.test(message))?.reason;
+}
+
+/** Sorts a suite's specifications. */
+export function suiteOutcome(suite: string, all: readonly Specification[]): CheckedOutcome {
+  const differences = knownDifferences.filter(({ suites }) => suites.includes(suite));
   const failed = all.filter(({ state }) => state === "failed");
-  const here = failed.filter((each) => !isNotHere(each));
-  const reasons = knownDifferences.map(({ reason }) => ({
-    reason,
-    count: here.filter((each) => reasonOf(each) === reason).length,
-  }));
+  const impossible = failed.map((each) => reasonOf(impossibilities, each)).filter((reason) => reason !== undefined);
+  const skipped = all.filter(({ state }) => state === "skipped").map(() => "The peer skips the specification.");
+  const here = failed.filter((each) => reasonOf(impossibilities, each) === undefined);
   return {
-    plugin,
     specifications: all.length,
+    carried: all.filter(({ isCarried }) => isCarried).length,
     passed: all.filter(({ state }) => state === "passed").length,
-    notHere: failed.length - here.length + all.filter(({ state }) => state === "skipped").length,
-    onPurpose: reasons.filter(({ count }) => count > 0),
-    failed: here.filter((each) => reasonOf(each) === undefined).map(({ title, message }) => `${title}: ${message ?? ""}`),
+    onPurpose: counted(here.map((each) => reasonOf(differences, each)).filter((reason) => reason !== undefined)),
+    notHere: counted([...impossible, ...skipped]),
+    failed: here
+      .filter((each) => reasonOf(differences, each) === undefined)
+      .map(({ title, message }) => `${title}: ${message ?? ""}`),
   };
+}
+
+function counted(reasons: readonly string[]): readonly Counted[] {
+  return [...new Set(reasons)].map((reason) => ({ reason, count: reasons.filter((each) => each === reason).length }));
 }

@@ -1,9 +1,10 @@
 // `npm run vm -- <test files>` runs tests on Debian's kernel, which has features that this machine's kernel may lack (VLAN
 // filtering, vlan, ipvlan, dummy, vrf, SCTP). Emulation without KVM is about ten times slower. `npm run vm -- --arm64` runs test/ship/arm64.test.ts,
-// which boots the arm64 image's programs on Debian's arm64 kernel.
+// which boots the arm64 image's programs on Debian's arm64 kernel. `npm run vm -- --record test/peers/…` records the outcomes of peers' suites.
 
 import { spawnSync } from "node:child_process";
 import { getArm64 } from "./arm64-files.ts";
+import { recordOutcomes } from "../peers/record.ts";
 import { vmKernel, vmTools } from "./kernel.ts";
 import { runInMachine } from "./machine.ts";
 
@@ -20,7 +21,7 @@ const modules = `
 
 if (process.argv[2] === "--arm64") {
   await getArm64();
-  const vitest = ["node_modules/.bin/vitest", "run", "--project", "all", "test/ship/arm64.test.ts"];
+  const vitest = ["node_modules/.bin/vitest", "run", "--project", "places", "test/ship/arm64.test.ts"];
   const ended = spawnSync("node_modules/node/bin/node", vitest, {
     stdio: "inherit",
     env: { ...process.env, PLEXUS_TEST_ARM64: "1" },
@@ -33,21 +34,30 @@ if (typeof kernel === "string") {
   process.stderr.write(`plexus: no virtual machine: ${kernel}\n`);
   process.exit(3);
 }
-const quoted = process.argv.slice(2).map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
-// Tests in test/cluster have a project of their own. Their servers and waits have limits of time that emulation on a busy machine would exceed.
-const isCluster = process.argv.slice(2).some((word) => word.startsWith("test/cluster/"));
-const project = isCluster ? "cluster" : "all";
+const records = process.argv.includes("--record");
+const words = process.argv.slice(2).filter((word) => word !== "--record");
+const quoted = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
+// Tests in test/cluster and test/peers have projects of their own. Their servers and waits have limits of time that emulation on a busy machine would exceed.
+const isIn = (folder: string): boolean => words.some((word) => word.startsWith(folder));
+const isCluster = isIn("test/cluster/");
+const project = isCluster ? "cluster" : isIn("test/peers/") ? "toolchains" : "places";
 const slow = "--testTimeout=900000 --hookTimeout=900000";
 const command = [
   'export PATH="$PWD/node_modules/.bin:$PATH" CI=true',
   `unshare --net --mount --propagation private -- sh scripts/private.sh test --project ${project} ${slow} ${quoted.join(" ")}`,
 ].join("\n");
+let shown = "";
 const status = await runInMachine(kernel, {
   command,
   modules,
   memoryMiB: 4096,
   countsInstructions: isCluster,
-  show: (text) => void process.stdout.write(text),
+  show(text) {
+    shown += text;
+    process.stdout.write(text);
+  },
 });
+// The machine's files are lost with it, so the tests of peers print their outcomes.
+if (records) recordOutcomes(shown);
 if (typeof status === "string") process.stderr.write(`plexus: ${status}\n`);
 process.exit(typeof status === "number" ? status : 1);

@@ -87,7 +87,7 @@ describe.skipIf(missingForMixed("isolation"))("isolation", () => {
     expect(await add("process", "/nowhere")).toBe("0");
   });
 
-  test("FI-27: a daemon gives up all capabilities, in all its threads, and can gain none", async () => {
+  test("FI-28: a daemon gives up all capabilities, in all its threads, and can gain none", async () => {
     const { pid } = await daemon();
     await expect.poll(async () => (await ask("/readyz")).status).toBe(200);
     for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -99,7 +99,7 @@ describe.skipIf(missingForMixed("isolation"))("isolation", () => {
   });
 
   test.skipIf(missing("uids of sandbox processes", ownUids))(
-    "FI-27: only the launch server has the two capabilities that change a process' user; it ends with the daemon",
+    "FI-28: only the launch server has the two capabilities that change a process' user; it ends with the daemon",
     async () => {
       const { pid, stop } = await daemon({ args: ["--sandboxes", "2"] });
       await expect.poll(() => sandboxProcesses("guest-process.cjs", pid).length).toBe(2);
