@@ -91,6 +91,10 @@ describe("mistakes", () => {
     [{ trusted: ["Shop"] }, "definitions.trusted.0: must be the name of a namespace"],
     [{ rule: [] }, "definitions.rule: no such key; did you mean rules?"],
     [{ rules: [{}] }, "definitions.rules.0.namespaces: is missing"],
+    [
+      { rules: Array.from({ length: 1025 }, () => ({ namespaces: ["a"] })) },
+      "definitions.rules: must be a list of 1 to 1024 objects, but has 1025",
+    ],
     [{ rules: [{ namespaces: ["a"], nativ: {} }] }, "definitions.rules.0.nativ: no such key"],
     [{ rules: [{ namespaces: ["a"], native: { macvlan: true } }] }, "definitions.rules.0.native.macvlan: must be an object"],
     [

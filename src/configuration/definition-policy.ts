@@ -60,6 +60,9 @@ export function trustsEverybody({ trusted }: Pick<DefinitionPolicy, "trusted">):
   return trusted.includes("*");
 }
 
+/** Maximum rules of a configuration: each call reads all of them. */
+export const maxRules = 1024;
+
 /** The rules for a namespace, in the configuration's order. Together they allow what each of them allows. */
 export function rulesFor({ rules }: Pick<DefinitionPolicy, "rules">, namespace: string): readonly DefinitionRule[] {
   return rules.filter(({ namespaces }) => anyMatches(namespaces, namespace));

@@ -112,11 +112,14 @@ export class ObjectReader {
     return new ObjectReader(object, this.#at(place), this.problems);
   }
 
-  /** A list of at least one object. */
-  objects(key: string): readonly ObjectReader[] | undefined {
-    const list = this.#typed(key, "a list of at least one object", (value) =>
-      Array.isArray(value) && value.length > 0 ? value : undefined,
-    );
+  /** A list of 1 to `max` objects. */
+  objects(key: string, max = Infinity): readonly ObjectReader[] | undefined {
+    const wanted = max === Infinity ? "a list of at least one object" : `a list of 1 to ${max} objects`;
+    const list = this.#typed(key, wanted, (value) => (Array.isArray(value) && value.length > 0 ? value : undefined));
+    if (list !== undefined && list.length > max) {
+      this.refuse(key, `must be ${wanted}, but has ${list.length}`);
+      return undefined;
+    }
     return list?.flatMap((element: unknown, index) => {
       if (isJsonObject(element)) return [this.at(`${key}.${index}`, element)];
       this.refuse(`${key}.${index}`, `must be an object, but is ${shown(element)}`);

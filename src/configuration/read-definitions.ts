@@ -7,6 +7,7 @@ import {
   boundGrants,
   type DefinitionPolicy,
   type DefinitionRule,
+  maxRules,
   trustEverybody,
 } from "./definition-policy.ts";
 import { namePattern, namespacesPattern } from "./grant-patterns.ts";
@@ -35,7 +36,7 @@ export function readDefinitions(
   const before = reader.problems.length;
   const policy: DefinitionPolicy = {
     trusted: reader.allMatching("trusted", namespacesPattern.pattern, namespacesPattern.wanted) ?? trusted,
-    rules: reader.value("rules") === undefined ? [] : (reader.objects("rules") ?? []).map(readRule),
+    rules: reader.value("rules") === undefined ? [] : (reader.objects("rules", maxRules) ?? []).map(readRule),
     otherGrants: defaultGrants,
   };
   reader.end();

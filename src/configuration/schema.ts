@@ -29,6 +29,7 @@ import {
   profiles,
   runDirPattern,
 } from "./host-configuration.ts";
+import { maxRules } from "./definition-policy.ts";
 import { specificationPrefix } from "./keys.ts";
 import { flagPattern } from "./object-reader.ts";
 import { digestPattern, digestWanted } from "../oci/digest.ts";
@@ -388,6 +389,7 @@ const definitions = z.strictObject({
   rules: z
     .array(definitionRule)
     .min(1)
+    .max(maxRules)
     .optional()
     .describe(
       "Rules for the definitions of further namespaces. Without a rule: components with the default grants, no native plugin.",
