@@ -51,6 +51,11 @@ export default defineConfig({
           ...shared,
           name: "cluster",
           include: ["test/cluster/**/*.test.ts"],
+          // They take 15 minutes; scripts/private.sh says how they are chosen.
+          exclude: [
+            ...shared.exclude,
+            ...(process.env["PLEXUS_TEST_SURROUNDINGS"] === "1" ? [] : ["test/cluster/surroundings/**"]),
+          ],
           globalSetup: ["test/lab/cluster/ended-clusters.ts"],
         },
       },
