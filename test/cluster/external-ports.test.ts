@@ -468,6 +468,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
 
     test.skipIf(!canPlug)(
       "KU-20 two pods on ports that Plexus plugs ping each other over OVN, and DEL frees the ports",
+      { timeout: 400_000 },
       async () => {
         const node = openFabricNode(stage as Stage, api, neutron);
         await api.network("shop", "ovn", [fabricPlugin], kuryr({ subnetId: subnet }));
@@ -475,7 +476,7 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
         const plug = (name: string): Promise<FabricPod> =>
           node.plug(name, "ovn", async (uid) => (await readyPort(uid)).status ?? {});
         const [ping, pong] = [await plug("ping"), await plug("pong")];
-        await vi.waitFor(() => expect(ping.attaching.pod.ping(pong.address)).toBe(true), { timeout: 60_000 });
+        await vi.waitFor(() => expect(ping.attaching.pod.ping(pong.address)).toBe(true), { timeout: 180_000 });
         expect(pong.attaching.pod.ping(ping.address)).toBe(true);
         expect(node.ports()).toHaveLength(2);
         for (const { attaching, uid } of [ping, pong]) {
