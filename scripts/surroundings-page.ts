@@ -16,9 +16,9 @@ export interface SurroundingsRecord {
   /** The path of the test. */
   readonly test: string;
   readonly tried: readonly string[];
-  /** What an administrator must know. */
+  /** Facts that administrators must know. */
   readonly know: readonly string[];
-  /** What was not tried, each with the reason. */
+  /** Situations that the test does not try, each with the reason. */
   readonly notTried: readonly string[];
 }
 
@@ -56,7 +56,7 @@ function section({ name, programs, module, version, date, how, test, tried, know
     ["test", `[${test.slice(test.lastIndexOf("/") + 1)}](../../${test}), ${date}`],
   ].map(([key, value]) => `| ${key} | ${value} |\n`);
   const lists =
-    list("What was tried", tried) + list("What an administrator must know", know) + list("What was not tried", notTried);
+    list("The test tries", tried) + list("Administrators must know", know) + list("The test does not try", notTried);
   return `## ${name}\n\n| | |\n|---|---|\n${rows.join("")}${lists}`;
 }
 

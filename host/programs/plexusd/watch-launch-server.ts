@@ -1,4 +1,4 @@
-// The daemon cannot replace its launch server, which has rights that the daemon has given up. So it ends with it, and its supervisor starts both anew.
+// The daemon cannot replace its launch server, which has rights that the daemon has given up. So the daemon ends after its launch server, and the supervisor starts both anew.
 
 import { readFileSync } from "node:fs";
 import type { LaunchServer } from "../../sandbox/launcher/jail.ts";

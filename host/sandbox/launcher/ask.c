@@ -1,4 +1,4 @@
-/* The daemon's child for one sandbox process: hands its stdin and stdout to the launch server (serve.c), and ends as the sandbox process ends. When the
+/* The daemon's child for one sandbox process: passes its stdin and stdout to the launch server (serve.c), and ends as the sandbox process ends. When the
    daemon kills this process, the launch server's child kills the sandbox process. */
 #include "launcher.h"
 
@@ -21,11 +21,11 @@ static size_t join(char *request, char **texts) {
 static bool send_request(char *request, size_t size, int status_end) {
     union {
         struct cmsghdr header;
-        char room[CMSG_SPACE(SENT_FDS * sizeof(int))];
+        char space[CMSG_SPACE(SENT_FDS * sizeof(int))];
     } control = {0};
     int fds[SENT_FDS] = {STDIN, STDOUT, status_end};
     struct iovec part = {.iov_base = request, .iov_len = size};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
     control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fds), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(&control.header), fds, sizeof fds);
     return syscall(SYS_sendmsg, SERVER_FD, &message, MSG_NOSIGNAL) == (long)size;

@@ -15,10 +15,10 @@ static const char temporary_end[] = ".plexusd-new", mark[] = "\"plexusd\"";
 static char input[2 * CONTENT_MAX + 4], present[CONTENT_MAX + 1];
 
 /* Answers the size, or -1 with errno. */
-static long read_all(int fd, char *into, size_t room) {
+static long read_all(int fd, char *into, size_t capacity) {
     size_t size = 0;
-    while (size < room) {
-        long got = read(fd, into + size, room - size);
+    while (size < capacity) {
+        long got = read(fd, into + size, capacity - size);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return -1;
         if (got == 0) return (long)size;

@@ -12,18 +12,18 @@
 
 enum { REQUEST_MAX = 4096, NUMBERS_MAX = 8, COMMAND_MAX = 64, ASKED_FDS = 3 };
 
-/* Room for the descriptors of a message, aligned as the kernel asks. */
+/* Space for the descriptors of a message, aligned as the kernel asks. */
 union descriptors {
     struct cmsghdr header;
-    char room[CMSG_SPACE(ASKED_FDS * sizeof(int))];
+    char space[CMSG_SPACE(ASKED_FDS * sizeof(int))];
 };
 
 /* Answers the size of a request with its descriptors, 0 for one that is not understood, and -1 when the daemon has ended. */
 static long receive(int connection, char *text, int fds[ASKED_FDS]) {
     union descriptors control = {0};
     struct iovec part = {.iov_base = text, .iov_len = REQUEST_MAX};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room};
-    /* Not the size of the room: its alignment has place for one descriptor more. */
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space};
+    /* Not the size of the space: its alignment has place for one descriptor more. */
     message.msg_controllen = CMSG_LEN(ASKED_FDS * sizeof(int));
     long size = syscall(SYS_recvmsg, connection, &message, MSG_CMSG_CLOEXEC);
     if (size <= 0) return size < 0 && errno == EINTR ? 0 : -1;
@@ -106,7 +106,7 @@ static _Noreturn void answer_requests(int connection, struct jail *jail) {
     _exit(0);
 }
 
-/* Holds nothing of the daemon's: no directory, none of its descriptors. */
+/* The server keeps no directory and no descriptor of the daemon. */
 static _Noreturn void be_server(int connection, struct jail *jail) {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < 3; fd++)
