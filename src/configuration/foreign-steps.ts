@@ -39,7 +39,10 @@ export function readWrittenContent(text: string, plexusTypes: readonly string[])
     return plugin.ok ? [{ type: typeof type === "string" ? type : "", text: element.trim(), parsed: plugin.value.parsed }] : [];
   });
   const plexus = elements.find(({ type }) => isPlexusType(type, plexusTypes));
-  const others = elements.filter(({ type, text: element }) => type !== "" && !runsPlexus(element, plexusTypes));
+  // The type is compared first: runsPlexus parses the element once more.
+  const others = elements.filter(
+    ({ type, text: element }) => type !== "" && !isPlexusType(type, plexusTypes) && !runsPlexus(element, plexusTypes),
+  );
   const lastOfType = new Map(others.map(({ type }, index) => [type, index]));
   const steps = others.filter(({ type }, index) => lastOfType.get(type) === index);
   const { clusterNetwork, capabilities, [omittedStepsKey]: omitted } = plexus?.parsed ?? {};
