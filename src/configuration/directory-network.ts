@@ -39,7 +39,12 @@ export function configurationFiles(files: readonly ConfigFile[]): readonly Confi
 /** Whether a plugin in the file's text is Plexus, at any depth: such a network would make Plexus its own delegate. */
 export function runsPlexus(text: string, plexusTypes: readonly string[]): boolean {
   const document = parseDocument(text, { what: "network configuration" });
-  return document.ok && ["", ...plexusTypes].some((type) => plexusTypeIn(document.value.parsed, { type }) !== undefined);
+  return document.ok && namesPlexus(document.value.parsed, plexusTypes);
+}
+
+/** Whether a parsed configuration names Plexus as a plugin, at any depth. */
+export function namesPlexus(parsed: Readonly<Record<string, unknown>>, plexusTypes: readonly string[]): boolean {
+  return ["", ...plexusTypes].some((type) => plexusTypeIn(parsed, { type }) !== undefined);
 }
 
 /** Whether the plugin type is Plexus under one of its names or of `plexusTypes`. */

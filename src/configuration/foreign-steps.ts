@@ -2,7 +2,7 @@
 
 import { parseConfiguration, elementTexts, isJsonObject, memberText, memberValue, parseDocument } from "../json/document.ts";
 import { omittedStepsKey } from "./default-network-steps.ts";
-import { isPlexusType, runsPlexus } from "./directory-network.ts";
+import { isPlexusType, namesPlexus } from "./directory-network.ts";
 
 /** The key of plexusd's list with a digest of the other keys, by which an edit of another program is recognised. */
 export const digestKey = "digest";
@@ -39,10 +39,7 @@ export function readWrittenContent(text: string, plexusTypes: readonly string[])
     return plugin.ok ? [{ type: typeof type === "string" ? type : "", text: element.trim(), parsed: plugin.value.parsed }] : [];
   });
   const plexus = elements.find(({ type }) => isPlexusType(type, plexusTypes));
-  // The type is compared first: runsPlexus parses the element once more.
-  const others = elements.filter(
-    ({ type, text: element }) => type !== "" && !isPlexusType(type, plexusTypes) && !runsPlexus(element, plexusTypes),
-  );
+  const others = elements.filter(({ type, parsed }) => type !== "" && !namesPlexus(parsed, plexusTypes));
   const lastOfType = new Map(others.map(({ type }, index) => [type, index]));
   const steps = others.filter(({ type }, index) => lastOfType.get(type) === index);
   const { clusterNetwork, capabilities, [omittedStepsKey]: omitted } = plexus?.parsed ?? {};
