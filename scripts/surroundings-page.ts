@@ -55,8 +55,7 @@ function section({ name, programs, module, version, date, how, test, tried, know
     ["how", how],
     ["test", `[${test.slice(test.lastIndexOf("/") + 1)}](../../${test}), ${date}`],
   ].map(([key, value]) => `| ${key} | ${value} |\n`);
-  const lists =
-    list("The test tries", tried) + list("Administrators must know", know) + list("The test does not try", notTried);
+  const lists = list("The test tries", tried) + list("Administrators must know", know) + list("The test does not try", notTried);
   return `## ${name}\n\n| | |\n|---|---|\n${rows.join("")}${lists}`;
 }
 
