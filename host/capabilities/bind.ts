@@ -85,10 +85,10 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const { stateFor } = await import("./state/scope.ts");
     return stateFor({ ...podStep(step), directories: grants.state?.directories });
   },
-  links: async ({ shim }, { step, grants, ownLinks, madeLinks }, facts) => {
+  links: async ({ shim }, { step, grants, ownLinks }, facts) => {
     const { linksFor } = await import("./links/links.ts");
     const { type, verb, attachment, netns } = podStep(step);
-    const pod = attachment && { ifname: attachment.ifname, netns, ownLinks, madeLinks };
+    const pod = attachment && { ifname: attachment.ifname, netns, ownLinks };
     const links = linksFor({ type, grant: grants.links ?? {}, verb, attachment: pod }, shim, () => performance.now());
     return {
       ...links,

@@ -3,7 +3,6 @@
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
 import type { LinkIdentity } from "../../src/pod-link/link-identity.ts";
-import type { MadeLinks } from "../../src/pod-link/made-links.ts";
 import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
 import type { PoolSource } from "./leases/pools/pool-access.ts";
 import type { DryRun } from "./dry/dry-run.ts";
@@ -29,8 +28,6 @@ export interface RunningStep {
   readonly knownContainers?: ReadonlySet<string> | undefined;
   /** In a DEL: the links of the pod that the ADD made; undefined: unknown. */
   readonly ownLinks?: readonly LinkIdentity[] | undefined;
-  /** Receives the pod's links that the call's components make; undefined: nobody asks for them. */
-  readonly madeLinks?: MadeLinks | undefined;
   /** Types of the plugins that called one another up to this step, the outermost first. The step's own type is not among them. */
   readonly callers: readonly string[];
   /** The grants for delegates of the step's type in this network. */

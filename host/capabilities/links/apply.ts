@@ -90,7 +90,7 @@ async function applyAll(
     if (operation.tag === "settle" && number === operations.length - 1) {
       links.name(operation.val.link.place, operation.val.link.name);
       const settled = await settleReadingBack(transaction, operation.val, clock, readBack);
-      if (settled.ok) return ok(answered(transaction, operations, settled.value));
+      if (settled.ok) return ok(settled.value.map(linkAnswer));
       await effects.flush();
       return failed(effects.failure ?? settled.fault);
     }
@@ -104,22 +104,7 @@ async function applyAll(
   }
   transaction.begin("reading back");
   const details = await readBack();
-  return (await effects.flush()) ? ok(answered(transaction, operations, details)) : transaction.failed();
-}
-
-/** The answer of a successful apply. Reports the pod's links to the record of the call. */
-function answered(
-  { scope, links }: LinkTransaction,
-  operations: readonly LinksOperation[],
-  details: readonly LinkDetails[],
-): readonly LinksLink[] {
-  const madeLinks = scope.attachment?.madeLinks;
-  if (madeLinks !== undefined) {
-    for (const { tag, val } of operations) if (tag === "delete-link" && val.place === "pod") madeLinks.removed(val.name);
-    for (const { place, state } of details)
-      if (place === "pod") madeLinks.changed(state, links.find("pod", state.name)?.isNew === true);
-  }
-  return details.map(linkAnswer);
+  return (await effects.flush()) ? ok(details.map(linkAnswer)) : transaction.failed();
 }
 
 async function applyOne(transaction: LinkTransaction, operation: LinksOperation, clock: () => number): Promise<Result<void>> {

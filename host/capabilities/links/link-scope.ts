@@ -6,7 +6,6 @@ import { type Denied, notGranted } from "../../../src/configuration/not-granted.
 import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
-import type { MadeLinks } from "../../../src/pod-link/made-links.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { misuseOf } from "../outcome.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
@@ -30,8 +29,6 @@ export interface PodSide {
   readonly netns: string;
   /** In a DEL: the links of the pod that the ADD made, of which these alone may be removed; undefined: unknown, so that names decide. */
   readonly ownLinks?: readonly LinkIdentity[] | undefined;
-  /** Receives the pod's links that an `apply` made, changed or removed; undefined: nobody asks for them. */
-  readonly madeLinks?: MadeLinks | undefined;
 }
 
 /** The role in which a delegate uses a link of the node. */

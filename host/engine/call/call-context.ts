@@ -6,7 +6,6 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import type { Result } from "../../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../../src/json/document.ts";
 import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
-import type { MadeLinks } from "../../../src/pod-link/made-links.ts";
 import type { DeviceAllocation } from "../../../src/npwg/device-id.ts";
 import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
 import type { ResultCache } from "../../store/cache/result-cache.ts";
@@ -55,8 +54,6 @@ export interface CallContext {
   readonly plugins: PluginFinder;
   /** The shim, for changes of links and routes that Plexus itself makes. */
   readonly shim: Pick<Shim, "netlink">;
-  /** The links of the pod that the call's components report to have made. */
-  readonly madeLinks: MadeLinks;
   /** The source of pods and definitions; undefined if none is configured. */
   readonly cluster: () => Promise<Cluster | undefined>;
   /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */

@@ -36,7 +36,6 @@ import { waitUntilReady } from "../plan/default-network-readiness.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
 import type { PluginOutput } from "./plugin-output.ts";
 import { podIdentity } from "./pod-identity.ts";
-import { MadeLinks } from "../../../src/pod-link/made-links.ts";
 import { linksOf } from "../pod-links/record-links.ts";
 import { status } from "../verbs/status.ts";
 import type { CallResources, DelegateRunner } from "../steps/call-resources.ts";
@@ -199,19 +198,7 @@ export function contextOf(
   const nestedCallDirectory =
     call.containerId === "" ? temporaryNestedCallDirectory() : nestedCallDirectoryOf(call, configuration.name);
   const { shim, delegates, output, now } = deps;
-  const madeLinks = new MadeLinks();
-  const resources: CallResources = {
-    shim,
-    configuration,
-    plugins,
-    delegates,
-    deadline,
-    nestedCallDirectory,
-    output,
-    trace,
-    madeLinks,
-    now,
-  };
+  const resources: CallResources = { shim, configuration, plugins, delegates, deadline, nestedCallDirectory, output, trace, now };
   const cluster = once(() => deps.cluster(withinCall(configuration, deadline)));
   return {
     // No spread syntax: V8 would define each of the 16 members after it as a dynamic key, which takes 1600 instructions each.
@@ -239,7 +226,6 @@ export function contextOf(
     takeLock: deps.takeLock,
     plugins,
     shim: deps.shim,
-    madeLinks,
     runStep(chain, maxMs = Infinity) {
       const { network, ifname, definition, knownContainers, ownLinks } = chain;
       chains.push({ network, ifname, definition, knownContainers, ownLinks });

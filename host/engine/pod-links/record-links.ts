@@ -34,22 +34,23 @@ export async function recordEarlierLinks(
 }
 
 /**
- * Records the namespace's cookie and the links that are new after the last step. After a native plugin it looks into the namespace for them; otherwise
- * the capability `links` has reported them. `ifnames`: the interface names of the attachments. Never a fault of its own: without the record a
- * DEL finds the links by their names.
+ * Looks into the pod's namespace after the last step, and records its cookie and the links that are new. `ifnames`: the interface names of the
+ * attachments. Never a fault of its own: without the record a DEL finds the links by their names.
  */
 export async function recordMadeLinks(
-  { shim, madeLinks }: Pick<CallContext, "shim" | "madeLinks">,
+  { shim }: Pick<CallContext, "shim">,
   netns: string,
   progress: Progress,
   before: LinksBefore,
   ifnames: readonly string[],
   known: PodLinks = {},
 ): Promise<void> {
-  const reported = before === undefined ? undefined : madeLinks.all;
-  const after = reported === undefined ? await linksOf(shim, netns) : { cookie: before?.cookie, new: reported };
+  const after = await linksOf(shim, netns);
   if (after === undefined) return;
-  const found = "new" in after ? after.new : newLinks(before, after, ifnames).map(identityOf);
+  const indexes = before && new Set(before.links.map(({ index }) => index));
+  const isNew = ({ index, name }: NamespaceLinks["links"][number]): boolean =>
+    indexes === undefined ? ifnames.includes(name) : !indexes.has(index);
+  const found = after.links.filter(isNew).map(identityOf);
   const names = new Set(found.map(({ name }) => name));
   const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...found];
   const earlier = [
@@ -57,10 +58,4 @@ export async function recordMadeLinks(
     ...(before?.links.filter(({ name }) => ifnames.includes(name)).map(identityOf) ?? []),
   ];
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier }) });
-}
-
-/** The links that were not there before; those with the names of the attachments if it is unknown what was. */
-function newLinks(before: LinksBefore, after: NamespaceLinks, ifnames: readonly string[]): NamespaceLinks["links"] {
-  const indexes = before && new Set(before.links.map(({ index }) => index));
-  return after.links.filter(({ index, name }) => (indexes === undefined ? ifnames.includes(name) : !indexes.has(index)));
 }

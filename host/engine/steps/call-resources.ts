@@ -3,7 +3,6 @@
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { Result } from "../../../src/fault/result.ts";
-import type { MadeLinks } from "../../../src/pod-link/made-links.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { ComponentFile } from "../../sandbox/component-file.ts";
@@ -41,8 +40,6 @@ export interface CallResources {
   /** Takes the stderr of native plugins, unless the step's error contains it. */
   readonly output: (output: PluginOutput) => void;
   readonly trace: Trace;
-  /** The record of the links that the call makes; undefined: nobody asks for it. */
-  readonly madeLinks?: MadeLinks;
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
 }

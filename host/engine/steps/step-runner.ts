@@ -62,7 +62,6 @@ function runningStep(
     definition,
     knownContainers,
     ownLinks,
-    madeLinks: resources.madeLinks,
     callers,
     grants,
     timeoutMs,
@@ -114,7 +113,6 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
   if (found.what === "native" && (isDelegated || resources.componentsOnly !== true)) {
     const forbidden = isDelegated ? await delegatedCallFault(resources, running) : undefined;
     if (forbidden !== undefined) return refused("native", forbidden);
-    resources.madeLinks?.nativePluginRan();
     return traced("native", (tracedStep, recorder) => {
       const withCallers = isDelegated ? { ...tracedStep, env: withCallersIn(tracedStep.env, [...callers, type]) } : tracedStep;
       return runNativeStep(resources, { step: withCallers, timeoutMs: running.timeoutMs, maxMs, recorder });

@@ -51,10 +51,9 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     rmSync(deviceInfoDirectory, { recursive: true, force: true });
   });
 
-  // The directory is the node's, and its files are named by container and interface: other test files use other container ids.
   const attaching = (name: string, more: object = {}): Attaching => ({
     config: stage.network([{ type: "main" }], { manifests: manifests.directory, ...more }),
-    containerId: `device-${name}`,
+    containerId: `ctr-${name}`,
     pod: stage.pod(),
     args: manifests.argsOf(name),
   });
@@ -64,7 +63,7 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     recorders.memif.script("ADD", { deviceInfo: JSON.stringify(memif) });
     const web = attaching("web");
     await stage.succeed("ADD", web);
-    const files = ["net1", "net2"].map((ifname) => attachmentFile("device-web", ifname));
+    const files = ["net1", "net2"].map((ifname) => attachmentFile("ctr-web", ifname));
     expect(recorders.memif.calls().map(pathIn)).toEqual(files);
     expect(statSync(join(deviceInfoDirectory, "cni")).mode & 0o777).toBe(0o755);
     expect(manifests.statusOf("web")).toMatchObject([
@@ -86,7 +85,7 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     const web = attaching("web");
     await stage.succeed("ADD", web);
     expect(manifests.statusOf("web")).toMatchObject([{}, { name: "shop/nic", "device-info": pci }]);
-    expect(attachmentFiles()).toEqual(["device-web@net1-device.json"]);
+    expect(attachmentFiles()).toEqual(["ctr-web@net1-device.json"]);
     expect(JSON.parse(recorders.sriov.calls()[0]?.stdin ?? "")).toMatchObject({
       deviceID: "0000:18:02.5",
       pciBusID: "0000:18:02.5",
