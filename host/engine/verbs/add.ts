@@ -171,7 +171,7 @@ function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
     cniArgs: call.args,
     cniPath: call.path,
     bootId,
-    begun: context.date().toISOString(),
+    begun: context.clock.date().toISOString(),
     attachments: plan.attachments.map((each, index) =>
       plannedAttachment(each, call.args, configuration.hotPlug ? hotPlugFacts(each, originInAdd(each, index)) : undefined),
     ),
