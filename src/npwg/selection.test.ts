@@ -331,7 +331,7 @@ describe("keys", () => {
   });
 
   test("D-8: the extension's key splits the families also with profile strict", () => {
-    const key = "dev.plexus-cni.default-route";
+    const key = "dev.plexus.default-route";
     const split = [
       { name: "a", "default-route": ["10.0.0.1"] },
       { name: "b", [key]: ["fd00::1"] },

@@ -28,7 +28,7 @@ function complaint(
   return verified.ok ? undefined : `${verified.fault.kind}: ${verified.fault.msg}`;
 }
 
-const annotated = (text: string) => verificationOf(new Map([["plexus-cni.dev/verify", text]]));
+const annotated = (text: string) => verificationOf(new Map([["plexus.dev/verify", text]]));
 
 const bridge = {
   interfaces: [

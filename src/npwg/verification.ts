@@ -16,7 +16,7 @@ export type Verification = ReadonlySet<Verified>;
 type Verified = "ips" | "mac" | "interface";
 const all: readonly Verified[] = ["ips", "mac", "interface"];
 
-/** The comparisons that a definition's annotation `plexus-cni.dev/verify` selects; without the annotation, all. */
+/** The comparisons that a definition's annotation `plexus.dev/verify` selects; without the annotation, all. */
 export function verificationOf(annotations: ReadonlyMap<string, string>): Result<Verification> {
   const text = annotations.get(verifyAnnotation)?.trim();
   if (text === undefined) return ok(new Set(all));

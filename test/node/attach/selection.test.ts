@@ -226,7 +226,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
     });
 
     test("D-2: a mac that the definition excludes from verification, and any result is accepted", async () => {
-      manifests.network("one", [{ type: "one", capabilities: { mac: true } }], { "plexus-cni.dev/verify": "ips" });
+      manifests.network("one", [{ type: "one", capabilities: { mac: true } }], { "plexus.dev/verify": "ips" });
       answering("one", { name: "net1", mac: "02:00:00:00:00:99", sandbox: "/any" });
       await expectAdded([{ name: "one", mac }]);
     });

@@ -7,7 +7,7 @@ import { openRig, stdinOf, web, type CallOptions, type Pod, type Rig } from "../
 
 const selection = "k8s.v1.cni.cncf.io/networks";
 const otherDefault = "v1.multus-cni.io/default-network";
-const optOut = "plexus-cni.dev/default-networks";
+const optOut = "plexus.dev/default-networks";
 
 let rig: Rig;
 beforeEach(() => {
