@@ -1,4 +1,4 @@
-// Compares a network's result with the pod's requests (NPWG 1.0 4.1.2.1.3.2 and 4.1.2.1.4.2; 4.1.2.1.5; decision D-2).
+// Compares a network's result with the pod's requests (NPWG 1.0 4.1.2.1.3.2 and 4.1.2.1.4.2; 4.1.2.1.5; decision D-02).
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";

@@ -89,7 +89,7 @@ describe("defaultNetworks", () => {
     expect(await attached(dns, { systemNamespaces: [] })).toBe(3);
   });
 
-  it("MC-07 U-18 are not attached to a pod that opts out with the annotation none; any other value fails the pod", async () => {
+  it("MC-07 are not attached to a pod that opts out with the annotation none; any other value fails the pod", async () => {
     rig.pod(web, { [optOut]: "none" });
     await rig.succeed("ADD", withDefaults());
     expect(rig.seen()).toEqual(["ADD flannel eth0"]);
