@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 
 import type { DelegateHost } from "../host/capabilities/delegate-host.ts";
-import type { RunningStep } from "../host/capabilities/running-step.ts";
+import type { RunningStep } from "../host/capabilities/step.ts";
 import { runDelegateStep } from "../host/engine/steps/delegate-step.ts";
 import { runNativeStep } from "../host/engine/steps/native-step.ts";
 import { OneShotShim } from "../host/protocol/one-shot-shim.ts";

@@ -8,7 +8,7 @@ import { CallFacts } from "./call-facts.ts";
 import type { DelegateHost } from "./delegate-host.ts";
 import { leasesFor, type LeaseScope } from "./leases/scope.ts";
 import { resolverFor } from "./resolver/scope.ts";
-import type { RunningStep } from "./running-step.ts";
+import type { RunningStep } from "./step.ts";
 
 /** The part of the host that capabilities use. */
 type CapabilityHost = Pick<DelegateHost, "shim" | "runLeaseOperation" | "leaseMemory" | "log">;

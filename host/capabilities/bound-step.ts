@@ -4,7 +4,7 @@ import type { ChainStep } from "../../src/cni/chain-step.ts";
 import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
 import type { LeaseScope } from "./leases/scope.ts";
-import type { RunningStep } from "./running-step.ts";
+import type { RunningStep } from "./step.ts";
 
 /** The verbs as the ABI spells them. VERSION calls no capability. */
 export const witVerbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;

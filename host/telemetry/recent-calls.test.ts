@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fault } from "../../src/fault/fault.ts";
-import type { TracedStep } from "../engine/call/call-observer.ts";
+import type { TracedStep } from "../engine/events/call-events.ts";
 import { type CallNames, maxCalls, maxUnits, RecentCalls, type RecentCallsDocument } from "./recent-calls.ts";
 import { cpuMs } from "../../test/lab/cpu-ms.ts";
 

@@ -5,7 +5,7 @@ import { catalogue } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { harmlessMessage } from "../../src/text/harmless-message.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
-import type { TracedStep } from "../engine/call/call-observer.ts";
+import type { TracedStep } from "../engine/events/call-events.ts";
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
 
 /** A fault with the remedy of its kind. */

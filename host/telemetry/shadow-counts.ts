@@ -1,6 +1,6 @@
 // Counts the runs of shadows since the daemon's start, for `plexusctl status`.
 
-import type { ShadowRun } from "../engine/call/call-observer.ts";
+import type { ShadowRun } from "../engine/events/call-events.ts";
 import { harmlessMessage } from "../../src/text/harmless-message.ts";
 
 /** Maximum number of pairs of types. An administrator configures a few. */

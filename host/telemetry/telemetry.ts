@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
-import type { CallObserver } from "../engine/call/call-observer.ts";
+import type { CallObserver } from "../engine/events/call-events.ts";
 import type { Request } from "../protocol/messages.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { NodeStateReader } from "../node/state/node-state-reader.ts";

@@ -13,7 +13,7 @@ import { checkOperations } from "../links/check-operations.ts";
 import { linksFor } from "../links/links.ts";
 import { refuse, type WitOutcome } from "../outcome.ts";
 import { resolverFor } from "../resolver/scope.ts";
-import type { RunningStep } from "../running-step.ts";
+import type { RunningStep } from "../step.ts";
 import { ovsFor } from "../ovs/scope.ts";
 import { ovsScopeOf } from "../ovs/step-scope.ts";
 import { changeDenial, stateFor } from "../state/scope.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
-import type { RunningStep } from "../running-step.ts";
+import type { RunningStep } from "../step.ts";
 import { ovsScopeOf } from "./step-scope.ts";
 
 const portOf = (interfaceId: string) => ({ externalPort: { mac: "fa:16:3e:00:00:01", binding: { type: "ovs", interfaceId } } });

@@ -3,7 +3,7 @@
 import { memberText, parseDocument } from "../../../src/json/document.ts";
 import { providedInterfaceId } from "../../../src/ovsdb/port-request.ts";
 import { podStep } from "../bound-step.ts";
-import type { RunningStep } from "../running-step.ts";
+import type { RunningStep } from "../step.ts";
 import type { OvsScope } from "./scope.ts";
 
 /** The scope of `ovs` for a step. `facts`: those of the call. */

@@ -16,7 +16,7 @@ import type { Journal } from "../../store/journal/journal.ts";
 import type { Abandoned } from "../../store/journal/abandoned.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { CallDeadline } from "./call-deadline.ts";
-import type { PluginFinder } from "../steps/plugin-finder.ts";
+import type { PluginFinder } from "./plugin-finder.ts";
 import type { PassedOverStep } from "../../../src/cni/failed-step.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 

@@ -15,7 +15,7 @@ import { podIdentity } from "../call/pod-identity.ts";
 import { profileOf } from "../plan/plan-call.ts";
 import type { DelegateRunner } from "../steps/call-resources.ts";
 import { addedInterface } from "../verbs/publish-status.ts";
-import { selectedOrigin } from "../verbs/planned-attachment.ts";
+import { selectedOrigin } from "../record/planned-attachment.ts";
 import { attachToContainer, detachFromContainer } from "./change-container.ts";
 import { planAddition } from "./plan-addition.ts";
 import { isWhole, type RunningContainer, runningContainer } from "./running-container.ts";

@@ -25,7 +25,7 @@ import { podNetworksOf } from "./plan-pod-networks.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import { publishStatus } from "../verbs/publish-status.ts";
-import type { LinksBefore } from "../pod-links/record-links.ts";
+import type { LinksBefore } from "../record/record-links.ts";
 import { typesOf } from "./require-plugins.ts";
 
 /** Faults that an Event tells the pod's author. */

@@ -10,7 +10,7 @@ import type { AttachmentPlan } from "./attachment-plan.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { mayLackVersion, versionRefusal, versionStepMs } from "./native-versions.ts";
 import { plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
-import { notFound } from "../steps/plugin-finder.ts";
+import { notFound } from "../call/plugin-finder.ts";
 import type { DelegateRunner } from "../steps/call-resources.ts";
 
 type Context = Pick<CallContext, "call" | "configuration" | "inherited" | "plugins" | "runStep">;

@@ -3,13 +3,13 @@
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { Result } from "../../../src/fault/result.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { ComponentFile } from "../../sandbox/component-file.ts";
 import type { CallDeadline } from "../call/call-deadline.ts";
-import type { PluginOutput } from "../call/plugin-output.ts";
-import type { PluginFinder } from "./plugin-finder.ts";
-import type { Trace } from "./step-trace.ts";
+import type { PluginOutput } from "../events/plugin-output.ts";
+import type { PluginFinder } from "../call/plugin-finder.ts";
+import type { Trace } from "../events/trace-file.ts";
 
 /** A delegate's type, with its grants in one network. */
 export type GrantedDelegate = Pick<RunningStep, "grants" | "definition"> & { readonly type: string };

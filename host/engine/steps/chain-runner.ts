@@ -7,7 +7,7 @@ import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
 import type { StepRules } from "../../../src/configuration/step-rules.ts";
 import type { ChainIdentity } from "../call/call-context.ts";
 import type { CallDeadline } from "../call/call-deadline.ts";
-import type { CallObserver } from "../call/call-observer.ts";
+import type { CallObserver } from "../events/call-events.ts";
 import type { CallResources } from "./call-resources.ts";
 import { runByRules } from "./rule-runner.ts";
 import { type StepReports, stepReports } from "./step-reports.ts";

@@ -12,7 +12,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { bindCapabilities } from "../../capabilities/bind.ts";
 import type { DelegateHost } from "../../capabilities/delegate-host.ts";
 import { shadowRefusal } from "../../capabilities/dry/dry-run.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 import type { Success } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { successText } from "../../sandbox/abi/success-record.ts";
 import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
@@ -20,7 +20,7 @@ import { type ComponentFile, readComponentFile } from "../../sandbox/component-f
 import { limitsOf } from "../../sandbox/limits.ts";
 import { demandOn } from "../../sandbox/provenance/component-demands.ts";
 import { signaturesBeside } from "../../sandbox/provenance/read-signatures.ts";
-import type { StepRecorder } from "../../capabilities/step-recorder.ts";
+import type { StepRecorder } from "../../capabilities/step-detail.ts";
 import type { CallReport } from "../../sandbox/linker/call.ts";
 import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
 import { podNamespace } from "../call/pod-identity.ts";

@@ -21,7 +21,7 @@ import { defaultLimits } from "../../sandbox/limits.ts";
 import { sysctlFor } from "../../capabilities/sysctl/scope.ts";
 import { bindCapabilities } from "../../capabilities/bind.ts";
 import { InProcessRunner } from "../../sandbox/in-process.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 import { namedByFile } from "../../sandbox/component-file.ts";
 import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
 import { runDelegateStep } from "./delegate-step.ts";

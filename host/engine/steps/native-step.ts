@@ -5,7 +5,7 @@ import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { NativeRecord } from "../../../src/chain-trace/chain-trace.ts";
 import { readPluginFailure } from "../../../src/cni/error-json.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 import { engineVariables, goProcessors } from "../../protocol/engine-variables.ts";
 import type { ExecEffect, Shim } from "../../protocol/shim.ts";
 import type { Executed } from "../../protocol/messages.ts";
@@ -13,7 +13,7 @@ import { EACCES, EINVAL, EKEYREJECTED, ELIBBAD, ELOOP, ENOENT, ENOEXEC, ENOTDIR,
 import { systemError } from "../../system/system-error.ts";
 import { monotonicMs } from "../../system/monotonic-ms.ts";
 import type { CallResources } from "./call-resources.ts";
-import { notFound } from "./plugin-finder.ts";
+import { notFound } from "../call/plugin-finder.ts";
 import { inertLine, inertText } from "../../../src/text/inert-text.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
 import { textOf } from "../call/utf8.ts";

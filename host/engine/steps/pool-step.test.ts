@@ -7,7 +7,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { DryRun } from "../../capabilities/dry/dry-run.ts";
 import type { PoolSource } from "../../capabilities/leases/pools/pool-access.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 import { withPool } from "./pool-step.ts";
 
 const source: PoolSource = {

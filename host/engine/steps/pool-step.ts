@@ -8,7 +8,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseConfiguration } from "../../../src/json/document.ts";
 import type { DelegateHost } from "../../capabilities/delegate-host.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 
 /** A configuration without these characters names no pool. A key may be written with an escape. */
 const mayNamePool = /pool|\\u/iu;

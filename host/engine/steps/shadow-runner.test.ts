@@ -9,10 +9,10 @@ import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
 import { defaultStepRule } from "../../../src/configuration/step-rules.ts";
 import { fault } from "../../../src/fault/fault.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { DelegateRunner } from "./call-resources.ts";
-import type { ShadowReport } from "./shadow-report.ts";
+import type { ShadowReport } from "../events/shadow-report.ts";
 import { runWithShadows, shadowMs } from "./shadow-runner.ts";
 
 const answer = (address: string): StepOutcome => ({

@@ -16,11 +16,11 @@ import { leaseScopeOf } from "../../capabilities/bound-step.ts";
 import { DryRun } from "../../capabilities/dry/dry-run.ts";
 import { LeaseSnapshot } from "../../capabilities/leases/lease-snapshot.ts";
 import { poolDirectory } from "../../capabilities/leases/scope.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 import { type Shim, ShimGone } from "../../protocol/shim.ts";
 import type { DelegateRunner } from "./call-resources.ts";
-import type { PluginFinder } from "./plugin-finder.ts";
-import type { ShadowOutcome } from "./shadow-report.ts";
+import type { PluginFinder } from "../call/plugin-finder.ts";
+import type { ShadowOutcome } from "../events/shadow-report.ts";
 import type { StepReports } from "./step-reports.ts";
 
 /** Maximum milliseconds by which one shadow may delay a call. */

@@ -4,9 +4,9 @@ import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { describePlugin } from "../../../src/cni/chains.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
-import type { CallObserver } from "../call/call-observer.ts";
-import type { Trace } from "./step-trace.ts";
-import { type ShadowReport, shadowText } from "./shadow-report.ts";
+import type { CallObserver } from "../events/call-events.ts";
+import type { Trace } from "../events/trace-file.ts";
+import { type ShadowReport, shadowText } from "../events/shadow-report.ts";
 
 /** Receives what the rules of one chain did. */
 export interface StepReports {

@@ -9,13 +9,13 @@ import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
-import type { StepRecorder } from "../../capabilities/step-recorder.ts";
-import type { StepKind } from "../call/call-observer.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
+import type { StepRecorder } from "../../capabilities/step-detail.ts";
+import type { StepKind } from "../events/call-events.ts";
 import { isPlexusName, plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
 import type { CallResources } from "./call-resources.ts";
 import { runNativeStep } from "./native-step.ts";
-import { notFound } from "./plugin-finder.ts";
+import { notFound } from "../call/plugin-finder.ts";
 
 /** The values that all steps of one chain share. */
 export type ChainContext = Pick<

@@ -12,7 +12,7 @@ import { openCluster } from "../../cluster/open-cluster.ts";
 import type { FileWriter, OpenFile } from "../../store/files/file-writer.ts";
 import { synchronousWriter } from "../../store/files/file-writer.ts";
 import { type FileLock, lockSync, type LockRequest } from "../../store/locks/file-lock.ts";
-import { serveCall, type EngineDeps } from "../call/serve-call.ts";
+import { serveCall, type EngineDeps } from "../session/serve-call.ts";
 import { ScriptedShim } from "./scripted-shim.ts";
 
 /** One call of the runtime. */

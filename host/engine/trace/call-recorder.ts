@@ -4,10 +4,10 @@ import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { ChainTrace, StepRecord, StepVerdict, TracedCall, TracedReply } from "../../../src/chain-trace/chain-trace.ts";
 import { redactTrace } from "../../../src/chain-trace/redact-trace.ts";
 import { secretValues } from "../../../src/text/secret-values.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
-import type { StepRecorder } from "../../capabilities/step-recorder.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
+import type { StepRecorder } from "../../capabilities/step-detail.ts";
 import { version } from "../../system/version.ts";
-import type { TracedStep } from "../call/call-observer.ts";
+import type { TracedStep } from "../events/call-events.ts";
 import { OpenStep } from "./open-step.ts";
 import { TextBudget } from "./text-budget.ts";
 

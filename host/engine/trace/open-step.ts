@@ -15,9 +15,9 @@ import { stepRecord } from "../../../src/chain-trace/step-record.ts";
 import { verdictsOf } from "../../../src/chain-trace/step-verdicts.ts";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import { secretValues } from "../../../src/text/secret-values.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
-import type { StepKind } from "../call/call-observer.ts";
+import type { StepKind } from "../events/call-events.ts";
 import { recordedImports } from "./recorded-imports.ts";
 import type { TextBudget } from "./text-budget.ts";
 

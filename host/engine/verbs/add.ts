@@ -11,12 +11,12 @@ import type { OpenEntry } from "../../store/journal/journal.ts";
 import type { Attached, CallPlan } from "../plan/attachment-plan.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { journalKey, type CallContext } from "../call/call-context.ts";
-import { firstRecords, Progress } from "./add-progress.ts";
+import { firstRecords, Progress } from "../record/add-progress.ts";
 import { attach } from "./attach.ts";
 import { undoOrAbandon } from "./converge.ts";
 import { retryAbandoned } from "./finish-abandoned.ts";
-import { hotPlugFacts, originInAdd, plannedAttachment } from "./planned-attachment.ts";
-import { type LinksBefore, recordEarlierLinks, recordMadeLinks } from "../pod-links/record-links.ts";
+import { hotPlugFacts, originInAdd, plannedAttachment } from "../record/planned-attachment.ts";
+import { type LinksBefore, recordEarlierLinks, recordMadeLinks } from "../record/record-links.ts";
 import { undoEntry } from "./undo.ts";
 
 /**

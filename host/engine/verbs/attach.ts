@@ -11,7 +11,7 @@ import type { CallContext } from "../call/call-context.ts";
 import { located } from "../call/locate-fault.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
 import type { Attached, AttachmentPlan, CallPlan } from "../plan/attachment-plan.ts";
-import type { Progress } from "./add-progress.ts";
+import type { Progress } from "../record/add-progress.ts";
 
 /**
  * Attaches the network with this index in the journal's plan, which is written before its first step. `isNameTaken`: the pod has a link with the

@@ -11,7 +11,7 @@ import { finishAbandoned } from "./finish-abandoned.ts";
 import { type GcPlan, type GcRound, planGc } from "./gc-plan.ts";
 import { knownNetworks, removeTornFiles, runPluginGc, supportsGc } from "./gc-networks.ts";
 import { clearStale } from "./gc-stale.ts";
-import { validAttachments } from "./valid-attachments.ts";
+import { validAttachments } from "../call/valid-attachments.ts";
 
 /** Runs one GC within `gc.seconds`. The fault joins all faults of its steps; GC_UNFINISHED if the time did not suffice. */
 export async function gc(context: CallContext): Promise<Result<void>> {

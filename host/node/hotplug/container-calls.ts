@@ -5,7 +5,7 @@ import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { CallContext } from "../../engine/call/call-context.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
-import { callOfRunning } from "../../engine/call/internal-call.ts";
+import { callOfRunning } from "../../engine/session/internal-call.ts";
 import type { DelegateRunner } from "../../engine/steps/call-resources.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { JournalPlan } from "../../store/journal/entry.ts";

@@ -1,7 +1,7 @@
 // Rounds of the reconciler over one state directory, with a scripted shim as the agent.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CallSession } from "../../engine/call/call-session.ts";
+import { CallSession } from "../../engine/session/call-session.ts";
 import { CallStage } from "../../engine/testing/call-stage.ts";
 import { failing } from "../../engine/testing/scripted-shim.ts";
 import type { RoundAgent } from "./clean.ts";

@@ -12,7 +12,7 @@ import { grantsOf, type WasmConfiguration } from "../../../src/configuration/was
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
 
 /** The step, and the configuration with its grants and limits. */
 export interface RecordedStep {

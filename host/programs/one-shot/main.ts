@@ -1,7 +1,7 @@
 // The one-shot engine: the shim starts it for one call if no daemon answers. It exchanges frames with the shim over file descriptor 3,
 // synchronously, and ends after the answer.
 
-import { CallSession } from "../../engine/call/call-session.ts";
+import { CallSession } from "../../engine/session/call-session.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
 import { synchronousWriter } from "../../store/files/file-writer.ts";
 import { ShimGone } from "../../protocol/shim.ts";

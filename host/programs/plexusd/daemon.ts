@@ -4,7 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
-import { CallSession } from "../../engine/call/call-session.ts";
+import { CallSession } from "../../engine/session/call-session.ts";
 import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
 import { tracesIn } from "../../engine/trace/trace-terms.ts";
 import type { RecordingReport, RecordingRequest } from "../../../src/chain-trace/recording-request.ts";

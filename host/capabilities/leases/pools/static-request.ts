@@ -4,7 +4,7 @@ import { splitCniArgs } from "../../../../src/cni/args.ts";
 import { readWish, type ReservationWish } from "../../../../src/address-pool/reservation-wish.ts";
 import { parseConfiguration } from "../../../../src/json/document.ts";
 import { labelProblem, subdomainProblem } from "../../../../src/npwg/object-names.ts";
-import type { RunningStep } from "../../running-step.ts";
+import type { RunningStep } from "../../step.ts";
 import type { StaticRequest } from "./static-addresses.ts";
 
 /** A configuration without these characters asks for no reservation of its own. A key may be written with an escape. */

@@ -6,7 +6,7 @@ import type { LinkIdentity } from "../../src/pod-link/link-identity.ts";
 import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
 import type { PoolSource } from "./leases/pools/pool-access.ts";
 import type { DryRun } from "./dry/dry-run.ts";
-import type { StepRecorder } from "./step-recorder.ts";
+import type { StepRecorder } from "./step-detail.ts";
 
 /**
  * The origin of a step: a network's chain (or a runtime that calls a component directly), a native plugin's nested call, or a

@@ -4,7 +4,7 @@
 import type { Verb } from "../../../src/cni/environment.ts";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import type { ShadowReport } from "../steps/shadow-report.ts";
+import type { ShadowReport } from "./shadow-report.ts";
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { SpanContext } from "../../../src/trace/trace-context.ts";

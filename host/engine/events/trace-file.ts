@@ -5,12 +5,12 @@ import type { EnvironmentPair } from "../../../src/cni/environment.ts";
 import type { StepVerdict } from "../../../src/chain-trace/chain-trace.ts";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { parseTraceparent, type SpanContext, underSpan } from "../../../src/trace/trace-context.ts";
-import type { RunningStep } from "../../capabilities/running-step.ts";
-import type { StepRecorder } from "../../capabilities/step-recorder.ts";
+import type { RunningStep } from "../../capabilities/step.ts";
+import type { StepRecorder } from "../../capabilities/step-detail.ts";
 import { appendLines } from "../../store/files/regular-file.ts";
-import type { CallObserver, Span, TracedStep } from "../call/call-observer.ts";
+import type { CallObserver, Span, TracedStep } from "./call-events.ts";
 import type { CallRecorder } from "../trace/call-recorder.ts";
-import { newSpanId } from "../call/span-id.ts";
+import { newSpanId } from "./span-id.ts";
 
 /** A running step that is recorded. */
 export interface RecordedStep {

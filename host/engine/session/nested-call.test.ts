@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { nestedChain } from "./nested-call.ts";
-import { temporaryNestedCallDirectory } from "./nested-call-directory.ts";
+import { temporaryNestedCallDirectory } from "../call/nested-call-directory.ts";
 
 const shop = { namespace: "shop", name: "storage" };
 const chains = [

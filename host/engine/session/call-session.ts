@@ -16,18 +16,18 @@ import type { TracedCall } from "../../../src/chain-trace/chain-trace.ts";
 import type { CallRecorder } from "../trace/call-recorder.ts";
 import type { CallRecording } from "../trace/call-recording.ts";
 import { configuredTerms, type TraceableCall, type TraceTerms } from "../trace/trace-terms.ts";
-import { podName } from "./pod-identity.ts";
+import { podName } from "../call/pod-identity.ts";
 import { serveCall, type EngineDeps, type CallInProgress } from "./serve-call.ts";
-import type { CallContext } from "./call-context.ts";
-import { CallLog } from "./call-log.ts";
-import type { CallObserver } from "./call-observer.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { CallLog } from "../events/call-log.ts";
+import type { CallObserver } from "../events/call-events.ts";
 import { answerAsPlugin, nestedChain } from "./nested-call.ts";
-import { nestedCallDirectoryIn } from "./nested-call-directory.ts";
-import { PluginLines } from "./plugin-output.ts";
-import { PluginFinder } from "../steps/plugin-finder.ts";
+import { nestedCallDirectoryIn } from "../call/nested-call-directory.ts";
+import { PluginLines } from "../events/plugin-output.ts";
+import { PluginFinder } from "../call/plugin-finder.ts";
 import type { CallResources, DelegateRunner } from "../steps/call-resources.ts";
 import { stepRunner } from "../steps/step-runner.ts";
-import { openTrace } from "../steps/step-trace.ts";
+import { openTrace } from "../events/trace-file.ts";
 
 /** The shim's file name as a delegating plugin. A runtime may also execute the shim under the name of a component. */
 const pluginName = "plexus";

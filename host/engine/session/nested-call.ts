@@ -15,9 +15,9 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { memberText } from "../../../src/json/document.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
-import type { ChainIdentity } from "./call-context.ts";
+import type { ChainIdentity } from "../call/call-context.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
-import { lenientText, textOf } from "./utf8.ts";
+import { lenientText, textOf } from "../call/utf8.ts";
 
 /** Runs the component that the request names as a CNI plugin. `runner` makes the step's runner for its network and interface. */
 export async function answerAsPlugin(

@@ -10,10 +10,10 @@ import type { Environment } from "../../protocol/fields.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { JournalPlan } from "../../store/journal/entry.ts";
 import { type EngineDeps, type CallInProgress, contextOf } from "./serve-call.ts";
-import type { CallContext } from "./call-context.ts";
-import { CallDeadline } from "./call-deadline.ts";
-import { readCallConfiguration } from "./read-configuration.ts";
-import { textOf } from "./utf8.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { CallDeadline } from "../call/call-deadline.ts";
+import { readCallConfiguration } from "../call/read-configuration.ts";
+import { textOf } from "../call/utf8.ts";
 
 /** The `CNI_*` variables of a DEL for this plan. `CNI_NETNS` is empty because the network namespace is gone. */
 export function deletionOf(plan: JournalPlan): Environment {
