@@ -20,7 +20,7 @@ export function requireReady({ configuration }: Pick<CallContext, "configuration
 }
 
 /**
- * Waits until the default network is ready, within the configured bound of ADD or DEL (D-7). After that an ADD fails with
+ * Waits until the default network is ready, within the configured bound of ADD or DEL (D-07). After that an ADD fails with
  * NETWORK_NOT_READY, and a DEL warns and goes on, because the journal has all that it needs.
  */
 export async function waitUntilReady(
