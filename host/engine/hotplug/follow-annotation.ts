@@ -14,7 +14,7 @@ import type { CallContext } from "../call/call-context.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import { profileOf } from "../plan/plan-call.ts";
 import { addedInterface } from "../verbs/publish-status.ts";
-import { selectedOrigin } from "../record/planned-attachment.ts";
+import { selectedOrigin } from "../plan/planned-attachment.ts";
 import { attachToContainer, detachFromContainer } from "./change-container.ts";
 import { planAddition } from "./plan-addition.ts";
 import { isWhole, type RunningContainer, runningContainer } from "./running-container.ts";
