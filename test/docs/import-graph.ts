@@ -125,3 +125,22 @@ export function moduleCircles(graph: ImportGraph): readonly (readonly string[])[
 function edges(graph: ImportGraph): readonly Violation[] {
   return [...graph].flatMap(([from, imports]) => imports.map((to) => ({ from, to })));
 }
+
+/**
+ * The circles between the folders inside of each module below `host/`. A file that lies in no folder of its module counts by itself, so that a folder
+ * may import what lies beside it, or be imported by it, but not both.
+ */
+export function folderCircles(graph: ImportGraph): readonly (readonly string[])[] {
+  const folders = new Map<string, Set<string>>();
+  for (const { from, to } of edges(graph)) {
+    const [importer, imported] = [folderOf(from), folderOf(to)];
+    if (moduleOf(from) !== moduleOf(to) || importer === imported) continue;
+    folders.set(importer, (folders.get(importer) ?? new Set()).add(imported));
+  }
+  return importCircles(new Map([...folders].map(([folder, imports]) => [folder, [...imports]])));
+}
+
+function folderOf(file: string): string {
+  const parts = file.split("/");
+  return parts[0] === "host" && parts.length > 3 ? parts.slice(0, 3).join("/") : file;
+}

@@ -7,7 +7,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { type EntryContent, withAttachment, withoutAttachment } from "../../store/journal/changed-entry.ts";
 import { type JournalEntry, replay } from "../../store/journal/entry.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import type { Attached, AttachmentPlan } from "../plan/attachment-plan.ts";
 import { Progress } from "../record/add-progress.ts";
 import { attach } from "../verbs/attach.ts";
@@ -21,7 +21,7 @@ import type { RunningContainer } from "./running-container.ts";
  * Fault: the failing plugin's own, with the attachment named.
  */
 export async function attachToContainer(
-  context: CallContext,
+  call: Call,
   { entry, before }: RunningContainer,
   plan: AttachmentPlan,
   origin: AttachmentOrigin,
@@ -29,7 +29,7 @@ export async function attachToContainer(
 ): Promise<Result<Attached>> {
   const content = withAttachment(entry, plannedAttachment(plan, entry.plan.cniArgs, hotPlugFacts(plan, origin)));
   const index = content.plan.attachments.length - 1;
-  const opened = await context.journal.change(content.plan, content.records);
+  const opened = await call.journal.change(content.plan, content.records);
   if (!opened.ok) return opened;
   const progress = new Progress(opened.value, content.records);
   const { ifname, netns } = plan.attachment;
@@ -38,16 +38,16 @@ export async function attachToContainer(
   let attached: Result<Attached>;
   try {
     const recorded = await recordEarlierLinks(progress, before, isMaker ? [ifname] : [], entry.pod);
-    attached = recorded.ok ? await attach(context, plan, { index, tell, isNameTaken }, progress) : recorded;
-    if (attached.ok) await recordMadeLinks(context, netns, progress, before, [ifname], entry.pod);
+    attached = recorded.ok ? await attach(call, plan, { index, tell, isNameTaken }, progress) : recorded;
+    if (attached.ok) await recordMadeLinks(call, netns, progress, before, [ifname], entry.pod);
     const written = attached.ok ? await progress.settled() : ok(undefined);
     if (!written.ok) attached = written;
   } finally {
     await progress.end();
   }
   if (attached.ok) return attached;
-  context.deadline.undo();
-  const undone = await remove(context, replay(content.plan, progress.records), index);
+  call.deadline.undo();
+  const undone = await remove(call, replay(content.plan, progress.records), index);
   return failed(undone.ok ? attached.fault : withUndoFault(attached.fault, undone.fault));
 }
 
@@ -55,19 +55,19 @@ export async function attachToContainer(
  * Detaches the attachment with this index. The caller holds the container's lock. Fault: the failing plugin's own, with
  * the attachment named; it then stays in the journal.
  */
-export async function detachFromContainer(context: CallContext, entry: JournalEntry, index: number): Promise<Result<void>> {
+export async function detachFromContainer(call: Call, entry: JournalEntry, index: number): Promise<Result<void>> {
   for (const record of [{ status: "due" }, { detaching: index }] as const) {
-    const noted = context.journal.append(entry.plan, record);
+    const noted = call.journal.append(entry.plan, record);
     if (!noted.ok) return noted;
   }
-  return remove(context, entry, index);
+  return remove(call, entry, index);
 }
 
-async function remove(context: CallContext, entry: JournalEntry, index: number): Promise<Result<void>> {
-  const undone = await undoOne(context, entry, index);
+async function remove(call: Call, entry: JournalEntry, index: number): Promise<Result<void>> {
+  const undone = await undoOne(call, entry, index);
   if (!undone.ok) return undone;
   const { plan, records }: EntryContent = withoutAttachment(entry, index);
-  const written = await context.journal.change(plan, records);
+  const written = await call.journal.change(plan, records);
   if (!written.ok) return written;
   await written.value.close();
   return ok(undefined);

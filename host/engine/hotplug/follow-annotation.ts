@@ -1,5 +1,5 @@
 // Makes the networks of a running pod those that its annotation selects. The annotation is what is wanted, the journal is what is there. Detaching
-// comes first and needs no definition; attaching is a second step in the context of an ADD, which refuses a mistaken configuration.
+// comes first and needs no definition; attaching is a second step in a call of the verb ADD, which refuses a mistaken configuration.
 
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -10,7 +10,7 @@ import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import { profileOf } from "../plan/plan-call.ts";
 import { addedInterface } from "../verbs/publish-status.ts";
@@ -43,15 +43,15 @@ export type Tell = (event: PodEvent) => void;
  * Reads the pod of the call, and its annotation; undefined if the call has no pod. An annotation with a mistake changes nothing: the pod keeps its
  * networks. Faults: SELECTION_INVALID, POD_NOT_FOUND, and those of the API.
  */
-export async function selectingPod(context: CallContext): Promise<Result<SelectingPod | undefined>> {
-  const identity = podIdentity(context.call.args);
+export async function selectingPod(call: Call): Promise<Result<SelectingPod | undefined>> {
+  const identity = podIdentity(call.request.args);
   if (!identity.ok) return identity;
-  const cluster = await context.cluster();
+  const cluster = await call.cluster();
   if (cluster === undefined || identity.value === undefined) return ok(undefined);
   const { namespace, name, uid } = identity.value;
   const pod = await cluster.pod(namespace, name, { uid });
   if (!pod.ok) return pod;
-  const profile = { ...profileOf(context.configuration), invalidAnnotation: "fail" as const };
+  const profile = { ...profileOf(call.configuration), invalidAnnotation: "fail" as const };
   const selection = parseSelection(pod.value.annotations.get(networksAnnotation), namespace, profile);
   return selection.ok ? ok({ cluster, pod: pod.value, wanted: selection.value.networks }) : selection;
 }
@@ -61,13 +61,13 @@ export async function selectingPod(context: CallContext): Promise<Result<Selecti
  * runtime's DEL can come between. Faults: HOT_PLUG_REFUSED, HOT_PLUG_UNAVAILABLE, CALL_BUSY; those of plugins are in the outcome.
  */
 export async function detachUnselected(
-  context: CallContext,
+  call: Call,
   key: JournalKey,
   wanted: readonly NetworkSelection[],
   tell: Tell,
 ): Promise<Result<FollowOutcome>> {
   const tried = new Set<string>();
-  return stepwise(context, key, (entry) => {
+  return stepwise(call, key, (entry) => {
     const { detach, attach } = differenceOf(wanted, entry);
     const ifname = [...brokenRequests(entry), ...detach].find((each) => !tried.has(each));
     if (ifname === undefined) return { incomplete: attach.length > 0 };
@@ -75,7 +75,7 @@ export async function detachUnselected(
     return async (container) => {
       const index = container.entry.plan.attachments.findIndex((each) => each.ifname === ifname);
       const source = container.entry.plan.attachments[index]?.source ?? "";
-      const detached = await detachFromContainer(context, container.entry, index);
+      const detached = await detachFromContainer(call, container.entry, index);
       if (detached.ok) tell({ reason: "RemovedInterface", message: `Remove ${ifname} from ${source}` });
       else tell({ reason: "InterfaceRemoveFailed", message: detached.fault.msg });
       return detached.ok ? ok(`-${ifname} ${source}`) : detached;
@@ -84,18 +84,18 @@ export async function detachUnselected(
 }
 
 /**
- * Attaches the selections that have no attachment, as `detachUnselected` detaches. The context must be that of an ADD. A selection whose broken attachment
+ * Attaches the selections that have no attachment, as `detachUnselected` detaches. The call must be an ADD. A selection whose broken attachment
  * could not be removed waits.
  */
 export async function attachSelected(
-  context: CallContext,
+  call: Call,
   key: JournalKey,
   { cluster, pod, wanted }: SelectingPod,
   tell: Tell,
 ): Promise<Result<FollowOutcome>> {
   const requestedNames = wanted.flatMap((each) => each.interface ?? []);
   const tried = new Set<NetworkSelection>();
-  return stepwise(context, key, (entry) => {
+  return stepwise(call, key, (entry) => {
     const { attach } = differenceOf(wanted, entry);
     const next = attach.find(({ selection, ifname }) => ifname === undefined && !tried.has(selection));
     if (next === undefined) return { incomplete: attach.length > 0 };
@@ -103,9 +103,9 @@ export async function attachSelected(
     tried.add(selection);
     return async (container) => {
       const addition = { selection, index, requestedNames, podNamespace: pod.namespace };
-      const plan = await planAddition(context, cluster, container, addition);
+      const plan = await planAddition(call, cluster, container, addition);
       const origin = selectedOrigin(selection);
-      const attached = plan.ok ? await attachToContainer(context, container, plan.value, origin, tell) : plan;
+      const attached = plan.ok ? await attachToContainer(call, container, plan.value, origin, tell) : plan;
       if (!attached.ok) {
         tell({ reason: "InterfaceAddFailed", message: attached.fault.msg });
         return attached;
@@ -123,20 +123,20 @@ type Change = (container: RunningContainer) => Promise<Result<string>>;
  * Makes changes until `next` answers that none is left, each under the container's lock. An entry without a difference needs no look at the container.
  */
 async function stepwise(
-  context: CallContext,
+  call: Call,
   key: JournalKey,
   next: (entry: JournalEntry) => Change | Pick<FollowOutcome, "incomplete">,
 ): Promise<Result<FollowOutcome>> {
   const changes: string[] = [];
   const faults: Fault[] = [];
   for (;;) {
-    const step = await underLock<Pick<FollowOutcome, "incomplete"> | Result<string>>(context, key, async () => {
-      const entry = context.journal.load(key);
+    const step = await underLock<Pick<FollowOutcome, "incomplete"> | Result<string>>(call, key, async () => {
+      const entry = call.journal.load(key);
       if (!entry.ok) return entry;
       // The runtime's DEL came before.
       const change = entry.value === undefined ? { incomplete: false } : next(entry.value);
       if (typeof change !== "function") return ok(change);
-      const container = await runningContainer(context, key);
+      const container = await runningContainer(call, key);
       return container.ok ? ok(await change(container.value)) : failed(container.fault);
     });
     if (!step.ok) return step;
@@ -148,11 +148,7 @@ async function stepwise(
 }
 
 /** Runs `work` under the container's lock. */
-export async function underLock<T>(
-  { locks }: Pick<CallContext, "locks">,
-  key: JournalKey,
-  work: () => Promise<Result<T>>,
-): Promise<Result<T>> {
+export async function underLock<T>({ locks }: Call, key: JournalKey, work: () => Promise<Result<T>>): Promise<Result<T>> {
   const held = await locks.container(key);
   if (!held.ok) return held;
   try {

@@ -9,7 +9,7 @@ import { nextInterfaceName } from "../../../src/npwg/hot-plug-difference.ts";
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { withDeviceInfo } from "../plan/attachment-device.ts";
 import type { AttachmentPlan } from "../plan/attachment-plan.ts";
 import { profileOf, reservedNameFault } from "../plan/plan-call.ts";
@@ -30,12 +30,12 @@ export interface WantedAddition {
 
 /** Plans the attachment. Faults: HOT_PLUG_REFUSED, INTERFACE_NAME_TAKEN, and those of an ADD. */
 export async function planAddition(
-  context: CallContext,
+  call: Call,
   cluster: Pick<Cluster, "networkAttachmentDefinition">,
   container: RunningContainer,
   wanted: WantedAddition,
 ): Promise<Result<AttachmentPlan>> {
-  const { configuration, call } = context;
+  const { configuration, request } = call;
   const { selection, podNamespace } = wanted;
   const { entry } = container;
   const source = `${selection.namespace}/${selection.name}`;
@@ -50,27 +50,27 @@ export async function planAddition(
   if (!fewEnough.ok) return fewEnough;
   const ifname = interfaceName(container, wanted, source);
   if (!ifname.ok) return ifname;
-  const { containerId, args } = call;
+  const { containerId, args } = request;
   const attachment = { containerId, netns: entry.plan.netns, args, ifname: ifname.value, capabilityArgs: new Map() };
-  const planned = await planDefinition(withoutDevices(context, source), cluster, selection, attachment, profileOf(configuration));
+  const planned = await planDefinition(withoutDevices(call, source), cluster, selection, attachment, profileOf(configuration));
   if (!planned.ok) return planned;
   if (planned.value.externalPort !== undefined) {
     const why = `its ports of provider "${planned.value.externalPort}" are made only when a pod starts`;
     return failed(fault("HOT_PLUG_REFUSED", `network ${source}: ${why}`));
   }
   const plan = withDeviceInfo(planned.value);
-  const reserved = reservedName(context, container, plan);
+  const reserved = reservedName(call, container, plan);
   if (!reserved.ok) return reserved;
   const shortEnough = checkPluginCount(configuration.bounds, source, plan.list.plugins.length);
   if (!shortEnough.ok) return shortEnough;
-  const required = await requirePlugins(context, [plan]);
+  const required = await requirePlugins(call, [plan]);
   return required.ok ? ok(plan) : required;
 }
 
 /** The context in which a definition that names a device plugin's resource is refused. */
-function withoutDevices(context: CallContext, source: string): CallContext {
+function withoutDevices(call: Call, source: string): Call {
   const why = `network ${source}: its definition names a device plugin's resource, and the kubelet allocates devices only when a pod starts`;
-  return { ...context, devices: async () => failed(fault("HOT_PLUG_REFUSED", why)) };
+  return { ...call, devices: async () => failed(fault("HOT_PLUG_REFUSED", why)) };
 }
 
 function interfaceName(
@@ -89,10 +89,10 @@ function interfaceName(
   return failed(fault("INTERFACE_NAME_TAKEN", `network ${source} ${why}`));
 }
 
-function reservedName(context: CallContext, { entry }: RunningContainer, plan: AttachmentPlan): Result<void> {
+function reservedName(call: Call, { entry }: RunningContainer, plan: AttachmentPlan): Result<void> {
   const [main] = entry.plan.attachments;
   const list = main === undefined ? undefined : parseNetworkList(main.conflist, "journalled default network");
   const mainName = list?.ok === true ? { mainName: list.value.name } : {};
-  const reserved = reservedNameFault(context, plan, { ...mainName, replacesDefault: main?.source !== "default" });
+  const reserved = reservedNameFault(call, plan, { ...mainName, replacesDefault: main?.source !== "default" });
   return reserved === undefined ? ok(undefined) : failed(reserved);
 }

@@ -10,7 +10,7 @@ import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import { withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import { addedInterface } from "../verbs/publish-status.ts";
 import { attachToContainer, detachFromContainer } from "./change-container.ts";
@@ -29,28 +29,24 @@ export interface HotPlugged {
 }
 
 /** Attaches a network. The same request again answers its attachment. Takes the container's lock. Faults: those of `planAddition` and of plugins. */
-export async function attachRequested(
-  context: CallContext,
-  key: JournalKey,
-  selection: NetworkSelection,
-): Promise<Result<HotPlugged>> {
-  const found = await clusterAndPod(context);
+export async function attachRequested(call: Call, key: JournalKey, selection: NetworkSelection): Promise<Result<HotPlugged>> {
+  const found = await clusterAndPod(call);
   if (!found.ok) return found;
   const { cluster, pod } = found.value;
-  return underLock(context, key, async () => {
-    const container = await runningContainer(context, key);
+  return underLock(call, key, async () => {
+    const container = await runningContainer(call, key);
     if (!container.ok) return container;
     const { entry } = container.value;
     const same = sameRequest(entry, selection);
     if (same !== undefined) return ok(same);
     const index = entry.plan.attachments.length - 1;
     const addition = { selection, index, requestedNames: [], podNamespace: pod?.namespace };
-    const plan = await planAddition(context, cluster, container.value, addition);
+    const plan = await planAddition(call, cluster, container.value, addition);
     if (!plan.ok) return plan;
     const tell = (event: PodEvent): void => {
       if (pod !== undefined) cluster.tell(pod, event);
     };
-    const attached = await attachToContainer(context, container.value, plan.value, { requested: requestsText(selection) }, tell);
+    const attached = await attachToContainer(call, container.value, plan.value, { requested: requestsText(selection) }, tell);
     if (!attached.ok) return attached;
     tell(addedInterface(attached.value));
     const { attachment, source } = attached.value.plan;
@@ -62,9 +58,9 @@ export async function attachRequested(
  * Detaches what a request attached; an unknown interface is a success. Takes the container's lock. Faults: HOT_PLUG_REFUSED for other attachments of the
  * container, and those of plugins: the attachment then stays in the journal.
  */
-export async function detachRequested(context: CallContext, key: JournalKey, ifname: string): Promise<Result<void>> {
-  return underLock(context, key, async () => {
-    const container = await runningContainer(context, key);
+export async function detachRequested(call: Call, key: JournalKey, ifname: string): Promise<Result<void>> {
+  return underLock(call, key, async () => {
+    const container = await runningContainer(call, key);
     if (!container.ok) return container;
     const { entry } = container.value;
     const index = entry.plan.attachments.findIndex((each) => each.ifname === ifname);
@@ -76,18 +72,16 @@ export async function detachRequested(context: CallContext, key: JournalKey, ifn
         fault("HOT_PLUG_REFUSED", `${why}: the pod's annotation, a PodNetwork or the node's configuration asks for it`),
       );
     }
-    return detachFromContainer(context, entry, index);
+    return detachFromContainer(call, entry, index);
   });
 }
 
 /** The source of definitions, and the container's pod; `pod` is undefined if the runtime named none. */
-async function clusterAndPod(
-  context: CallContext,
-): Promise<Result<{ readonly cluster: Cluster; readonly pod: Pod | undefined }>> {
-  const identity = podIdentity(context.call.args);
+async function clusterAndPod(call: Call): Promise<Result<{ readonly cluster: Cluster; readonly pod: Pod | undefined }>> {
+  const identity = podIdentity(call.request.args);
   if (!identity.ok) return identity;
   // Without a cluster, a request names a network of the node, as the annotations that a runtime passes do.
-  const cluster = (await context.cluster()) ?? withRuntimeAnnotations(undefined, new Map());
+  const cluster = (await call.cluster()) ?? withRuntimeAnnotations(undefined, new Map());
   if (identity.value === undefined) return ok({ cluster, pod: undefined });
   const { namespace, name, uid } = identity.value;
   const pod = await cluster.pod(namespace, name, { uid });

@@ -10,7 +10,7 @@ import { showsSameNamespace } from "../../../src/pod-link/link-identity.ts";
 import type { AttachmentProgress, JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import { lookIntoNamespace, type NamespaceLinks } from "../../system/netlink/namespace-links.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { isOfAnotherBoot } from "../verbs/undo.ts";
 
 /** A container whose networks may be changed while the caller holds its lock. */
@@ -24,23 +24,23 @@ export interface RunningContainer {
  * Reads the entry of a container and looks at its network namespace. The caller holds the container's lock. Faults: HOT_PLUG_REFUSED with the
  * reason; HOT_PLUG_UNAVAILABLE if the key hotPlug is off or the agent cannot look; those of the journal.
  */
-export async function runningContainer(context: CallContext, key: JournalKey): Promise<Result<RunningContainer>> {
-  const loaded = context.journal.load(key);
+export async function runningContainer(call: Call, key: JournalKey): Promise<Result<RunningContainer>> {
+  const loaded = call.journal.load(key);
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
   const name = `container ${key.containerId} (${key.network}, ${key.ifname})`;
   const refuse = (why: string): Result<never> => failed(fault("HOT_PLUG_REFUSED", `${name}: ${why}`));
   if (entry === undefined) return refuse("the journal has no entry for it");
-  if (!context.configuration.hotPlug) {
+  if (!call.configuration.hotPlug) {
     // The daemon may not know yet that an administrator has switched the key on.
     return failed(
       fault("HOT_PLUG_UNAVAILABLE", `${name}: the key hotPlug is off in the configuration that the runtime passed last`),
     );
   }
-  const problem = whyFixed(context, entry);
+  const problem = whyFixed(call, entry);
   if (problem !== undefined) return refuse(problem);
   const path = entry.plan.netns;
-  const seen = await lookIntoNamespace(context.shim, path);
+  const seen = await lookIntoNamespace(call.shim, path);
   if (!seen.ok)
     return failed(fault("HOT_PLUG_UNAVAILABLE", `${name}: the agent cannot look into its network namespace: ${seen.fault.msg}`));
   if (seen.value === "gone") return refuse(`its network namespace ${path} is gone`);
@@ -49,13 +49,13 @@ export async function runningContainer(context: CallContext, key: JournalKey): P
 }
 
 /** The reason why the networks of an entry's container cannot be changed; undefined without one. */
-function whyFixed(context: CallContext, entry: JournalEntry): string | undefined {
-  const { configuration } = context;
+function whyFixed(call: Call, entry: JournalEntry): string | undefined {
+  const { configuration } = call;
   if (configuration.retired) return "Plexus is being removed from this node";
   if (entry.plan.attachments[0]?.hotPlug === undefined) {
     return "it was attached before the key hotPlug was switched on; create its pod anew";
   }
-  if (isOfAnotherBoot(context, entry)) return "it belongs to an earlier boot";
+  if (isOfAnotherBoot(call, entry)) return "it belongs to an earlier boot";
   if (!entry.closed) return "its ADD is not complete";
   if (entry.failures.count > 0 || entry.progress.some(({ undone }) => undone)) return "its DEL has begun";
   return entry.plan.netns === "" ? "it has no network namespace" : undefined;

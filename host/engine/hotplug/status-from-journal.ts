@@ -8,7 +8,7 @@ import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import { readDeviceInfoFile } from "../../cluster/device-info/device-info-file.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { profileOf } from "../plan/plan-call.ts";
 import { type ShownAttachment, writeStatus } from "../verbs/publish-status.ts";
 import { isWhole, journalledResult } from "./running-container.ts";
@@ -18,24 +18,24 @@ import { isWhole, journalledResult } from "./running-container.ts";
  * those of the API; the status stays due then.
  */
 export async function publishFromJournal(
-  context: CallContext,
+  call: Call,
   key: JournalKey,
   cluster: Pick<Cluster, "publishStatus">,
   pod: Pod,
 ): Promise<Result<void>> {
-  const loaded = context.journal.load(key);
+  const loaded = call.journal.load(key);
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
   if (entry?.closed !== true || entry.statusDue !== true) return ok(undefined);
-  const published = await writeStatus(cluster, pod, shownOf(entry), profileOf(context.configuration));
+  const published = await writeStatus(cluster, pod, shownOf(entry), profileOf(call.configuration));
   if (!published.ok) return published;
-  const held = await context.locks.container(key);
+  const held = await call.locks.container(key);
   if (!held.ok) return held;
   try {
-    const current = context.journal.load(key);
+    const current = call.journal.load(key);
     // A change that came meanwhile writes its own status. Without an entry the runtime has deleted the container.
     if (!current.ok || current.value === undefined || !isSameState(current.value, entry)) return ok(undefined);
-    return context.journal.append(key, { status: "written" });
+    return call.journal.append(key, { status: "written" });
   } finally {
     held.value();
   }

@@ -6,7 +6,7 @@ import { type DeviceInfo, deviceInfoOf } from "../../../src/npwg/device-info.ts"
 import { deviceInfoCapability, deviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
 import { prepareDeviceInfo, readDeviceInfoFile } from "../../cluster/device-info/device-info-file.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 
 /** The plan with a device information file, if the attachment has a device or a plugin asks for the file (DI-07). */
 export function withDeviceInfo(plan: AttachmentPlan): AttachmentPlan {
@@ -29,7 +29,7 @@ export function withDeviceInfo(plan: AttachmentPlan): AttachmentPlan {
  * Makes the file's directory before the chain runs. The first content is what the device plugin has published about the device.
  * Fault: STORE_FAILED.
  */
-export function prepareDevice({ warn }: Pick<CallContext, "warn">, { deviceInfo }: AttachmentPlan): Result<void> {
+export function prepareDevice({ warn }: Pick<Call, "warn">, { deviceInfo }: AttachmentPlan): Result<void> {
   if (deviceInfo === undefined) return ok(undefined);
   return prepareDeviceInfo(deviceInfo, (cause) =>
     warn(`${cause.msg}; the attachment's device information file is not prefilled`),
@@ -41,7 +41,7 @@ export function prepareDevice({ warn }: Pick<CallContext, "warn">, { deviceInfo 
  * causes a warning and no failure, because only the pod's network status needs the information.
  */
 export function deviceOf(
-  { warn }: Pick<CallContext, "warn">,
+  { warn }: Pick<Call, "warn">,
   { deviceInfo, source }: AttachmentPlan,
   result: CniResult,
 ): DeviceInfo | undefined {

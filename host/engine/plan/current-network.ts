@@ -6,7 +6,7 @@ import type { NetworkList } from "../../../src/cni/network-list.ts";
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { labelProblem } from "../../../src/npwg/object-names.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { readDefaultNetwork, readFurtherDelegates } from "./default-network.ts";
 import { definitionNetwork } from "./definition-network.ts";
 import { networkOnDisk } from "./named-network.ts";
@@ -14,7 +14,7 @@ import { networkOnDisk } from "./named-network.ts";
 /** Where an attachment's configuration came from. An attachment that only the result cache knows has no source. */
 export type Origin = Pick<PlannedAttachment, "network"> & Partial<Pick<PlannedAttachment, "source">>;
 
-type Context = Pick<CallContext, "cluster" | "configuration" | "document" | "warn">;
+type Context = Pick<Call, "cluster" | "configuration" | "document" | "warn">;
 
 /** Faults of one definition. After any other one the source of definitions is not asked again. */
 const definitionFaults: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "NETWORK_INVALID"];
@@ -27,8 +27,8 @@ export class CurrentNetworks {
   readonly #defined = new Map<string, NetworkList | undefined>();
   #configured: readonly NetworkList[] | undefined;
 
-  constructor(context: Context) {
-    this.#context = context;
+  constructor(call: Context) {
+    this.#context = call;
   }
 
   /** Today's list; undefined if the network is no longer configured, or its definition cannot be read now. */
@@ -89,12 +89,10 @@ function definitionOf({ source = "" }: Origin): readonly [namespace: string, nam
 }
 
 /** The default network, the further elements of `delegates`, and the networks that `defaultNetworks` names. A network that is unreadable now is left out. */
-function configuredOnNode(context: Context): readonly NetworkList[] {
-  const main = readDefaultNetwork(context);
-  const delegates = readFurtherDelegates(context);
-  const named = context.configuration.defaultNetworks.map((name, index) =>
-    networkOnDisk(context, `defaultNetworks[${index}]`, name),
-  );
+function configuredOnNode(call: Context): readonly NetworkList[] {
+  const main = readDefaultNetwork(call);
+  const delegates = readFurtherDelegates(call);
+  const named = call.configuration.defaultNetworks.map((name, index) => networkOnDisk(call, `defaultNetworks[${index}]`, name));
   return [
     ...(main.ok ? [main.value] : []),
     ...(delegates.ok ? delegates.value : []),

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 
 /** Milliseconds between two looks at the file. */
 const pollMs = 50;
@@ -13,7 +13,7 @@ const pollMs = 50;
  * Checks once whether the default network is ready. STATUS does not wait, because a runtime takes a slow answer for a broken node
  * (RT-04). Fault: NETWORK_NOT_READY.
  */
-export function requireReady({ configuration }: Pick<CallContext, "configuration">): Result<void> {
+export function requireReady({ configuration }: Pick<Call, "configuration">): Result<void> {
   const { file } = configuration.readiness;
   if (file === undefined || existsSync(file)) return ok(undefined);
   return failed(fault("NETWORK_NOT_READY", `the default network isn't ready: its readiness file ${file} does not exist`));
@@ -24,12 +24,12 @@ export function requireReady({ configuration }: Pick<CallContext, "configuration
  * NETWORK_NOT_READY, and a DEL warns and goes on, because the journal has all that it needs.
  */
 export async function waitUntilReady(
-  context: Pick<CallContext, "call" | "configuration" | "deadline" | "clock" | "warn">,
+  call: Pick<Call, "request" | "configuration" | "deadline" | "clock" | "warn">,
 ): Promise<Result<void>> {
-  const { call, configuration, deadline, clock, warn } = context;
+  const { request, configuration, deadline, clock, warn } = call;
   const { file, addMs, delMs } = configuration.readiness;
-  if (file === undefined || (call.verb !== "ADD" && call.verb !== "DEL")) return ok(undefined);
-  const maxWaitMs = Math.min(call.verb === "ADD" ? addMs : delMs, Math.floor(deadline.stepMs));
+  if (file === undefined || (request.verb !== "ADD" && request.verb !== "DEL")) return ok(undefined);
+  const maxWaitMs = Math.min(request.verb === "ADD" ? addMs : delMs, Math.floor(deadline.stepMs));
   const started = clock.now();
   while (!existsSync(file)) {
     if (clock.now() - started < maxWaitMs) {
@@ -37,7 +37,7 @@ export async function waitUntilReady(
       continue;
     }
     const why = `the default network isn't ready: its readiness file ${file} did not appear within ${maxWaitMs} ms`;
-    if (call.verb === "ADD") return failed(fault("NETWORK_NOT_READY", why));
+    if (request.verb === "ADD") return failed(fault("NETWORK_NOT_READY", why));
     warn(`${why}; this DEL goes on without waiting further`);
     break;
   }

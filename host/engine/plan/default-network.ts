@@ -9,26 +9,24 @@ import { elementTexts, type JsonObjectDocument, memberText, memberValue, parseDo
 import { configurationFile } from "../../store/files/configuration-directory.ts";
 import { writeDurably } from "../../store/files/durable-file.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { type NamedNetwork, namedNetwork, networkOnDisk } from "./named-network.ts";
 
-type OfflineContext = Pick<CallContext, "document" | "configuration" | "warn">;
+type OfflineContext = Pick<Call, "document" | "configuration" | "warn">;
 
 /**
  * The default network for a new pod. A network from the Kubernetes API is stored, so that DEL, STATUS and GC need no API. Faults:
  * CONFIG_NOT_JSON, CONFIG_INVALID, NETWORK_NOT_FOUND, NETWORK_UNKNOWN, CLUSTER_UNREADABLE.
  */
-export async function resolveDefaultNetwork(
-  context: OfflineContext & Pick<CallContext, "cluster">,
-): Promise<Result<NamedNetwork>> {
-  const inline = inlineDefault(context);
+export async function resolveDefaultNetwork(call: OfflineContext & Pick<Call, "cluster">): Promise<Result<NamedNetwork>> {
+  const inline = inlineDefault(call);
   if (inline !== undefined) return inline;
-  const { clusterNetwork = "" } = context.configuration;
-  const network = await namedNetwork(context, "clusterNetwork", clusterNetwork);
+  const { clusterNetwork = "" } = call.configuration;
+  const network = await namedNetwork(call, "clusterNetwork", clusterNetwork);
   if (!network.ok) return network;
-  if (network.value.defined) store(context, clusterNetwork, network.value.list);
-  return ok({ ...network.value, list: withoutTypes(network.value.list, context.configuration.omitDefaultSteps) });
+  if (network.value.defined) store(call, clusterNetwork, network.value.list);
+  return ok({ ...network.value, list: withoutTypes(network.value.list, call.configuration.omitDefaultSteps) });
 }
 
 /**

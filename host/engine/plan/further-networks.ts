@@ -13,7 +13,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { defaultNetworksAnnotation } from "../../../src/npwg/extension-keys.ts";
 import type { Pod } from "../../cluster/cluster.ts";
 import { readConfigurationDirectory, withSubdirectoryPlugins } from "../../store/files/configuration-directory.ts";
-import type { CallContext, PlanContext } from "../call/call-context.ts";
+import type { Call, PlanContext } from "../call.ts";
 import { readFurtherDelegates } from "./default-network.ts";
 import { namedNetwork } from "./named-network.ts";
 import type { PodIdentity } from "../call/pod-identity.ts";
@@ -28,21 +28,21 @@ export interface FurtherNetwork {
 
 /** The further networks of a pod, in the order in which they are attached. */
 export async function furtherNetworks(
-  context: PlanContext,
+  call: PlanContext,
   identity: PodIdentity | undefined,
   pod: Pod | undefined,
 ): Promise<Result<readonly FurtherNetwork[]>> {
-  const delegates = readFurtherDelegates(context);
+  const delegates = readFurtherDelegates(call);
   if (!delegates.ok) return delegates;
   const networks: FurtherNetwork[] = delegates.value.map((list, index) => ({
     source: `delegates[${index + 1}]`,
     statusName: list.name,
     list,
   }));
-  const named = namesFor(context, identity, pod);
+  const named = namesFor(call, identity, pod);
   if (!named.ok) return named;
   for (const [index, name] of named.value.entries()) {
-    const network = await namedNetwork(context, `defaultNetworks[${index}]`, name);
+    const network = await namedNetwork(call, `defaultNetworks[${index}]`, name);
     if (!network.ok) return network;
     networks.push({ ...network.value, source: network.value.defined ? network.value.statusName : `defaultNetworks[${index}]` });
   }
@@ -73,7 +73,7 @@ function namesFor(
  * none. Multus begins this chain with a plugin that prints an empty result. Here the chain begins with an empty `prevResult`.
  */
 export function auxiliaryChain(
-  { configuration }: Pick<CallContext, "configuration">,
+  { configuration }: Pick<Call, "configuration">,
   defaultPath: string | undefined,
 ): Result<FurtherNetwork | undefined> {
   const name = configuration.auxiliaryCniChainName;

@@ -20,7 +20,7 @@ import { storeFault } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { setNetworkList } from "../../store/networks/network-store.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { definitionNetwork } from "./definition-network.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
@@ -36,29 +36,29 @@ export interface NamedNetwork {
   readonly path?: string;
 }
 
-type NamedContext = Pick<CallContext, "configuration" | "warn">;
+type NamedContext = Pick<Call, "configuration" | "warn">;
 
 /**
  * Finds the network of this name. `key` is the configuration's key that has the name. Faults: NETWORK_UNKNOWN, CLUSTER_UNREADABLE,
  * CONFIG_NOT_JSON, CONFIG_INVALID, STORE_FAILED.
  */
 export async function namedNetwork(
-  context: NamedContext & Pick<CallContext, "cluster">,
+  call: NamedContext & Pick<Call, "cluster">,
   key: string,
   name: string,
 ): Promise<Result<NamedNetwork>> {
-  const cluster = isPath(name) || labelProblem(name) !== undefined ? undefined : await context.cluster();
-  if (cluster === undefined) return networkOnDisk(context, key, name);
-  const namespace = context.configuration.multusNamespace;
+  const cluster = isPath(name) || labelProblem(name) !== undefined ? undefined : await call.cluster();
+  if (cluster === undefined) return networkOnDisk(call, key, name);
+  const namespace = call.configuration.multusNamespace;
   const definition = await cluster.networkAttachmentDefinition(namespace, name);
   if (!definition.ok) {
     // Only a missing definition permits the file of the same name. With an unreadable one, the pod would get another network.
-    if (definition.fault.kind === "NETWORK_NOT_FOUND") return networkOnDisk(context, key, name);
+    if (definition.fault.kind === "NETWORK_NOT_FOUND") return networkOnDisk(call, key, name);
     return failed({ ...definition.fault, msg: `${key}: ${definition.fault.msg}` });
   }
-  const network = definitionNetwork(context.configuration, definition.value);
+  const network = definitionNetwork(call.configuration, definition.value);
   if (!network.ok) return failed({ ...network.fault, msg: `${key}: ${network.fault.msg}` });
-  for (const warning of network.value.warnings) context.warn(warning);
+  for (const warning of network.value.warnings) call.warn(warning);
   return ok({ list: network.value.list, statusName: `${namespace}/${name}`, defined: true });
 }
 

@@ -17,7 +17,7 @@ import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
-import type { CallContext, PlanContext } from "../call/call-context.ts";
+import type { Call, PlanContext } from "../call.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
@@ -31,41 +31,41 @@ import { typesOf } from "./require-plugins.ts";
 const tellable: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "POD_NETWORK_NOT_READY"];
 
 /** Plans this call's ADD. `linksBefore` looks into the pod's network namespace, once. Without a configured source of pods, the plan has the administrator's networks only. */
-export async function planCall(context: PlanContext, linksBefore: () => Promise<LinksBefore>): Promise<Result<CallPlan>> {
-  const { call, configuration } = context;
+export async function planCall(call: PlanContext, linksBefore: () => Promise<LinksBefore>): Promise<Result<CallPlan>> {
+  const { request, configuration } = call;
   const profile = profileOf(configuration);
-  if (configuration.retired) return planRetired(context, profile);
-  const identity = podIdentity(call.args);
+  if (configuration.retired) return planRetired(call, profile);
+  const identity = podIdentity(request.args);
   if (!identity.ok) return identity;
-  const annotations = runtimeAnnotations(context.document);
+  const annotations = runtimeAnnotations(call.document);
   if (!annotations.ok) return annotations;
-  const configured = await context.cluster();
+  const configured = await call.cluster();
   const cluster = annotations.value === undefined ? configured : withRuntimeAnnotations(configured, annotations.value);
   const pod =
     cluster === undefined || identity.value === undefined
       ? ok(undefined)
       : await cluster.pod(identity.value.namespace, identity.value.name, { uid: identity.value.uid });
   if (!pod.ok) return pod;
-  const selected = selectionOf(context, pod.value, profile);
+  const selected = selectionOf(call, pod.value, profile);
   if (!selected.ok) return selected;
   const missingNetwork = (reason: Fault): Result<never> => {
     if (tellable.includes(reason.kind) && pod.value !== undefined)
       cluster?.tell(pod.value, { reason: "NoNetworkFound", message: reason.msg });
     return failed(reason);
   };
-  const podNetworks = await podNetworksOf(context, cluster, pod.value);
+  const podNetworks = await podNetworksOf(call, cluster, pod.value);
   if (!podNetworks.ok) return missingNetwork(podNetworks.fault);
   const { primary, further: targets = [] } = podNetworks.value ?? {};
 
-  const base = { containerId: call.containerId, netns: call.netns, args: call.args, capabilityArgs: new Map() };
-  const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile, primary?.target);
+  const base = { containerId: request.containerId, netns: request.netns, args: request.args, capabilityArgs: new Map() };
+  const main = await planPodDefault(call, cluster, pod.value, { ...base, ifname: request.ifname }, profile, primary?.target);
   if (!main.ok) return missingNetwork(main.fault);
   const replacesDefault = main.value.plan.request !== undefined;
-  const mainName = reservedNameFault(context, main.value.plan, { replacesDefault });
+  const mainName = reservedNameFault(call, main.value.plan, { replacesDefault });
   if (mainName !== undefined) return failed(mainName);
-  const further = await furtherNetworks(context, identity.value, pod.value);
+  const further = await furtherNetworks(call, identity.value, pod.value);
   if (!further.ok) return further;
-  const auxiliary = auxiliaryChain(context, main.value.path);
+  const auxiliary = auxiliaryChain(call, main.value.path);
   if (!auxiliary.ok) return auxiliary;
   const last = auxiliary.value === undefined ? [] : [auxiliary.value];
   const counts = {
@@ -80,8 +80,8 @@ export async function planCall(context: PlanContext, linksBefore: () => Promise<
     list.map(({ source }) => ({ name: source, namespace: "configuration" }));
   const selections: readonly NetworkSelection[] = [...targets.map(({ selection }) => selection), ...selected.value];
   const requests = [...nameRequests(further.value), ...selections, ...nameRequests(last)];
-  const present = requests.length === 0 ? [] : await linkNamesWhileFindingPlugins(context, main.value.plan, linksBefore);
-  const names = assignInterfaceNames(requests, call.ifname, present);
+  const present = requests.length === 0 ? [] : await linkNamesWhileFindingPlugins(call, main.value.plan, linksBefore);
+  const names = assignInterfaceNames(requests, request.ifname, present);
   if (!names.ok) return names;
   const free = names.value[Symbol.iterator]();
   const nextName = (): string => free.next().value ?? "";
@@ -98,9 +98,9 @@ export async function planCall(context: PlanContext, linksBefore: () => Promise<
     if (cluster === undefined) break;
     const target = targets[index];
     const added = target?.definitions.slice(1);
-    const planned = await planDefinition(context, cluster, selection, { ...base, ifname: nextName() }, profile, added);
+    const planned = await planDefinition(call, cluster, selection, { ...base, ifname: nextName() }, profile, added);
     if (!planned.ok) return missingNetwork(planned.fault);
-    const reserved = reservedNameFault(context, planned.value, { mainName: main.value.plan.list.name, replacesDefault });
+    const reserved = reservedNameFault(call, planned.value, { mainName: main.value.plan.list.name, replacesDefault });
     if (reserved !== undefined) return failed(reserved);
     attachments.push({ ...planned.value, podNetwork: target?.podNetwork });
   }
@@ -139,10 +139,10 @@ async function portsOf(
 }
 
 /** The plan while Plexus is being removed: the default network alone, without a look at the pod and without a status. */
-async function planRetired(context: PlanContext, profile: NpwgProfile): Promise<Result<CallPlan>> {
-  const { containerId, netns, args, ifname } = context.call;
+async function planRetired(call: PlanContext, profile: NpwgProfile): Promise<Result<CallPlan>> {
+  const { containerId, netns, args, ifname } = call.request;
   const attachment = { containerId, netns, args, ifname, capabilityArgs: new Map() };
-  const main = await planPodDefault(context, undefined, undefined, attachment, profile);
+  const main = await planPodDefault(call, undefined, undefined, attachment, profile);
   if (!main.ok) return main;
   return ok({ attachments: [withDeviceInfo(main.value.plan)], pod: undefined });
 }
@@ -152,12 +152,12 @@ async function planRetired(context: PlanContext, profile: NpwgProfile): Promise<
  * of that network. `mainName`: the name of the pod's default network; undefined if `plan` is that network. DEFINITION_FORBIDDEN.
  */
 export function reservedNameFault(
-  context: PlanContext,
+  call: PlanContext,
   { source, list, binding }: Pick<AttachmentPlan, "source" | "list" | "binding">,
   { mainName, replacesDefault }: { readonly mainName?: string; readonly replacesDefault: boolean },
 ): Fault | undefined {
   if (binding === undefined) return undefined;
-  const replaced = replacesDefault ? readDefaultNetwork(context) : undefined;
+  const replaced = replacesDefault ? readDefaultNetwork(call) : undefined;
   // A default network that cannot be read has no leases to protect.
   const isReserved = list.name === mainName || (replaced?.ok === true && list.name === replaced.value.name);
   if (!isReserved) return undefined;
@@ -170,17 +170,17 @@ export function reservedNameFault(
  * sending both requests together saves a wake-up of the shim and of the engine.
  */
 async function linkNamesWhileFindingPlugins(
-  context: PlanContext,
+  call: PlanContext,
   first: AttachmentPlan,
   linksBefore: () => Promise<LinksBefore>,
 ): Promise<readonly string[]> {
-  startFindingPlugins(context, first);
+  startFindingPlugins(call, first);
   // Such as a link that a device plugin moved in. An unreadable namespace counts as empty.
   return (await linksBefore())?.links.map(({ name }) => name) ?? [];
 }
 
 /** Sends the look-ups of a network's plugins. The finder keeps their answers for the steps, which also receive a failure. */
-function startFindingPlugins({ plugins }: Pick<CallContext, "plugins">, network: AttachmentPlan): void {
+function startFindingPlugins({ plugins }: Pick<Call, "plugins">, network: AttachmentPlan): void {
   for (const type of typesOf(network)) plugins.find(type).catch(() => undefined);
 }
 
@@ -190,13 +190,13 @@ export function profileOf({ profile, invalidAnnotation }: HostConfiguration): Np
   return invalidAnnotation === undefined ? named : { ...named, invalidAnnotation };
 }
 
-function selectionOf(context: PlanContext, pod: Pod | undefined, profile: NpwgProfile): Result<readonly NetworkSelection[]> {
+function selectionOf(call: PlanContext, pod: Pod | undefined, profile: NpwgProfile): Result<readonly NetworkSelection[]> {
   if (pod === undefined) return ok([]);
   const selection = parseSelection(pod.annotations.get(networksAnnotation), pod.namespace, profile);
   if (!selection.ok) return selection;
-  for (const warning of selection.value.warnings) context.warn(warning);
+  for (const warning of selection.value.warnings) call.warn(warning);
   for (const network of selection.value.networks) {
-    const allowed = checkNamespace(context.configuration, pod.namespace, network, "network");
+    const allowed = checkNamespace(call.configuration, pod.namespace, network, "network");
     if (!allowed.ok) return allowed;
   }
   return ok(selection.value.networks);

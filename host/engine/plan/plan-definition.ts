@@ -21,10 +21,10 @@ import type { Cluster } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import { boundNetwork } from "./bound-network.ts";
 import { definitionNetwork } from "./definition-network.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 
-/** The part of a call's context that the planning of one definition needs. */
-export interface DefinitionContext extends Pick<CallContext, "devices" | "claimedDevices" | "warn"> {
+/** The part of a call that the planning of one definition needs. */
+export interface DefinitionContext extends Pick<Call, "devices" | "claimedDevices" | "warn"> {
   readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs" | "externalPorts">;
 }
 

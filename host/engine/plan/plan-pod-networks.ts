@@ -16,10 +16,10 @@ import {
 } from "../../../src/podnetwork/pod-networks.ts";
 import { definitionOf, refProblem } from "../../../src/podnetwork/provider.ts";
 import type { Cluster, Pod, PodNetworkSource } from "../../cluster/cluster.ts";
-import type { PlanContext } from "../call/call-context.ts";
+import type { PlanContext } from "../call.ts";
 import type { Definitions } from "./plan-definition.ts";
 
-/** The part of a call's context that the look at a pod's PodNetworks needs. */
+/** The part of a call that the look at a pod's PodNetworks needs. */
 export interface PodNetworksContext extends Pick<PlanContext, "warn"> {
   readonly configuration: NamespacePolicy & Pick<HostConfiguration, "podNetworks" | "systemNamespaces">;
 }

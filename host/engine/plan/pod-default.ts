@@ -15,7 +15,7 @@ import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
-import type { PlanContext } from "../call/call-context.ts";
+import type { PlanContext } from "../call.ts";
 import { resolveDefaultNetwork } from "./default-network.ts";
 import { planDefinition } from "./plan-definition.ts";
 import type { PodNetworkTarget } from "./plan-pod-networks.ts";
@@ -32,33 +32,33 @@ export interface PodDefault {
  * prevResult.
  */
 export async function planPodDefault(
-  context: PlanContext,
+  call: PlanContext,
   cluster: Cluster | undefined,
   pod: Pod | undefined,
   attachment: Attachment,
   profile: NpwgProfile,
   primary?: PodNetworkTarget,
 ): Promise<Result<PodDefault>> {
-  const runtimeArgs = defaultNetworkCapabilityArgs(context.document);
+  const runtimeArgs = defaultNetworkCapabilityArgs(call.document);
   if (!runtimeArgs.ok) return runtimeArgs;
   const withArgs = { ...attachment, capabilityArgs: runtimeArgs.value };
   const chosen =
     cluster === undefined || pod === undefined
       ? ok(undefined)
       : primary === undefined
-        ? await planChosen(context, cluster, pod, withArgs, profile)
-        : await planPrimary(context, cluster, primary, withArgs, profile);
+        ? await planChosen(call, cluster, pod, withArgs, profile)
+        : await planPrimary(call, cluster, primary, withArgs, profile);
   if (!chosen.ok) return chosen;
   const planned =
-    chosen.value === undefined ? await planClusterDefault(context, withArgs) : ok({ plan: chosen.value, path: undefined });
+    chosen.value === undefined ? await planClusterDefault(call, withArgs) : ok({ plan: chosen.value, path: undefined });
   if (!planned.ok) return planned;
   const { plan, path } = planned.value;
-  const previous = previousResult(context.document, context.configuration.cniVersion, plan.list.cniVersion);
+  const previous = previousResult(call.document, call.configuration.cniVersion, plan.list.cniVersion);
   return previous.ok ? ok({ plan: { ...plan, previous: previous.value }, path }) : previous;
 }
 
-async function planClusterDefault(context: PlanContext, attachment: Attachment): Promise<Result<PodDefault>> {
-  const network = await resolveDefaultNetwork(context);
+async function planClusterDefault(call: PlanContext, attachment: Attachment): Promise<Result<PodDefault>> {
+  const network = await resolveDefaultNetwork(call);
   if (!network.ok) return network;
   const { list, statusName, path } = network.value;
   const plan = { source: "default", statusName, list, conflist: selfContainedText(list), attachment, request: undefined };
@@ -66,17 +66,17 @@ async function planClusterDefault(context: PlanContext, attachment: Attachment):
 }
 
 async function planChosen(
-  context: PlanContext,
+  call: PlanContext,
   cluster: Cluster,
   pod: Pod,
   attachment: Attachment,
   profile: NpwgProfile,
 ): Promise<Result<AttachmentPlan | undefined>> {
-  const { multusNamespace, namespaceIsolation, globalNamespaces } = context.configuration;
+  const { multusNamespace, namespaceIsolation, globalNamespaces } = call.configuration;
   const chosen = parseDefaultNetwork(pod.annotations.get(defaultNetworkAnnotation), multusNamespace, profile);
   if (!chosen.ok || chosen.value === undefined) return chosen.ok ? ok(undefined) : chosen;
   const { network, warnings } = chosen.value;
-  for (const warning of warnings) context.warn(warning);
+  for (const warning of warnings) call.warn(warning);
   // Every pod may use the networks of multusNamespace as its default network: the administrator puts them there for that.
   const policy = { namespaceIsolation, globalNamespaces: [...globalNamespaces, multusNamespace] };
   const allowed = checkNamespace(policy, pod.namespace, network, "default network");
@@ -85,12 +85,12 @@ async function planChosen(
     const why = `interface ${network.interface} is requested, but the runtime names the default network's interface ${attachment.ifname}`;
     return failed(fault("SELECTION_INVALID", `annotation ${defaultNetworkAnnotation}: ${why}`));
   }
-  return planDefinition(context, cluster, network, attachment, profile);
+  return planDefinition(call, cluster, network, attachment, profile);
 }
 
 /** The pod's first PodNetwork on the runtime's interface. */
 async function planPrimary(
-  context: PlanContext,
+  call: PlanContext,
   cluster: Cluster,
   { podNetwork, selection, definitions }: PodNetworkTarget,
   attachment: Attachment,
@@ -100,7 +100,7 @@ async function planPrimary(
     const why = `interfaceName ${selection.interface} is requested, but the runtime names the pod's first interface ${attachment.ifname}`;
     return failed(fault("SELECTION_INVALID", `PodNetwork "${podNetwork}": ${why}`));
   }
-  return planDefinition(context, cluster, selection, attachment, profile, definitions.slice(1));
+  return planDefinition(call, cluster, selection, attachment, profile, definitions.slice(1));
 }
 
 /** The runtime's prevResult (MC-22), of CNI version `from`, converted to version `to` of the network's list. */

@@ -7,12 +7,10 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { mayLackVersion, versionRefusal, versionStepMs } from "./native-versions.ts";
 import { plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
 import { notFound } from "../call/plugin-finder.ts";
-
-type Context = Pick<CallContext, "call" | "configuration" | "inherited" | "plugins" | "delegates" | "runStep">;
 
 /**
  * Checks that every step of every attachment has its plugin. A component, also one that a native plugin calls for IPAM, must be
@@ -20,39 +18,39 @@ type Context = Pick<CallContext, "call" | "configuration" | "inherited" | "plugi
  * CONFIG_INVALID (Plexus in its own chain), PLUGIN_NOT_FOUND, and those of admission.
  */
 export async function requirePlugins(
-  context: Context,
+  call: Call,
   attachments: readonly Pick<AttachmentPlan, "source" | "list" | "binding">[],
 ): Promise<Result<void>> {
-  await Promise.all(attachments.flatMap(typesOf).map((type) => context.plugins.find(type)));
+  await Promise.all(attachments.flatMap(typesOf).map((type) => call.plugins.find(type)));
   for (const attachment of attachments) {
     const { source, list } = attachment;
     const version = toVersion(list.cniVersion);
     if (!version.ok) return failed({ ...version.fault, msg: `network ${source}: ${version.fault.msg}` });
-    const forbidden = await forbiddenPlugin(context, attachment);
+    const forbidden = await forbiddenPlugin(call, attachment);
     if (forbidden !== undefined) return failed(forbidden);
     const { binding } = attachment;
     for (const plugin of list.plugins) {
       const { type, ipamType, document } = plugin;
-      const plexusType = plexusTypeIn(document.parsed, context.configuration);
+      const plexusType = plexusTypeIn(document.parsed, call.configuration);
       if (plexusType !== undefined) {
         const why = `type "${plexusType}" can't be a plugin of a network that plexus attaches: it would be plexus itself`;
         return failed(fault("CONFIG_INVALID", `network ${source}: ${why}`));
       }
-      const found = await requireOne(context, { type, binding, version: version.value, must: true });
+      const found = await requireOne(call, { type, binding, version: version.value, must: true });
       // The IPAM plugin may be missing: some native plugins do their IPAM themselves, whatever `ipam.type` says.
       const ipam =
         ipamType === undefined || !found.ok
           ? found
-          : await requireOne(context, { type: ipamType, binding, version: version.value, must: false });
+          : await requireOne(call, { type: ipamType, binding, version: version.value, must: false });
       if (!ipam.ok) return failed({ ...ipam.fault, msg: `network ${source}: ${ipam.fault.msg}` });
     }
   }
-  return refuseVersions(context, attachments);
+  return refuseVersions(call, attachments);
 }
 
 /** Asks native plugins for their versions. This check comes last, because it executes plugins. */
 async function refuseVersions(
-  { call, inherited, plugins, runStep }: Context,
+  { request, inherited, plugins, runStep }: Call,
   attachments: readonly Pick<AttachmentPlan, "source" | "list">[],
 ): Promise<Result<void>> {
   for (const { source, list } of attachments.filter((each) => mayLackVersion(each.list))) {
@@ -60,7 +58,7 @@ async function refuseVersions(
       const found = await plugins.find(plugin.type);
       if (found.what !== "native") continue;
       const run = runStep({ network: list.name, ifname: "" }, versionStepMs);
-      const refusal = await versionRefusal(list, { plugin, found, path: call.path, inherited, run });
+      const refusal = await versionRefusal(list, { plugin, found, path: request.path, inherited, run });
       if (refusal !== undefined) return failed({ ...refusal, msg: `network ${source}: ${refusal.msg}` });
     }
   }
@@ -74,7 +72,7 @@ export function typesOf({ list }: Pick<AttachmentPlan, "list">): readonly string
 
 /** The fault of the first native plugin that the attachment's definition may not use: DEFINITION_FORBIDDEN. */
 async function forbiddenPlugin(
-  { configuration, plugins }: Pick<Context, "configuration" | "plugins">,
+  { configuration, plugins }: Call,
   { binding }: Pick<AttachmentPlan, "binding">,
 ): Promise<Fault | undefined> {
   for (const { type, ipamType, document } of binding?.plugins ?? []) {
@@ -96,7 +94,7 @@ interface RequiredPlugin extends Pick<AttachmentPlan, "binding"> {
 }
 
 async function requireOne(
-  { call, configuration, plugins, delegates }: Context,
+  { request, configuration, plugins, delegates }: Call,
   { type, binding, version, must }: RequiredPlugin,
 ): Promise<Result<void>> {
   const found = await plugins.find(type);
@@ -110,10 +108,10 @@ async function requireOne(
     const { prefer } = configuration.wasm;
     const chosen = typeof prefer === "boolean" ? prefer : prefer.includes(type);
     if (admitted.ok || admitted.fault.kind !== "CAPABILITY_NOT_GRANTED" || chosen) return admitted;
-    const why = `no native plugin "${type}" is in ${searchedDirectories(call.path, found.path)}; the component that was found lacks a grant`;
+    const why = `no native plugin "${type}" is in ${searchedDirectories(request.path, found.path)}; the component that was found lacks a grant`;
     return failed({ ...admitted.fault, msg: `${why}: ${admitted.fault.msg}` });
   }
-  return found.what === "nothing" && must ? failed(notFound(type, call.path, found.path)) : ok(undefined);
+  return found.what === "nothing" && must ? failed(notFound(type, request.path, found.path)) : ok(undefined);
 }
 
 /** The directories of CNI_PATH that the search has read: up to the directory of the found file. */

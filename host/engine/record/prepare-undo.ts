@@ -9,7 +9,7 @@ import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { removalPlan } from "../../../src/pod-link/removal-plan.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import { lookIntoNamespace, removeLink, renameLink } from "../../system/netlink/namespace-links.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { removeNodeEnd } from "./node-end.ts";
 
 /** The links of a living pod, for the undo of its attachments. Undefined: nothing is known, so that plugins go by names. */
@@ -32,18 +32,18 @@ export interface PreparedUndo {
  * cannot be looked into.
  */
 export async function viewPod(
-  context: Pick<CallContext, "shim" | "warn">,
+  call: Call,
   { pod, plan }: Pick<JournalEntry, "pod" | "plan">,
   netns: string,
 ): Promise<Result<PodView | undefined>> {
   if (pod === undefined || netns === "") return ok(undefined);
-  const seen = await lookIntoNamespace(context.shim, netns);
+  const seen = await lookIntoNamespace(call.shim, netns);
   if (!seen.ok) return seen;
   if (seen.value === "gone") return ok(undefined);
   const { links, cookie } = seen.value;
   const isOther = pod.cookie !== undefined && cookie !== undefined && pod.cookie !== cookie;
   if (!isOther) return ok({ netns, links });
-  context.warn(
+  call.warn(
     `${netns} is another network namespace than that of container ${plan.containerId}'s ADD: its links are left alone, and plugins get no CNI_NETNS`,
   );
   return ok({ netns: "", links: [] });
@@ -54,7 +54,7 @@ export async function viewPod(
  * can be neither, so that the attachment stays.
  */
 export async function prepareUndo(
-  context: Pick<CallContext, "shim" | "warn">,
+  call: Call,
   { pod }: Pick<JournalEntry, "pod">,
   { ifname, source }: PlannedAttachment,
   { plugins }: Pick<NetworkList, "plugins">,
@@ -72,18 +72,18 @@ export async function prepareUndo(
   );
   const prepared = { netns: plan.withNamespace ? view.netns : "", ownLinks };
   if (plan.isMissing === true && made !== undefined) {
-    const removed = await removeNodeEnd(context.shim, made);
+    const removed = await removeNodeEnd(call.shim, made);
     if (!removed.ok) return kept(source, ifname, "was moved to another network namespace", removed.fault.msg);
   }
   if (plan.before !== undefined) {
     const { what, link } = plan.before;
-    const renamed = what === "rename" ? await renameLink(context.shim, view.netns, link, ifname) : undefined;
+    const renamed = what === "rename" ? await renameLink(call.shim, view.netns, link, ifname) : undefined;
     if (renamed?.ok === true) return ok(prepared);
-    const removed = await removeLink(context.shim, view.netns, link);
+    const removed = await removeLink(call.shim, view.netns, link);
     if (!removed.ok) return kept(source, ifname, `has the name ${link.name} now`, removed.fault.msg);
   }
   if (prepared.netns === "")
-    context.warn(
+    call.warn(
       `network ${source} as ${ifname}: the pod has another link with this name, which is left alone. The attachment's own link is removed; ` +
         `its plugins get no CNI_NETNS`,
     );

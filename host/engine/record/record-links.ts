@@ -5,14 +5,14 @@ import { identityOf } from "../../../src/pod-link/link-identity.ts";
 import type { PodLinks } from "../../store/journal/entry.ts";
 import { podLinks } from "../../store/journal/changed-entry.ts";
 import { lookIntoNamespace, type NamespaceLinks } from "../../system/netlink/namespace-links.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import type { Progress } from "./add-progress.ts";
 
 /** The links of the pod before the ADD; undefined if they are unknown, because the namespace could not be looked into. */
 export type LinksBefore = NamespaceLinks | undefined;
 
 /** Looks into a network namespace. An unreadable namespace counts as unknown: the plugins decide whether they need it. */
-export async function linksOf(shim: CallContext["shim"], netns: string): Promise<LinksBefore> {
+export async function linksOf(shim: Call["shim"], netns: string): Promise<LinksBefore> {
   const seen = await lookIntoNamespace(shim, netns);
   return seen.ok && seen.value !== "gone" ? seen.value : undefined;
 }
@@ -38,7 +38,7 @@ export async function recordEarlierLinks(
  * attachments. Never a fault of its own: without the record a DEL finds the links by their names.
  */
 export async function recordMadeLinks(
-  { shim }: Pick<CallContext, "shim">,
+  { shim }: Call,
   netns: string,
   progress: Progress,
   before: LinksBefore,

@@ -13,7 +13,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { memberText } from "../../../src/json/document.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
-import type { ChainIdentity } from "../call/call-context.ts";
+import type { ChainIdentity } from "../call.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { lenientText, textOf } from "../call/utf8.ts";
 

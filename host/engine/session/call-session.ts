@@ -10,7 +10,7 @@ import { traceEnvironment } from "../../../src/trace/trace-context.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import { type Shim, ShimGone } from "../../protocol/shim.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import type { DelegateRunner } from "../call/delegate-runner.ts";
 import { podName } from "../call/pod-identity.ts";
 import { CallEvents, type Subscriber } from "../events/call-events.ts";
@@ -37,7 +37,7 @@ export class CallSession {
   #observer: Subscriber | undefined;
   #configuration: HostConfiguration | undefined;
   /** Undefined until the call is open. */
-  #call: CallContext | undefined;
+  #call: Call | undefined;
   #fault: Fault | undefined;
   /** Milliseconds from the request to the reply; undefined until the call is served. */
   #ms: number | undefined;
@@ -99,7 +99,7 @@ export class CallSession {
    */
   async runInternal(
     request: Request,
-    work: (call: CallContext) => Promise<Result<void>>,
+    work: (call: Call) => Promise<Result<void>>,
   ): Promise<{ readonly result: Result<void>; readonly logText: string }> {
     const { openInternalCall } = await import("./internal-call.ts");
     const { now } = this.#node.clock;
@@ -164,7 +164,7 @@ export class CallSession {
         configured: (configuration: HostConfiguration): void => {
           this.#configuration = configuration;
         },
-        opened: (call: CallContext, stdin: string) => this.#opened(call, stdin),
+        opened: (call: Call, stdin: string) => this.#opened(call, stdin),
         failed: noteFault,
       };
       return serveCall(request, this.#parts, served, waitedMs);
@@ -172,12 +172,12 @@ export class CallSession {
   }
 
   /** Notes the open call, and begins its chain trace. Undefined if the call has none, which costs nothing. */
-  #opened(call: CallContext, stdin: string): Promise<void> | undefined {
+  #opened(call: Call, stdin: string): Promise<void> | undefined {
     this.#call = call;
     const { configuration } = call;
     const { requestedTrace } = this.#node;
     if (configuration.chainTrace === undefined && requestedTrace === undefined) return undefined;
-    const { verb, containerId, ifname, netns, args } = call.call;
+    const { verb, containerId, ifname, netns, args } = call.request;
     const pod = podName(args);
     const terms = requestedTrace?.({ verb, pod }) ?? configuredTerms(configuration, { verb, pod });
     return terms === undefined ? undefined : this.#record({ verb, containerId, ifname, netns, pod, args, stdin }, terms);

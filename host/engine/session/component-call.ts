@@ -8,7 +8,7 @@ import { ok } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import type { Shim } from "../../protocol/shim.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import { nestedCallDirectoryIn } from "../call/nested-call-directory.ts";
 import { PluginFinder } from "../call/plugin-finder.ts";
@@ -36,11 +36,11 @@ export async function isComponentCall({ name, environment }: Request, shim: Shim
 }
 
 /** Answers a nested call within its call. It has no deadline: the native plugin that made it has its own. */
-export function runNested(request: Request, parts: SessionParts, within: CallContext | undefined): Promise<Omit<Reply, "kind">> {
+export function runNested(request: Request, parts: SessionParts, within: Call | undefined): Promise<Omit<Reply, "kind">> {
   return answerAsPlugin(request, (network, ifname, asked) => {
     const surrounding = within ?? openDirect(request, parts, asked);
     const { shim, clock, chains, configuration } = surrounding;
-    const call: CallContext = {
+    const call: Call = {
       ...surrounding,
       plugins: new PluginFinder(shim, true, within?.plugins),
       deadline: withoutDeadline(clock.now),
@@ -62,7 +62,7 @@ export function runDirect(request: Request, parts: SessionParts): Promise<Omit<R
   });
 }
 
-function openDirect(request: Request, parts: SessionParts, asked: CniCall): CallContext {
+function openDirect(request: Request, parts: SessionParts, asked: CniCall): Call {
   const document = parseDocument(noConfiguration, { what: "configuration" });
   if (!document.ok) throw new Error(document.fault.msg);
   const deadline = withoutDeadline(parts.node.clock.now);

@@ -10,7 +10,7 @@ import type { Environment } from "../../protocol/fields.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { JournalPlan } from "../../store/journal/entry.ts";
 import { openCall, type SessionParts } from "./open-call.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import { readCallConfiguration } from "../call/read-configuration.ts";
 import { textOf } from "../call/utf8.ts";
@@ -32,7 +32,7 @@ export function callOfRunning(verb: "ADD" | "DEL", plan: JournalPlan): Environme
 }
 
 /** Opens an internal call, which must be a DEL or an ADD. Faults: those of reading a runtime's call; INTERNAL for another verb. */
-export function openInternalCall(request: Request, parts: SessionParts): Result<CallContext> {
+export function openInternalCall(request: Request, parts: SessionParts): Result<Call> {
   const call = readEnvironment(request.environment);
   if (!call.ok) return call;
   const { verb } = call.value;

@@ -12,7 +12,7 @@ import { ResultCache } from "../../store/cache/result-cache.ts";
 import { Abandoned } from "../../store/journal/abandoned.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { bootId } from "../call/boot-id.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import type { CallDeadline } from "../call/call-deadline.ts";
 import { callLocks } from "../call/call-locks.ts";
 import type { DelegateRunner } from "../call/delegate-runner.ts";
@@ -45,20 +45,20 @@ export function openCall(
   { node, shim, events, delegates, cluster: openCluster, output }: SessionParts,
   request: Pick<Request, "environment">,
   call: CniCall,
-  { document, configuration, deadline }: Pick<CallContext, "document" | "configuration" | "deadline">,
-): CallContext {
+  { document, configuration, deadline }: Pick<Call, "document" | "configuration" | "deadline">,
+): Call {
   const { clock, writer } = node;
   const warn = (text: string): void => events.warn(text);
   if (configuration.trace !== undefined) events.subscribe(traceFile(configuration.trace, clock.date, warn));
   const takeLock = node.takeLock(shim);
   const plugins = new PluginFinder(shim, configuration.wasm.prefer);
   const cluster = once(() => openCluster(withinCall(configuration, deadline)));
-  const opened: CallContext = {
+  const opened: Call = {
     // No spread syntax: V8 would define each of the members after it as a dynamic key, which takes 1600 instructions each.
     document,
     configuration,
     deadline,
-    call,
+    request: call,
     inherited: [...request.environment],
     journal: new Journal(configuration.cniDir, writer),
     abandoned: new Abandoned(configuration.cniDir),

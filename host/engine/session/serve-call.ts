@@ -10,7 +10,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import { searchTimeMs } from "../../protocol/search-time.ts";
-import { type CallContext, journalKey } from "../call/call-context.ts";
+import { type Call, journalKey } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import type { Release } from "../call/call-locks.ts";
 import { lenientText, textOf } from "../call/utf8.ts";
@@ -30,7 +30,7 @@ export interface ServedCall {
   /** The configuration is read. It may be refused for its time, and then has no call. */
   readonly configured: (configuration: HostConfiguration) => void;
   /** The call is open: its nested calls share its configuration and the plugins found so far. Answers when its chain trace has begun. */
-  readonly opened: (call: CallContext, stdin: string) => Promise<void> | undefined;
+  readonly opened: (call: Call, stdin: string) => Promise<void> | undefined;
   /** The call failed with this fault. */
   readonly failed: (reason: Fault) => void;
 }
@@ -49,13 +49,13 @@ export async function serveCall(
     served.failed(reason);
     return { status: 1, stdout: printError(reason, cniVersion), stderr: "" };
   };
-  const call = readEnvironment(request.environment);
-  if (!call.ok) return refusal(call.fault);
-  const { verb } = call.value;
+  const variables = readEnvironment(request.environment);
+  if (!variables.ok) return refusal(variables.fault);
+  const { verb } = variables.value;
   if (verb === "VERSION") return { status: 0, stdout: printVersionAnswer(), stderr: "" };
   const stdin = textOf(request.stdin, "network configuration on stdin");
   if (!stdin.ok) return refusal(stdin.fault);
-  const read = readRequest(verb, call.value.path, stdin.value);
+  const read = readRequest(verb, variables.value.path, stdin.value);
   if (!read.ok) return refusal(read.fault);
   const { pluginRequest, configured } = read.value;
   const { cniVersion } = pluginRequest;
@@ -70,33 +70,33 @@ export async function serveCall(
     const why = `the call waited ${Math.round(beforeMs)} ms for an engine, and may take ${deadline.totalMs} ms in all`;
     return refusal(fault("CALL_TIMEOUT", why), cniVersion);
   }
-  const context = openCall(parts, request, call.value, { ...configured.value, deadline });
-  const recording = served.opened(context, stdin.value);
+  const call = openCall(parts, request, variables.value, { ...configured.value, deadline });
+  const recording = served.opened(call, stdin.value);
   if (recording !== undefined) await recording;
-  const result = await runVerb(context);
+  const result = await runVerb(call);
   if (result.ok) return { status: 0, stdout: result.value, stderr: "" };
   return refusal(verb === "DEL" ? deletionError(result.fault) : result.fault, cniVersion);
 }
 
-async function runVerb(context: CallContext): Promise<Result<string>> {
-  const { verb } = context.call;
+async function runVerb(call: Call): Promise<Result<string>> {
+  const { verb } = call.request;
   // Before the container's lock: its DEL must not wait for an ADD that waits for the default network.
-  const ready = await waitUntilReady(context);
+  const ready = await waitUntilReady(call);
   if (!ready.ok) return ready;
-  const held = await lockFor(context);
+  const held = await lockFor(call);
   if (held?.ok === false) return held;
   try {
     switch (verb) {
       case "ADD":
-        return await addText(context);
+        return await addText(call);
       case "DEL":
-        return emptyStdout(await del(context));
+        return emptyStdout(await del(call));
       case "CHECK":
-        return emptyStdout(await check(context));
+        return emptyStdout(await check(call));
       case "STATUS":
-        return emptyStdout(await status(context));
+        return emptyStdout(await status(call));
       default:
-        return emptyStdout(await gc(context));
+        return emptyStdout(await gc(call));
     }
   } finally {
     held?.value();
@@ -104,25 +104,25 @@ async function runVerb(context: CallContext): Promise<Result<string>> {
 }
 
 /** The container's lock for ADD, DEL and CHECK. GC takes its locks itself. STATUS changes nothing, so it needs no lock. */
-async function lockFor(context: CallContext): Promise<Result<Release> | undefined> {
-  const { verb } = context.call;
-  return verb === "GC" || verb === "STATUS" ? undefined : context.locks.container(journalKey(context));
+async function lockFor(call: Call): Promise<Result<Release> | undefined> {
+  const { verb } = call.request;
+  return verb === "GC" || verb === "STATUS" ? undefined : call.locks.container(journalKey(call));
 }
 
-async function addText(context: CallContext): Promise<Result<string>> {
+async function addText(call: Call): Promise<Result<string>> {
   // Loaded by an ADD only: every other verb of a one-shot engine starts without the planner.
   const { planCall } = await import("../plan/plan-call.ts");
   // Sent together with the look-ups of plugins: each further send would wake the shim and the engine once more.
   let linksAsked: ReturnType<typeof linksOf> | undefined;
-  const linksBefore = (): ReturnType<typeof linksOf> => (linksAsked ??= linksOf(context.shim, context.call.netns));
-  const plan = await planCall(context, linksBefore);
+  const linksBefore = (): ReturnType<typeof linksOf> => (linksAsked ??= linksOf(call.shim, call.request.netns));
+  const plan = await planCall(call, linksBefore);
   if (!plan.ok) return plan;
-  const required = requirePlugins(context, plan.value.attachments);
+  const required = requirePlugins(call, plan.value.attachments);
   // `add` awaits `required` and so handles its rejection. This handler only prevents an unhandled rejection until then.
   required.catch(() => undefined);
   const before = linksBefore();
   before.catch(() => undefined);
-  const added = await add(context, plan.value, required, before);
+  const added = await add(call, plan.value, required, before);
   return added.ok ? ok(added.value.text) : added;
 }
 

@@ -5,13 +5,13 @@
 
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
-import type { CallContext, ChainIdentity } from "../call/call-context.ts";
+import type { Call, ChainIdentity } from "../call.ts";
 import { ruled } from "./ruled-steps.ts";
 import { shadowed } from "./shadowed-steps.ts";
 import { stepRunner } from "./step-runner.ts";
 
 /** Makes the runner of a chain. A native plugin may take `maxMs` milliseconds, if that is less than configured. */
-export function chainRunner(call: CallContext, chain: ChainIdentity, maxMs = Infinity): RunStep {
+export function chainRunner(call: Call, chain: ChainIdentity, maxMs = Infinity): RunStep {
   const { network, ifname, definition, knownContainers, ownLinks } = chain;
   const timeoutMs = Math.min(call.configuration.stepTimeoutMs, maxMs);
   const plain = stepRunner(call, { origin: "chain", network, ifname, definition, knownContainers, ownLinks, timeoutMs });

@@ -5,14 +5,14 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import type { Step } from "../../capabilities/step.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 
 /**
  * The fault of a delegate that would call Plexus, directly or through a native plugin's configuration, or a native plugin that the
  * network's definition may not use.
  */
 export async function delegatedCallFault(
-  { configuration, delegatedPlugins }: Pick<CallContext, "configuration" | "delegatedPlugins">,
+  { configuration, delegatedPlugins }: Call,
   { step: { plugin, stdin }, definition }: Pick<Step, "step" | "definition">,
 ): Promise<Fault | undefined> {
   const { type, definitions } = configuration;

@@ -12,7 +12,7 @@ import type { Executed } from "../../protocol/messages.ts";
 import { EACCES, EINVAL, EKEYREJECTED, ELIBBAD, ELOOP, ENOENT, ENOEXEC, ENOTDIR, ENOTEMPTY, EPERM } from "../../system/errno.ts";
 import { systemError } from "../../system/system-error.ts";
 import type { Clock } from "../../system/clock.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
 import { inertLine, inertText } from "../../../src/text/inert-text.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
@@ -44,7 +44,7 @@ const maxDetailsCharacters = 128 * 1024;
  * RESULT_INVALID, NESTED_CALL_DIRECTORY_OCCUPIED, STORE_FAILED, and the plugin's own.
  */
 export async function runNativeStep(
-  { shim, configuration: { goMaxProcs }, nestedCallDirectory, output, clock }: CallContext,
+  { shim, configuration: { goMaxProcs }, nestedCallDirectory, output, clock }: Call,
   { step, timeoutMs, maxMs, tell }: Step,
 ): Promise<StepOutcome> {
   const deadlineMs = Math.min(timeoutMs, maxMs);

@@ -7,11 +7,11 @@ import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { stepRule, type StepRules } from "../../../src/configuration/step-rules.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { decide, retryPauseMs, whyNotOpen } from "../../../src/step-policy/failure-policy.ts";
-import type { CallContext, ChainIdentity } from "../call/call-context.ts";
+import type { Call, ChainIdentity } from "../call.ts";
 import { tellPassedOver, tellRetried } from "../events/tell-rules.ts";
 
 /** Makes the runner of a chain's steps by its rules. Its outcome of a step that is passed over is a success with `passedOver`. */
-export function ruled(call: CallContext, chain: ChainIdentity, rules: StepRules, run: RunStep): RunStep {
+export function ruled(call: Call, chain: ChainIdentity, rules: StepRules, run: RunStep): RunStep {
   const terms = { call, chain, run };
   const runByRule = async (step: ChainStep): Promise<StepOutcome> => {
     const rule = stepRule(rules, step.plugin.type);
@@ -37,7 +37,7 @@ export function ruled(call: CallContext, chain: ChainIdentity, rules: StepRules,
 
 /** The chain whose rules act, and the runner of its steps. */
 interface RuledChain {
-  readonly call: CallContext;
+  readonly call: Call;
   readonly chain: ChainIdentity;
   readonly run: RunStep;
 }

@@ -18,7 +18,7 @@ import { poolDirectory } from "../../capabilities/leases/scope.ts";
 import type { Step } from "../../capabilities/step.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { ShadowOutcome } from "../events/shadow-report.ts";
-import type { CallContext, ChainIdentity } from "../call/call-context.ts";
+import type { Call, ChainIdentity } from "../call.ts";
 import { tellShadow } from "../events/tell-rules.ts";
 
 /** Maximum milliseconds by which one shadow may delay a call. */
@@ -39,7 +39,7 @@ interface Shadowed {
 
 /** Runs a step of the chain by `run`, and after a native step its shadow. Answers the step's own outcome. */
 export async function runWithShadow(
-  call: CallContext,
+  call: Call,
   chain: ChainIdentity,
   rules: StepRules,
   { run, step }: { readonly run: RunStep; readonly step: ChainStep },
@@ -57,7 +57,7 @@ export async function runWithShadow(
 
 /** The shadow of a step, or of the IPAM plugin that a native step calls itself. */
 async function shadowOf(
-  { plugins }: CallContext,
+  { plugins }: Call,
   { plugin: { type, ipamType } }: ChainStep,
   rules: StepRules,
 ): Promise<Shadowed | undefined> {
@@ -72,7 +72,7 @@ async function shadowOf(
 }
 
 function runningShadow(
-  { configuration }: CallContext,
+  { configuration }: Call,
   { network, ifname, definition }: ChainIdentity,
   step: ChainStep,
   { shadow }: Shadowed,
@@ -109,7 +109,7 @@ function dataDirIn(document: JsonObjectDocument): string | undefined {
 
 /** Runs the shadow and reports the comparison. Never throws, and takes at most `shadowMs`. */
 async function runShadow(
-  call: CallContext,
+  call: Call,
   chain: ChainIdentity,
   step: ChainStep,
   running: Step & { readonly dry: DryRun },
@@ -148,7 +148,7 @@ async function runShadow(
   }
 }
 
-async function answerOf({ shim, delegates }: CallContext, running: Step, shadow: string): Promise<StepOutcome> {
+async function answerOf({ shim, delegates }: Call, running: Step, shadow: string): Promise<StepOutcome> {
   const found = await shim.find({ type: shadow, componentFirst: true });
   if (found.what === "component") return delegates.run(running, found);
   const why = `no component "${shadow}" is on CNI_PATH`;

@@ -7,7 +7,7 @@ import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { Step } from "../../capabilities/step.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
 import type { StepKind } from "../events/call-events.ts";
 import { delegatedCallFault } from "./delegated-call.ts";
@@ -21,7 +21,7 @@ export type ChainContext = Pick<
 >;
 
 /** Makes the runner for the steps of one network's chain, each as it is: without rules and shadows. */
-export function stepRunner(call: CallContext, chain: ChainContext): RunStep {
+export function stepRunner(call: Call, chain: ChainContext): RunStep {
   const { events, clock } = call;
   const { origin, network, ifname } = chain;
   const started = clock.now();
@@ -39,7 +39,7 @@ export function stepRunner(call: CallContext, chain: ChainContext): RunStep {
   return Object.assign(run, { ended });
 }
 
-function stepOf(call: CallContext, chain: ChainContext, step: ChainStep, callers: readonly string[], maxMs: number): Step {
+function stepOf(call: Call, chain: ChainContext, step: ChainStep, callers: readonly string[], maxMs: number): Step {
   const { type } = step.plugin;
   return {
     ...chain,
@@ -52,7 +52,7 @@ function stepOf(call: CallContext, chain: ChainContext, step: ChainStep, callers
   };
 }
 
-async function runStep(call: CallContext, asked: Step): Promise<StepOutcome> {
+async function runStep(call: Call, asked: Step): Promise<StepOutcome> {
   const { origin, callers } = asked;
   const { type } = asked.step.plugin;
   const isDelegated = origin === "delegate";
@@ -82,7 +82,7 @@ function namingCallers(running: Step, type: string): Step {
   return { ...running, step: { ...step, env: withCallersIn(step.env, [...callers, type]) } };
 }
 
-function noTimeLeft({ deadline }: CallContext, { step, maxMs }: Step): Fault {
+function noTimeLeft({ deadline }: Call, { step, maxMs }: Step): Fault {
   const why = maxMs < 1 ? "the calling delegate has used up its time" : `the call may take ${deadline.totalMs} ms`;
   return fault("CALL_TIMEOUT", `there is no time left for plugin ${step.plugin.type}: ${why}`);
 }

@@ -6,13 +6,13 @@ import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
 import { parseTraceparent, underSpan } from "../../../src/trace/trace-context.ts";
 import type { Step } from "../../capabilities/step.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import type { Span, StepKind } from "../events/call-events.ts";
 import { newSpanId } from "../events/span-id.ts";
 
 /** Runs a step of this kind, and tells its beginning and its end. `run` gets the step with its span and with the way to tell details. */
 export async function traced(
-  { events, clock }: Pick<CallContext, "events" | "clock">,
+  { events, clock }: Call,
   step: Step,
   kind: StepKind,
   run: (step: Step) => Promise<StepOutcome>,

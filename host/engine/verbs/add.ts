@@ -11,7 +11,7 @@ import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from 
 import type { OpenEntry } from "../../store/journal/journal.ts";
 import type { Attached, CallPlan } from "../plan/attachment-plan.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
-import { journalKey, type CallContext } from "../call/call-context.ts";
+import { journalKey, type Call } from "../call.ts";
 import { firstRecords, Progress } from "../record/add-progress.ts";
 import { attach } from "./attach.ts";
 import { undoOrAbandon } from "./converge.ts";
@@ -28,44 +28,44 @@ import { undoEntry } from "./undo.ts";
  * After a fault every attempted attachment is undone, or stays in the journal for DEL, and the fault's details say why.
  */
 export async function add(
-  context: CallContext,
+  call: Call,
   plan: CallPlan,
   required: Promise<Result<void>>,
   before: Promise<LinksBefore>,
 ): Promise<Result<PluginResult>> {
-  const planned = journalPlan(context, plan);
-  const begun = await begin(context, planned, required);
+  const planned = journalPlan(call, plan);
+  const begun = await begin(call, planned, required);
   if (!begun.ok) return begun;
   const progress = new Progress(begun.value);
   let result: Result<PluginResult>;
   try {
-    result = await attachAll(context, plan, progress, await before);
+    result = await attachAll(call, plan, progress, await before);
   } finally {
     await progress.end();
   }
   if (result.ok) return result;
-  return failed(await undoFailedAdd(context, planned, progress.records, result.fault));
+  return failed(await undoFailedAdd(call, planned, progress.records, result.fault));
 }
 
 /** Journals the plan. Before that, the attachments of an earlier ADD must be undone and every step must have its plugin. */
-async function begin(context: CallContext, plan: JournalPlan, required: Promise<Result<void>>): Promise<Result<OpenEntry>> {
-  const earlier = context.journal.load(journalKey(context));
-  const abandoned = earlier.ok && earlier.value === undefined ? context.abandoned.list(journalKey(context)) : undefined;
+async function begin(call: Call, plan: JournalPlan, required: Promise<Result<void>>): Promise<Result<OpenEntry>> {
+  const earlier = call.journal.load(journalKey(call));
+  const abandoned = earlier.ok && earlier.value === undefined ? call.abandoned.list(journalKey(call)) : undefined;
   if (abandoned?.ok !== true || abandoned.value.length > 0) {
     const found = await required;
     if (!found.ok) return found;
-    const cleared = await clearEarlier(context, earlier);
-    return cleared.ok ? context.journal.open(plan, firstRecords) : cleared;
+    const cleared = await clearEarlier(call, earlier);
+    return cleared.ok ? call.journal.open(plan, firstRecords) : cleared;
   }
   // In the common case both run at once: the shim answers the requests of `required` while the disk writes the journal entry.
   await letPendingRequestsLeave();
-  const [opened, found] = await Promise.allSettled([context.journal.open(plan, firstRecords), required]);
+  const [opened, found] = await Promise.allSettled([call.journal.open(plan, firstRecords), required]);
   if (opened.status === "rejected") throw opened.reason;
   if (found.status === "fulfilled" && found.value.ok) return opened.value;
   if (opened.value.ok) {
     await opened.value.value.close();
-    const forgotten = await context.journal.forget(plan);
-    if (!forgotten.ok) context.warn(`no plugin ran, but the journal entry could not be removed: ${forgotten.fault.msg}`);
+    const forgotten = await call.journal.forget(plan);
+    if (!forgotten.ok) call.warn(`no plugin ran, but the journal entry could not be removed: ${forgotten.fault.msg}`);
   }
   if (found.status === "rejected") throw found.reason;
   return found.value.ok ? opened.value : found.value;
@@ -76,12 +76,7 @@ async function letPendingRequestsLeave(): Promise<void> {
   // Empty: the caller's `await` already yields to the other microtasks.
 }
 
-async function attachAll(
-  context: CallContext,
-  plan: CallPlan,
-  progress: Progress,
-  before: LinksBefore,
-): Promise<Result<PluginResult>> {
+async function attachAll(call: Call, plan: CallPlan, progress: Progress, before: LinksBefore): Promise<Result<PluginResult>> {
   const attached: Attached[] = [];
   const ifnames = plan.attachments.map(({ attachment }) => attachment.ifname);
   const { pod } = plan;
@@ -93,22 +88,22 @@ async function attachAll(
     makers.map(({ attachment }) => attachment.ifname),
   );
   if (!recorded.ok) return recorded;
-  context.deadline.planSteps(plan.attachments.reduce((steps, { list }) => steps + list.plugins.length, 0));
+  call.deadline.planSteps(plan.attachments.reduce((steps, { list }) => steps + list.plugins.length, 0));
   for (const [index, attachment] of plan.attachments.entries()) {
     const isNamed = before?.links.some(({ name }) => name === attachment.attachment.ifname) === true;
     const isNameTaken = isNamed && makers.includes(attachment);
-    const result = await attach(context, attachment, { index, tell, isNameTaken }, progress);
+    const result = await attach(call, attachment, { index, tell, isNameTaken }, progress);
     if (!result.ok) return result;
     attached.push(result.value);
   }
-  const settled = await settleRoutes(context, attached, progress);
+  const settled = await settleRoutes(call, attached, progress);
   if (!settled.ok) return settled;
-  const answer = defaultResult(settled.value, context.configuration.cniVersion);
+  const answer = defaultResult(settled.value, call.configuration.cniVersion);
   if (!answer.ok) return answer;
   const [status, written] = await Promise.all([
     publishStatus(plan.pod, settled.value),
     progress.settled(),
-    recordMadeLinks(context, context.call.netns, progress, before, ifnames),
+    recordMadeLinks(call, call.request.netns, progress, before, ifnames),
   ]);
   if (!status.ok) return status;
   if (!written.ok) return written;
@@ -124,14 +119,10 @@ function defaultResult([first]: readonly Attached[], cniVersion: string): Result
 }
 
 /** Moves the pod's default routes if a selection asks for it. Journal and cache then get the changed results. */
-async function settleRoutes(
-  context: CallContext,
-  attached: readonly Attached[],
-  progress: Progress,
-): Promise<Result<readonly Attached[]>> {
+async function settleRoutes(call: Call, attached: readonly Attached[], progress: Progress): Promise<Result<readonly Attached[]>> {
   if (!wantsDefaultRoute(attached.map(({ plan }) => ({ gateways: plan.request?.selection.defaultRoute })))) return ok(attached);
   const { settleDefaultRoutes } = await import("./settle-default-routes.ts");
-  const settled = await settleDefaultRoutes(context, attached);
+  const settled = await settleDefaultRoutes(call, attached);
   if (!settled.ok) return settled;
   // The first results must be written before the changed ones replace them.
   const written = await progress.settled();
@@ -139,7 +130,7 @@ async function settleRoutes(
   for (const [index, { plan, result }] of settled.value.entries()) {
     if (result === attached[index]?.result) continue;
     void progress.note({ attached: index, result: result.text });
-    progress.writeLater(() => context.cache.write(plan, result));
+    progress.writeLater(() => call.cache.write(plan, result));
   }
   return settled;
 }
@@ -148,52 +139,47 @@ async function settleRoutes(
  * Undoes an earlier ADD of the same attachment without a DEL, if that ADD broke off, or belongs to another boot or network namespace.
  * Otherwise the container is still attached, which is a mistake of the runtime. Fault: ALREADY_ATTACHED, or those of undoing.
  */
-async function clearEarlier(context: CallContext, earlier: Result<JournalEntry | undefined>): Promise<Result<void>> {
+async function clearEarlier(call: Call, earlier: Result<JournalEntry | undefined>): Promise<Result<void>> {
   if (!earlier.ok) return earlier;
   const entry = earlier.value;
   if (entry === undefined) {
     // An abandoned attachment may still hold an address or a link that this ADD needs.
-    await retryAbandoned(context);
+    await retryAbandoned(call);
     return ok(undefined);
   }
-  const isAttached = entry.closed && entry.plan.bootId === context.bootId && entry.plan.netns === context.call.netns;
-  if (!isAttached) return undoOrAbandon(context, entry, entry.plan.netns === context.call.netns ? entry.plan.netns : "");
-  const { containerId, ifname } = context.call;
+  const isAttached = entry.closed && entry.plan.bootId === call.bootId && entry.plan.netns === call.request.netns;
+  if (!isAttached) return undoOrAbandon(call, entry, entry.plan.netns === call.request.netns ? entry.plan.netns : "");
+  const { containerId, ifname } = call.request;
   return failed(
-    fault("ALREADY_ATTACHED", `container ${containerId} is already attached to ${context.configuration.name} as ${ifname}`),
+    fault("ALREADY_ATTACHED", `container ${containerId} is already attached to ${call.configuration.name} as ${ifname}`),
   );
 }
 
-function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
-  const { call, configuration, bootId } = context;
+function journalPlan(call: Call, plan: CallPlan): JournalPlan {
+  const { request, configuration, bootId } = call;
   return {
     kind: "plexusJournalV1",
-    containerId: call.containerId,
+    containerId: request.containerId,
     network: configuration.name,
-    ifname: call.ifname,
-    netns: call.netns,
-    cniArgs: call.args,
-    cniPath: call.path,
+    ifname: request.ifname,
+    netns: request.netns,
+    cniArgs: request.args,
+    cniPath: request.path,
     bootId,
-    begun: context.clock.date().toISOString(),
+    begun: call.clock.date().toISOString(),
     attachments: plan.attachments.map((each, index) =>
-      plannedAttachment(each, call.args, configuration.hotPlug ? hotPlugFacts(each, originInAdd(each, index)) : undefined),
+      plannedAttachment(each, request.args, configuration.hotPlug ? hotPlugFacts(each, originInAdd(each, index)) : undefined),
     ),
   };
 }
 
 /** Undoes a failed ADD. Returns the cause, with the failure to undo in its details. */
-async function undoFailedAdd(
-  context: CallContext,
-  plan: JournalPlan,
-  records: readonly JournalRecord[],
-  cause: Fault,
-): Promise<Fault> {
-  context.deadline.undo();
+async function undoFailedAdd(call: Call, plan: JournalPlan, records: readonly JournalRecord[], cause: Fault): Promise<Fault> {
+  call.deadline.undo();
   const entry = replay(plan, records);
   // The runtime's DEL must know the links that are older than this ADD: without an entry it would remove what has the interface's name.
   const keepsEntry = entry.pod?.earlier !== undefined;
-  const undoing = await undoEntry(context, entry, context.call.netns, { keepsEntry });
+  const undoing = await undoEntry(call, entry, call.request.netns, { keepsEntry });
   if (undoing.ok) return cause;
   const { msg, details } = undoing.fault;
   const why = `Undoing failed too; the next DEL tries again: ${msg}${details === undefined ? "" : `\n${details}`}`;

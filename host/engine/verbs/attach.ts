@@ -8,7 +8,7 @@ import { runChain, type RunStep } from "../../../src/cni/run-chain.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { verifyResult } from "../../../src/npwg/verification.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { located } from "../call/locate-fault.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
 import type { Attached, AttachmentPlan } from "../plan/attachment-plan.ts";
@@ -19,7 +19,7 @@ import type { Progress } from "../record/add-progress.ts";
  * attachment's interface name already. Fault: the failing plugin's own, with the attachment named; the attachment is then attempted and not undone.
  */
 export async function attach(
-  context: CallContext,
+  call: Call,
   plan: AttachmentPlan,
   {
     index,
@@ -41,19 +41,19 @@ export async function attach(
     const attempted = await progress.note({ attempted: index });
     if (!attempted.ok) return attempted;
   }
-  const prepared = prepareDevice(context, plan);
+  const prepared = prepareDevice(call, plan);
   if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
   const { attachment, list, previous } = plan;
   // The runtime needs the default network's result. The results of the others are only for the network status (NPWG 5.1.1).
-  const withoutResult = index === 0 ? undefined : (plugin: PluginConf): void => context.warn(noResult(plan, plugin));
-  const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous, withoutResult });
+  const withoutResult = index === 0 ? undefined : (plugin: PluginConf): void => call.warn(noResult(plan, plugin));
+  const chain = addChain({ list, path: call.request.path, inherited: call.inherited, attachment, previous, withoutResult });
   const { ifname } = attachment;
   const onPassedOver = (step: PassedOverStep): void => {
     void progress.note({ passedOver: index, ...step });
     tell({ reason: "StepPassedOver", message: passedOverText(plan, step) });
   };
-  const run = context.runStep({ network: list.name, ifname, definition: plan.binding?.definition, onPassedOver, isNameTaken });
-  const steps = watchFailure(run, context.deadline);
+  const run = call.runStep({ network: list.name, ifname, definition: plan.binding?.definition, onPassedOver, isNameTaken });
+  const steps = watchFailure(run, call.deadline);
   const ended = await runChain(chain, steps.run);
   if (!ended.ok) {
     const failedStep = steps.failed();
@@ -66,14 +66,14 @@ export async function attach(
     const verified = verifyResult(request.selection, attachment.ifname, ended.value.result, request.verification);
     if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
   }
-  progress.writeLater(() => context.cache.write(plan, ended.value));
-  return ok({ plan, result: ended.value, deviceInfo: deviceOf(context, plan, ended.value.result) });
+  progress.writeLater(() => call.cache.write(plan, ended.value));
+  return ok({ plan, result: ended.value, deviceInfo: deviceOf(call, plan, ended.value.result) });
 }
 
 /** Runs steps as `run` does, each in its share of the time, and remembers the step that failed and, by its error, attached nothing. */
 function watchFailure(
   run: RunStep,
-  deadline: Pick<CallContext["deadline"], "beginStep">,
+  deadline: Pick<Call["deadline"], "beginStep">,
 ): { readonly run: RunStep; readonly failed: () => FailedStep | undefined } {
   let failedStep: FailedStep | undefined;
   const noting = async (step: ChainStep): Promise<StepOutcome> => {

@@ -7,7 +7,7 @@ import { versionAtLeast } from "../../../src/cni/versions.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
-import { journalKey, type CallContext } from "../call/call-context.ts";
+import { journalKey, type Call } from "../call.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
 import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
@@ -15,17 +15,17 @@ import { lostSteps } from "./lost-step.ts";
 import { attachmentOf } from "./undo.ts";
 
 /** Checks the container's attachments. Faults: CONTAINER_UNKNOWN, and the failing plugin's own with the attachment named. */
-export async function check(context: CallContext): Promise<Result<void>> {
-  const { call, configuration } = context;
+export async function check(call: Call): Promise<Result<void>> {
+  const { request, configuration } = call;
   // As in libcni, `disableCheck` counts as it is configured now: an administrator sets it because a CHECK of running pods misleads.
   if (configuration.disableCheck) return ok(undefined);
-  const networks = new CurrentNetworks(context);
-  const loaded = context.journal.load(journalKey(context));
+  const networks = new CurrentNetworks(call);
+  const loaded = call.journal.load(journalKey(call));
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
   if (entry === undefined || !entry.closed) {
     const why = entry === undefined ? "it was never added" : "its ADD broke off";
-    const attachment = `container ${call.containerId} is not attached to ${configuration.name} as ${call.ifname}`;
+    const attachment = `container ${request.containerId} is not attached to ${configuration.name} as ${request.ifname}`;
     return failed(fault("CONTAINER_UNKNOWN", `${attachment}: ${why}`));
   }
   const checked = configuration.check === "default" ? entry.plan.attachments.slice(0, 1) : entry.plan.attachments;
@@ -34,7 +34,7 @@ export async function check(context: CallContext): Promise<Result<void>> {
     if (!list.ok) return list;
     // CHECK is about the whole pod. A further network of an old CNI version without CHECK does not make the pod broken (L-41).
     if (index > 0 && !supportsCheck(list.value)) {
-      context.warn(
+      call.warn(
         `network ${planned.source} as ${planned.ifname} is not checked: cniVersion ${list.value.cniVersion} has no CHECK`,
       );
       continue;
@@ -42,15 +42,15 @@ export async function check(context: CallContext): Promise<Result<void>> {
     const { result, passedOver = [], detaching } = entry.progress[index] ?? {};
     // A change of the running pod broke off. The daemon finishes it; the pod's other networks are whole.
     if (planned.hotPlug !== undefined && (result === undefined || detaching === true)) {
-      context.warn(`network ${planned.source} as ${planned.ifname} is not checked: attaching or detaching it broke off`);
+      call.warn(`network ${planned.source} as ${planned.ifname} is not checked: attaching or detaching it broke off`);
       continue;
     }
-    const attachment = attachmentOf(entry, planned, call.netns);
-    for (const { step } of passedOver) context.warn(notChecked(planned, list.value.plugins[step]?.type ?? ""));
+    const attachment = attachmentOf(entry, planned, request.netns);
+    for (const { step } of passedOver) call.warn(notChecked(planned, list.value.plugins[step]?.type ?? ""));
     const { disableCheck } = networks.ofNode(planned) ?? list.value;
-    const terms = { list: { ...list.value, disableCheck }, path: call.path, inherited: context.inherited, attachment };
-    const chain = checkChain(terms, result, passedOver, lostSteps(context, planned));
-    const ended = await runChain(chain, context.runStep(planned));
+    const terms = { list: { ...list.value, disableCheck }, path: request.path, inherited: call.inherited, attachment };
+    const chain = checkChain(terms, result, passedOver, lostSteps(call, planned));
+    const ended = await runChain(chain, call.runStep(planned));
     if (!ended.ok) {
       return failed(located(ended.fault, planned.source, planned.ifname));
     }

@@ -7,7 +7,7 @@ import { joinFaults } from "../../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { isOfAnotherBoot, undoEntry, type UndoInit } from "./undo.ts";
 
 /** Maximum characters of the reason that the journal keeps with each failed DEL. */
@@ -18,25 +18,20 @@ const maxReasonChars = 300;
  * with a warning, and the result is a success. If the namespace is gone, the seconds do not matter.
  */
 export async function undoOrAbandon(
-  context: CallContext,
+  call: Call,
   entry: JournalEntry,
   netns: string,
   init: Omit<UndoInit, "keeper"> = {},
 ): Promise<Result<void>> {
-  const undone = await undoEntry(context, entry, netns, init);
-  return undone.ok ? undone : countFailedDel(context, entry, netns, undone.fault);
+  const undone = await undoEntry(call, entry, netns, init);
+  return undone.ok ? undone : countFailedDel(call, entry, netns, undone.fault);
 }
 
 /** Counts a failed DEL. Returns the DEL's fault, or a success if the entry is abandoned now. */
-export async function countFailedDel(
-  context: CallContext,
-  entry: JournalEntry,
-  netns: string,
-  cause: Fault,
-): Promise<Result<void>> {
-  const { journal, abandoned, configuration } = context;
+export async function countFailedDel(call: Call, entry: JournalEntry, netns: string, cause: Fault): Promise<Result<void>> {
+  const { journal, abandoned, configuration } = call;
   const { plan, failures } = entry;
-  const now = context.clock.date();
+  const now = call.clock.date();
   journal.append(plan, { failed: now.toISOString(), why: cause.msg.slice(0, maxReasonChars) });
   const count = failures.count + 1;
   const since = failures.since ?? now.toISOString();
@@ -46,8 +41,8 @@ export async function countFailedDel(
     plan.assumed === true ||
     // `seconds` is NaN if the entry's time is malformed. The comparison is then false, so that the count alone decides.
     !(seconds < minSeconds) ||
-    isOfAnotherBoot(context, entry) ||
-    (await context.namespaceIsGone(netns));
+    isOfAnotherBoot(call, entry) ||
+    (await call.namespaceIsGone(netns));
   if (count < tries || !(await due())) {
     const terms =
       plan.assumed === true
@@ -57,7 +52,7 @@ export async function countFailedDel(
     return failed({ ...cause, details: cause.details === undefined ? history : `${cause.details}\n${history}` });
   }
   if (plan.assumed === true) {
-    context.warn(
+    call.warn(
       `DEL of container ${plan.containerId} failed ${count} times since ${since} and is given up: ${cause.msg}. ` +
         `No attachment of this container is known, so there is no record of it`,
     );
@@ -70,9 +65,9 @@ export async function countFailedDel(
   if (!path.ok) return failed(joinFaults([cause, path.fault]) ?? cause);
   // The record has all that is known of the attachments. Without the cached results a later DEL does not try them again.
   for (const { network, ifname } of plan.attachments) {
-    await context.cache.remove({ containerId: plan.containerId, network, ifname });
+    await call.cache.remove({ containerId: plan.containerId, network, ifname });
   }
-  context.warn(
+  call.warn(
     `ABANDONED: DEL of container ${plan.containerId}, network ${plan.network}, ${plan.ifname} failed ${count} times since ${since} ` +
       `and is given up, so that its sandbox can go. These may have leaked: ${leaked.join("; ")}. ` +
       `The last reason: ${sentences([cause.msg, ...(cause.details?.split("\n") ?? [])])} ` +

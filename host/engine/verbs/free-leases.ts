@@ -11,7 +11,7 @@ import { type LeasePlace, leasePlacesOf, leaseRoots } from "../../../src/reconci
 import { mayLeaveAddress, maySkipIpam } from "../../../src/reconcile/left-addresses.ts";
 import { ownedLeases } from "../../capabilities/leases/owned-leases.ts";
 import { poolsDirectory } from "../../store/files/pools-directory.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { addressesIn } from "./shared-addresses.ts";
 import type { UndoneAttachment } from "./undone-attachment.ts";
 
@@ -19,35 +19,35 @@ import type { UndoneAttachment } from "./undone-attachment.ts";
  * Frees what the attachment still holds. The IPAM plugin's DEL is called by itself; if a lease of host-local remains, its file is removed under
  * host-local's lock. The fault names what stays reserved.
  */
-export async function freeLeases(context: CallContext, undone: UndoneAttachment): Promise<Result<void>> {
+export async function freeLeases(call: Call, undone: UndoneAttachment): Promise<Result<void>> {
   const faults: Fault[] = [];
   for (const [index, plugin] of undone.list.plugins.entries()) {
-    const freed = await freeOf(context, undone, index, plugin);
+    const freed = await freeOf(call, undone, index, plugin);
     if (!freed.ok) faults.push(freed.fault);
   }
   const joined = joinFaults(faults);
   return joined === undefined ? ok(undefined) : failed(joined);
 }
 
-async function freeOf(context: CallContext, undone: UndoneAttachment, index: number, plugin: PluginConf): Promise<Result<void>> {
+async function freeOf(call: Call, undone: UndoneAttachment, index: number, plugin: PluginConf): Promise<Result<void>> {
   const ipam = plugin.ipamType ?? plugin.type;
   const { entry, list, attachment, isGone } = undone;
-  const places = placesOf(context, undone, plugin);
-  if (undone.result === undefined) await freeOwnerless(context, undone, ipam, places);
+  const places = placesOf(call, undone, plugin);
+  if (undone.result === undefined) await freeOwnerless(call, undone, ipam, places);
   const looks = places.map((place) => ({ place, addresses: lookIn(place, undone, plugin) }));
   const held = looks.flatMap(({ addresses }) => (addresses === "unseen" ? [] : addresses));
   if (held.length > 0) {
-    context.warn(
+    call.warn(
       `DEL of plugin ${plugin.type} left address ${held.join(", ")} of network ${list.name} reserved for container ${attachment.containerId}, ` +
         `${attachment.ifname}: ${ipam}'s DEL is called by itself`,
     );
-    const called = await callIpam(context, undone, index, plugin);
+    const called = await callIpam(call, undone, index, plugin);
     const faults: Fault[] = called.ok ? [] : [called.fault];
     for (const place of places) {
       const left = lookIn(place, undone, plugin);
       if (left === "unseen" || left.length === 0) continue;
       const { releaseLeases } = await import("./release-leases.ts");
-      const released = await releaseLeases(context, undone, ipam, place);
+      const released = await releaseLeases(call, undone, ipam, place);
       if (released.ok) continue;
       const whose = `container ${attachment.containerId}, ${attachment.ifname}`;
       const what = `address ${left.join(", ")} of network ${list.name} stays reserved for ${whose}`;
@@ -59,35 +59,26 @@ async function freeOf(context: CallContext, undone: UndoneAttachment, index: num
   const isSeen = looks.length > 0 && looks.every(({ addresses }) => addresses !== "unseen");
   if (isSeen || plugin.ipamType === undefined || !mayLeaveAddress(ipam) || !maySkipIpam(plugin.type)) return ok(undefined);
   // Without an ADD nothing was reserved.
-  if (entry.plan.assumed === true || (await context.plugins.find(plugin.type)).what === "component") return ok(undefined);
-  return (await isGone()) ? callIpam(context, undone, index, plugin) : ok(undefined);
+  if (entry.plan.assumed === true || (await call.plugins.find(plugin.type)).what === "component") return ok(undefined);
+  return (await isGone()) ? callIpam(call, undone, index, plugin) : ok(undefined);
 }
 
 /**
  * Frees the network's leases without an owner, after an ADD without a result: it may have failed because they fill the pool. Best effort: a round of
  * the daemon and GC free them, too.
  */
-async function freeOwnerless(
-  context: CallContext,
-  undone: UndoneAttachment,
-  ipam: string,
-  places: readonly LeasePlace[],
-): Promise<void> {
+async function freeOwnerless(call: Call, undone: UndoneAttachment, ipam: string, places: readonly LeasePlace[]): Promise<void> {
   const { releaseOwnerless } = await import("./release-leases.ts");
   for (const place of places) {
-    const freed = await releaseOwnerless(context, undone, ipam, place);
+    const freed = await releaseOwnerless(call, undone, ipam, place);
     if (freed.ok && freed.value === 0) continue;
     const outcome = freed.ok ? `${freed.value} leases without an owner were freed` : `not freed: ${freed.fault.msg}`;
-    context.warn(`leases of network ${undone.list.name} in ${place.path}: ${outcome}`);
+    call.warn(`leases of network ${undone.list.name} in ${place.path}: ${outcome}`);
   }
 }
 
 /** The places of the plugin's leases, as the native plugin and the component choose them. */
-function placesOf(
-  { configuration }: CallContext,
-  { planned, list }: UndoneAttachment,
-  plugin: PluginConf,
-): readonly LeasePlace[] {
+function placesOf({ configuration }: Call, { planned, list }: UndoneAttachment, plugin: PluginConf): readonly LeasePlace[] {
   const ipam = plugin.ipamType ?? plugin.type;
   const roots = leaseRoots(configuration, planned.definition, ipam, poolsDirectory(configuration.cniDir));
   return leasePlacesOf(plugin, list.name, roots);
@@ -109,12 +100,12 @@ function lookIn(
 }
 
 async function callIpam(
-  context: CallContext,
+  call: Call,
   { planned, list, result, attachment }: UndoneAttachment,
   index: number,
   plugin: PluginConf,
 ): Promise<Result<void>> {
-  const terms = { list, path: context.call.path, inherited: context.inherited, attachment };
-  const ended = await runChain(ipamDelChain(terms, index, plugin, result), context.runStep(planned));
+  const terms = { list, path: call.request.path, inherited: call.inherited, attachment };
+  const ended = await runChain(ipamDelChain(terms, index, plugin, result), call.runStep(planned));
   return ended.ok ? ok(undefined) : failed(ended.fault);
 }

@@ -9,7 +9,7 @@ import type { DefinitionName } from "../../../src/configuration/definition-polic
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { removeTornWrites } from "../../store/files/durable-file.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import type { CurrentNetworks } from "../plan/current-network.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import type { GcPlan, GcRound } from "./gc-plan.ts";
@@ -36,28 +36,28 @@ export async function supportsGc(networks: CurrentNetworks, { list, source }: Kn
 }
 
 /** Removes torn files of killed calls. The lock excludes all other calls, so none is writing. */
-export async function removeTornFiles({ context, faults }: GcRound): Promise<void> {
-  const lock = await context.locks.everything();
+export async function removeTornFiles({ call, faults }: GcRound): Promise<void> {
+  const lock = await call.locks.everything();
   if (!lock.ok) return void faults.push(lock.fault);
-  for (const { directory } of [context.journal, context.cache, context.abandoned]) removeTornWrites(directory);
+  for (const { directory } of [call.journal, call.cache, call.abandoned]) removeTornWrites(directory);
   lock.value();
 }
 
 /** Runs one plugin's GC with the attachments that are valid now. The lock excludes all other calls meanwhile (L-46). */
-export async function runPluginGc({ context, plan, faults }: GcRound, list: NetworkList, plugin: PluginConf): Promise<void> {
-  const lock = await context.locks.everything();
+export async function runPluginGc({ call, plan, faults }: GcRound, list: NetworkList, plugin: PluginConf): Promise<void> {
+  const lock = await call.locks.everything();
   if (!lock.ok) return void faults.push(lock.fault);
   try {
-    const networks = knownNetworks(context, plan, false);
+    const networks = knownNetworks(call, plan, false);
     const network = networks.ok ? networks.value.find((each) => each.list.name === list.name) : undefined;
     if (network === undefined) return;
     const chain = gcChain(
-      { list: { ...list, plugins: [plugin] }, path: context.call.path, inherited: context.inherited },
+      { list: { ...list, plugins: [plugin] }, path: call.request.path, inherited: call.inherited },
       { valid: [...network.attachments.values()], stale: [] },
     );
     const { definition } = network;
     const identity = { network: list.name, ifname: "", definition, knownContainers: plan.knownContainers };
-    const ended = await runChain(chain, context.runStep(identity, exclusiveStepMs));
+    const ended = await runChain(chain, call.runStep(identity, exclusiveStepMs));
     if (!ended.ok) faults.push(ended.fault);
   } finally {
     lock.value();
@@ -76,14 +76,10 @@ interface StayingCall {
  * Plexus chose ("id, net1"). If neither journal nor cache knows the attachments of a staying call, the result is the default network
  * only (D-14). `warn`: whether to warn of that.
  */
-export function knownNetworks(
-  context: Pick<CallContext, "document" | "configuration" | "cache" | "journal" | "warn">,
-  plan: GcPlan,
-  warn: boolean,
-): Result<readonly KnownNetwork[]> {
-  const defaultNetwork = readDefaultNetwork(context);
+export function knownNetworks(call: Call, plan: GcPlan, warn: boolean): Result<readonly KnownNetwork[]> {
+  const defaultNetwork = readDefaultNetwork(call);
   if (!defaultNetwork.ok) return defaultNetwork;
-  const staying = stayingCalls(context, plan);
+  const staying = stayingCalls(call, plan);
   if (!staying.ok) return staying;
   const main: KnownNetwork = {
     list: defaultNetwork.value,
@@ -95,7 +91,7 @@ export function knownNetworks(
   let unknown = 0;
   for (const { id, entry } of staying.value) {
     const attached = entry === undefined ? [] : journalled(entry);
-    const all = attached.length > 0 ? attached : cached(context, id);
+    const all = attached.length > 0 ? attached : cached(call, id);
     if (all.length === 0) {
       unknown += 1;
       main.attachments.set(attachmentKey(id), id);
@@ -110,16 +106,13 @@ export function knownNetworks(
   if (unknown === 0) return ok([...known.values()]);
   if (warn) {
     const why = `the further networks of ${unknown} valid attachments are unknown, because journal and cache have no entry for them`;
-    context.warn(`GC is limited to network ${main.list.name}: ${why}`);
+    call.warn(`GC is limited to network ${main.list.name}: ${why}`);
   }
   return ok([main]);
 }
 
 /** The calls whose attachments stay: valid calls, calls of other configurations, and calls that began after this GC. */
-function stayingCalls(
-  { journal, configuration }: Pick<CallContext, "journal" | "configuration">,
-  plan: GcPlan,
-): Result<StayingCall[]> {
+function stayingCalls({ journal, configuration }: Call, plan: GcPlan): Result<StayingCall[]> {
   const listed = journal.list();
   if (!listed.ok) return listed;
   const staying: StayingCall[] = [];
@@ -152,7 +145,7 @@ function journalled({ plan }: JournalEntry): readonly AttachedTo[] {
   return all.length === plan.attachments.length ? all : [];
 }
 
-function cached({ cache }: Pick<CallContext, "cache">, { containerId, ifname }: AttachmentId): readonly AttachedTo[] {
+function cached({ cache }: Call, { containerId, ifname }: AttachmentId): readonly AttachedTo[] {
   return cache
     .attachments(containerId, ifname)
     .map(({ list, attachment, definition }) => ({ list, source: undefined, ifname: attachment.ifname, definition }));

@@ -6,7 +6,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import type { CurrentNetworks } from "../plan/current-network.ts";
 
 /** Decides which attachments a GC may delete. */
@@ -24,7 +24,7 @@ export interface GcPlan {
 
 /** One running GC, with the faults so far. */
 export interface GcRound {
-  readonly context: CallContext;
+  readonly call: Call;
   readonly plan: GcPlan;
   /** The networks as they are configured now. */
   readonly networks: CurrentNetworks;
@@ -34,19 +34,19 @@ export interface GcRound {
 }
 
 /** Makes the plan from the journal and the runtime's list. Fault: STORE_FAILED if the journal cannot be listed. */
-export function planGc(context: CallContext, valid: readonly AttachmentId[]): Result<GcPlan> {
-  const listed = context.journal.list();
+export function planGc(call: Call, valid: readonly AttachmentId[]): Result<GcPlan> {
+  const listed = call.journal.list();
   if (!listed.ok) return listed;
   const validKeys = new Set(valid.map(attachmentKey));
   const isValid = (id: AttachmentId): boolean => validKeys.has(attachmentKey(id));
-  const stale = listed.value.filter((key) => key.network === context.configuration.name && !isValid(key));
+  const stale = listed.value.filter((key) => key.network === call.configuration.name && !isValid(key));
   const found = new Map(
     stale.map((key) => {
-      const loaded = context.journal.load(key);
+      const loaded = call.journal.load(key);
       return [attachmentKey(key), stateOf(loaded.ok ? loaded.value : undefined)];
     }),
   );
-  const abandoned = context.abandoned.list();
+  const abandoned = call.abandoned.list();
   if (!abandoned.ok) return abandoned;
   const keys = [...listed.value, ...abandoned.value.map(({ key }) => key)];
   return ok({
@@ -54,7 +54,7 @@ export function planGc(context: CallContext, valid: readonly AttachmentId[]): Re
     knownContainers: new Set(keys.map(({ containerId }) => containerId)),
     isValid,
     stale,
-    isStale: (key, entry) => key.network === context.configuration.name && found.get(attachmentKey(key)) === stateOf(entry),
+    isStale: (key, entry) => key.network === call.configuration.name && found.get(attachmentKey(key)) === stateOf(entry),
   });
 }
 

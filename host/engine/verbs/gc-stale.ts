@@ -10,7 +10,7 @@ import { isOfAnotherBoot } from "./undo.ts";
 export async function clearStale(round: GcRound): Promise<void> {
   for (const key of round.plan.stale) {
     if (!round.hasTime()) continue;
-    const held = await round.context.locks.container(key);
+    const held = await round.call.locks.container(key);
     if (!held.ok) {
       round.faults.push(held.fault);
       continue;
@@ -23,17 +23,17 @@ export async function clearStale(round: GcRound): Promise<void> {
   }
 }
 
-async function clearOne({ context, plan, faults, networks }: GcRound, key: JournalKey): Promise<void> {
-  const loaded = context.journal.load(key);
+async function clearOne({ call, plan, faults, networks }: GcRound, key: JournalKey): Promise<void> {
+  const loaded = call.journal.load(key);
   if (!loaded.ok) {
-    faults.push(loaded.fault.kind === "JOURNAL_UNREADABLE" ? quarantined(context, key, loaded.fault.msg) : loaded.fault);
+    faults.push(loaded.fault.kind === "JOURNAL_UNREADABLE" ? quarantined(call, key, loaded.fault.msg) : loaded.fault);
     return;
   }
   const entry = loaded.value;
   // The container's DEL, or a new ADD, came after the plan was made.
   if (entry === undefined || !plan.isStale(key, entry)) return;
   // As in libcni (L-43), CNI_NETNS is the namespace of the ADD. Plugins accept a namespace that is gone.
-  const undone = await undoOrAbandon(context, entry, isOfAnotherBoot(context, entry) ? "" : entry.plan.netns, {
+  const undone = await undoOrAbandon(call, entry, isOfAnotherBoot(call, entry) ? "" : entry.plan.netns, {
     choose: (list, planned) => networks.mayCollect(list, planned),
     describe: (cause, { ifname }) => ({
       ...cause,
@@ -42,12 +42,12 @@ async function clearOne({ context, plan, faults, networks }: GcRound, key: Journ
   });
   if (undone.ok) return;
   // The entry of an unknown container only counts failed DELs. Its failure does not make the GC of the others fail.
-  if (entry.plan.assumed === true) context.warn(undone.fault.msg);
+  if (entry.plan.assumed === true) call.warn(undone.fault.msg);
   else faults.push(undone.fault);
 }
 
 /** Moves an unreadable entry to the abandoned attachments, so that it makes only this GC fail and not every later one. */
-function quarantined({ journal, abandoned }: GcRound["context"], key: JournalKey, why: string): ReturnType<typeof fault> {
+function quarantined({ journal, abandoned }: GcRound["call"], key: JournalKey, why: string): ReturnType<typeof fault> {
   const path = abandoned.take(journal, key);
   return path.ok ? fault("JOURNAL_UNREADABLE", `${why}; the entry is moved to ${path.value}`) : path.fault;
 }

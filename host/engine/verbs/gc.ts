@@ -5,7 +5,7 @@
 import { fault } from "../../../src/fault/fault.ts";
 import { joinFaults } from "../../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
 import { finishAbandoned } from "./finish-abandoned.ts";
 import { type GcPlan, type GcRound, planGc } from "./gc-plan.ts";
@@ -14,25 +14,25 @@ import { clearStale } from "./gc-stale.ts";
 import { validAttachments } from "../call/valid-attachments.ts";
 
 /** Runs one GC within `gc.seconds`. The fault joins all faults of its steps; GC_UNFINISHED if the time did not suffice. */
-export async function gc(context: CallContext): Promise<Result<void>> {
-  const valid = validAttachments(context.document);
+export async function gc(call: Call): Promise<Result<void>> {
+  const valid = validAttachments(call.document);
   if (!valid.ok) return valid;
   // As in libcni, a GC of a configuration that disables it succeeds without a step.
-  if (context.configuration.disableGC) return ok(undefined);
-  const plan = planGc(context, valid.value);
+  if (call.configuration.disableGC) return ok(undefined);
+  const plan = planGc(call, valid.value);
   if (!plan.ok) return plan;
-  const current = new CurrentNetworks(context);
-  if (context.configuration.gc.dryRun) return reportDryRun(context, plan.value, current);
+  const current = new CurrentNetworks(call);
+  if (call.configuration.gc.dryRun) return reportDryRun(call, plan.value, current);
 
-  const { seconds } = context.configuration.gc;
-  const started = context.clock.now();
+  const { seconds } = call.configuration.gc;
+  const started = call.clock.now();
   let skippedSteps = 0;
   const hasTime = (): boolean => {
-    if (context.clock.now() - started <= seconds * 1000) return true;
+    if (call.clock.now() - started <= seconds * 1000) return true;
     skippedSteps += 1;
     return false;
   };
-  const round: GcRound = { context, plan: plan.value, networks: current, faults: [], hasTime };
+  const round: GcRound = { call: call, plan: plan.value, networks: current, faults: [], hasTime };
   await clearStale(round);
   await collectNetworks(round);
   await retryAbandoned(round);
@@ -46,7 +46,7 @@ export async function gc(context: CallContext): Promise<Result<void>> {
 
 async function collectNetworks(round: GcRound): Promise<void> {
   await removeTornFiles(round);
-  const networks = knownNetworks(round.context, round.plan, true);
+  const networks = knownNetworks(round.call, round.plan, true);
   if (!networks.ok) round.faults.push(networks.fault);
   for (const network of networks.ok ? networks.value : []) {
     if (!(await supportsGc(round.networks, network))) continue;
@@ -56,16 +56,16 @@ async function collectNetworks(round: GcRound): Promise<void> {
 }
 
 /** Tries the abandoned attachments again. A failure is a warning only, because it was already reported when DEL was given up. */
-async function retryAbandoned({ context, plan, hasTime }: GcRound): Promise<void> {
-  const files = context.abandoned.list();
-  if (!files.ok) return context.warn(files.fault.msg);
+async function retryAbandoned({ call, plan, hasTime }: GcRound): Promise<void> {
+  const files = call.abandoned.list();
+  if (!files.ok) return call.warn(files.fault.msg);
   for (const file of files.value) {
-    if (file.key.network !== context.configuration.name || plan.isValid(file.key) || !hasTime()) continue;
-    const held = await context.locks.container(file.key);
+    if (file.key.network !== call.configuration.name || plan.isValid(file.key) || !hasTime()) continue;
+    const held = await call.locks.container(file.key);
     if (!held.ok) continue;
     try {
-      const finished = await finishAbandoned(context, file);
-      if (!finished.ok) context.warn(`still abandoned: ${file.path}: ${finished.fault.msg}`);
+      const finished = await finishAbandoned(call, file);
+      if (!finished.ok) call.warn(`still abandoned: ${file.path}: ${finished.fault.msg}`);
     } finally {
       held.value();
     }
@@ -73,18 +73,18 @@ async function retryAbandoned({ context, plan, hasTime }: GcRound): Promise<void
 }
 
 /** Warns of each action that a GC would take (`gc.dryRun`, D-14). */
-async function reportDryRun(context: CallContext, plan: GcPlan, current: CurrentNetworks): Promise<Result<void>> {
-  const networks = knownNetworks(context, plan, true);
+async function reportDryRun(call: Call, plan: GcPlan, current: CurrentNetworks): Promise<Result<void>> {
+  const networks = knownNetworks(call, plan, true);
   if (!networks.ok) return networks;
-  for (const { containerId, ifname } of plan.stale) context.warn(`GC would delete attachment ${containerId} ${ifname}`);
+  for (const { containerId, ifname } of plan.stale) call.warn(`GC would delete attachment ${containerId} ${ifname}`);
   for (const network of networks.value) {
     if (!(await supportsGc(current, network))) continue;
     const { list, attachments } = network;
     const ids = [...attachments.values()].map(({ containerId, ifname }) => `${containerId} ${ifname}`);
     const types = list.plugins.map(({ type }) => type).join(", ");
-    context.warn(`GC would run for ${types} of network ${list.name} with these valid attachments: ${ids.join(", ") || "none"}`);
+    call.warn(`GC would run for ${types} of network ${list.name} with these valid attachments: ${ids.join(", ") || "none"}`);
   }
-  const files = context.abandoned.list();
-  for (const { path } of files.ok ? files.value : []) context.warn(`GC would try again to undo the abandoned attachment ${path}`);
+  const files = call.abandoned.list();
+  for (const { path } of files.ok ? files.value : []) call.warn(`GC would try again to undo the abandoned attachment ${path}`);
   return ok(undefined);
 }

@@ -4,7 +4,7 @@
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { CurrentNetworks, isDefinition } from "../plan/current-network.ts";
 
 /** Whether a failed step is left out. */
@@ -14,13 +14,13 @@ export type LeavesOut = (step: Pick<ChainStep, "index" | "plugin">, failure: Pic
  * Decides for the steps of an attachment to a network that the administrator configured on this node. A step of a definition is never left out,
  * because its list of today may not be readable in a DEL. Neither is the first step, which made the interface.
  */
-export function lostSteps(context: CallContext, planned: PlannedAttachment): LeavesOut {
-  const networks = new CurrentNetworks(context);
+export function lostSteps(call: Call, planned: PlannedAttachment): LeavesOut {
+  const networks = new CurrentNetworks(call);
   return ({ index, plugin: { type } }, { kind }) => {
     if (index === 0 || kind !== "PLUGIN_NOT_FOUND" || isDefinition(planned)) return false;
     const today = networks.ofNode(planned);
     if (today === undefined || today.plugins.some((plugin) => plugin.type === type)) return false;
-    context.warn(
+    call.warn(
       `network ${planned.source} as ${planned.ifname}: the step ${type} is left out: its plugin is not installed, and ${type} is no longer in the list of ${today.name}`,
     );
     return true;

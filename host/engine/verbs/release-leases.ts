@@ -9,7 +9,7 @@ import { directoryExists, type LeaseDirectory } from "../../capabilities/leases/
 import { runAsync } from "../../capabilities/leases/effect.ts";
 import { ownerlessLeases, removeOwnerless } from "../../capabilities/leases/ownerless.ts";
 import { poolDirectory } from "../../capabilities/leases/scope.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import type { UndoneAttachment } from "./undone-attachment.ts";
 
 /** Maximum milliseconds to wait for another process's lock. */
@@ -17,41 +17,41 @@ const lockDeadlineMs = 10_000;
 
 /** Removes the attachment's leases of one place. Faults: DIRECTORY_NOT_ALLOWED, STORE_BUSY, STORE_FAILED, STORE_UNSAFE. */
 export async function releaseLeases(
-  context: CallContext,
+  call: Call,
   undone: UndoneAttachment,
   ipam: string,
   place: LeasePlace,
 ): Promise<Result<void>> {
-  const directory = directoryOf(context, undone, ipam, place);
+  const directory = directoryOf(call, undone, ipam, place);
   if (!directory.ok) return directory;
   const { containerId, ifname } = undone.attachment;
   const owner = { containerId, ifname, ...(place.pool === undefined ? {} : { network: undone.list.name }) };
-  const pool = { directory: directory.value, set: 0, lockDeadlineMs: waitMs(context) };
-  const released = await runAsync(disk.release(pool, owner), context.takeLock);
+  const pool = { directory: directory.value, set: 0, lockDeadlineMs: waitMs(call) };
+  const released = await runAsync(disk.release(pool, owner), call.takeLock);
   return released.ok ? ok(undefined) : released;
 }
 
 /** Removes the leases of one place that have no owner, and answers their number. Faults as those of `releaseLeases`. */
 export async function releaseOwnerless(
-  context: CallContext,
+  call: Call,
   undone: UndoneAttachment,
   ipam: string,
   place: LeasePlace,
 ): Promise<Result<number>> {
-  const directory = directoryOf(context, undone, ipam, place);
+  const directory = directoryOf(call, undone, ipam, place);
   if (!directory.ok) return directory;
   const exists = directoryExists(directory.value);
   if (!exists.ok || !exists.value) return exists.ok ? ok(0) : exists;
-  return runAsync(removeOwnerless(ownerlessLeases(directory.value.path), waitMs(context)), context.takeLock);
+  return runAsync(removeOwnerless(ownerlessLeases(directory.value.path), waitMs(call)), call.takeLock);
 }
 
-function waitMs({ deadline }: CallContext): number {
+function waitMs({ deadline }: Call): number {
   return Math.min(lockDeadlineMs, Math.floor(deadline.stepMs));
 }
 
 /** The directory of a place. That of a bound definition needs a grant, as for a component: the definition's author wrote the path. */
 function directoryOf(
-  { configuration }: CallContext,
+  { configuration }: Call,
   { planned: { definition }, list }: UndoneAttachment,
   ipam: string,
   { root, dataDir, pool }: LeasePlace,

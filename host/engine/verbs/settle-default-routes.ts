@@ -19,7 +19,7 @@ import { nextHopsOf } from "../../system/netlink/next-hops.ts";
 import { addDefaultRoute, deleteRoute, listLinks, listRoutes } from "../../system/netlink/operations.ts";
 import type { DefaultRoute, Route } from "../../system/netlink/route.ts";
 import type { Attached } from "../plan/attachment-plan.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { located } from "../call/locate-fault.ts";
 
 /** The route type RTN_UNICAST. Only such a route leads to a destination; `unreachable` and similar types do not. */
@@ -34,14 +34,11 @@ interface KnownRoute extends InstalledRoute {
  * Changes the default routes of the pod's network namespace as the selections ask, and returns the attachments with their changed
  * results. Faults, with the asking attachment named: SELECTION_INVALID, REQUEST_UNMET, NETLINK_FAILED.
  */
-export async function settleDefaultRoutes(
-  context: Pick<CallContext, "shim" | "call">,
-  attached: readonly Attached[],
-): Promise<Result<readonly Attached[]>> {
-  const { shim, call } = context;
-  const links = await listLinks(shim, call.netns);
+export async function settleDefaultRoutes(call: Call, attached: readonly Attached[]): Promise<Result<readonly Attached[]>> {
+  const { shim, request } = call;
+  const links = await listLinks(shim, request.netns);
   if (!links.ok) return links;
-  const routes = await listRoutes(shim, call.netns);
+  const routes = await listRoutes(shim, request.netns);
   if (!routes.ok) return routes;
   const names = new Map(links.value.map(({ index, name }) => [index, name]));
   const indexes = new Map(links.value.map(({ index, name }) => [name, index]));
@@ -49,7 +46,7 @@ export async function settleDefaultRoutes(
   const routed = attached.map(routedAttachment);
   const planned = planDefaultRoutes(routed, installed);
   if (!planned.ok) return planned;
-  const changed = await change(context, planned.value, indexes);
+  const changed = await change(call, planned.value, indexes);
   if (!changed.ok) return failed(withAskingAttachment(changed.fault, routed));
   return edited(attached, planned.value);
 }
@@ -72,19 +69,19 @@ function knownRoute(route: Route, names: ReadonlyMap<number, string>): KnownRout
 }
 
 async function change(
-  { shim, call }: Pick<CallContext, "shim" | "call">,
+  { shim, request }: Call,
   { remove, add }: DefaultRoutePlan<KnownRoute>,
   indexes: ReadonlyMap<string, number>,
 ): Promise<Result<void>> {
   for (const { route, ifname } of remove) {
-    const removed = await deleteRoute(shim, call.netns, route, ifname);
+    const removed = await deleteRoute(shim, request.netns, route, ifname);
     if (!removed.ok) return removed;
   }
   for (const route of add) {
     const oif = indexes.get(route.ifname);
     if (oif === undefined)
       return failed(fault("REQUEST_UNMET", `the pod has no interface "${route.ifname}", which the default route needs`));
-    const added = await addDefaultRoute(shim, call.netns, kernelRoute(route, oif), route.ifname);
+    const added = await addDefaultRoute(shim, request.netns, kernelRoute(route, oif), route.ifname);
     if (!added.ok) return added;
   }
   return ok(undefined);

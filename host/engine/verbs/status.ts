@@ -6,7 +6,7 @@ import { statusChain } from "../../../src/cni/chains.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { whyUnwritable } from "../../store/journal/can-be-written.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { requireReady } from "../plan/default-network-readiness.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
@@ -16,18 +16,18 @@ import { runChain } from "../../../src/cni/run-chain.ts";
 const statusStepMs = 5000;
 
 /** Checks that an ADD could be served. Faults: NOT_AVAILABLE (50), or the failing plugin's own. */
-export async function status(context: CallContext): Promise<Result<void>> {
-  const ready = requireReady(context);
+export async function status(call: Call): Promise<Result<void>> {
+  const ready = requireReady(call);
   if (!ready.ok) return failed(unavailable(ready.fault));
-  const list = readDefaultNetwork(context);
+  const list = readDefaultNetwork(call);
   if (!list.ok) return failed(unavailable(list.fault));
-  const found = await requirePlugins(context, [{ source: "default", list: list.value }]);
+  const found = await requirePlugins(call, [{ source: "default", list: list.value }]);
   if (!found.ok) return failed(unavailable(found.fault));
-  const { cniDir } = context.configuration;
+  const { cniDir } = call.configuration;
   const unwritable = await whyUnwritable(cniDir);
   if (unwritable !== undefined) return failed(unavailable(fault("STORE_FAILED", `journal in ${cniDir}: ${unwritable}`)));
-  const chain = statusChain({ list: list.value, path: context.call.path, inherited: context.inherited });
-  const ended = await runChain(chain, context.runStep({ network: list.value.name, ifname: "" }, statusStepMs));
+  const chain = statusChain({ list: list.value, path: call.request.path, inherited: call.inherited });
+  const ended = await runChain(chain, call.runStep({ network: list.value.name, ifname: "" }, statusStepMs));
   return ended.ok ? ok(undefined) : failed(ended.fault);
 }
 

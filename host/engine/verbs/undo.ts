@@ -17,7 +17,7 @@ import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../
 import type { EntryKeeper } from "../../store/journal/entry-file.ts";
 import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts";
 import { lookIntoNamespace, removeLink } from "../../system/netlink/namespace-links.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { Call } from "../call.ts";
 import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { lostSteps } from "./lost-step.ts";
@@ -50,19 +50,19 @@ function locatedByNetwork(cause: Fault, { source, ifname }: PlannedAttachment): 
  * `choose` declines stay without a fault.
  */
 export async function undoEntry(
-  context: CallContext,
+  call: Call,
   entry: JournalEntry,
   netns: string,
   {
     choose = () => true,
     describe = locatedByNetwork,
-    keeper = context.journal.keeper(entry.plan),
+    keeper = call.journal.keeper(entry.plan),
     keepsEntry = false,
   }: UndoInit = {},
 ): Promise<Result<void>> {
   // Appended records are not synced. After a power loss only the plan is certain, so the whole plan is undone.
-  const rebooted = isOfAnotherBoot(context, entry);
-  const seen = await viewPod(context, entry, rebooted ? "" : netns);
+  const rebooted = isOfAnotherBoot(call, entry);
+  const seen = await viewPod(call, entry, rebooted ? "" : netns);
   let view = seen.ok ? seen.value : undefined;
   const faults: Fault[] = [];
   let declined = false;
@@ -75,7 +75,7 @@ export async function undoEntry(
   for (const [index, progress] of [...entry.progress.entries()].toReversed()) {
     const planned = entry.plan.attachments[index];
     if (planned === undefined || progress.undone || !(progress.attempted || rebooted)) continue;
-    const list = listOf(context, planned);
+    const list = listOf(call, planned);
     if (list.ok && !(await choose(list.value, planned))) {
       declined = true;
       continue;
@@ -85,10 +85,10 @@ export async function undoEntry(
       ? list
       : !seen.ok
         ? seen
-        : await undoAttachment(context, entry, planned, list.value, progress, netns, view);
+        : await undoAttachment(call, entry, planned, list.value, progress, netns, view);
     if (undone.ok) {
       view &&= withoutLink(view, madeLink(entry, planned));
-      await context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
+      await call.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
       unmarked = index;
     } else {
       faults.push(describe(undone.fault, planned));
@@ -102,7 +102,7 @@ export async function undoEntry(
 }
 
 /** Whether the entry is of another boot. Its network namespace is gone then, even if its path exists again. */
-export function isOfAnotherBoot({ bootId }: Pick<CallContext, "bootId">, { plan }: JournalEntry): boolean {
+export function isOfAnotherBoot({ bootId }: Call, { plan }: JournalEntry): boolean {
   return plan.bootId !== bootId;
 }
 
@@ -110,29 +110,29 @@ export function isOfAnotherBoot({ bootId }: Pick<CallContext, "bootId">, { plan 
  * Undoes the attachment with this index from a running container, with the journalled configuration. The caller notes the outcome in the journal.
  * Fault: the failing plugin's own, with the attachment named.
  */
-export async function undoOne(context: CallContext, entry: JournalEntry, index: number): Promise<Result<void>> {
+export async function undoOne(call: Call, entry: JournalEntry, index: number): Promise<Result<void>> {
   const [planned, progress] = [entry.plan.attachments[index], entry.progress[index]];
   if (planned === undefined || progress === undefined) return ok(undefined);
   const { netns } = entry.plan;
-  const list = listOf(context, planned);
-  const seen = await viewPod(context, entry, netns);
+  const list = listOf(call, planned);
+  const seen = await viewPod(call, entry, netns);
   if (!seen.ok) return failed(locatedByNetwork(seen.fault, planned));
-  const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress, netns, seen.value) : list;
+  const undone = list.ok ? await undoAttachment(call, entry, planned, list.value, progress, netns, seen.value) : list;
   if (!undone.ok) return failed(locatedByNetwork(undone.fault, planned));
-  const left = seen.value && (await removeLeftLink(context, entry, planned, seen.value));
+  const left = seen.value && (await removeLeftLink(call, entry, planned, seen.value));
   if (left?.ok === false) return failed(locatedByNetwork(left.fault, planned));
-  await context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
+  await call.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
   return undone;
 }
 
-function listOf(context: CallContext, { conflist, network }: PlannedAttachment): Result<NetworkList> {
-  if (conflist === "") return readDefaultNetwork(context);
+function listOf(call: Call, { conflist, network }: PlannedAttachment): Result<NetworkList> {
+  if (conflist === "") return readDefaultNetwork(call);
   return parseNetworkList(conflist, `journalled configuration of ${network}`);
 }
 
 /** Runs the plugins' DEL, and frees the addresses that it left. */
 async function undoAttachment(
-  context: CallContext,
+  call: Call,
   entry: JournalEntry,
   planned: PlannedAttachment,
   list: NetworkList,
@@ -140,16 +140,16 @@ async function undoAttachment(
   netns: string,
   view: PodView | undefined,
 ): Promise<Result<void>> {
-  const undone = await undoSteps(context, entry, planned, list, progress, netns, view);
+  const undone = await undoSteps(call, entry, planned, list, progress, netns, view);
   if (!undone.ok || !list.plugins.some(({ type, ipamType }) => mayLeaveAddress(ipamType ?? type))) return undone;
   const { freeLeases } = await import("./free-leases.ts");
-  const isGone = (): Promise<boolean> => isNamespaceGone(context, entry, netns);
+  const isGone = (): Promise<boolean> => isNamespaceGone(call, entry, netns);
   const attachment = attachmentOf(entry, planned, netns);
-  return freeLeases(context, { entry, planned, list, result: progress.result, attachment, isGone });
+  return freeLeases(call, { entry, planned, list, result: progress.result, attachment, isGone });
 }
 
 async function undoSteps(
-  context: CallContext,
+  call: Call,
   entry: JournalEntry,
   planned: PlannedAttachment,
   list: NetworkList,
@@ -159,31 +159,31 @@ async function undoSteps(
 ): Promise<Result<void>> {
   const { result, failedStep, passedOver = [] } = progress;
   const prepared =
-    view === undefined ? ok({ netns, ownLinks: undefined }) : await prepareUndo(context, entry, planned, list, progress, view);
+    view === undefined ? ok({ netns, ownLinks: undefined }) : await prepareUndo(call, entry, planned, list, progress, view);
   if (!prepared.ok) return prepared;
   const { ownLinks } = prepared.value;
   const attachment = attachmentOf(entry, planned, prepared.value.netns);
-  const rules = stepRulesFor(context.configuration, planned.definition);
+  const rules = stepRulesFor(call.configuration, planned.definition);
   const goesOn: DelTolerance["goesOn"] = ({ plugin, verb, index }, failure) =>
     decide(stepRule(rules, plugin.type), { verb, index, fault: failure, tries: Infinity }) === "go-on";
-  const terms = { list, path: context.call.path, inherited: context.inherited, attachment };
-  const chain = delChain(terms, result, failedStep, { passedOver, goesOn, leavesOut: lostSteps(context, planned) });
+  const terms = { list, path: call.request.path, inherited: call.inherited, attachment };
+  const chain = delChain(terms, result, failedStep, { passedOver, goesOn, leavesOut: lostSteps(call, planned) });
   const { network, definition } = planned;
-  const ended = await runChain(chain, context.runStep({ network, ifname: planned.ifname, definition, ownLinks }));
+  const ended = await runChain(chain, call.runStep({ network, ifname: planned.ifname, definition, ownLinks }));
   // The device information goes even if the DEL failed: no plugin or pod needs the description of a device in removal (DI-09).
   const removed = removeDeviceInfo(entry.plan.containerId, planned.ifname);
-  if (!removed.ok) context.warn(removed.fault.msg);
+  if (!removed.ok) call.warn(removed.fault.msg);
   if (ended.ok) return ok(undefined);
   if (entry.plan.assumed === true && ended.noneBegun === true) {
-    context.warn(
+    call.warn(
       `no attachment of container ${entry.plan.containerId} is known, and DEL of network ${planned.source} can't begin (${ended.fault.msg}): ` +
         `DEL succeeds`,
     );
     return ok(undefined);
   }
-  if (ended.neverAttached !== true || !(await isNamespaceGone(context, entry, netns))) return failed(ended.fault);
+  if (ended.neverAttached !== true || !(await isNamespaceGone(call, entry, netns))) return failed(ended.fault);
   const { source, ifname } = planned;
-  context.warn(
+  call.warn(
     `network ${source} was never attached to container ${entry.plan.containerId} as ${ifname}: its ADD failed, and its DEL fails for the ` +
       `same reason (${ended.fault.msg}). The namespace is gone, so DEL succeeds without a record`,
   );
@@ -196,7 +196,7 @@ function madeLink({ pod }: JournalEntry, { ifname }: PlannedAttachment): LinkIde
 
 /** Removes the attachment's link of a running container if the plugins' DEL has left it: the pod may rename it at any time. */
 async function removeLeftLink(
-  { shim }: Pick<CallContext, "shim">,
+  { shim }: Call,
   entry: JournalEntry,
   planned: PlannedAttachment,
   { netns }: PodView,
@@ -209,8 +209,8 @@ async function removeLeftLink(
 }
 
 /** Whether the attachment's namespace is gone, and with it every link that a step made in it before failing. */
-async function isNamespaceGone(context: CallContext, entry: JournalEntry, netns: string): Promise<boolean> {
-  return isOfAnotherBoot(context, entry) || (await context.namespaceIsGone(netns));
+async function isNamespaceGone(call: Call, entry: JournalEntry, netns: string): Promise<boolean> {
+  return isOfAnotherBoot(call, entry) || (await call.namespaceIsGone(netns));
 }
 
 /** The attachment as in its ADD, with the network namespace that the runtime names now. */

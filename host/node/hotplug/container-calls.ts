@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { CallContext } from "../../engine/call/call-context.ts";
+import type { Call } from "../../engine/call.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
 import { callOfRunning } from "../../engine/session/internal-call.ts";
 import { ShimGone } from "../../protocol/shim.ts";
@@ -28,7 +28,7 @@ export interface ContainerCallsInit {
 }
 
 /** The work of one call. */
-export type ContainerWork<T> = (context: CallContext) => Promise<Result<T>>;
+export type ContainerWork<T> = (call: Call) => Promise<Result<T>>;
 
 /** Opens calls for the containers of one state directory. */
 export class ContainerCalls {
@@ -63,10 +63,10 @@ export class ContainerCalls {
         unavailable(`the agent's CNI_PATH (${path}) lacks a directory of the attachment's CNI_PATH (${plan.cniPath})`),
       );
     }
-    const call = agent.openCall();
+    const session = agent.openCall();
     let outcome: Result<T> = failed(unavailable("the call did not begin"));
     try {
-      const { result, logText } = await call.runInternal(
+      const { result, logText } = await session.runInternal(
         agent.requestOf(callOfRunning(verb, plan), Buffer.from(stdin.value)),
         async (opened) => {
           const { cniDir, name } = opened.configuration;
@@ -76,12 +76,12 @@ export class ContainerCalls {
             );
           }
           const { takeLock } = this.#init;
-          const context: CallContext = {
+          const call: Call = {
             ...opened,
             locks: callLocks({ shim: agent.shim, takeLock }, this.#stateDirectory, () => lockMs),
             runStep: (chain, maxMs = Infinity) => opened.runStep(chain, Math.min(stepMs, maxMs)),
           };
-          outcome = await work(context);
+          outcome = await work(call);
           return outcome.ok ? ok(undefined) : outcome;
         },
       );
@@ -91,7 +91,7 @@ export class ContainerCalls {
       if (error instanceof ShimGone) return failed(error.fault);
       throw error;
     } finally {
-      void call.end();
+      void session.end();
     }
   }
 }

@@ -5,7 +5,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { selectsOtherNetworks } from "../../../src/npwg/hot-plug-difference.ts";
 import { podNetworksAnnotation } from "../../../src/podnetwork/pod-networks.ts";
-import type { CallContext } from "../../engine/call/call-context.ts";
+import type { Call } from "../../engine/call.ts";
 import { podIdentity } from "../../engine/call/pod-identity.ts";
 import {
   attachSelected,
@@ -41,12 +41,12 @@ export async function followPod(
     return outcome.ok && outcome.value.incomplete;
   };
   const change = (verb: "ADD" | "DEL", step: typeof detach | typeof attach): Promise<Result<boolean>> =>
-    calls.run(entry.plan, verb, async (context) => {
-      const selecting = await selectingPod(context);
+    calls.run(entry.plan, verb, async (call) => {
+      const selecting = await selectingPod(call);
       // The pod is gone, or another one has its name: the runtime's DEL removes its networks.
       if (!selecting.ok && selecting.fault.kind === "POD_NOT_FOUND") return ok(false);
       if (!selecting.ok) {
-        await tellOfPod(context, selecting.fault, isNews);
+        await tellOfPod(call, selecting.fault, isNews);
         return selecting;
       }
       if (selecting.value === undefined) return ok(false);
@@ -54,21 +54,21 @@ export async function followPod(
       const tell: Tell = (event) => {
         if (!event.reason.endsWith("Failed") || isNews(event.message)) cluster.tell(pod, event);
       };
-      const outcome = await step(context, selecting.value, tell);
+      const outcome = await step(call, selecting.value, tell);
       if (!outcome.ok && outcome.fault.kind === "HOT_PLUG_REFUSED") {
         tell({ reason: "InterfaceAddFailed", message: outcome.fault.msg });
       }
       const incomplete = note(outcome);
       // The status is written once: after the attachments, if any is missing.
       if (incomplete && verb === "DEL") return ok(true);
-      const published = await publishFromJournal(context, key, cluster, pod);
+      const published = await publishFromJournal(call, key, cluster, pod);
       if (!published.ok) faults.push(published.fault);
       return ok(incomplete);
     });
-  const detach = (context: CallContext, { wanted }: SelectingPod, tell: Tell): Promise<Result<FollowOutcome>> =>
-    detachUnselected(context, key, wanted, tell);
-  const attach = (context: CallContext, selecting: SelectingPod, tell: Tell): Promise<Result<FollowOutcome>> =>
-    attachSelected(context, key, selecting, tell);
+  const detach = (call: Call, { wanted }: SelectingPod, tell: Tell): Promise<Result<FollowOutcome>> =>
+    detachUnselected(call, key, wanted, tell);
+  const attach = (call: Call, selecting: SelectingPod, tell: Tell): Promise<Result<FollowOutcome>> =>
+    attachSelected(call, key, selecting, tell);
 
   const detached = await change("DEL", detach);
   const attached = detached.ok && detached.value ? await change("ADD", attach) : detached;
@@ -88,10 +88,10 @@ export async function refuseToFollow(
   isNews: (message: string) => boolean,
 ): Promise<Followed | "off"> {
   let isOff = false;
-  const refused = await calls.run(entry.plan, "DEL", async (context) => {
-    isOff = !context.configuration.hotPlug;
+  const refused = await calls.run(entry.plan, "DEL", async (call) => {
+    isOff = !call.configuration.hotPlug;
     if (isOff) return ok(undefined);
-    const selecting = await selectingPod(context);
+    const selecting = await selectingPod(call);
     // The ADD refused or passed over a mistake that has been there since; a pod that is gone gets its DEL.
     if (!selecting.ok) return selecting.fault.kind === "POD_NOT_FOUND" || !changed ? ok(undefined) : selecting;
     if (selecting.value === undefined) return ok(undefined);
@@ -101,7 +101,7 @@ export async function refuseToFollow(
       return { source, isSelected: definition !== undefined && !isOfPodNetworks };
     });
     if (!changed && !selectsOtherNetworks(wanted, attached)) return ok(undefined);
-    const container = await underLock(context, key, () => runningContainer(context, key));
+    const container = await underLock(call, key, () => runningContainer(call, key));
     if (container.ok) return ok(undefined);
     const { kind, msg } = container.fault;
     if (kind !== "HOT_PLUG_REFUSED") return container;
@@ -113,11 +113,11 @@ export async function refuseToFollow(
 }
 
 /** Tells the pod's author of a mistake in the annotation. The pod's objects could not be read as a whole, so its name comes from the runtime. */
-async function tellOfPod(context: CallContext, cause: Fault, isNews: (message: string) => boolean): Promise<void> {
-  const identity = podIdentity(context.call.args);
+async function tellOfPod(call: Call, cause: Fault, isNews: (message: string) => boolean): Promise<void> {
+  const identity = podIdentity(call.request.args);
   if (cause.kind !== "SELECTION_INVALID" || !identity.ok || identity.value === undefined || !isNews(cause.msg)) return;
   const { namespace, name, uid } = identity.value;
   const event: PodEvent = { reason: "InterfaceAddFailed", message: cause.msg };
-  const cluster = await context.cluster();
+  const cluster = await call.cluster();
   cluster?.tell({ namespace, name, ...(uid === undefined ? {} : { uid }), annotations: new Map() }, event);
 }

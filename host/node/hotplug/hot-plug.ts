@@ -193,7 +193,7 @@ export class HotPlug implements HotPlugOperations {
     const found = await this.#container(containerId);
     if (!found.ok) return found;
     const { listed, calls } = found.value;
-    const attached = await calls.run(listed.entry.plan, "ADD", (context) => attachRequested(context, listed.key, selection));
+    const attached = await calls.run(listed.entry.plan, "ADD", (call) => attachRequested(call, listed.key, selection));
     // The comparison writes the pod's network status, and has nothing else to do.
     this.noteAdded(listed.entry.plan.cniArgs);
     return attached;
@@ -203,7 +203,7 @@ export class HotPlug implements HotPlugOperations {
     const found = await this.#container(containerId);
     if (!found.ok) return found;
     const { listed, calls } = found.value;
-    const detached = await calls.run(listed.entry.plan, "DEL", (context) => detachRequested(context, listed.key, ifname));
+    const detached = await calls.run(listed.entry.plan, "DEL", (call) => detachRequested(call, listed.key, ifname));
     this.noteAdded(listed.entry.plan.cniArgs);
     return detached;
   }

@@ -17,7 +17,7 @@ import { type Pod, readPod } from "../../../src/npwg/pod.ts";
 import { networksAnnotation } from "../../../src/npwg/selection.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { ManifestObject } from "../../cluster/manifests/manifest-objects.ts";
-import type { PlanContext } from "../../engine/call/call-context.ts";
+import type { PlanContext } from "../../engine/call.ts";
 import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
 import type { AttachmentPlan } from "../../engine/plan/attachment-plan.ts";
 import { planCall } from "../../engine/plan/plan-call.ts";
@@ -138,8 +138,8 @@ async function differencesOfPod(
 ): Promise<readonly MigrationDifference[]> {
   const object = `Pod ${pod.namespace}/${pod.name}`;
   const warnings: string[] = [];
-  const context = contextOf(pod, definitions, settings, (text) => void warnings.push(text));
-  const plan = await planCall(context, async () => undefined);
+  const call = contextOf(pod, definitions, settings, (text) => void warnings.push(text));
+  const plan = await planCall(call, async () => undefined);
   if (!plan.ok) return [failure(object, plan.fault)];
   return [
     ...plan.value.attachments.flatMap((attachment) => argumentsInstead(object, attachment)),
@@ -182,7 +182,7 @@ function contextOf(
     end: async () => undefined,
   };
   return {
-    call: { verb: "ADD", containerId: "check", netns: "", ifname: "eth0", args, path, netnsOverride: false },
+    request: { verb: "ADD", containerId: "check", netns: "", ifname: "eth0", args, path, netnsOverride: false },
     document,
     configuration,
     // A plan asks for plugins only to be early.

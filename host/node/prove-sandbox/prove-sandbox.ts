@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import type { SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
 import { type Control, controls, controlTexts } from "../../sandbox/launcher/controls.ts";
 import { installedJail, type Jail, launcherArguments } from "../../sandbox/launcher/jail.ts";
-import { probeCommand, type ProbeReport, runProbe, tries } from "../../sandbox/launcher/probe.ts";
+import { probeCommand, type ProbeReport, runProbe, tries } from "../../sandbox/process/probe.ts";
 import { defaultLimits } from "../../sandbox/limits.ts";
 import { ProcessPool } from "../../sandbox/process/pool.ts";
 import { SandboxProcess } from "../../sandbox/process/sandbox-process.ts";

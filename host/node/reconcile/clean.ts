@@ -7,7 +7,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Staleness } from "../../../src/reconcile/judge-entry.ts";
 import type { Lease } from "../../../src/reconcile/lease-owners.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
-import type { CallContext } from "../../engine/call/call-context.ts";
+import type { Call } from "../../engine/call.ts";
 import { CurrentNetworks } from "../../engine/plan/current-network.ts";
 import { countFailedDel } from "../../engine/verbs/converge.ts";
 import { finishAbandoned } from "../../engine/verbs/finish-abandoned.ts";
@@ -63,7 +63,7 @@ export interface RoundAgent {
   readonly requestOf: (variables: Environment, stdin: Uint8Array) => Request;
 }
 
-type Work = (context: CallContext) => Promise<Result<Handled>>;
+type Work = (call: Call) => Promise<Result<Handled>>;
 
 /** Cleans the findings of one round. */
 export class Cleaner {
@@ -76,24 +76,24 @@ export class Cleaner {
   /** Undoes a stale journal entry. Throws ShimGone. */
   entry(found: ListedEntry, why: Staleness): Promise<Handled> {
     const { plan } = found.entry;
-    return this.#act(plan, async (context) => {
-      if (!isUnchanged(context.journal, found)) return ok(changed);
+    return this.#act(plan, async (call) => {
+      if (!isUnchanged(call.journal, found)) return ok(changed);
       const doubt =
         why === "namespace-gone" ? await reasonToDoubt(this.#deps.agent.shim, found.entry, this.#deps.entries) : undefined;
       if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
-      if (this.#isDry(context)) return ok(dry);
-      const before = abandonedOf(context);
-      const networks = new CurrentNetworks(context);
-      const native = this.#nativeSteps(context);
+      if (this.#isDry(call)) return ok(dry);
+      const before = abandonedOf(call);
+      const networks = new CurrentNetworks(call);
+      const native = this.#nativeSteps(call);
       const entry = await this.#withoutShared(found.entry);
-      const undone = await undoEntry(context, entry, "", {
+      const undone = await undoEntry(call, entry, "", {
         choose: async (list, planned) => (await networks.mayCollect(list, planned)) && (await native.allow(list)),
       });
       if (!undone.ok && this.#isProvisional()) return undone;
-      const counted = undone.ok ? undone : await countFailedDel(context, entry, "", undone.fault);
+      const counted = undone.ok ? undone : await countFailedDel(call, entry, "", undone.fault);
       if (!counted.ok) return counted;
-      if (abandonedOf(context) > before) return ok({ handling: "given-up" });
-      const remaining = context.journal.load(plan);
+      if (abandonedOf(call) > before) return ok({ handling: "given-up" });
+      const remaining = call.journal.load(plan);
       if (!remaining.ok) return remaining;
       return ok(remaining.value === undefined ? cleaned : kept(native));
     });
@@ -101,13 +101,13 @@ export class Cleaner {
 
   /** Tries again to undo an abandoned attachment. Throws ShimGone. */
   abandoned(file: AbandonedFile, { plan }: JournalEntry): Promise<Handled> {
-    return this.#act(plan, async (context) => {
-      if (this.#isDry(context)) return ok(dry);
-      const native = this.#nativeSteps(context);
-      const finished = await finishAbandoned(context, file, (list) => native.allow(list));
+    return this.#act(plan, async (call) => {
+      if (this.#isDry(call)) return ok(dry);
+      const native = this.#nativeSteps(call);
+      const finished = await finishAbandoned(call, file, (list) => native.allow(list));
       if (!finished.ok) return finished;
       if (native.note !== undefined) return ok(kept(native));
-      const remaining = context.abandoned.load(file);
+      const remaining = call.abandoned.load(file);
       if (!remaining.ok) return remaining;
       return ok(remaining.value === undefined ? cleaned : gcDisabled);
     });
@@ -115,18 +115,18 @@ export class Cleaner {
 
   /** Undoes an attachment once more, because its lease remains although the attachment has left the journal. Throws ShimGone. */
   departed(entry: JournalEntry, lease: Lease): Promise<Handled> {
-    return this.#act(entry.plan, async (context) => {
+    return this.#act(entry.plan, async (call) => {
       const doubt = await reasonToDoubt(this.#deps.agent.shim, entry, this.#deps.entries);
       if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
-      const keys = context.journal.list();
+      const keys = call.journal.list();
       if (!keys.ok) return keys;
       if (keys.value.some(({ containerId }) => containerId === entry.plan.containerId)) return ok(changed);
-      if (this.#isDry(context)) return ok(dry);
+      if (this.#isDry(call)) return ok(dry);
       const keeper = { append: () => ok(undefined), remove: () => ok(undefined) };
       const all = { ...entry, progress: entry.progress.map((each) => ({ ...each, attempted: true, undone: false })) };
-      const native = this.#nativeSteps(context);
-      const networks = new CurrentNetworks(context);
-      const undone = await undoEntry(context, await this.#withoutShared(all), "", {
+      const native = this.#nativeSteps(call);
+      const networks = new CurrentNetworks(call);
+      const undone = await undoEntry(call, await this.#withoutShared(all), "", {
         choose: async (list, planned) => (await networks.mayCollect(list, planned)) && (await native.allow(list)),
         keeper,
       });
@@ -153,10 +153,10 @@ export class Cleaner {
       const note = `the agent's CNI_PATH (${path}) lacks a directory of the attachment's CNI_PATH (${plan.cniPath})`;
       return { handling: "reported", note };
     }
-    const call = openCall();
+    const session = openCall();
     let handled: Handled = { handling: "reported" };
     try {
-      const { result, logText } = await call.runInternal(
+      const { result, logText } = await session.runInternal(
         requestOf(deletionOf(plan), Buffer.from(stdin.value)),
         async (opened) => {
           const { cniDir, name } = opened.configuration;
@@ -164,7 +164,7 @@ export class Cleaner {
             return failed(fault("INTERNAL", `configuration ${plan.network} kept in ${stateDirectory} is ${name} of ${cniDir}`));
           }
           const locks = callLocks({ shim, takeLock }, stateDirectory, () => 0);
-          const context: CallContext = {
+          const call: Call = {
             ...opened,
             locks,
             runStep: (chain) => opened.runStep(chain, Math.min(stepMs, leftMs())),
@@ -175,19 +175,19 @@ export class Cleaner {
             return ok(undefined);
           }
           try {
-            const worked = await work(context);
+            const worked = await work(call);
             handled = worked.ok ? worked.value : { handling: "failed", note: worked.fault.msg };
           } finally {
             held.value();
           }
-          await createPodEvent(context, plan, handled);
+          await createPodEvent(call, plan, handled);
           return ok(undefined);
         },
       );
       log(logText);
       return result.ok ? handled : { handling: "failed", note: result.fault.msg };
     } finally {
-      void call.end();
+      void session.end();
     }
   }
 
@@ -202,7 +202,7 @@ export class Cleaner {
   }
 
   /** The native plugins that this agent would have to run. */
-  #nativeSteps({ plugins }: CallContext): NativeSteps {
+  #nativeSteps({ plugins }: Call): NativeSteps {
     return new NativeSteps(this.#deps.agent.runsPlugins ? undefined : plugins);
   }
 
@@ -211,7 +211,7 @@ export class Cleaner {
     return !this.#deps.agent.runsPlugins || this.#deps.leftMs() <= 0;
   }
 
-  #isDry({ configuration }: CallContext): boolean {
+  #isDry({ configuration }: Call): boolean {
     return this.#deps.dryRun || configuration.gc.dryRun;
   }
 }
@@ -230,7 +230,7 @@ const gcDisabled: Handled = {
 };
 
 /** The number of abandoned attachments of this call's container, network and interface. */
-function abandonedOf({ abandoned, call, configuration }: CallContext): number {
-  const files = abandoned.list({ containerId: call.containerId, network: configuration.name, ifname: call.ifname });
+function abandonedOf({ abandoned, request, configuration }: Call): number {
+  const files = abandoned.list({ containerId: request.containerId, network: configuration.name, ifname: request.ifname });
   return files.ok ? files.value.length : 0;
 }

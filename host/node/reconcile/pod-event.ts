@@ -1,16 +1,16 @@
 // The Event on a pod whose attachments a round undid or could not undo.
 
-import type { CallContext } from "../../engine/call/call-context.ts";
+import type { Call } from "../../engine/call.ts";
 import { podIdentity } from "../../engine/call/pod-identity.ts";
 import type { JournalPlan } from "../../store/journal/entry.ts";
 import type { Handled } from "./finding.ts";
 
 /** Creates an Event on the pod, if an API server is configured. The pod may no longer exist; the Event is then lost. */
-export async function createPodEvent(context: CallContext, plan: JournalPlan, { handling, note }: Handled): Promise<void> {
+export async function createPodEvent(call: Call, plan: JournalPlan, { handling, note }: Handled): Promise<void> {
   if (!["cleaned", "given-up", "failed"].includes(handling)) return;
   const identity = podIdentity(plan.cniArgs);
   if (!identity.ok || identity.value === undefined) return;
-  const cluster = await context.cluster();
+  const cluster = await call.cluster();
   const { namespace, name, uid } = identity.value;
   const networks = plan.attachments.map(({ source, ifname }) => `${source} as ${ifname}`).join(", ");
   const subject = `sandbox ${plan.containerId} was removed without a DEL; its networks (${networks})`;

@@ -12,7 +12,7 @@ import { buildLauncher } from "../../../../host/sandbox/launcher/build.ts";
 import { controls } from "../../../../host/sandbox/launcher/controls.ts";
 import { canBecome, launcherArguments, type Jail } from "../../../../host/sandbox/launcher/jail.ts";
 import { readLaunched } from "../../../../host/sandbox/launcher/launched.ts";
-import { probeCommand, type ProbeReport, runProbe, tries } from "../../../../host/sandbox/launcher/probe.ts";
+import { probeCommand, type ProbeReport, runProbe, tries } from "../../../../host/sandbox/process/probe.ts";
 import { findLibraries } from "../../../../host/sandbox/launcher/readable-paths.ts";
 
 const gibibyte = 1024 ** 3;

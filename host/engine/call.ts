@@ -1,29 +1,31 @@
-// The context of one call: its request and configuration, the stores, the shim and the clocks. No part of it outlives the call.
+// A call: one ADD, DEL, CHECK, GC or STATUS, from the runtime's request to the answer. It has what is the request's own (variables, configuration,
+// deadline, locks, events) and the doors through which it acts (shim, stores, cluster, components). No part of it outlives the call. What the process
+// has for longer is its node (node.ts); what one plugin gets is a step (host/capabilities/step.ts).
 
-import type { CniCall, EnvironmentPair } from "../../../src/cni/environment.ts";
-import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
-import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import type { Result } from "../../../src/fault/result.ts";
-import type { JsonObjectDocument } from "../../../src/json/document.ts";
-import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
-import type { DeviceAllocation } from "../../../src/npwg/device-id.ts";
-import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
-import type { ResultCache } from "../../store/cache/result-cache.ts";
-import type { Cluster } from "../../cluster/cluster.ts";
-import type { PluginOutput } from "../events/plugin-output.ts";
-import type { Shim } from "../../protocol/shim.ts";
-import type { JournalKey } from "../../store/journal/entry-file.ts";
-import type { Journal } from "../../store/journal/journal.ts";
-import type { Abandoned } from "../../store/journal/abandoned.ts";
-import type { TakeLock } from "../../store/locks/file-lock.ts";
-import type { CallDeadline } from "./call-deadline.ts";
-import type { CallLocks } from "./call-locks.ts";
-import type { Clock } from "../../system/clock.ts";
-import type { CallEvents } from "../events/call-events.ts";
-import type { DelegateRunner } from "./delegate-runner.ts";
-import type { PluginFinder } from "./plugin-finder.ts";
-import type { PassedOverStep } from "../../../src/cni/failed-step.ts";
-import type { RunStep } from "../../../src/cni/run-chain.ts";
+import type { CniCall, EnvironmentPair } from "../../src/cni/environment.ts";
+import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { Result } from "../../src/fault/result.ts";
+import type { JsonObjectDocument } from "../../src/json/document.ts";
+import type { LinkIdentity } from "../../src/pod-link/link-identity.ts";
+import type { DeviceAllocation } from "../../src/npwg/device-id.ts";
+import type { ClaimedDevices } from "../../src/resource-claims/claimed-devices.ts";
+import type { ResultCache } from "../store/cache/result-cache.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { PluginOutput } from "./events/plugin-output.ts";
+import type { Shim } from "../protocol/shim.ts";
+import type { JournalKey } from "../store/journal/entry-file.ts";
+import type { Journal } from "../store/journal/journal.ts";
+import type { Abandoned } from "../store/journal/abandoned.ts";
+import type { TakeLock } from "../store/locks/file-lock.ts";
+import type { CallDeadline } from "./call/call-deadline.ts";
+import type { CallLocks } from "./call/call-locks.ts";
+import type { Clock } from "../system/clock.ts";
+import type { CallEvents } from "./events/call-events.ts";
+import type { DelegateRunner } from "./call/delegate-runner.ts";
+import type { PluginFinder } from "./call/plugin-finder.ts";
+import type { PassedOverStep } from "../../src/cni/failed-step.ts";
+import type { RunStep } from "../../src/cni/run-chain.ts";
 
 /** A chain of this call. */
 export interface ChainIdentity {
@@ -43,9 +45,10 @@ export interface ChainIdentity {
   readonly onPassedOver?: ((step: PassedOverStep) => void) | undefined;
 }
 
-/** The context of one ADD, DEL, CHECK, GC or STATUS. */
-export interface CallContext {
-  readonly call: CniCall;
+/** One ADD, DEL, CHECK, GC or STATUS. */
+export interface Call {
+  /** The variables of the runtime's request. */
+  readonly request: CniCall;
   /** The network configuration on stdin, with the keys that only the configuration file has. */
   readonly document: JsonObjectDocument;
   /** The host configuration that `document` contains. */
@@ -102,12 +105,12 @@ export interface CallContext {
 
 /** The parts of a call that planning an ADD reads. Planning changes nothing on the node. */
 export type PlanContext = Pick<
-  CallContext,
-  "call" | "document" | "configuration" | "plugins" | "cluster" | "devices" | "claimedDevices" | "warn"
+  Call,
+  "request" | "document" | "configuration" | "plugins" | "cluster" | "devices" | "claimedDevices" | "warn"
 > & { readonly shim: Pick<Shim, "netlink"> };
 
 /** The key of the call's journal entry. */
-export function journalKey(context: Pick<CallContext, "call" | "configuration">): JournalKey {
-  const { call, configuration } = context;
-  return { containerId: call.containerId, network: configuration.name, ifname: call.ifname };
+export function journalKey(call: Pick<Call, "request" | "configuration">): JournalKey {
+  const { request, configuration } = call;
+  return { containerId: request.containerId, network: configuration.name, ifname: request.ifname };
 }

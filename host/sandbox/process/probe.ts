@@ -1,9 +1,9 @@
 // Runs the launcher's own probe in a jail: a program that tries what an escaped guest would try.
 
 import { spawn } from "node:child_process";
-import { FrameDecoder, frameTypes } from "../process/frames.ts";
-import type { Control } from "./controls.ts";
-import { type Launched, readLaunched } from "./launched.ts";
+import { FrameDecoder, frameTypes } from "./frames.ts";
+import type { Control } from "../launcher/controls.ts";
+import { type Launched, readLaunched } from "../launcher/launched.ts";
 
 /** The tries of the probe (probe.c), each with the control that it examines first. Another control may refuse it, too. */
 export const tries: Readonly<Record<string, Control>> = {
