@@ -6,7 +6,7 @@ import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachm
 import type { PodEvent } from "../../src/kube/pod-event.ts";
 import type { Pod } from "../../src/npwg/pod.ts";
 import type { PodNetwork, PodNetworkAttachment } from "../../src/podnetwork/objects.ts";
-import type { ClaimedDevices } from "../../src/resource-claims/claimed-devices.ts";
+import type { ClaimedDevices } from "../../features/resource-claims/rules/claimed-devices.ts";
 
 export type { Pod } from "../../src/npwg/pod.ts";
 

@@ -90,7 +90,7 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
     externalPorts: externalPortSource(client),
 
     // Most calls need no claim, and a one-shot engine pays for each module that it loads.
-    claimedDevices: async (pod) => (await import("./claim-source.ts")).claimedDevices(client, pod),
+    claimedDevices: async (pod) => (await import("../../../features/resource-claims/node.ts")).claimedDevices(client, pod),
 
     publishStatus: async (pod, annotation, further = {}) => {
       const podName = `pod ${pod.namespace}/${pod.name}`;

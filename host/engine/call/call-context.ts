@@ -7,7 +7,7 @@ import type { Result } from "../../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../../src/json/document.ts";
 import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import type { DeviceAllocation } from "../../../src/npwg/device-id.ts";
-import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
+import type { ClaimedDevices } from "../../../features/resource-claims/rules/claimed-devices.ts";
 import type { ResultCache } from "../../store/cache/result-cache.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { Shim } from "../../protocol/shim.ts";

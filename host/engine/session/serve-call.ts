@@ -8,7 +8,7 @@ import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
+import type { ClaimedDevices } from "../../../features/resource-claims/rules/claimed-devices.ts";
 import { DeviceAllocation } from "../../../src/npwg/device-id.ts";
 import { ResultCache } from "../../store/cache/result-cache.ts";
 import type { Cluster } from "../../cluster/cluster.ts";

@@ -19,8 +19,8 @@ import { verificationOf } from "../../../src/npwg/verification.ts";
 
 import { readPodNetwork, readPodNetworkAttachment } from "../../../src/podnetwork/objects.ts";
 import { readPodNetworks } from "../../../src/podnetwork/pod-networks.ts";
-import { allocatedTo } from "../../../src/resource-claims/claim-allocation.ts";
-import { readPodClaims } from "../../../src/resource-claims/pod-claims.ts";
+import { allocatedTo } from "../../../features/resource-claims/rules/claim-allocation.ts";
+import { readPodClaims } from "../../../features/resource-claims/rules/pod-claims.ts";
 import type { Parser } from "./parser.ts";
 import {
   block,

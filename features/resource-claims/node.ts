@@ -2,17 +2,17 @@
 // The kubelet's pod-resources service also reports them, but not whether a device is another pod's, seen with admin access, and not those of a
 // claim that no container names. So the claims themselves are read.
 
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { parseDocument } from "../../../src/json/document.ts";
-import { readListPage } from "../../../src/kube/object-list.ts";
-import { checkPodUid, readPod } from "../../../src/npwg/pod.ts";
-import { type AllocatedDevice, allocatedTo } from "../../../src/resource-claims/claim-allocation.ts";
-import { ClaimedDevices, type PublishedDevice, usableDevices } from "../../../src/resource-claims/claimed-devices.ts";
-import { type PodClaims, readPodClaims } from "../../../src/resource-claims/pod-claims.ts";
-import { NodeDevices } from "../../../src/resource-claims/slice-devices.ts";
-import type { PodOfCall } from "../cluster.ts";
-import { type ApiClient, statusMessage } from "./api-client.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { parseDocument } from "../../src/json/document.ts";
+import { readListPage } from "../../src/kube/object-list.ts";
+import { checkPodUid, readPod } from "../../src/npwg/pod.ts";
+import { type AllocatedDevice, allocatedTo } from "./rules/claim-allocation.ts";
+import { ClaimedDevices, type PublishedDevice, usableDevices } from "./rules/claimed-devices.ts";
+import { type PodClaims, readPodClaims } from "./rules/pod-claims.ts";
+import { NodeDevices } from "./rules/slice-devices.ts";
+import type { PodOfCall } from "../../host/cluster/cluster.ts";
+import { type ApiClient, statusMessage } from "../../host/cluster/kube/api-client.ts";
 
 const group = "/apis/resource.k8s.io/v1";
 

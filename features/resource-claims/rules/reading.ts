@@ -1,7 +1,7 @@
 // Readers of members of untrusted objects of the Kubernetes API. Their sizes are bounded.
 
-import { isJsonObject } from "../json/document.ts";
-import { problem, type Reading } from "../kube/object-parts.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { problem, type Reading } from "../../../src/kube/object-parts.ts";
 
 /** A member that is an object; empty if there is none. */
 export function objectIn(value: unknown, key: string): Readonly<Record<string, unknown>> {

@@ -1,9 +1,9 @@
 // The devices that a resource claim has allocated, for one pod (Kubernetes API resource.k8s.io/v1, ResourceClaim).
 
-import { quote } from "../json/quote.ts";
-import { subdomainProblem } from "../npwg/object-names.ts";
-import { isJsonObject } from "../json/document.ts";
-import { problem, type Reading } from "../kube/object-parts.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { subdomainProblem } from "../../../src/npwg/object-names.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { problem, type Reading } from "../../../src/kube/object-parts.ts";
 import { objectIn, objectsIn, textIn } from "./reading.ts";
 
 /** One device that a claim has allocated. Driver, pool and device together name the device. */

@@ -1,9 +1,9 @@
 // The resource claims of a pod (Kubernetes API resource.k8s.io/v1): those that its spec names, those made from its templates, and the one
 // that the scheduler makes for extended resources.
 
-import { quote } from "../json/quote.ts";
-import { subdomainProblem } from "../npwg/object-names.ts";
-import { problem, type Reading } from "../kube/object-parts.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { subdomainProblem } from "../../../src/npwg/object-names.ts";
+import { problem, type Reading } from "../../../src/kube/object-parts.ts";
 import { objectIn, objectsIn, textIn } from "./reading.ts";
 
 /** A pod's claims, as names in its namespace. */

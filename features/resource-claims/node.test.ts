@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type ScriptedApiServer, startScriptedApiServer } from "../testing/scripted-api-server.ts";
-import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
-import type { Result } from "../../../src/fault/result.ts";
-import { kubeCluster } from "./kube-cluster.ts";
+import { type ScriptedApiServer, startScriptedApiServer } from "../../host/cluster/testing/scripted-api-server.ts";
+import type { ClaimedDevices } from "./rules/claimed-devices.ts";
+import type { Result } from "../../src/fault/result.ts";
+import { kubeCluster } from "../../host/cluster/kube/kube-cluster.ts";
 
 const nic = "example.com/nic";
 const pod = { namespace: "shop", name: "web", uid: "u" };

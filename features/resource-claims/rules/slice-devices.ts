@@ -1,8 +1,8 @@
 // The devices that a driver publishes for one node (Kubernetes API resource.k8s.io/v1, ResourceSlice), with the attributes that make a
 // device usable for a network.
 
-import { quote } from "../json/quote.ts";
-import { problem, type Reading } from "../kube/object-parts.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { problem, type Reading } from "../../../src/kube/object-parts.ts";
 import { objectIn, objectsIn, textIn } from "./reading.ts";
 
 /** The attribute with the ID that plugins get, such as a PCI address. */
