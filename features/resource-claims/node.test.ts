@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type ScriptedApiServer, startScriptedApiServer } from "../../host/cluster/testing/scripted-api-server.ts";
 import type { ClaimedDevices } from "./rules/claimed-devices.ts";
 import type { Result } from "../../src/fault/result.ts";
+import { claimedDevices } from "./node.ts";
 import { kubeCluster } from "../../host/cluster/kube/kube-cluster.ts";
 
 const nic = "example.com/nic";
@@ -71,8 +72,8 @@ describe("a pod's claimed devices from the API", () => {
       warn: () => undefined,
     });
     ends.push(() => cluster.end(0));
-    const devices = await cluster.claimedDevices?.(pod);
-    if (devices === undefined) throw new Error("the API has claims");
+    if (cluster.api === undefined) throw new Error("this cluster is the API");
+    const devices = await claimedDevices(cluster.api, pod);
     return { devices, paths: api.requests.slice(from).map(({ path }) => decodeURIComponent(path)) };
   };
 

@@ -11,8 +11,8 @@ import { type AllocatedDevice, allocatedTo } from "./rules/claim-allocation.ts";
 import { ClaimedDevices, type PublishedDevice, usableDevices } from "./rules/claimed-devices.ts";
 import { type PodClaims, readPodClaims } from "./rules/pod-claims.ts";
 import { NodeDevices } from "./rules/slice-devices.ts";
-import type { PodOfCall } from "../../host/cluster/cluster.ts";
-import { type ApiClient, statusMessage } from "../../host/cluster/kube/api-client.ts";
+import type { ClusterApi, PodOfCall } from "../../host/cluster/cluster.ts";
+import { statusMessage } from "../../host/cluster/kube/api-client.ts";
 
 const group = "/apis/resource.k8s.io/v1";
 
@@ -27,16 +27,16 @@ const maxDrivers = 8;
 type Allocated = Pick<PublishedDevice, "allocated" | "extendedResources">;
 
 /** The devices of the pod's claims; none if the pod has no claim. Faults: RESOURCE_CLAIM_UNUSABLE, POD_NOT_FOUND, and those of the API. */
-export async function claimedDevices(client: ApiClient, pod: PodOfCall): Promise<Result<ClaimedDevices>> {
-  const devices = await readDevices(client, pod);
+export async function claimedDevices(api: Pick<ClusterApi, "call">, pod: PodOfCall): Promise<Result<ClaimedDevices>> {
+  const devices = await readDevices(api, pod);
   if (devices.ok || devices.fault.kind !== "API_FORBIDDEN") return devices;
   const needed =
     "kubernetes.resourceClaims needs the rights of deploy/rbac-resource-claims.yaml (in the chart: dynamicResources.enabled)";
   return failed({ ...devices.fault, msg: `${devices.fault.msg}; ${needed}` });
 }
 
-async function readDevices(client: ApiClient, pod: PodOfCall): Promise<Result<ClaimedDevices>> {
-  const claims = await claimsOf(client, pod);
+async function readDevices(api: Pick<ClusterApi, "call">, pod: PodOfCall): Promise<Result<ClaimedDevices>> {
+  const claims = await claimsOf(api, pod);
   if (!claims.ok) return claims;
   const { claims: names, extended, nodeName, uid } = claims.value;
   const allocated: Allocated[] = [];
@@ -44,18 +44,18 @@ async function readDevices(client: ApiClient, pod: PodOfCall): Promise<Result<Cl
     ...names.map((name) => [name, undefined] as const),
     ...(extended === undefined ? [] : [[extended.claim, extended.resources] as const]),
   ]) {
-    const devices = await devicesOf(client, { ...pod, uid }, claim);
+    const devices = await devicesOf(api, { ...pod, uid }, claim);
     if (!devices.ok) return devices;
     for (const device of devices.value)
       allocated.push({ allocated: device, extendedResources: resources?.get(device.request) ?? [] });
   }
   if (allocated.length === 0) return ok(new ClaimedDevices([]));
-  return publishedDevices(client, pod, nodeName, allocated);
+  return publishedDevices(api, pod, nodeName, allocated);
 }
 
-async function claimsOf(client: ApiClient, { namespace, name, uid }: PodOfCall): Promise<Result<PodClaims>> {
+async function claimsOf(api: Pick<ClusterApi, "call">, { namespace, name, uid }: PodOfCall): Promise<Result<PodClaims>> {
   const podName = `pod ${namespace}/${name}`;
-  const object = await read(client, `/api/v1/namespaces/${namespace}/pods/${name}`);
+  const object = await read(api, `/api/v1/namespaces/${namespace}/pods/${name}`);
   if (!object.ok) return object;
   if ("absent" in object.value) return failed(fault("POD_NOT_FOUND", `${podName}: not found in the Kubernetes API`));
   const pod = readPod(object.value.object);
@@ -69,12 +69,12 @@ async function claimsOf(client: ApiClient, { namespace, name, uid }: PodOfCall):
 }
 
 async function devicesOf(
-  client: ApiClient,
+  api: Pick<ClusterApi, "call">,
   pod: { readonly namespace: string; readonly name: string; readonly uid: string },
   claim: string,
 ): Promise<Result<readonly AllocatedDevice[]>> {
   const claimName = `resource claim ${pod.namespace}/${claim} of pod ${pod.name}`;
-  const object = await read(client, `${group}/namespaces/${pod.namespace}/resourceclaims/${claim}`);
+  const object = await read(api, `${group}/namespaces/${pod.namespace}/resourceclaims/${claim}`);
   if (!object.ok) return object;
   if ("absent" in object.value) return unusable(`${claimName} is not in the API resource.k8s.io/v1${object.value.absent}`);
   const devices = allocatedTo(object.value.object, claim, pod);
@@ -82,7 +82,7 @@ async function devicesOf(
 }
 
 async function publishedDevices(
-  client: ApiClient,
+  api: Pick<ClusterApi, "call">,
   pod: PodOfCall,
   nodeName: string,
   allocated: readonly Allocated[],
@@ -92,7 +92,7 @@ async function publishedDevices(
     return unusable(`pod ${pod.namespace}/${pod.name} has claimed devices of more than ${maxDrivers} drivers`);
   const byDriver = new Map<string, NodeDevices>();
   for (const driver of drivers) {
-    const devices = await nodeDevices(client, driver, nodeName);
+    const devices = await nodeDevices(api, driver, nodeName);
     if (!devices.ok) return devices;
     byDriver.set(driver, devices.value);
   }
@@ -109,13 +109,13 @@ async function publishedDevices(
   return ok(usableDevices(published));
 }
 
-async function nodeDevices(client: ApiClient, driver: string, nodeName: string): Promise<Result<NodeDevices>> {
+async function nodeDevices(api: Pick<ClusterApi, "call">, driver: string, nodeName: string): Promise<Result<NodeDevices>> {
   const what = `ResourceSlices of driver ${driver} on node ${nodeName}`;
   const devices = new NodeDevices(driver, nodeName);
   const fieldSelector = `spec.driver=${driver},spec.nodeName=${nodeName}`;
   for (let pages = 0, next = ""; pages < maxPages; pages++) {
     const query = new URLSearchParams({ fieldSelector, limit: String(pageSize), ...(next === "" ? {} : { continue: next }) });
-    const answer = await client.call({ method: "GET", path: `${group}/resourceslices?${query.toString()}` });
+    const answer = await api.call({ method: "GET", path: `${group}/resourceslices?${query.toString()}` });
     if (!answer.ok) return answer;
     const { status, body } = answer.value;
     if (status >= 300) return unusable(`${what}: HTTP ${status}${statusMessage(body)}`);
@@ -133,10 +133,10 @@ async function nodeDevices(client: ApiClient, driver: string, nodeName: string):
 
 /** An object, or the API's message that there is none. */
 async function read(
-  client: ApiClient,
+  api: Pick<ClusterApi, "call">,
   path: string,
 ): Promise<Result<{ readonly object: unknown } | { readonly absent: string }>> {
-  const answer = await client.call({ method: "GET", path });
+  const answer = await api.call({ method: "GET", path });
   if (!answer.ok) return answer;
   const { status, body } = answer.value;
   if (status >= 300) return ok({ absent: statusMessage(body) });

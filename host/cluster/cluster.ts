@@ -6,7 +6,7 @@ import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachm
 import type { PodEvent } from "../../src/kube/pod-event.ts";
 import type { Pod } from "../../src/npwg/pod.ts";
 import type { PodNetwork, PodNetworkAttachment } from "../../src/podnetwork/objects.ts";
-import type { ClaimedDevices } from "../../features/resource-claims/rules/claimed-devices.ts";
+import type { ApiClient } from "./kube/api-client.ts";
 
 export type { Pod } from "../../src/npwg/pod.ts";
 
@@ -41,6 +41,9 @@ export interface ExternalPortSource {
   readonly ready: (namespace: string, name: string, use: PortUse) => Promise<Result<ProvidedPort>>;
 }
 
+/** Requests of one call to the Kubernetes API, for objects of which the engine knows nothing. */
+export type ClusterApi = Pick<ApiClient, "call" | "pause">;
+
 /**
  * Faults of every lookup. A directory of manifests: CLUSTER_UNREADABLE. The Kubernetes API: API_UNREACHABLE, API_UNTRUSTED,
  * API_UNAUTHENTICATED, API_FORBIDDEN, API_REFUSED, KUBECONFIG_INVALID and CREDENTIALS_UNREADABLE.
@@ -61,8 +64,8 @@ export interface Cluster {
   /** Reads ports of outer fabrics; undefined if this source has none. */
   readonly externalPorts?: ExternalPortSource;
 
-  /** The devices of a pod's resource claims; undefined if this source has no claims. Faults RESOURCE_CLAIM_UNUSABLE, POD_NOT_FOUND. */
-  readonly claimedDevices?: (pod: PodOfCall) => Promise<Result<ClaimedDevices>>;
+  /** The Kubernetes API, with the call's time for it; undefined in a directory of manifests. */
+  readonly api?: ClusterApi;
 
   /**
    * Sets the pod's annotation `k8s.v1.cni.cncf.io/network-status`, and `further` annotations in the same request. A pod that was deleted or recreated under its name is skipped

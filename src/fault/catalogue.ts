@@ -12,6 +12,8 @@ export interface CatalogueEntry {
   readonly meaning: string;
   /** The actor's remedy, in one sentence. */
   readonly remedy: string;
+  /** The optional feature that alone makes such faults: the name of its folder. A build without it keeps the number and the text. */
+  readonly feature?: string;
 }
 
 const entries = {
@@ -301,6 +303,7 @@ const entries = {
     remedy: "Check that the kubelet runs and that its pod-resources directory is the node's own; the runtime repeats the call.",
   },
   RESOURCE_CLAIM_UNUSABLE: {
+    feature: "resource-claims",
     cni: 11,
     actor: "administrator",
     meaning: "A resource claim of the pod, or its driver's ResourceSlices, cannot give a network its device.",

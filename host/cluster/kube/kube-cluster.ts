@@ -89,8 +89,7 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
     podNetworks: podNetworkSource(client),
     externalPorts: externalPortSource(client),
 
-    // Most calls need no claim, and a one-shot engine pays for each module that it loads.
-    claimedDevices: async (pod) => (await import("../../../features/resource-claims/node.ts")).claimedDevices(client, pod),
+    api: client,
 
     publishStatus: async (pod, annotation, further = {}) => {
       const podName = `pod ${pod.namespace}/${pod.name}`;

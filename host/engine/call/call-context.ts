@@ -7,7 +7,7 @@ import type { Result } from "../../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../../src/json/document.ts";
 import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import type { DeviceAllocation } from "../../../src/npwg/device-id.ts";
-import type { ClaimedDevices } from "../../../features/resource-claims/rules/claimed-devices.ts";
+import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
 import type { ResultCache } from "../../store/cache/result-cache.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { Shim } from "../../protocol/shim.ts";
@@ -18,6 +18,7 @@ import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { CallDeadline } from "./call-deadline.ts";
 import type { PluginFinder } from "./plugin-finder.ts";
 import type { PassedOverStep } from "../../../src/cni/failed-step.ts";
+import type { PlanFeature } from "../plan/plan-feature.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 
 /** A chain of this call. */
@@ -58,11 +59,10 @@ export interface CallContext {
   readonly cluster: () => Promise<Cluster | undefined>;
   /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */
   readonly devices: () => Promise<Result<DeviceAllocation>>;
-  /**
-   * The devices of the pod's resource claims that no attachment of the pod uses yet; undefined if the configuration has claims switched off,
-   * or no cluster is configured that has claims.
-   */
-  readonly claimedDevices: () => Promise<Result<ClaimedDevices | undefined>>;
+  /** The devices that features know and that no attachment of the pod uses yet. */
+  readonly furtherDevices: () => Promise<Result<readonly FurtherDevices[]>>;
+  /** The features' parts in the plan of an ADD. */
+  readonly features: readonly PlanFeature[];
   /** The kernel's boot id. */
   readonly bootId: string;
   /** The time that the call may take. */
@@ -86,7 +86,7 @@ export interface CallContext {
 /** The parts of a call that planning an ADD reads. Planning changes nothing on the node. */
 export type PlanContext = Pick<
   CallContext,
-  "call" | "document" | "configuration" | "plugins" | "shim" | "cluster" | "devices" | "claimedDevices" | "warn"
+  "call" | "document" | "configuration" | "plugins" | "shim" | "cluster" | "devices" | "furtherDevices" | "features" | "warn"
 >;
 
 /** Releases a lock. */

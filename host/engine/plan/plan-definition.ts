@@ -24,11 +24,11 @@ import { definitionNetwork } from "./definition-network.ts";
 import type { CallContext } from "../call/call-context.ts";
 
 /** The part of a call's context that the planning of one definition needs. */
-export interface DefinitionContext extends Pick<CallContext, "devices" | "claimedDevices" | "warn"> {
+export interface DefinitionContext extends Pick<CallContext, "devices" | "furtherDevices" | "warn"> {
   readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs" | "externalPorts">;
 }
 
-/** Reasons against claimed devices that one message has. */
+/** Notes about further devices that one message has. */
 const maxNotes = 4;
 
 /** Names of definitions. */
@@ -153,12 +153,12 @@ function networkOf(
 }
 
 /**
- * The device of the resource that the definition names. If the selection names a device, the kubelet or a resource claim must have allocated
- * it to this pod: the annotation's author could name the device of another pod. Otherwise the pod's next allocated device is used. If none is
+ * The device of the resource that the definition names. If the selection names a device, the kubelet or a further allocator must have given it
+ * to this pod: the annotation's author could name the device of another pod. Otherwise the pod's next allocated device is used. If none is
  * left, there is a warning, and the plugins decide whether they need a device.
  */
 async function deviceOf(
-  { devices, claimedDevices, warn }: Pick<DefinitionContext, "devices" | "claimedDevices" | "warn">,
+  { devices, furtherDevices, warn }: Pick<DefinitionContext, "devices" | "furtherDevices" | "warn">,
   annotations: ReadonlyMap<string, string>,
   { deviceId }: NetworkSelection,
   source: string,
@@ -172,19 +172,26 @@ async function deviceOf(
   // The API is asked last: a device plugin's device needs no request.
   if (deviceId !== undefined && allocated.value.isKnown && allocated.value.take(resourceName, deviceId))
     return ok({ resourceName, deviceId });
-  const claimed = await claimedDevices();
-  if (!claimed.ok) return failed({ ...claimed.fault, msg: `network ${source}: ${claimed.fault.msg}` });
-  const allocators = claimed.value === undefined ? "the kubelet has" : "the kubelet and the pod's resource claims have";
-  const notes = (claimed.value?.notes ?? []).slice(0, maxNotes).map((note) => `; ${note}`);
+  const further = await furtherDevices();
+  if (!further.ok) return failed({ ...further.fault, msg: `network ${source}: ${further.fault.msg}` });
+  const names = ["the kubelet", ...further.value.map((each) => each.allocators)];
+  const allocators = `${names.join(" and ")} ${names.length === 1 ? "has" : "have"}`;
+  const notes = further.value
+    .flatMap((each) => each.notes)
+    .slice(0, maxNotes)
+    .map((note) => `; ${note}`);
   if (deviceId !== undefined) {
-    if ((claimed.value ?? allocated.value).take(resourceName, deviceId)) return ok({ resourceName, deviceId });
+    const holders = further.value.length === 0 ? [allocated.value] : further.value;
+    if (holders.some((each) => each.take(resourceName, deviceId))) return ok({ resourceName, deviceId });
     const why = `${allocators} not allocated it to the pod, or another of the pod's networks has it${notes.join("")}`;
     return failed(
       fault("SELECTION_INVALID", `network ${source}: deviceID ${quote(deviceId, 60)} of ${quote(resourceName, 60)}: ${why}`),
     );
   }
-  const nextClaimed = claimed.value?.next(resourceName);
-  if (nextClaimed !== undefined) return ok({ resourceName, deviceId: nextClaimed });
+  for (const each of further.value) {
+    const nextFurther = each.next(resourceName);
+    if (nextFurther !== undefined) return ok({ resourceName, deviceId: nextFurther });
+  }
   warn(
     `network ${source}: ${allocators} allocated no further device of ${resourceName} to the pod; request one per attachment${notes.join("")}`,
   );

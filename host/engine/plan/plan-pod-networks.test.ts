@@ -145,7 +145,7 @@ test("keys are not added to a file of the node, which a rule lets others use unc
       devices: async () => {
         throw new Error("no device is asked for");
       },
-      claimedDevices: async () => {
+      furtherDevices: async () => {
         throw new Error("no device is asked for");
       },
       warn: () => undefined,

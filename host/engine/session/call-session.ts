@@ -43,7 +43,7 @@ const bareConfiguration: CallResources["configuration"] = {
 const maxEventsMs = 3_000;
 
 /** The dependencies of one session, which the one-shot engine or the daemon supplies. */
-export interface CallHost extends Pick<EngineDeps, "takeLock" | "writer"> {
+export interface CallHost extends Pick<EngineDeps, "takeLock" | "writer" | "features"> {
   readonly shim: Shim;
   /** Opens the source of pods and definitions that the configuration names. */
   readonly cluster: (configuration: HostConfiguration, warn: (text: string) => void) => Promise<Cluster | undefined>;
@@ -233,7 +233,7 @@ export class CallSession {
   }
 
   #deps(): EngineDeps {
-    const { shim, takeLock, writer } = this.#host;
+    const { shim, takeLock, writer, features } = this.#host;
     const warn = (text: string): void => {
       this.#log.warn(text);
       this.#observer?.line("plexus", text);
@@ -246,6 +246,7 @@ export class CallSession {
       },
       takeLock,
       writer,
+      features,
       cluster: (configuration) => (this.#cluster ??= this.#host.cluster(configuration, warn)),
       warn,
       output: (output) => {

@@ -8,7 +8,7 @@ import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import type { ClaimedDevices } from "../../../features/resource-claims/rules/claimed-devices.ts";
+import { furtherDevices, type PlanFeature } from "../plan/plan-feature.ts";
 import { DeviceAllocation } from "../../../src/npwg/device-id.ts";
 import { ResultCache } from "../../store/cache/result-cache.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
@@ -53,6 +53,8 @@ export interface EngineDeps {
   readonly writer: FileWriter;
   /** The source of pods and definitions that a configuration names. */
   readonly cluster: (configuration: HostConfiguration) => Promise<Cluster | undefined>;
+  /** The features' parts in the plan of an ADD. */
+  readonly features: readonly PlanFeature[];
   /** Writes a warning to the call's log. */
   readonly warn: (text: string) => void;
   /** Receives a native plugin's stderr, for the call's log. */
@@ -221,7 +223,8 @@ export function contextOf(
     namespaceIsGone: (path) => namespaceIsGone(deps.shim, path),
     cluster,
     devices: once(() => devicesOf(call)),
-    claimedDevices: once(() => claimedDevicesOf(call, configuration, cluster)),
+    furtherDevices: once(() => furtherDevices(deps.features, configuration, () => podIdentity(call.args), cluster)),
+    features: deps.features,
     locks: callLocks(deps, configuration.cniDir, () => Math.min(lockDeadlineMs, Math.floor(deadline.stepMs))),
     takeLock: deps.takeLock,
     plugins,
@@ -248,20 +251,6 @@ async function devicesOf(call: CniCall): Promise<Result<DeviceAllocation>> {
   if (pod.value === undefined) return ok(new DeviceAllocation([]));
   const { allocatedDevices } = await import("../../cluster/kubelet/allocated-devices.ts");
   return allocatedDevices(pod.value);
-}
-
-/** The devices of the pod's resource claims, if the configuration has them. */
-async function claimedDevicesOf(
-  call: CniCall,
-  { kubernetes }: HostConfiguration,
-  openCluster: () => Promise<Cluster | undefined>,
-): Promise<Result<ClaimedDevices | undefined>> {
-  if (!kubernetes.resourceClaims) return ok(undefined);
-  const pod = podIdentity(call.args);
-  if (!pod.ok) return pod;
-  const cluster = await openCluster();
-  if (pod.value === undefined || cluster?.claimedDevices === undefined) return ok(undefined);
-  return cluster.claimedDevices(pod.value);
 }
 
 /** Calls `open` at the first use, and answers every later use with the same promise. */

@@ -165,6 +165,7 @@ export class CallStage {
       },
       takeLock: async (request) => lockSync(request),
       writer: this.#writer(),
+      features: [],
       cluster: (configuration) => openCluster(configuration, warn),
       warn,
       output: () => {},

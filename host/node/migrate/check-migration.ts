@@ -191,7 +191,8 @@ function contextOf(
     shim: { netlink: async () => ({ kind: "done", errno: constants.errno.ENOENT, sent: false, reply: new Uint8Array() }) },
     cluster: async () => cluster,
     devices: async () => ok(new DeviceAllocation(undefined)),
-    claimedDevices: async () => ok(undefined),
+    furtherDevices: async () => ok([]),
+    features: [],
     warn,
   };
 }

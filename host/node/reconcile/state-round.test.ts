@@ -29,6 +29,7 @@ beforeEach(() => {
         shim,
         takeLock,
         writer,
+        features: [],
         cluster: async () => undefined,
         openDelegates: async () => stage.deps(() => {}).delegates,
       }),

@@ -4,6 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
+import { planFeatures } from "../../../features/list.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
 import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
 import { tracesIn } from "../../engine/trace/trace-terms.ts";
@@ -308,6 +309,7 @@ export class Daemon {
       shim,
       takeLock,
       writer: this.#writer,
+      features: planFeatures,
       openDelegates: async (wasm, log, configuration) =>
         this.#delegates.open({ shim, wasm, takeLock, log, pools: configuration && (() => this.#pools.of(configuration)) }),
       cluster: (configuration, warn) => this.#clusters.open(configuration, warn),
