@@ -1,6 +1,6 @@
 // Plexus' interface to a cluster, which a directory of manifests and the Kubernetes API both implement.
 
-import type { ProvidedPort } from "../../src/external-port/provided-port.ts";
+import type { ProvidedPort } from "../../features/external-ports/rules/provided-port.ts";
 import type { Result } from "../../src/fault/result.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
 import type { PodEvent } from "../../src/kube/pod-event.ts";

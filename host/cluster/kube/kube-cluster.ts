@@ -15,7 +15,7 @@ import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "./api-client.ts";
-import { externalPortSource } from "./external-port-source.ts";
+import { externalPortSource } from "../../../features/external-ports/ready-port.ts";
 import { podNetworkSource } from "./pod-network-source.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
 

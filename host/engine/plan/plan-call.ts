@@ -130,7 +130,7 @@ async function portsOf(
   selected: readonly NetworkSelection[],
 ): Promise<Result<readonly AttachmentPlan[]>> {
   // Loaded where a definition needs it: most pods have no external port.
-  const { withExternalPorts } = await import("./plan-external-ports.ts");
+  const { withExternalPorts } = await import("../../../features/external-ports/plan-ports.ts");
   const indexOf = ({ request }: AttachmentPlan): number | undefined => {
     const index = request === undefined ? -1 : selected.indexOf(request.selection);
     return index === -1 ? undefined : index;

@@ -3,7 +3,7 @@
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { type CniArg, printCniArgs } from "../../../src/cni/args.ts";
 import { type NetworkList, selfContainedText } from "../../../src/cni/network-list.ts";
-import { definitionProvider } from "../../../src/external-port/definition-provider.ts";
+import { definitionProvider } from "../../../features/external-ports/rules/definition-provider.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";

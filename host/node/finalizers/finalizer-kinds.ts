@@ -2,7 +2,7 @@
 
 import { poolFinalizer } from "../../../src/address-pool/address-pool.ts";
 import { poolApiVersion } from "../../../src/address-pool/object-reading.ts";
-import { externalPortApiVersion, externalPortFinalizer } from "../../../src/external-port/external-port.ts";
+import { externalPortApiVersion, externalPortFinalizer } from "../../../features/external-ports/rules/external-port.ts";
 import { inUseFinalizer, podNetworkApiVersion } from "../../../src/podnetwork/objects.ts";
 
 /** A kind whose objects have a finalizer of plexus-controller. */

@@ -1,6 +1,6 @@
 // The objects of a cluster that have a finalizer of plexus-controller.
 
-import { readExternalPort } from "../../../src/external-port/external-port.ts";
+import { readExternalPort } from "../../../features/external-ports/rules/external-port.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";

@@ -81,8 +81,8 @@ async function partsOf({
   }
   if (externalPorts !== undefined) {
     // Loaded where it is switched on: zod and yaml take memory.
-    const { externalPortsPart } = await import("../../controller/ports/part.ts");
-    const { readProviders } = await import("../../controller/ports/provider-settings.ts");
+    const { externalPortsPart } = await import("../../../features/external-ports/controller/part.ts");
+    const { readProviders } = await import("../../../features/external-ports/controller/provider-settings.ts");
     const settings = await readProviders(externalPorts).catch((error: unknown) => {
       process.stderr.write(`plexus-controller: --external-ports: ${error instanceof Error ? error.message : String(error)}\n`);
       return process.exit(2);

@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import type { DefinitionsInit } from "../../controller/definitions/part.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
-import { addressOf, collectorOf, countOf, levelOf, pathOf, serverOf } from "../option-values.ts";
+import { addressOf, collectorOf, countOf, levelOf, pathOf, serverOf } from "../../node/command-line/option-values.ts";
 
 /** plexus-controller's command line with every default filled in; see `usage`. */
 export interface ControllerOptions {

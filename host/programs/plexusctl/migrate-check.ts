@@ -7,8 +7,8 @@ import { checkMigration, type MigrationCheck } from "../../node/migrate/check-mi
 import { readClusterFromApi } from "../../node/migrate/read-cluster.ts";
 import { readClusterObjects } from "../../node/migrate/read-objects.ts";
 import { administratorCredentials } from "./cluster-access/access-options.ts";
-import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
-import { printed } from "./command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
+import { printed } from "../../node/command-line/printed.ts";
 
 /** The options of `--check`. */
 export interface CheckOptions {

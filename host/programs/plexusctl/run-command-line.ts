@@ -3,7 +3,7 @@
 import { completeCommand, offerFor, offerText } from "../../../src/command-line/complete.ts";
 import { commandHelp, groupHelp, programHelp } from "../../../src/command-line/help-text.ts";
 import { type CommandLineMistake, findCommand, readCommandLine } from "../../../src/command-line/read-command-line.ts";
-import type { CommandResult } from "./command-line/command.ts";
+import type { CommandResult } from "../../node/command-line/command.ts";
 import { commands, plexusctl } from "./commands/all-commands.ts";
 
 /** Runs the arguments after the program's name. `mayColour`: whether stdout may have colours. Rejects for defects only. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { commandHelp, programHelp } from "../../../../src/command-line/help-text.ts";
 import { optionsOf } from "../../../../src/command-line/command-spec.ts";
 import { topNames } from "../../../../src/command-line/read-command-line.ts";
-import { exitStatuses } from "../command-line/exit-statuses.ts";
+import { exitStatuses } from "../../../node/command-line/exit-statuses.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { commands, plexusctl } from "./all-commands.ts";
 

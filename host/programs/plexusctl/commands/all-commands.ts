@@ -1,8 +1,8 @@
 // plexusctl's commands. Dispatch, help, completion and docs/reference/plexusctl.md come from this table.
 
 import type { ProgramSpec } from "../../../../src/command-line/help-text.ts";
-import type { Command } from "../command-line/command.ts";
-import { exitStatuses } from "../command-line/exit-statuses.ts";
+import type { Command } from "../../../node/command-line/command.ts";
+import { exitStatuses } from "../../../node/command-line/exit-statuses.ts";
 import { componentCommands } from "./component-commands.ts";
 import { delegateCommands } from "./delegate-commands.ts";
 import { finalizerCommands } from "./finalizer-commands.ts";
@@ -12,7 +12,7 @@ import { networkCommands } from "./network-commands.ts";
 import { nodeCommands } from "./node-commands.ts";
 import { nodeNetworkCommands } from "./node-network-commands.ts";
 import { poolCommands } from "./pool-commands.ts";
-import { providerCommands } from "./provider-commands.ts";
+import { providerCommands } from "../../../../features/external-ports/ctl/commands.ts";
 import { traceCommands } from "./trace-commands.ts";
 
 /** All commands, in the order of the help. */

@@ -1,7 +1,7 @@
 // Commands about pools of addresses of a cluster.
 
 import { accessOptions } from "../cluster-access/access-options.ts";
-import type { Command } from "../command-line/command.ts";
+import type { Command } from "../../../node/command-line/command.ts";
 
 /** The commands. */
 export const poolCommands: readonly Command[] = [

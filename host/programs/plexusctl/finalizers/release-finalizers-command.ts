@@ -7,9 +7,9 @@ import { type HeldObject, heldObjects } from "../../../node/finalizers/held-obje
 import { type ControllerLease, releaseFinalizers, runningController } from "../../../node/finalizers/release-finalizers.ts";
 import { withCredentials } from "../../../node/pools/pool-objects.ts";
 import { credentialsOf } from "../cluster-access/access-options.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { printed } from "../command-line/printed.ts";
-import { table, wrap } from "../table.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { printed } from "../../../node/command-line/printed.ts";
+import { table, wrap } from "../../../node/command-line/table.ts";
 
 /** A namespace and the name of an object in it. */
 const leaseForm = /^([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/;

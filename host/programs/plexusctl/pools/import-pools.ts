@@ -5,9 +5,9 @@ import { type CommandLineMistake, valueOf } from "../../../../src/command-line/r
 import { importAddresses, type ImportReport } from "../../../node/pools/import-addresses.ts";
 import { withCredentials } from "../../../node/pools/pool-objects.ts";
 import { credentialsOf } from "../cluster-access/access-options.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { printed } from "../command-line/printed.ts";
-import { table, wrap } from "../table.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { printed } from "../../../node/command-line/printed.ts";
+import { table, wrap } from "../../../node/command-line/table.ts";
 
 /** Names of sources: whereabouts, host-local-NODE. */
 const sourceName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;

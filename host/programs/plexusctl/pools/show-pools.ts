@@ -5,9 +5,9 @@ import { ok } from "../../../../src/fault/result.ts";
 import type { CommandLineMistake } from "../../../../src/command-line/read-command-line.ts";
 import { readPoolObjects, withCredentials } from "../../../node/pools/pool-objects.ts";
 import { credentialsOf } from "../cluster-access/access-options.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { printed } from "../command-line/printed.ts";
-import { table, wrap } from "../table.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { printed } from "../../../node/command-line/printed.ts";
+import { table, wrap } from "../../../node/command-line/table.ts";
 
 /** Runs `plexusctl pools show`. */
 export async function showPoolsCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {

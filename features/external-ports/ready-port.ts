@@ -1,0 +1,80 @@
+// ExternalPorts of the Kubernetes API, for one call of a runtime.
+
+import { type ExternalPort, readExternalPort } from "./rules/external-port.ts";
+import type { ProvidedPort } from "./rules/provided-port.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { parseDocument } from "../../src/json/document.ts";
+import { quote } from "../../src/json/quote.ts";
+import { labelProblem, subdomainProblem } from "../../src/npwg/object-names.ts";
+import type { ExternalPortSource, PortUse } from "../../host/cluster/cluster.ts";
+import type { ApiClient } from "../../host/cluster/kube/api-client.ts";
+
+/** The first pause between two looks, in ms. It doubles up to `maxPauseMs`: a fabric needs some 0.1 to 1 s for a port. */
+const firstPauseMs = 50;
+const maxPauseMs = 500;
+/** Reasons of plexus-controller that a wait does not change. */
+const final: readonly string[] = ["Invalid", "Refused"];
+
+/** The source, with the client's budget: a port that is not ready within it is a fault. */
+export function externalPortSource(client: Pick<ApiClient, "call" | "pause">): ExternalPortSource {
+  return {
+    ready: async (namespace, name, use) => {
+      const label = `ExternalPort ${namespace}/${name}`;
+      if ((labelProblem(namespace) ?? subdomainProblem(name)) !== undefined) {
+        return failed(fault("EXTERNAL_PORT_NOT_READY", `${label}: no object can have this name`));
+      }
+      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+        const found = await look(client, namespace, name, label);
+        if (!found.ok) return found;
+        const state = stateOf(found.value, use);
+        if ("port" in state) return ok(state.port);
+        if (state.isFinal) return failed(fault("EXTERNAL_PORT_REFUSED", `${label}: ${state.why}`));
+        if (!(await client.pause(pauseMs))) return failed(fault("EXTERNAL_PORT_NOT_READY", `${label}: ${state.why}`));
+      }
+    },
+  };
+}
+
+type State = { readonly port: ProvidedPort } | { readonly why: string; readonly isFinal: boolean };
+
+function waiting(why: string): State {
+  return { why, isFinal: false };
+}
+
+function stateOf(object: ExternalPort | undefined, use: PortUse): State {
+  if (object === undefined) return waiting("plexus-controller has not created it");
+  if (object.spec.podUid !== use.podUid) return { why: "it belongs to another pod", isFinal: true };
+  const { definition, provider } = object.spec;
+  const madeFor = `${definition.namespace}/${definition.name}`;
+  if (madeFor !== use.definition || provider !== use.provider) {
+    // A pod's author can change the selection, and a definition's author the provider. The port must not come into another network.
+    const made = `it was made for definition ${quote(madeFor, 130)} with provider ${quote(provider, 40)}`;
+    const why = `${made}, and the pod now selects ${use.definition} with provider "${use.provider}". Create the pod again`;
+    return { why, isFinal: true };
+  }
+  if (object.isDeleted) return waiting("it is being deleted");
+  const ready = object.conditions.find(({ type }) => type === "Ready");
+  if (ready?.status === "True" && object.port !== undefined) return { port: object.port };
+  if (ready === undefined) return waiting("its provider has not answered");
+  return { why: `${ready.reason}: ${ready.message}`, isFinal: final.includes(ready.reason) };
+}
+
+async function look(
+  client: Pick<ApiClient, "call">,
+  namespace: string,
+  name: string,
+  label: string,
+): Promise<Result<ExternalPort | undefined>> {
+  const path = `/apis/plexus.dev/v1alpha1/namespaces/${namespace}/externalports/${name}`;
+  const answer = await client.call({ method: "GET", path });
+  if (!answer.ok) return answer;
+  if (answer.value.status >= 300) return ok(undefined);
+  const what = `the Kubernetes API's answer for ${label}`;
+  const document = parseDocument(answer.value.body, { what, kind: "API_REFUSED" });
+  if (!document.ok) return document;
+  const read = readExternalPort(document.value.parsed);
+  if (!read.ok) return failed(fault("API_REFUSED", `${what}: ${read.problem}`));
+  const isNamed = read.value.namespace === namespace && read.value.name === name;
+  return isNamed ? ok(read.value) : failed(fault("API_REFUSED", `${what} is ${read.value.namespace}/${read.value.name}`));
+}
