@@ -5,28 +5,20 @@ import { externalPortName } from "./rules/external-port.ts";
 import type { ProvidedPort } from "./rules/provided-port.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import type { Cluster, Pod } from "../../host/cluster/cluster.ts";
 import type { AttachmentPlan } from "../../host/engine/plan/attachment-plan.ts";
+import type { PlannedPod } from "../../host/engine/plan/plan-feature.ts";
+import { readyPort } from "./ready-port.ts";
+import { definitionProvider } from "./rules/definition-provider.ts";
 
 /** The capability of plugins that take a whole port. */
 const portCapability = "externalPort";
 
-/** One planned attachment, and its position in the pod's selection; undefined if it is not from there. */
-export interface SelectedPlan {
-  readonly plan: AttachmentPlan;
-  readonly index: number | undefined;
-}
-
 /**
- * The attachments with their ports, which are awaited side by side. Faults: EXTERNAL_PORT_NOT_READY, EXTERNAL_PORT_REFUSED, NETWORK_INVALID if no plugin
- * of the network takes the port; those of the API.
+ * The attachments with their ports, which are awaited side by side. Faults: EXTERNAL_PORT_NOT_READY, EXTERNAL_PORT_REFUSED, NETWORK_INVALID if an
+ * annotation is wrong, or if no plugin of the network takes the port; those of the API.
  */
-export async function withExternalPorts(
-  cluster: Pick<Cluster, "externalPorts"> | undefined,
-  pod: Pod | undefined,
-  plans: readonly SelectedPlan[],
-): Promise<Result<readonly AttachmentPlan[]>> {
-  const ready = await Promise.all(plans.map((each) => withPort(cluster, pod, each)));
+export async function withExternalPorts(planned: PlannedPod): Promise<Result<readonly AttachmentPlan[]>> {
+  const ready = await Promise.all(planned.attachments.map((each) => withPort(planned, each)));
   const attachments: AttachmentPlan[] = [];
   for (const plan of ready) {
     if (!plan.ok) return plan;
@@ -35,27 +27,44 @@ export async function withExternalPorts(
   return ok(attachments);
 }
 
-async function withPort(
-  cluster: Pick<Cluster, "externalPorts"> | undefined,
-  pod: Pod | undefined,
-  { plan, index }: SelectedPlan,
-): Promise<Result<AttachmentPlan>> {
-  const { externalPort: provider, source, list } = plan;
+/** Ports are made when a pod starts. Faults HOT_PLUG_REFUSED, NETWORK_INVALID. */
+export async function refuseForRunningPod(plan: AttachmentPlan): Promise<Result<void>> {
+  const provider = providerOf(plan);
+  if (!provider.ok || provider.value === undefined) return provider.ok ? ok(undefined) : provider;
+  const why = `its ports of provider "${provider.value}" are made only when a pod starts`;
+  return failed(fault("HOT_PLUG_REFUSED", `network ${plan.source}: ${why}`));
+}
+
+/** The provider that the attachment's definition names. */
+function providerOf({ source, annotations }: AttachmentPlan): Result<string | undefined> {
+  const reading = definitionProvider(annotations ?? new Map());
+  if (reading.kind === "invalid")
+    return failed(fault("NETWORK_INVALID", `NetworkAttachmentDefinition ${source}: ${reading.problem}`));
+  return ok(reading.kind === "none" ? undefined : reading.value.provider);
+}
+
+async function withPort({ cluster, pod, selected }: PlannedPod, plan: AttachmentPlan): Promise<Result<AttachmentPlan>> {
+  const named = providerOf(plan);
+  if (!named.ok) return named;
+  const { source, list, request } = plan;
+  const provider = named.value;
   if (provider === undefined) return ok(plan);
   const network = `network ${source} has ports of provider "${provider}"`;
-  if (index === undefined) {
+  // A port belongs to a position in the pod's own selection.
+  const index = request === undefined ? -1 : selected.indexOf(request.selection);
+  if (index === -1) {
     return failed(fault("NETWORK_INVALID", `${network}, so only the annotation k8s.v1.cni.cncf.io/networks can select it`));
   }
   const declared = new Set(list.plugins.flatMap(({ capabilities }) => capabilities));
   if (![portCapability, "mac", "ips"].some((each) => declared.has(each))) {
     return failed(fault("NETWORK_INVALID", `${network}, but no plugin of it has "capabilities": {"${portCapability}": true}`));
   }
-  const ports = cluster?.externalPorts;
-  if (ports === undefined || pod?.uid === undefined) {
+  const api = cluster?.api;
+  if (api === undefined || pod?.uid === undefined) {
     return failed(fault("EXTERNAL_PORT_NOT_READY", `${network}, which need the Kubernetes API and the pod's UID`));
   }
   const use = { podUid: pod.uid, definition: source, provider };
-  const port = await ports.ready(pod.namespace, externalPortName(pod.uid, index), use);
+  const port = await readyPort(api, pod.namespace, externalPortName(pod.uid, index), use);
   if (!port.ok) return port;
   const capabilityArgs = new Map([...plan.attachment.capabilityArgs, ...argsOf(port.value, declared)]);
   return ok({ ...plan, attachment: { ...plan.attachment, capabilityArgs } });

@@ -7,8 +7,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { parseDocument } from "../../src/json/document.ts";
 import { quote } from "../../src/json/quote.ts";
 import { labelProblem, subdomainProblem } from "../../src/npwg/object-names.ts";
-import type { ExternalPortSource, PortUse } from "../../host/cluster/cluster.ts";
-import type { ApiClient } from "../../host/cluster/kube/api-client.ts";
+import type { ClusterApi } from "../../host/cluster/object-source.ts";
 
 /** The first pause between two looks, in ms. It doubles up to `maxPauseMs`: a fabric needs some 0.1 to 1 s for a port. */
 const firstPauseMs = 50;
@@ -16,24 +15,32 @@ const maxPauseMs = 500;
 /** Reasons of plexus-controller that a wait does not change. */
 const final: readonly string[] = ["Invalid", "Refused"];
 
-/** The source, with the client's budget: a port that is not ready within it is a fault. */
-export function externalPortSource(client: Pick<ApiClient, "call" | "pause">): ExternalPortSource {
-  return {
-    ready: async (namespace, name, use) => {
-      const label = `ExternalPort ${namespace}/${name}`;
-      if ((labelProblem(namespace) ?? subdomainProblem(name)) !== undefined) {
-        return failed(fault("EXTERNAL_PORT_NOT_READY", `${label}: no object can have this name`));
-      }
-      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-        const found = await look(client, namespace, name, label);
-        if (!found.ok) return found;
-        const state = stateOf(found.value, use);
-        if ("port" in state) return ok(state.port);
-        if (state.isFinal) return failed(fault("EXTERNAL_PORT_REFUSED", `${label}: ${state.why}`));
-        if (!(await client.pause(pauseMs))) return failed(fault("EXTERNAL_PORT_NOT_READY", `${label}: ${state.why}`));
-      }
-    },
-  };
+/** The use of an ExternalPort that the node is about to plug. */
+export interface PortUse {
+  readonly podUid: string;
+  /** The selected definition as `NAMESPACE/NAME`. */
+  readonly definition: string;
+  /** The provider that the definition names. */
+  readonly provider: string;
+}
+
+/**
+ * Waits until the port of a pod is ready, within the call's time for the API. A port that was made for another use is refused. Faults
+ * EXTERNAL_PORT_NOT_READY, EXTERNAL_PORT_REFUSED; those of the API.
+ */
+export async function readyPort(api: ClusterApi, namespace: string, name: string, use: PortUse): Promise<Result<ProvidedPort>> {
+  const label = `ExternalPort ${namespace}/${name}`;
+  if ((labelProblem(namespace) ?? subdomainProblem(name)) !== undefined) {
+    return failed(fault("EXTERNAL_PORT_NOT_READY", `${label}: no object can have this name`));
+  }
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+    const found = await look(api, namespace, name, label);
+    if (!found.ok) return found;
+    const state = stateOf(found.value, use);
+    if ("port" in state) return ok(state.port);
+    if (state.isFinal) return failed(fault("EXTERNAL_PORT_REFUSED", `${label}: ${state.why}`));
+    if (!(await api.pause(pauseMs))) return failed(fault("EXTERNAL_PORT_NOT_READY", `${label}: ${state.why}`));
+  }
 }
 
 type State = { readonly port: ProvidedPort } | { readonly why: string; readonly isFinal: boolean };
@@ -61,13 +68,13 @@ function stateOf(object: ExternalPort | undefined, use: PortUse): State {
 }
 
 async function look(
-  client: Pick<ApiClient, "call">,
+  api: Pick<ClusterApi, "call">,
   namespace: string,
   name: string,
   label: string,
 ): Promise<Result<ExternalPort | undefined>> {
   const path = `/apis/plexus.dev/v1alpha1/namespaces/${namespace}/externalports/${name}`;
-  const answer = await client.call({ method: "GET", path });
+  const answer = await api.call({ method: "GET", path });
   if (!answer.ok) return answer;
   if (answer.value.status >= 300) return ok(undefined);
   const what = `the Kubernetes API's answer for ${label}`;

@@ -11,7 +11,8 @@ import { type AllocatedDevice, allocatedTo } from "./rules/claim-allocation.ts";
 import { ClaimedDevices, type PublishedDevice, usableDevices } from "./rules/claimed-devices.ts";
 import { type PodClaims, readPodClaims } from "./rules/pod-claims.ts";
 import { NodeDevices } from "./rules/slice-devices.ts";
-import type { ClusterApi, PodOfCall } from "../../host/cluster/cluster.ts";
+import type { PodOfCall } from "../../host/cluster/cluster.ts";
+import type { ClusterApi } from "../../host/cluster/object-source.ts";
 import { statusMessage } from "../../host/cluster/kube/api-client.ts";
 
 const group = "/apis/resource.k8s.io/v1";

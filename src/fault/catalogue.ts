@@ -198,6 +198,7 @@ const entries = {
     remedy: "Create the NetworkAttachmentDefinition named, or correct the pod's annotation.",
   },
   POD_NETWORK_NOT_READY: {
+    feature: "pod-networks",
     cni: 11,
     actor: "administrator",
     meaning: "A PodNetwork or PodNetworkAttachment of the pod doesn't exist, is disabled, or its parameters are not usable.",
@@ -205,6 +206,7 @@ const entries = {
       "See the object's condition Ready (kubectl describe podnetwork NAME) and mend what it names; the runtime then tries the pod again.",
   },
   EXTERNAL_PORT_NOT_READY: {
+    feature: "external-ports",
     cni: 11,
     actor: "administrator",
     meaning:
@@ -213,6 +215,7 @@ const entries = {
       "See the ExternalPort named (kubectl describe externalport NAME) and mend what it names; the runtime then tries the pod again.",
   },
   EXTERNAL_PORT_REFUSED: {
+    feature: "external-ports",
     cni: 7,
     actor: "administrator",
     meaning: "The outer fabric refuses a port for the pod, or the definition's parameters are wrong.",
@@ -483,6 +486,7 @@ const entries = {
     remedy: "Supply what the message names; the runtime repeats the call. DEL, GC and running pods are not affected.",
   },
   POOL_FULL: {
+    feature: "pools",
     cni: 11,
     actor: "administrator",
     meaning: "Every block of an AddressPool is claimed, and the node's own blocks have no free address.",

@@ -10,7 +10,7 @@ import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
 import type { ReflectorState } from "../../../host/cluster/kube/reflector.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { OwnedPort } from "./provider.ts";
-import { Users } from "../../../host/controller/podnetworks/users.ts";
+import { Users } from "../../../host/controller/users.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
 
 /** Paths of the collections. */

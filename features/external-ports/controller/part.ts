@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import type { ControllerPart, MakePart } from "../../../host/controller/part.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import { observeState, observeWork } from "../../../host/controller/work/observe-work.ts";
+import { portMetrics } from "../metrics.ts";
 import { PortCollections } from "./collections.ts";
 import { type KuryrSettings, KuryrWriter } from "./kuryr.ts";
 import { keepPortsAhead, observePortsAhead } from "./ports-ahead.ts";
@@ -37,6 +38,7 @@ export interface ExternalPortsInit {
 /** Makes the part. */
 export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: ExternalPortsInit): MakePart {
   return (context): ControllerPart => {
+    const metrics = context.metrics.with(portMetrics);
     const looks: ActiveLooks = new Map();
     const writer = kuryr && new KuryrWriter(context, kuryr);
     const onWorked = observeWork(context, part);
@@ -68,8 +70,8 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
       },
     };
     observeState(context, part, total, () => collections.states);
-    observePortsAhead(context, providers);
-    context.metrics.onScrape(() => setPortMetrics(context, collections.ports.all(), providers.keys()));
+    observePortsAhead(metrics, providers);
+    context.metrics.onScrape(() => setPortMetrics(metrics, collections.ports.all(), providers.keys()));
     return {
       name: part,
       run: async (signal) => {

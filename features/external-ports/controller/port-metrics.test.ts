@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type ExternalPort, readExternalPort } from "../rules/external-port.ts";
 import { controllerMetricDefinitions } from "../../../host/telemetry/metrics/controller-definitions.ts";
+import { portMetrics } from "../metrics.ts";
 import { MetricsOf } from "../../../host/telemetry/metrics/metrics.ts";
 import { setPortMetrics } from "./port-metrics.ts";
 
@@ -21,7 +22,7 @@ const of = (provider: string, state: string, count: number): string =>
   `plexus_controller_external_ports{provider="${provider}",state="${state}"} ${count}`;
 
 test("counts ports by provider and by the condition's reason, and has 0 for a provider without ports", async () => {
-  const metrics = new MetricsOf(controllerMetricDefinitions);
+  const metrics = new MetricsOf(controllerMetricDefinitions).with(portMetrics);
   const ports = [
     port("neutron", ready),
     port("neutron", ready),
@@ -36,7 +37,7 @@ test("counts ports by provider and by the condition's reason, and has 0 for a pr
   ];
   const series = async (): Promise<readonly string[]> =>
     (await metrics.text()).split("\n").filter((line) => /^plexus_controller_external_ports\{.* [1-9]/u.test(line));
-  setPortMetrics({ metrics }, ports, ["neutron", "other"]);
+  setPortMetrics(metrics, ports, ["neutron", "other"]);
   expect(await series()).toEqual([
     of("neutron", "ready", 2),
     of("neutron", "unanswered", 2),
@@ -48,7 +49,7 @@ test("counts ports by provider and by the condition's reason, and has 0 for a pr
     of("gone", "invalid", 1),
   ]);
   expect(await metrics.text()).toContain(of("other", "ready", 0));
-  setPortMetrics({ metrics }, [], ["neutron"]);
+  setPortMetrics(metrics, [], ["neutron"]);
   expect(await series()).toEqual([]);
   expect(await metrics.text()).not.toContain('"gone"');
 });

@@ -1,17 +1,17 @@
 // The metric of external ports, from their conditions.
 
 import type { ExternalPort } from "../rules/external-port.ts";
-import { controllerMetricDefinitions } from "../../../host/telemetry/metrics/controller-definitions.ts";
-import type { PartContext } from "../../../host/controller/part.ts";
+import type { MetricsOf } from "../../../host/telemetry/metrics/metrics.ts";
+import { type PortMetrics, portMetrics } from "../metrics.ts";
 import { conditionOf, readyReasons } from "./status.ts";
 
-const { state: states } = controllerMetricDefinitions.plexus_controller_external_ports.labels;
+const { state: states } = portMetrics.plexus_controller_external_ports.labels;
 type PortState = (typeof states)[number];
 const failures = ["unavailable", "quota", "invalid", "refused"] as const;
 
 /** Sets the number of listed ports in each state. Each configured provider has all states, so that a query sees 0 and not an absent series. */
 export function setPortMetrics(
-  { metrics }: Pick<PartContext, "metrics">,
+  metrics: MetricsOf<PortMetrics>,
   ports: Iterable<{ readonly value: ExternalPort }>,
   providers: Iterable<string>,
 ): void {

@@ -1,11 +1,6 @@
 // The work on one ExternalPort: the provider makes the port, the object says what the node must plug, and the port is released when its pod is gone.
 
-import {
-  type ExternalPort,
-  externalPortApiVersion,
-  externalPortFinalizer,
-  isReleased,
-} from "../rules/external-port.ts";
+import { type ExternalPort, externalPortApiVersion, externalPortFinalizer, isReleased } from "../rules/external-port.ts";
 import { canonicalRequest, requestedProblem } from "../rules/requested-values.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../../../host/controller/part.ts";

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { controllerMetricDefinitions } from "../../../host/telemetry/metrics/controller-definitions.ts";
+import { portMetrics } from "../metrics.ts";
 import { MetricsOf } from "../../../host/telemetry/metrics/metrics.ts";
 import { keepPortsAhead, observePortsAhead } from "./ports-ahead.ts";
 import { type AheadState, failure, type PortProvider, type ProviderResult } from "./provider.ts";
@@ -84,9 +85,9 @@ describe("the looks at ports made ahead", () => {
   });
 
   test("leave the free ports to the metric, whatever their outcome", async () => {
-    const metrics = new MetricsOf(controllerMetricDefinitions);
+    const metrics = new MetricsOf(controllerMetricDefinitions).with(portMetrics);
     const ahead = { free: () => new Map([["s1", 3]]) };
-    observePortsAhead({ metrics }, new Map([["neutron", { provider: { ahead } as unknown as PortProvider }]]));
+    observePortsAhead(metrics, new Map([["neutron", { provider: { ahead } as unknown as PortProvider }]]));
     expect(await metrics.text()).toContain('plexus_controller_ports_ahead{provider="neutron",subnet="s1"} 3');
   });
 

@@ -3,6 +3,8 @@
 import { setTimeout } from "node:timers/promises";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
+import type { MetricsOf } from "../../../host/telemetry/metrics/metrics.ts";
+import type { PortMetrics } from "../metrics.ts";
 import { failure, type PortProvider, type ProviderFailure } from "./provider.ts";
 
 /** Pause between looks at full pools, in ms. */
@@ -46,7 +48,7 @@ export async function keepPortsAhead(
 
 /** Sets the metric of each provider's free ports, at each scrape. */
 export function observePortsAhead(
-  { metrics }: Pick<PartContext, "metrics">,
+  metrics: MetricsOf<PortMetrics>,
   providers: ReadonlyMap<string, { readonly provider: PortProvider }>,
 ): void {
   metrics.onScrape(() => {

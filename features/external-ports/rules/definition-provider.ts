@@ -1,12 +1,9 @@
 // The provider of a definition's ports, from the definition's annotations: Plexus' own, or Kuryr's (kuryr-kubernetes, npwg_multiple_interfaces).
 
 import { describeJson, isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { externalPortAnnotation, kuryrConfigAnnotation } from "./annotations.ts";
 import { quote } from "../../../src/json/quote.ts";
 
-/** Plexus' annotation: `{"provider": NAME, ...parameters}`. */
-export const externalPortAnnotation = "plexus.dev/external-port";
-/** Kuryr's annotation: `{"subnetId"?: ID, "driverType"?: ALIAS}`. */
-export const kuryrConfigAnnotation = "openstack.org/kuryr-config";
 /** The provider of definitions with Kuryr's annotation. */
 const kuryrProvider = "neutron";
 

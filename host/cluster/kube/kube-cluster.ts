@@ -15,8 +15,6 @@ import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "./api-client.ts";
-import { externalPortSource } from "../../../features/external-ports/ready-port.ts";
-import { podNetworkSource } from "./pod-network-source.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
 
 /** Settings of a cluster behind the API. */
@@ -86,10 +84,8 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
       return same.ok ? read : same;
     },
 
-    podNetworks: podNetworkSource(client),
-    externalPorts: externalPortSource(client),
-
     api: client,
+    objects: async (source) => source.read(client),
 
     publishStatus: async (pod, annotation, further = {}) => {
       const podName = `pod ${pod.namespace}/${pod.name}`;

@@ -13,7 +13,7 @@ import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
-import type { Cluster, Pod } from "../../cluster/cluster.ts";
+import type { Pod } from "../../cluster/cluster.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
@@ -21,7 +21,7 @@ import type { CallContext, PlanContext } from "../call/call-context.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
-import { podNetworksOf } from "./plan-pod-networks.ts";
+import { completed, selectedNetworks } from "./plan-feature.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import { publishStatus } from "../verbs/publish-status.ts";
@@ -54,9 +54,9 @@ export async function planCall(context: PlanContext, linksBefore: () => Promise<
       cluster?.tell(pod.value, { reason: "NoNetworkFound", message: reason.msg });
     return failed(reason);
   };
-  const podNetworks = await podNetworksOf(context, cluster, pod.value);
-  if (!podNetworks.ok) return missingNetwork(podNetworks.fault);
-  const { primary, further: targets = [] } = podNetworks.value ?? {};
+  const ofFeature = await selectedNetworks(context.features, context, cluster, pod.value);
+  if (!ofFeature.ok) return missingNetwork(ofFeature.fault);
+  const { primary, further: targets = [] } = ofFeature.value ?? {};
 
   const base = { containerId: call.containerId, netns: call.netns, args: call.args, capabilityArgs: new Map() };
   const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile, primary?.target);
@@ -110,36 +110,16 @@ export async function planCall(context: PlanContext, linksBefore: () => Promise<
     const shortEnough = checkPluginCount(configuration.bounds, source, list.plugins.length);
     if (!shortEnough.ok) return shortEnough;
   }
-  const needsPorts = configuration.externalPorts && attachments.some(({ externalPort }) => externalPort !== undefined);
-  const withPorts = needsPorts ? await portsOf(cluster, pod.value, attachments, selected.value) : ok(attachments);
-  if (!withPorts.ok) return missingNetwork(withPorts.fault);
+  const planned = { cluster, pod: pod.value, attachments, selected: selected.value };
+  const whole = await completed(context.features, configuration, planned);
+  if (!whole.ok) return missingNetwork(whole.fault);
   return ok({
-    attachments: withPorts.value.map(withDeviceInfo),
-    publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
+    attachments: whole.value.map(withDeviceInfo),
+    publish: (attached) => publishStatus(cluster, pod.value, attached, profile, context.features),
     tell: (event) => {
       if (pod.value !== undefined) cluster?.tell(pod.value, event);
     },
   });
-}
-
-/** The attachments with their ports in outer fabrics. A port belongs to a position in the pod's own selection. */
-async function portsOf(
-  cluster: Cluster | undefined,
-  pod: Pod | undefined,
-  attachments: readonly AttachmentPlan[],
-  selected: readonly NetworkSelection[],
-): Promise<Result<readonly AttachmentPlan[]>> {
-  // Loaded where a definition needs it: most pods have no external port.
-  const { withExternalPorts } = await import("../../../features/external-ports/plan-ports.ts");
-  const indexOf = ({ request }: AttachmentPlan): number | undefined => {
-    const index = request === undefined ? -1 : selected.indexOf(request.selection);
-    return index === -1 ? undefined : index;
-  };
-  return withExternalPorts(
-    cluster,
-    pod,
-    attachments.map((plan) => ({ plan, index: indexOf(plan) })),
-  );
 }
 
 /** The plan while Plexus is being removed: the default network alone, without a look at the pod and without a status. */

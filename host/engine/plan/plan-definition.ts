@@ -3,7 +3,6 @@
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { type CniArg, printCniArgs } from "../../../src/cni/args.ts";
 import { type NetworkList, selfContainedText } from "../../../src/cni/network-list.ts";
-import { definitionProvider } from "../../../features/external-ports/rules/definition-provider.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
@@ -16,7 +15,7 @@ import { requestAttachment } from "../../../src/npwg/runtime-config.ts";
 import { verificationOf } from "../../../src/npwg/verification.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
-import { mergeParameters, type Parameter } from "../../../src/podnetwork/parameters.ts";
+import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import { boundNetwork } from "./bound-network.ts";
@@ -25,7 +24,7 @@ import type { CallContext } from "../call/call-context.ts";
 
 /** The part of a call's context that the planning of one definition needs. */
 export interface DefinitionContext extends Pick<CallContext, "devices" | "furtherDevices" | "warn"> {
-  readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs" | "externalPorts">;
+  readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs">;
 }
 
 /** Notes about further devices that one message has. */
@@ -74,9 +73,6 @@ export async function planDefinition(
   const withDevice = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
   if (!withDevice.ok) return withDevice;
   const list = withDevice.value;
-  const provider = context.configuration.externalPorts ? definitionProvider(definition.value.annotations) : undefined;
-  if (provider?.kind === "invalid")
-    return failed(fault("NETWORK_INVALID", `NetworkAttachmentDefinition ${source}: ${provider.problem}`));
   return ok({
     source,
     statusName: source,
@@ -90,7 +86,7 @@ export async function planDefinition(
     },
     request: { selection, verification: verification.value },
     device,
-    ...(provider?.kind === "provider" ? { externalPort: provider.value.provider } : {}),
+    annotations: definition.value.annotations,
   });
 }
 

@@ -3,18 +3,15 @@
 import { describe, expect, test } from "vitest";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
 import { DryRun } from "../../capabilities/dry/dry-run.ts";
-import type { PoolSource } from "../../capabilities/leases/pools/pool-access.ts";
+import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import type { RunningStep } from "../../capabilities/step.ts";
 import { withPool } from "./pool-step.ts";
 
 const source: PoolSource = {
-  statics: () => undefined,
-  noteReleased: () => undefined,
   root: "/pools",
-  open: async () => failed(fault("POOL_UNAVAILABLE", "not opened here")),
+  leases: () => Promise.reject(new Error("not bound here")),
   complete: async (name, configuration) => ok(`${configuration} completed by ${name}`),
 };
 const granted: DelegateGrants = { leases: { pools: ["stor*"] } };

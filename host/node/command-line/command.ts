@@ -2,6 +2,7 @@
 
 import type { CommandSpec } from "../../../src/command-line/command-spec.ts";
 import type { CommandLine, CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
+import type { CredentialSource } from "../../cluster/kube/credentials.ts";
 import type { ExitStatus } from "./exit-statuses.ts";
 
 /** A command's output and exit status. */
@@ -16,6 +17,8 @@ export interface CommandResult {
 export interface Invocation extends CommandLine {
   /** Whether stdout may have colours. */
   readonly colour: boolean;
+  /** The credentials for a cluster that the line's options name (`accessOptions`), or the mistake that they name none. */
+  readonly credentials: () => Promise<CredentialSource | CommandLineMistake>;
 }
 
 /** A command. `run` never rejects for an error that the administrator can correct. Its module loads its work lazily, so that help is fast. */

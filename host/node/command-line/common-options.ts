@@ -99,3 +99,15 @@ export function onlyWith(line: CommandLine, needed: string, ...names: readonly s
   const name = names.find((each) => line.flags.has(each) || line.values.has(each));
   return name === undefined ? undefined : { wrong: `--${name}: only ${needed} has it` };
 }
+
+/** `--in-cluster` and `--kubeconfig`. */
+export const accessOptions: readonly OptionSpec[] = [
+  { name: "in-cluster", about: "uses the service account of this pod instead of a kubeconfig" },
+  {
+    name: "kubeconfig",
+    value: "FILE",
+    about: "the cluster and the credentials, by the file's current context",
+    usual: "$KUBECONFIG, or ~/.kube/config",
+    completes: "file",
+  },
+];

@@ -3,7 +3,6 @@
 import { isAbsolute } from "node:path";
 import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-option.ts";
 import type { SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
-import { type DaemonLogLevel, logLevels } from "../../telemetry/log.ts";
 
 /** A whole number from `min` to `max`. */
 export function countOf(name: string, text: string, min: number, max: number): number {
@@ -66,11 +65,4 @@ export function uidsOf(text: string): SandboxUids {
   const uids = readUidOption(text);
   if (uids !== undefined) return uids;
   throw new Error(`--sandbox-uids ${text}: must be ${uidOptionForm}`);
-}
-
-/** The least severe level of lines that the log shows. */
-export function levelOf(text: string): DaemonLogLevel {
-  const level = logLevels.find((each) => each === text);
-  if (level !== undefined) return level;
-  throw new Error(`--log-level ${text}: must be one of ${logLevels.join(", ")}`);
 }

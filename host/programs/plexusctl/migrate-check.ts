@@ -1,5 +1,6 @@
 // plexusctl migrate --check: definitions and pods that behave differently under Plexus than under Multus.
 
+import { planFeatures } from "../../../features/list.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { MultusMigration } from "../../../src/configuration/multus-migration.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
@@ -34,7 +35,7 @@ export async function checkCommand(
   if (!objects.ok) return failure(objects.fault.msg);
   const migrated = isJsonObject(values["config"]) ? values["config"] : {};
   const config = isStrict ? { ...migrated, profile: "compat" } : migrated;
-  const check = await checkMigration({ config, objects: objects.value, cniPath });
+  const check = await checkMigration({ config, objects: objects.value, cniPath, features: planFeatures });
   if (!check.ok) return failure(check.fault.msg);
   const { value } = check;
   const names = (): readonly string[] => value.differences.map(({ object }) => object);

@@ -1,14 +1,14 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { offerFor } from "../../../../src/command-line/complete.ts";
-import { commands } from "../commands/all-commands.ts";
+import { allCommands } from "../commands/all-commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
 
 const withAccess = ["pools show", "pools import storage", "finalizers release"];
 
 afterEach(() => vi.unstubAllEnvs());
 
-test.each(withAccess)("%s offers both ways to a cluster in a shell", (command) => {
-  const offer = JSON.stringify(offerFor(commands, [...command.split(" "), "--"]));
+test.each(withAccess)("%s offers both ways to a cluster in a shell", async (command) => {
+  const offer = JSON.stringify(offerFor(await allCommands(), [...command.split(" "), "--"]));
   for (const option of ["--in-cluster", "--kubeconfig"]) expect(offer).toContain(option);
 });
 
