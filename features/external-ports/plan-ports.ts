@@ -6,7 +6,7 @@ import type { ProvidedPort } from "./rules/provided-port.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { AttachmentPlan } from "../../host/engine/plan/attachment-plan.ts";
-import type { PlannedPod } from "../../host/engine/plan/plan-feature.ts";
+import type { PlannedNetworks } from "../../host/engine/plan/plan-feature.ts";
 import { readyPort } from "./ready-port.ts";
 import { definitionProvider } from "./rules/definition-provider.ts";
 
@@ -17,7 +17,7 @@ const portCapability = "externalPort";
  * The attachments with their ports, which are awaited side by side. Faults: EXTERNAL_PORT_NOT_READY, EXTERNAL_PORT_REFUSED, NETWORK_INVALID if an
  * annotation is wrong, or if no plugin of the network takes the port; those of the API.
  */
-export async function withExternalPorts(planned: PlannedPod): Promise<Result<readonly AttachmentPlan[]>> {
+export async function withExternalPorts(planned: PlannedNetworks): Promise<Result<readonly AttachmentPlan[]>> {
   const ready = await Promise.all(planned.attachments.map((each) => withPort(planned, each)));
   const attachments: AttachmentPlan[] = [];
   for (const plan of ready) {
@@ -43,7 +43,7 @@ function providerOf({ source, annotations }: AttachmentPlan): Result<string | un
   return ok(reading.kind === "none" ? undefined : reading.value.provider);
 }
 
-async function withPort({ cluster, pod, selected }: PlannedPod, plan: AttachmentPlan): Promise<Result<AttachmentPlan>> {
+async function withPort({ cluster, pod, selected }: PlannedNetworks, plan: AttachmentPlan): Promise<Result<AttachmentPlan>> {
   const named = providerOf(plan);
   if (!named.ok) return named;
   const { source, list, request } = plan;

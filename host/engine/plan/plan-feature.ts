@@ -9,7 +9,7 @@ import type { AttachmentPlan } from "./attachment-plan.ts";
 import type { ShownAttachment } from "./shown-attachment.ts";
 
 /** The attachments of a pod as planned so far. */
-export interface PlannedPod {
+export interface PlannedNetworks {
   readonly cluster: Cluster | undefined;
   readonly pod: Pod | undefined;
   readonly attachments: readonly AttachmentPlan[];
@@ -59,7 +59,7 @@ export interface PlanFeature {
   readonly completion?: {
     /** Whether any of the attachments needs it. */
     readonly isNeeded: (configuration: HostConfiguration, attachments: readonly AttachmentPlan[]) => boolean;
-    readonly complete: (planned: PlannedPod) => Promise<Result<readonly AttachmentPlan[]>>;
+    readonly complete: (planned: PlannedNetworks) => Promise<Result<readonly AttachmentPlan[]>>;
     /** The fault of an attachment that needs it and cannot get it while the pod runs. HOT_PLUG_REFUSED. */
     readonly refuse: (attachment: AttachmentPlan) => Promise<Result<void>>;
   };
@@ -115,7 +115,7 @@ export async function furtherDevices(
 export async function completed(
   features: readonly PlanFeature[],
   configuration: HostConfiguration,
-  planned: PlannedPod,
+  planned: PlannedNetworks,
 ): Promise<Result<readonly AttachmentPlan[]>> {
   let { attachments } = planned;
   for (const { completion } of features) {

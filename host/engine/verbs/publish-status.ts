@@ -5,19 +5,18 @@ import { networkStatus } from "../../../src/npwg/network-status.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
-import type { Attached } from "../plan/attachment-plan.ts";
+import type { Attached, PlannedPod } from "../plan/attachment-plan.ts";
 import { featureAnnotations, type PlanFeature } from "../plan/plan-feature.ts";
 import type { ShownAttachment } from "../plan/shown-attachment.ts";
 
 /** Publishes the status of all attachments, and an event for each. Does nothing for a call without a pod of the cluster. */
 export async function publishStatus(
-  cluster: Cluster | undefined,
-  pod: Pod | undefined,
+  planned: PlannedPod | undefined,
   attached: readonly Attached[],
-  profile: NpwgProfile,
   features: readonly PlanFeature[],
 ): Promise<Result<void>> {
-  if (cluster === undefined || pod === undefined) return ok(undefined);
+  if (planned === undefined) return ok(undefined);
+  const { cluster, pod, profile } = planned;
   const published = await writeStatus(cluster, pod, attached.map(shown), profile, features);
   if (published.ok) for (const event of attached.map(addedInterface)) cluster.tell(pod, event);
   return published;

@@ -6,13 +6,14 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { failed, type Result } from "../../../src/fault/result.ts";
 import { planFeatures, poolFeature } from "../../../features/list.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
+import type { Node } from "../../engine/node.ts";
 import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
 import { tracesIn } from "../../engine/trace/trace-terms.ts";
 import type { RecordingReport, RecordingRequest } from "../../../src/chain-trace/recording-request.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
-import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
+import { systemClock } from "../../system/clock.ts";
 import { writableDirectory } from "../../store/files/writable-directory.ts";
 import type { Jail } from "../../sandbox/launcher/jail.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
@@ -86,6 +87,7 @@ export class Daemon {
   readonly #networkFeed: DaemonInit["networkFeed"];
   #feed: NetworkFeed | undefined;
   readonly #requestedTraces: RequestedTraces;
+  readonly #node: Node = this.#makeNode();
   /** Calls that are answered, but not yet recorded in spans and metrics. */
   readonly #unrecorded = new Set<Promise<void>>();
   readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
@@ -309,19 +311,22 @@ export class Daemon {
 
   #openCall(connected: ConnectedShim): CallSession {
     const shim = connected.serving((inner) => call.serveNested(inner));
-    const takeLock = (wanted: LockRequest): Promise<LockAnswer> => takeLockFor(shim, this.#locks, wanted);
-    const call: CallSession = new CallSession({
-      shim,
-      takeLock,
+    const call: CallSession = new CallSession(this.#node, shim);
+    return call;
+  }
+
+  /** What all calls of this process share. */
+  #makeNode(): Node {
+    return {
+      clock: systemClock,
+      takeLock: (shim) => (wanted) => takeLockFor(shim, this.#locks, wanted),
       writer: this.#writer,
       features: planFeatures,
-      openDelegates: async (wasm, log, configuration) =>
-        this.#delegates.open({ shim, wasm, takeLock, log, pools: this.#poolsFor(configuration) }),
-      cluster: (configuration, warn) => this.#clusters.open(configuration, warn),
+      openDelegates: async ({ configuration, ...of }) => this.#delegates.open({ ...of, pools: this.#poolsFor(configuration) }),
+      openCluster: (configuration, warn) => this.#clusters.open(configuration, warn),
       observe: (observed) => this.telemetry.observe(observed),
       requestedTrace: (traced) => this.#requestedTraces.terms(traced),
-    });
-    return call;
+    };
   }
 
   /** The pools of a call; undefined without a configuration, and in a build without pools. */
