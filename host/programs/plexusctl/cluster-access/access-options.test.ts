@@ -3,12 +3,16 @@ import { offerFor } from "../../../../src/command-line/complete.ts";
 import { allCommands } from "../commands/all-commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
 
-const withAccess = ["pools show", "pools import storage", "finalizers release"];
+const commands = await allCommands();
+/** Each command that reaches a cluster, with an argument where it needs one. */
+const withAccess = commands
+  .filter(({ options }) => options.some(({ name }) => name === "in-cluster"))
+  .map(({ name, count }) => ((count?.[0] ?? 0) === 0 ? name : `${name} storage`));
 
 afterEach(() => vi.unstubAllEnvs());
 
-test.each(withAccess)("%s offers both ways to a cluster in a shell", async (command) => {
-  const offer = JSON.stringify(offerFor(await allCommands(), [...command.split(" "), "--"]));
+test.each(withAccess)("%s offers both ways to a cluster in a shell", (command) => {
+  const offer = JSON.stringify(offerFor(commands, [...command.split(" "), "--"]));
   for (const option of ["--in-cluster", "--kubeconfig"]) expect(offer).toContain(option);
 });
 

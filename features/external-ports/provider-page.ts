@@ -3,8 +3,8 @@
 
 import { writeFileSync } from "node:fs";
 import * as z from "zod";
-import { providerChecks } from "../features/external-ports/conformance/catalogue.ts";
-import { providerMessages } from "../features/external-ports/rules/provider-messages.ts";
+import { providerChecks } from "./conformance/catalogue.ts";
+import { providerMessages } from "./rules/provider-messages.ts";
 
 /** Paths from the repository's root. */
 export const providerPagePath = "docs/reference/provider-checks.md";
