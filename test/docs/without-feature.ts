@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type ImportGraph, reachable, readImportGraph } from "./import-graph.ts";
+import { type ImportGraph, readImportGraph } from "./import-graph.ts";
 
 const list = "features/list.ts";
 
@@ -47,11 +47,30 @@ export class TreeCopy {
       );
     }
     writeFileSync(join(this.directory, list), text);
-    for (const [file] of this.#graph) {
-      if (!/^(?:test|bench)\//.test(file)) continue;
-      // The list reaches all features. A test that reads the list stays.
-      const reached = reachable(without(this.#graph, list), file);
-      if ([...reached].some(isOwn)) rmSync(join(this.directory, file), { force: true });
+    for (const file of this.#importersOf(this.#files.filter(isOwn))) {
+      if (/^(?:test|bench)\//.test(file)) rmSync(join(this.directory, file), { force: true });
+    }
+  }
+
+  /** All files that import one of these, directly or not. The list reaches every feature, so what only reads the list is no importer. */
+  #importersOf(imported: readonly string[]): ReadonlySet<string> {
+    const importers = Map.groupBy(
+      [...this.#graph].flatMap(([from, imports]) => (from === list ? [] : imports.map((to) => ({ from, to })))),
+      ({ to }) => to,
+    );
+    const found = new Set(imported);
+    // A set also yields what is added during the loop.
+    for (const file of found) for (const { from } of importers.get(file) ?? []) found.add(from);
+    return found;
+  }
+
+  /** Takes the lines with these words out of the guides. */
+  forgetInGuides(words: readonly string[]): void {
+    for (const file of this.#files.filter((each) => /^docs\/(?!reference\/).*\.md$/.test(each))) {
+      const path = join(this.directory, file);
+      const lines = readFileSync(path, "utf8").split("\n");
+      const kept = lines.filter((line) => !words.some((word) => line.includes(word)));
+      if (kept.length < lines.length) writeFileSync(path, kept.join("\n"));
     }
   }
 
@@ -73,8 +92,4 @@ export class TreeCopy {
   #outcome({ status, stdout, stderr, error }: ReturnType<typeof spawnSync>): string {
     return status === 0 ? "" : `${String(stdout)}${String(stderr)}${error?.message ?? ""}`;
   }
-}
-
-function without(graph: ImportGraph, file: string): ImportGraph {
-  return new Map([...graph, [file, []]]);
 }
