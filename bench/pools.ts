@@ -5,10 +5,10 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { addressBlockObject, addressBlocksPath } from "../src/address-pool/address-block.ts";
-import { readAddressPool } from "../src/address-pool/address-pool.ts";
-import { candidates } from "../src/address-pool/next-block.ts";
-import { type AddressSpan, hasAddress } from "../src/address-pool/spans.ts";
+import { addressBlockObject, addressBlocksPath } from "../features/pools/rules/address-block.ts";
+import { readAddressPool } from "../features/pools/rules/address-pool.ts";
+import { candidates } from "../features/pools/rules/next-block.ts";
+import { type AddressSpan, hasAddress } from "../features/pools/rules/spans.ts";
 import { readCidr } from "../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf } from "../test/lab/kube/apply.ts";
 import type { ApiServer } from "../test/lab/kube/api-server.ts";

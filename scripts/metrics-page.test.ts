@@ -1,22 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { controllerMetricDefinitions } from "../host/telemetry/metrics/controller-definitions.ts";
 import { metricDefinitions } from "../host/telemetry/metrics/definitions.ts";
-import { metricsPage, metricsPagePath } from "./metrics-page.ts";
+import { controllerMetrics, metricsPage, metricsPagePath } from "./metrics-page.ts";
 
-const definitions = { ...metricDefinitions, ...controllerMetricDefinitions };
+const definitions = { ...metricDefinitions, ...controllerMetrics };
 
 test("the metrics page is generated from the definitions (npm run docs)", () => {
   expect(readFileSync(metricsPagePath, "utf8")).toBe(metricsPage());
 });
 
 test("the code uses every metric", () => {
-  const sources = readdirSync("host", { recursive: true, encoding: "utf8" })
-    .filter(
-      (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !/metrics\/(?:controller-)?definitions\.ts$/.test(name),
-    )
-    .map((name) => readFileSync(join("host", name), "utf8"))
+  const isDefinition = /metrics\/(?:controller-)?definitions\.ts$|\/metrics\.ts$/;
+  const sources = ["host", "features"]
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)))
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !isDefinition.test(name))
+    .map((name) => readFileSync(name, "utf8"))
     .join("\n");
   expect(Object.keys(definitions).filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 // Generates docs/reference/metrics.md from the metrics' definitions (`npm run docs`). A test checks that the page is current.
 
 import { writeFileSync } from "node:fs";
+import { features } from "../features/list.ts";
 import { controllerMetricDefinitions } from "../host/telemetry/metrics/controller-definitions.ts";
 import {
   type LabelValues,
@@ -12,6 +13,11 @@ import { maxSeries } from "../host/telemetry/metrics/series.ts";
 
 /** The page's path from the repository's root. */
 export const metricsPagePath = "docs/reference/metrics.md";
+
+/** The metrics of the features' parts in the controller. */
+const ofFeatures = await Promise.all(features.map(async ({ controller }) => (await controller?.())?.metrics ?? {}));
+/** The metrics of plexus-controller. */
+export const controllerMetrics: MetricDefinitions = Object.assign({}, controllerMetricDefinitions, ...ofFeatures);
 
 /** Longer lists of values, such as all fault kinds, are described instead of listed. */
 const maxListed = 8;
@@ -33,7 +39,7 @@ The leader's metrics are about its work; a replica that waits for the lease has 
 
 | metric | type | meaning | labels |
 |---|---|---|---|
-${rowsOf(controllerMetricDefinitions)}
+${rowsOf(controllerMetrics)}
 
 "Any": users choose the value, such as the name of a network. Once a metric has ${maxSeries} series, further values of such labels count together as
 \`other\`, so that names cannot fill the memory of the daemon or of Prometheus. The verb \`other\` is a call with an unknown CNI_COMMAND.

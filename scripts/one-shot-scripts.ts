@@ -7,6 +7,11 @@ import type { OutputChunk } from "rolldown";
 /** The chunk that imports all code that only delegates need. */
 const delegatesChunk = /^delegates-for-one-call-/u;
 
+/** The parts of features that the daemon, the controller and plexusctl load. A description names them, and the one-shot engine never asks for them. */
+const otherPrograms = /\/features\/[^/]+\/(?:controller\.ts|finalizers\.ts|ctl\/|daemon-|watched-)/u;
+/** The parts of features that only delegates need. */
+const delegatesPart = /\/features\/[^/]+\/leases\//u;
+
 /**
  * Packs the chunks of the one-shot engine into two scripts: code that any call may need, and code that only delegates need. A script's value is
  * an object with a function for each chunk. For a chunk of the second script, the first script has the second script's name.
@@ -25,8 +30,11 @@ export function packed(chunks: readonly OutputChunk[]): ReadonlyMap<string, stri
     return names;
   };
   const isProjectCode = (name: string): boolean =>
-    byName.get(name)?.moduleIds.some((id) => id.includes("node_modules")) === false;
-  const common = reachable("one-shot.cjs", (name) => isProjectCode(name) && !delegatesChunk.test(name));
+    byName.get(name)?.moduleIds.some((id) => id.includes("node_modules")) === false &&
+    !otherPrograms.test(byName.get(name)?.facadeModuleId ?? "");
+  const isForDelegates = (name: string): boolean =>
+    delegatesChunk.test(name) || delegatesPart.test(byName.get(name)?.facadeModuleId ?? "");
+  const common = reachable("one-shot.cjs", (name) => isProjectCode(name) && !isForDelegates(name));
   const all = reachable("one-shot.cjs", isProjectCode);
   const forDelegates = [...all].filter((name) => !common.has(name));
   if (!forDelegates.some((name) => delegatesChunk.test(name)))

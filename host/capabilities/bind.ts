@@ -6,7 +6,7 @@ import type { CapabilityImports } from "../sandbox/runner.ts";
 import { leaseScopeOf, podStep, witVerbs } from "./bound-step.ts";
 import { CallFacts } from "./call-facts.ts";
 import type { DelegateHost } from "./delegate-host.ts";
-import { leasesFor, type LeaseScope } from "./leases/scope.ts";
+import { leasesFor } from "./leases/scope.ts";
 import { resolverFor } from "./resolver/scope.ts";
 import type { Step } from "./step.ts";
 
@@ -29,7 +29,10 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
   },
   leases: ({ runLeaseOperation: run, leaseMemory }, running) => {
     const scope = leaseScopeOf(running, leaseMemory);
-    if (running.pool !== undefined) return bindPool(scope, running, running.pool, run);
+    if (running.pool !== undefined) {
+      const { name, source } = running.pool;
+      return source.leases(name, scope, running, run);
+    }
     const leases = leasesFor(scope);
     return {
       reserve: (pool, address, owner) => run(leases.reserve(pool, address, owner)),
@@ -125,19 +128,6 @@ export async function bindCapabilities(
     bound[name] = imports instanceof Promise ? await imports : imports;
   }
   return bound;
-}
-
-/** The leases of a pool of the cluster. */
-async function bindPool(
-  scope: LeaseScope,
-  running: Step,
-  pool: NonNullable<Step["pool"]>,
-  run: DelegateHost["runLeaseOperation"],
-): Promise<NonNullable<CapabilityImports["leases"]>> {
-  const { leasesOfPool } = await import("./leases/pools/pool-leases.ts");
-  const { staticRequestOf } = await import("./leases/pools/static-request.ts");
-  const request = scope.verb === "add" ? staticRequestOf(running, pool.name) : undefined;
-  return leasesOfPool(scope, pool, run, request);
 }
 
 function isCapability(name: string): name is Name {

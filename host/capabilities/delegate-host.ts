@@ -8,7 +8,7 @@ import type { ComponentDemands } from "../sandbox/provenance/component-demands.t
 import type { CapabilityImports, GuestRunner } from "../sandbox/runner.ts";
 import type { LeaseOperation } from "./leases/effect.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
-import type { PoolSource } from "./leases/pools/pool-access.ts";
+import type { PoolSource } from "./leases/pool-source.ts";
 import type { Step } from "./step.ts";
 
 /** The resources of one call's delegates. The one-shot engine makes them once, the daemon for each call. */

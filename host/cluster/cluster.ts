@@ -1,12 +1,10 @@
 // Plexus' interface to a cluster, which a directory of manifests and the Kubernetes API both implement.
 
-import type { ProvidedPort } from "../../src/external-port/provided-port.ts";
 import type { Result } from "../../src/fault/result.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
 import type { PodEvent } from "../../src/kube/pod-event.ts";
 import type { Pod } from "../../src/npwg/pod.ts";
-import type { PodNetwork, PodNetworkAttachment } from "../../src/podnetwork/objects.ts";
-import type { ClaimedDevices } from "../../src/resource-claims/claimed-devices.ts";
+import type { ClusterApi, ObjectSource } from "./object-source.ts";
 
 export type { Pod } from "../../src/npwg/pod.ts";
 
@@ -15,30 +13,6 @@ export interface PodOfCall {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string | undefined;
-}
-
-/** PodNetworks and their attachments of a cluster's API; undefined: there is no object of that name. Faults: those of `Cluster`. */
-export interface PodNetworkSource {
-  readonly network: (name: string) => Promise<Result<PodNetwork | undefined>>;
-  readonly attachment: (namespace: string, name: string) => Promise<Result<PodNetworkAttachment | undefined>>;
-}
-
-/** The use of an ExternalPort that the node is about to plug. */
-export interface PortUse {
-  readonly podUid: string;
-  /** The selected definition as `NAMESPACE/NAME`. */
-  readonly definition: string;
-  /** The provider that the definition names. */
-  readonly provider: string;
-}
-
-/** ExternalPorts of a cluster's API. */
-export interface ExternalPortSource {
-  /**
-   * Waits until the port of a pod is ready, within the call's time for the API. A port that was made for another use is refused. Faults
-   * EXTERNAL_PORT_NOT_READY, EXTERNAL_PORT_REFUSED; those of `Cluster`.
-   */
-  readonly ready: (namespace: string, name: string, use: PortUse) => Promise<Result<ProvidedPort>>;
 }
 
 /**
@@ -55,14 +29,11 @@ export interface Cluster {
   /** Reads a definition. Faults NETWORK_NOT_FOUND, NETWORK_INVALID. */
   readonly networkAttachmentDefinition: (namespace: string, name: string) => Promise<Result<NetworkAttachmentDefinition>>;
 
-  /** Reads PodNetworks; undefined if this source has none. */
-  readonly podNetworks?: PodNetworkSource;
+  /** The Kubernetes API, with the call's time for it; undefined in a directory of manifests. */
+  readonly api?: ClusterApi;
 
-  /** Reads ports of outer fabrics; undefined if this source has none. */
-  readonly externalPorts?: ExternalPortSource;
-
-  /** The devices of a pod's resource claims; undefined if this source has no claims. Faults RESOURCE_CLAIM_UNUSABLE, POD_NOT_FOUND. */
-  readonly claimedDevices?: (pod: PodOfCall) => Promise<Result<ClaimedDevices>>;
+  /** A feature's objects, which a daemon may answer from memory; undefined in a directory of manifests. */
+  readonly objects?: <T>(source: ObjectSource<T>) => Promise<T>;
 
   /**
    * Sets the pod's annotation `k8s.v1.cni.cncf.io/network-status`, and `further` annotations in the same request. A pod that was deleted or recreated under its name is skipped

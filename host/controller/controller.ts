@@ -4,6 +4,7 @@ import type { IncomingMessage, Server } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import type { ApiObjects } from "../cluster/kube/api-objects.ts";
 import type { DaemonLogLevel } from "../telemetry/log.ts";
+import type { MetricDefinitions } from "../telemetry/metrics/definitions.ts";
 import { expositionType } from "../telemetry/metrics/exposition.ts";
 import { MetricsOf } from "../telemetry/metrics/metrics.ts";
 import { type ControllerMetricDefinitions, controllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
@@ -22,6 +23,8 @@ export interface ControllerInit {
   readonly identity: string;
   readonly version: string;
   readonly parts: readonly MakePart[];
+  /** The metrics of all features' parts. */
+  readonly partMetrics: MetricDefinitions;
   /** The receiver of spans; undefined: none. */
   readonly collector: Omit<SpanExporterInit, "onOutcome"> | undefined;
   /** Undefined: no pages. */
@@ -102,6 +105,7 @@ export class Controller {
 
   #newMetrics(): MetricsOf<ControllerMetricDefinitions> {
     const metrics = new MetricsOf(controllerMetricDefinitions);
+    metrics.with(this.#init.partMetrics);
     metrics.set("plexus_controller_build_info", { version: this.#init.version }, 1);
     metrics.set("plexus_controller_leader", {}, 0);
     metrics.onScrape(() => {

@@ -9,7 +9,7 @@ import type { Result } from "../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../src/json/document.ts";
 import type { LinkIdentity } from "../../src/pod-link/link-identity.ts";
 import type { DeviceAllocation } from "../../src/npwg/device-id.ts";
-import type { ClaimedDevices } from "../../src/resource-claims/claimed-devices.ts";
+import type { FurtherDevices } from "../../src/npwg/further-devices.ts";
 import type { ResultCache } from "../store/cache/result-cache.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { PluginOutput } from "./events/plugin-output.ts";
@@ -25,6 +25,7 @@ import type { CallEvents } from "./events/call-events.ts";
 import type { DelegateRunner } from "./call/delegate-runner.ts";
 import type { PluginFinder } from "./call/plugin-finder.ts";
 import type { PassedOverStep } from "../../src/cni/failed-step.ts";
+import type { PlanFeature } from "./plan/plan-feature.ts";
 import type { RunStep } from "../../src/cni/run-chain.ts";
 
 /** A chain of this call. */
@@ -82,11 +83,10 @@ export interface Call {
   readonly cluster: () => Promise<Cluster | undefined>;
   /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */
   readonly devices: () => Promise<Result<DeviceAllocation>>;
-  /**
-   * The devices of the pod's resource claims that no attachment of the pod uses yet; undefined if the configuration has claims switched off,
-   * or no cluster is configured that has claims.
-   */
-  readonly claimedDevices: () => Promise<Result<ClaimedDevices | undefined>>;
+  /** The devices that features know and that no attachment of the pod uses yet. */
+  readonly furtherDevices: () => Promise<Result<readonly FurtherDevices[]>>;
+  /** The features' parts in the plan of an ADD. */
+  readonly features: readonly PlanFeature[];
   /** The kernel's boot id. */
   readonly bootId: string;
   /** The time that the call may take. */
@@ -106,7 +106,7 @@ export interface Call {
 /** The parts of a call that planning an ADD reads. Planning changes nothing on the node. */
 export type PlanContext = Pick<
   Call,
-  "request" | "document" | "configuration" | "plugins" | "cluster" | "devices" | "claimedDevices" | "warn"
+  "request" | "document" | "configuration" | "plugins" | "cluster" | "devices" | "furtherDevices" | "features" | "warn"
 > & { readonly shim: Pick<Shim, "netlink"> };
 
 /** The key of the call's journal entry. */

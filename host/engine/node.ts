@@ -12,6 +12,7 @@ import type { TakeLock } from "../store/locks/file-lock.ts";
 import type { Clock } from "../system/clock.ts";
 import type { DelegateRunner } from "./call/delegate-runner.ts";
 import type { Subscriber } from "./events/call-events.ts";
+import type { PlanFeature } from "./plan/plan-feature.ts";
 import type { TraceableCall, TraceTerms } from "./trace/trace-terms.ts";
 
 /** The call whose components are to run. */
@@ -34,6 +35,8 @@ export interface Node {
   readonly takeLock: (shim: Shim) => TakeLock;
   /** Opens the source of pods and definitions that the configuration names; undefined if it names none. */
   readonly openCluster: (configuration: HostConfiguration, warn: (text: string) => void) => Promise<Cluster | undefined>;
+  /** The parts of optional features in the plan of an ADD. */
+  readonly features: readonly PlanFeature[];
   /** Opens the runner of components when a call needs its first one. */
   readonly openDelegates: (call: DelegatesOfCall) => Promise<DelegateRunner>;
   /** Begins to observe a call: metrics, log and spans of a daemon. */

@@ -12,6 +12,8 @@ export interface CatalogueEntry {
   readonly meaning: string;
   /** The actor's remedy, in one sentence. */
   readonly remedy: string;
+  /** The optional feature that alone makes such faults: the name of its folder. A build without it keeps the number and the text. */
+  readonly feature?: string;
 }
 
 const entries = {
@@ -196,6 +198,7 @@ const entries = {
     remedy: "Create the NetworkAttachmentDefinition named, or correct the pod's annotation.",
   },
   POD_NETWORK_NOT_READY: {
+    feature: "pod-networks",
     cni: 11,
     actor: "administrator",
     meaning: "A PodNetwork or PodNetworkAttachment of the pod doesn't exist, is disabled, or its parameters are not usable.",
@@ -203,6 +206,7 @@ const entries = {
       "See the object's condition Ready (kubectl describe podnetwork NAME) and mend what it names; the runtime then tries the pod again.",
   },
   EXTERNAL_PORT_NOT_READY: {
+    feature: "external-ports",
     cni: 11,
     actor: "administrator",
     meaning:
@@ -211,6 +215,7 @@ const entries = {
       "See the ExternalPort named (kubectl describe externalport NAME) and mend what it names; the runtime then tries the pod again.",
   },
   EXTERNAL_PORT_REFUSED: {
+    feature: "external-ports",
     cni: 7,
     actor: "administrator",
     meaning: "The outer fabric refuses a port for the pod, or the definition's parameters are wrong.",
@@ -301,6 +306,7 @@ const entries = {
     remedy: "Check that the kubelet runs and that its pod-resources directory is the node's own; the runtime repeats the call.",
   },
   RESOURCE_CLAIM_UNUSABLE: {
+    feature: "resource-claims",
     cni: 11,
     actor: "administrator",
     meaning: "A resource claim of the pod, or its driver's ResourceSlices, cannot give a network its device.",
@@ -480,6 +486,7 @@ const entries = {
     remedy: "Supply what the message names; the runtime repeats the call. DEL, GC and running pods are not affected.",
   },
   POOL_FULL: {
+    feature: "pools",
     cni: 11,
     actor: "administrator",
     meaning: "Every block of an AddressPool is claimed, and the node's own blocks have no free address.",

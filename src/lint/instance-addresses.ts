@@ -1,6 +1,6 @@
 // Finds virtual machines whose addresses a live migration frees: the guest keeps its address, and the DEL of the source pod gives it to another pod.
 
-import { poolNameIn } from "../address-pool/pool-configuration.ts";
+import { poolNameIn } from "../configuration/pool-name.ts";
 import { isJsonObject } from "../json/document.ts";
 import { finding, type LintFinding, type LintNetwork, offsetIn } from "./finding.ts";
 

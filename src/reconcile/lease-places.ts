@@ -1,6 +1,6 @@
 // Directories in which host-local, native or WASM, keeps a network's leases, from the network's configuration.
 
-import { poolNameIn } from "../address-pool/pool-configuration.ts";
+import { poolNameIn } from "../configuration/pool-name.ts";
 import type { NetworkList, PluginConf } from "../cni/network-list.ts";
 import { type DefinitionName, type DefinitionPolicy, grantsFor } from "../configuration/definition-policy.ts";
 import { defaultLeaseDirectory, type WasmConfiguration } from "../configuration/wasm-configuration.ts";

@@ -3,22 +3,22 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { poolsPart } from "../../host/controller/pools/part.ts";
+import { poolsPart } from "../../features/pools/controller/part.ts";
 import {
   type AddressBlock,
   addressBlockObject,
   addressBlocksPath,
   readAddressBlock,
-} from "../../src/address-pool/address-block.ts";
-import { readAddressPool } from "../../src/address-pool/address-pool.ts";
+} from "../../features/pools/rules/address-block.ts";
+import { readAddressPool } from "../../features/pools/rules/address-pool.ts";
 import {
   addressReservationObject,
   addressReservationsPath,
   readAddressReservation,
   type ReservationHolder,
   type ReservationOwner,
-} from "../../src/address-pool/address-reservation.ts";
-import { hasAddress, sizeOf } from "../../src/address-pool/spans.ts";
+} from "../../features/pools/rules/address-reservation.ts";
+import { hasAddress, sizeOf } from "../../features/pools/rules/spans.ts";
 import { readAddress } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { type ApiServer, plexusUser, startApiServer } from "../lab/kube/api-server.ts";

@@ -9,8 +9,8 @@ import { AppsV1Api, AuthorizationV1Api, CoreV1Api, type V1SelfSubjectRulesReview
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { derived } from "../../scripts/manifests.ts";
 import { ApiObjects, type ObjectAnswer } from "../../host/cluster/kube/api-objects.ts";
-import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
-import { addressReservationObject, addressReservationsPath } from "../../src/address-pool/address-reservation.ts";
+import { addressBlockObject, addressBlocksPath } from "../../features/pools/rules/address-block.ts";
+import { addressReservationObject, addressReservationsPath } from "../../features/pools/rules/address-reservation.ts";
 import { ok } from "../../src/fault/result.ts";
 import { root } from "../lab/compiled.ts";
 import { objectsOf as objectsOfApi } from "../lab/kube/apply.ts";

@@ -2,12 +2,12 @@
 
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { addressBlockObject, addressBlocksPath } from "../../src/address-pool/address-block.ts";
+import { addressBlockObject, addressBlocksPath } from "../../features/pools/rules/address-block.ts";
 import {
   addressReservationObject,
   addressReservationsPath,
   type ReservationHolder,
-} from "../../src/address-pool/address-reservation.ts";
+} from "../../features/pools/rules/address-reservation.ts";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { objectsOfAccount } from "../lab/kube/account-objects.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";

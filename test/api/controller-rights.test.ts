@@ -4,7 +4,7 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { Elector } from "../../host/controller/election/elector.ts";
-import { kuryrVifAnnotation } from "../../src/external-port/kuryr-vifs.ts";
+import { kuryrVifAnnotation } from "../../features/external-ports/rules/kuryr-vifs.ts";
 import { objectsOfAccount } from "../lab/kube/account-objects.ts";
 import { accountRequests, controllerAccount, eventOf, rightsKinds } from "../lab/kube/controller-account.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";

@@ -2,9 +2,9 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { KuryrWriter } from "../../host/controller/ports/kuryr.ts";
-import type { ExternalPort } from "../../src/external-port/external-port.ts";
-import { kuryrVifAnnotation } from "../../src/external-port/kuryr-vifs.ts";
+import { KuryrWriter } from "../../features/external-ports/controller/kuryr.ts";
+import type { ExternalPort } from "../../features/external-ports/rules/external-port.ts";
+import { kuryrVifAnnotation } from "../../features/external-ports/rules/kuryr-vifs.ts";
 import { objectsOf } from "../lab/kube/apply.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import type { CommandResult } from "../../host/programs/plexusctl/command-line/command.ts";
+import type { CommandResult } from "../../host/node/command-line/command.ts";
 import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { apiAddress } from "../lab/kube/address.ts";
 import { type ApiServer, plexusUser, startApiServer } from "../lab/kube/api-server.ts";

@@ -5,6 +5,7 @@ import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.
 import { Connection } from "../../host/cluster/kube/connection.ts";
 import { Informers } from "../../host/cluster/kube/informers.ts";
 import { keptCredentials } from "../../host/cluster/kube/kept-credentials.ts";
+import { podNetworkObjects } from "../../features/pod-networks/pod-network-objects.ts";
 import { kubeCluster } from "../../host/cluster/kube/kube-cluster.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, collectionOf, objectsOf } from "../lab/kube/apply.ts";
@@ -215,7 +216,8 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
     const informers = new Informers({ connection, credentials, nodeName: undefined, keep: false, warn });
     try {
       await informers.begin();
-      const { podNetworks } = informers.over(kubeCluster({ connection, credentials, budgetMs: 120_000, now, sleep, warn }));
+      const cluster = informers.over(kubeCluster({ connection, credentials, budgetMs: 120_000, now, sleep, warn }));
+      const podNetworks = await cluster.objects?.(podNetworkObjects);
       if (podNetworks === undefined) throw new Error("the API has PodNetworks");
       expect(informers.states.networks).toEqual([]);
       expect(await podNetworks.network("blue")).toMatchObject({ value: { name: "blue" } });

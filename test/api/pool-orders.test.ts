@@ -1,5 +1,5 @@
 // Pools in random orders of faults on a real API server. PLEXUS_TEST_SEED repeats the draws, PLEXUS_TEST_POOL_EVENTS sets the number of events. The
-// model-based test of src/address-pool/ makes many more orders, of messages too.
+// model-based test of features/pools/rules/ makes many more orders, of messages too.
 
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";

@@ -3,10 +3,10 @@
 
 import { randomUUID } from "node:crypto";
 import { vi } from "vitest";
-import { poolsPart } from "../../host/controller/pools/part.ts";
+import { poolsPart } from "../../features/pools/controller/part.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { type AddressBlock, addressBlocksPath, readAddressBlock } from "../../src/address-pool/address-block.ts";
-import { hasAddress } from "../../src/address-pool/spans.ts";
+import { type AddressBlock, addressBlocksPath, readAddressBlock } from "../../features/pools/rules/address-block.ts";
+import { hasAddress } from "../../features/pools/rules/spans.ts";
 import { readAddress } from "../../src/net/ip.ts";
 import { partContext } from "../lab/kube/part-context.ts";
 import { randomFrom } from "../lab/random-from.ts";

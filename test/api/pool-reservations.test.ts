@@ -3,8 +3,8 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { poolsPart } from "../../host/controller/pools/part.ts";
-import type { ReservationHolder } from "../../src/address-pool/address-reservation.ts";
+import { poolsPart } from "../../features/pools/controller/part.ts";
+import type { ReservationHolder } from "../../features/pools/rules/address-reservation.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";

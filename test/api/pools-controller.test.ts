@@ -6,15 +6,15 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { sendEvent } from "../../host/controller/events.ts";
-import { poolsPart } from "../../host/controller/pools/part.ts";
+import { poolsPart } from "../../features/pools/controller/part.ts";
 import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
 import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
-import { addressBlockObject } from "../../src/address-pool/address-block.ts";
+import { addressBlockObject } from "../../features/pools/rules/address-block.ts";
 import {
   addressReservationObject,
   type ReservationHolder,
   type ReservationOwner,
-} from "../../src/address-pool/address-reservation.ts";
+} from "../../features/pools/rules/address-reservation.ts";
 import { readAddress } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf } from "../lab/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { externalPortName } from "../../src/external-port/external-port.ts";
+import { externalPortName } from "../../features/external-ports/rules/external-port.ts";
 import { type Container, type Manifest, render, theOnly } from "../lab/kube/chart.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, objectsOf } from "../lab/kube/apply.ts";

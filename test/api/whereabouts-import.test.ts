@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import type { CommandResult } from "../../host/programs/plexusctl/command-line/command.ts";
+import type { CommandResult } from "../../host/node/command-line/command.ts";
 import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";

@@ -5,10 +5,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { providerChecks } from "../../host/controller/ports/conformance/catalogue.ts";
-import { runProviderChecks } from "../../host/controller/ports/conformance/run-checks.ts";
-import { httpProvider } from "../../host/controller/ports/http-provider.ts";
-import type { PortProvider, PortRequest } from "../../host/controller/ports/provider.ts";
+import { providerChecks } from "../../features/external-ports/conformance/catalogue.ts";
+import { runProviderChecks } from "../../features/external-ports/conformance/run-checks.ts";
+import { httpProvider } from "../../features/external-ports/controller/http-provider.ts";
+import type { PortProvider, PortRequest } from "../../features/external-ports/controller/provider.ts";
 import { endChild, startChild } from "../lab/kube/child.ts";
 import { root } from "../lab/compiled.ts";
 import { type Ec2FaultProxy, startEc2FaultProxy } from "../lab/moto/fault-proxy.ts";

@@ -5,7 +5,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { externalPortName, readExternalPort } from "../../src/external-port/external-port.ts";
+import { externalPortName, readExternalPort } from "../../features/external-ports/rules/external-port.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, objectsOf } from "../lab/kube/apply.ts";
 import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";

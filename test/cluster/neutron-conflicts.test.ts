@@ -1,9 +1,9 @@
 // Conflicts with other writers at a real Neutron, and its answers of HTTP 503: the provider in this process.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { neutronProvider } from "../../host/controller/ports/neutron/provider.ts";
-import { neutronSettings } from "../../host/controller/ports/neutron/settings.ts";
-import type { PortProvider, PortRequest, ProviderResult } from "../../host/controller/ports/provider.ts";
+import { neutronProvider } from "../../features/external-ports/controller/neutron/provider.ts";
+import { neutronSettings } from "../../features/external-ports/controller/neutron/settings.ts";
+import type { PortProvider, PortRequest, ProviderResult } from "../../features/external-ports/controller/provider.ts";
 import { type FaultProxy, startFaultProxy } from "../lab/neutron/fault-proxy.ts";
 import { type Neutron, type NeutronObject, startNeutron } from "../lab/neutron/neutron.ts";
 import { missingNeutron } from "../lab/neutron/packages.ts";

@@ -2,10 +2,10 @@
 
 import { spawnSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { neutronProvider } from "../../host/controller/ports/neutron/provider.ts";
-import { neutronSettings } from "../../host/controller/ports/neutron/settings.ts";
-import type { PortProvider, PortRequest } from "../../host/controller/ports/provider.ts";
-import { kuryrVifs } from "../../src/external-port/kuryr-vifs.ts";
+import { neutronProvider } from "../../features/external-ports/controller/neutron/provider.ts";
+import { neutronSettings } from "../../features/external-ports/controller/neutron/settings.ts";
+import type { PortProvider, PortRequest } from "../../features/external-ports/controller/provider.ts";
+import { kuryrVifs } from "../../features/external-ports/rules/kuryr-vifs.ts";
 import { type FaultProxy, startFaultProxy } from "../lab/neutron/fault-proxy.ts";
 import { type Neutron, type NeutronObject, startNeutron } from "../lab/neutron/neutron.ts";
 import { debianPython, missingNeutron, neutronEnvironment } from "../lab/neutron/packages.ts";

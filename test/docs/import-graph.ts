@@ -1,4 +1,4 @@
-// The imports between the files of src/ and host/, as a graph: type-only imports, re-exports and dynamic imports included.
+// The imports between the files of src/, host/ and features/, as a graph: type-only imports, re-exports and dynamic imports included.
 
 import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -36,6 +36,7 @@ export function withImport(graph: ImportGraph, { from, to }: Violation): ImportG
  */
 export const layers: readonly (readonly string[])[] = [
   ["host/programs"],
+  ["features"],
   ["host/engine", "host/node", "host/telemetry", "host/controller"],
   ["host/capabilities"],
   ["host/sandbox", "host/cluster", "host/store"],
@@ -59,6 +60,32 @@ export function layerOf(file: string): number {
 /** The imports that lead from a lower layer into a higher one, or out of the layers, test/ and scripts/ for example. */
 export function upwardImports(graph: ImportGraph): readonly Violation[] {
   return edges(graph).filter(({ from, to }) => layerOf(to) < layerOf(from));
+}
+
+/** The feature of a file; undefined for a file outside of all features, `features/feature.ts` and `features/list.ts` among them. */
+export function featureOf(file: string): string | undefined {
+  return /^features\/([^/]+)\//.exec(file)?.[1];
+}
+
+/** Whether the file is a feature's rule, which is as pure as `src/`. */
+export function isRule(file: string): boolean {
+  return /^features\/[^/]+\/rules(?:\.ts$|\/)/.test(file);
+}
+
+/**
+ * The imports that tie a feature to anything but itself: programs know the list only, features know each other by their descriptions only, and rules know
+ * `src/` and the rules of their own feature only.
+ */
+export function featureViolations(graph: ImportGraph): readonly Violation[] {
+  const descriptions = /^features\/(?:feature|list|[^/]+\/feature)\.ts$/;
+  return edges(graph).filter(({ from, to }) => {
+    if (isRule(from) && moduleOf(to) === "features" && !(isRule(to) && featureOf(to) === featureOf(from))) return true;
+    if (isRule(from) && to.startsWith("host/")) return true;
+    if (!to.startsWith("features/") || (featureOf(from) !== undefined && featureOf(from) === featureOf(to))) return false;
+    if (featureOf(from) !== undefined) return !descriptions.test(to) || to === "features/list.ts";
+    if (from === "features/list.ts") return !descriptions.test(to);
+    return to !== "features/list.ts" && to !== "features/feature.ts";
+  });
 }
 
 /** The file with all files that it imports, directly or not. */

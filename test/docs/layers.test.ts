@@ -1,4 +1,4 @@
-// The layers of docs/architecture.md, held for each import of src/ and host/. Unit tests may import what their own module's layer may.
+// The layers of docs/architecture.md, held for each import of src/, host/ and features/. Unit tests may import what their own module's layer may.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { root } from "../lab/compiled.ts";
 import { missing } from "../lab/requires.ts";
 import {
+  featureViolations,
   folderCircles,
   importCircles,
   layers,
@@ -19,7 +20,7 @@ import {
   withImport,
 } from "./import-graph.ts";
 
-const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "src", "host", "wit"], {
+const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "src", "host", "features", "wit"], {
   cwd: root,
   encoding: "utf8",
 });
@@ -45,8 +46,8 @@ describe.skipIf(missing("the layers", () => (files.length > 0 ? undefined : "thi
   test("the folders inside of a module have no circle of imports, but for those that are listed", () => {
     const circles = folderCircles(graph).map((folders) => folders.map((folder) => folder.split("/")[1]));
     // capabilities: a step names the pool and the dry run that its capabilities read. controller: a part of the controller counts its own work.
-    const listed = ["capabilities", "controller"];
-    expect(circles.filter(([module]) => !listed.includes(module ?? ""))).toEqual([]);
+    const known = ["capabilities", "controller"];
+    expect(circles.filter(([module]) => !known.includes(module ?? ""))).toEqual([]);
   });
 
   test("of all programs only plexusctl can run a credential plugin of a kubeconfig", () => {
@@ -54,6 +55,21 @@ describe.skipIf(missing("the layers", () => (files.length > 0 ? undefined : "thi
     const programs = files.filter((file) => /^host\/programs\/[^/]+\/main\.ts$/.test(file));
     expect(programs.length).toBeGreaterThan(3);
     expect(programs.filter((file) => reachable(graph, file).has(plugin))).toEqual(["host/programs/plexusctl/main.ts"]);
+  });
+
+  test("programs know the list of features only, features know each other by descriptions only, and rules are pure", () => {
+    expect(featureViolations(graph)).toEqual([]);
+    for (const edge of [
+      { from: "host/engine/plan/plan-call.ts", to: "features/list.ts" },
+      { from: "host/programs/plexusd/daemon.ts", to: "features/resource-claims/node.ts" },
+      { from: "features/other/node.ts", to: "features/resource-claims/node.ts" },
+      { from: "features/other/node.ts", to: "features/list.ts" },
+      { from: "features/resource-claims/rules/reading.ts", to: "features/resource-claims/node.ts" },
+      { from: "features/resource-claims/rules/reading.ts", to: "host/system/system-error.ts" },
+    ]) {
+      const changed = withImport(graph, edge);
+      expect([...upwardImports(changed), ...featureViolations(changed)], `${edge.from} → ${edge.to}`).toContainEqual(edge);
+    }
   });
 
   test("each folder of host/ has a layer, and there are at most 12", () => {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { catalogue } from "../../delegates/sdk/conformance/catalogue.ts";
-import { providerChecks } from "../../host/controller/ports/conformance/catalogue.ts";
+import { providerChecks } from "../../features/external-ports/conformance/catalogue.ts";
 import { expectations } from "../../scripts/checklist/expectations.ts";
 import { sections } from "../../scripts/checklist/rows.ts";
 import { root } from "../lab/compiled.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
+import { controllerMetrics } from "../../scripts/metrics-page.ts";
 import { metricDefinitions } from "../../host/telemetry/metrics/definitions.ts";
 import { root } from "../lab/compiled.ts";
 import { startController, type TestController } from "../lab/controller.ts";
@@ -35,7 +35,7 @@ interface Panel {
 }
 
 /** All metrics by name. Those that both programs have have the same labels in both. */
-const definitions = { ...metricDefinitions, ...controllerMetricDefinitions };
+const definitions = { ...metricDefinitions, ...controllerMetrics };
 
 function alertsOf(file: string): readonly Alert[] {
   const rules: { readonly groups: readonly { readonly rules: readonly Alert[] }[] } = parse(
@@ -119,7 +119,7 @@ describe.skipIf(missing("the chart's dashboard and alerts", privateNamespaces))(
 
   test("the pages of daemon and controller have the metrics that are defined", () => {
     expect([...daemonFamilies.keys()].toSorted()).toEqual(Object.keys(metricDefinitions).toSorted());
-    expect([...controllerFamilies.keys()].toSorted()).toEqual(Object.keys(controllerMetricDefinitions).toSorted());
+    expect([...controllerFamilies.keys()].toSorted()).toEqual(Object.keys(controllerMetrics).toSorted());
   });
 
   test.each(controllerAlerts.map(({ alert, expr }) => [alert, expr] as const))(

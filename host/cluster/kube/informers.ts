@@ -1,4 +1,5 @@
-// A daemon's in-memory copy of cluster objects: the pods of its node, all NetworkAttachmentDefinitions, and all PodNetworks once a call looked for one.
+// A daemon's in-memory copy of cluster objects: the pods of its node, all NetworkAttachmentDefinitions, and the
+// objects of features once a call looked for one.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
@@ -6,7 +7,7 @@ import { checkPodUid, type Pod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Connection } from "./connection.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
-import { NetworkInformers } from "./network-informers.ts";
+import type { ObjectSource, WatchedObjects } from "../object-source.ts";
 import type { StoredObject } from "./object-store.ts";
 import { Reflector, type ReflectorInit, type ReflectorState } from "./reflector.ts";
 import { storedDefinition, storedPod } from "./stored-objects.ts";
@@ -48,7 +49,7 @@ export interface LookupCounts {
 export interface Watched<T> {
   readonly pods: T;
   readonly definitions: T;
-  /** PodNetworks and PodNetworkAttachments. */
+  /** The objects of features. */
   readonly networks: T;
 }
 
@@ -80,7 +81,10 @@ interface Running {
   credentials: Credentials;
   readonly pods: Reflector<Pod> | undefined;
   readonly definitions: Reflector<NetworkAttachmentDefinition>;
-  readonly networks: NetworkInformers;
+  /** A copy for each source that a call has named. */
+  readonly ofFeatures: Map<object, Promise<WatchedObjects<unknown>>>;
+  /** The copies that are made. */
+  readonly copies: WatchedObjects<unknown>[];
 }
 
 /** Holds pods and definitions in memory, and answers lookups from them. */
@@ -104,11 +108,11 @@ export class Informers {
 
   /** The states of each collection's watches. */
   get states(): Watched<readonly ReflectorState[]> {
-    const { pods, definitions, networks } = this.#running ?? {};
+    const { pods, definitions, copies = [] } = this.#running ?? {};
     return {
       pods: pods === undefined ? [] : [pods.state],
       definitions: definitions === undefined ? [] : [definitions.state],
-      networks: networks?.states ?? [],
+      networks: copies.flatMap(({ states }) => states),
     };
   }
 
@@ -142,7 +146,8 @@ export class Informers {
               ...(onPod === undefined ? {} : { onChange }),
             }),
       definitions: new Reflector<NetworkAttachmentDefinition>({ ...shared, ...allDefinitions }),
-      networks: new NetworkInformers(shared, (held) => count(this.#networks, held)),
+      ofFeatures: new Map(),
+      copies: [],
     };
     this.#running = running;
     if (!this.#init.keep) this.#unused = setTimeout(() => this.stop(), unusedMs).unref();
@@ -157,7 +162,7 @@ export class Informers {
     running.credentials = current;
     running.pods?.renew();
     running.definitions.renew();
-    running.networks.renew();
+    for (const copy of running.copies) copy.renew();
   }
 
   stop(): void {
@@ -165,7 +170,7 @@ export class Informers {
     this.#unused = undefined;
     this.#running?.pods?.stop();
     this.#running?.definitions.stop();
-    this.#running?.networks.stop();
+    for (const copy of this.#running?.copies ?? []) copy.stop();
     this.#running = undefined;
     this.#podsHeld = 0;
     this.#missingPods = 0;
@@ -176,10 +181,10 @@ export class Informers {
    * missing by mistake.
    */
   over(cluster: Cluster): Cluster {
-    const { podNetworks } = cluster;
+    const { objects } = cluster;
     return {
       ...cluster,
-      ...(podNetworks === undefined ? {} : { podNetworks: this.#running?.networks.over(podNetworks) ?? podNetworks }),
+      ...(objects === undefined ? {} : { objects: (source) => this.#objects(source, objects) }),
       pod: async (namespace, name, expected) => {
         const known = this.#pod(namespace, name, expected?.uid);
         count(this.#pods, known !== undefined);
@@ -199,6 +204,24 @@ export class Informers {
         return known === undefined ? cluster.networkAttachmentDefinition(namespace, name) : ok(known);
       },
     };
+  }
+
+  /** A feature's objects from memory; while nothing is watched, as the call reads them. */
+  async #objects<T>(source: ObjectSource<T>, objects: NonNullable<Cluster["objects"]>): Promise<T> {
+    const direct = await objects(source);
+    const running = this.#running;
+    if (running === undefined) return direct;
+    const made = running.ofFeatures.get(source) ?? this.#copy(running, source);
+    running.ofFeatures.set(source, made);
+    // The map has each copy under the source that made it.
+    return ((await made) as WatchedObjects<T>).over(direct);
+  }
+
+  async #copy<T>(running: Running, source: ObjectSource<T>): Promise<WatchedObjects<T>> {
+    const { connection, credentials, warn } = this.#init;
+    const copy = await source.watch({ connection, credentials, warn }, (held) => count(this.#networks, held));
+    running.copies.push(copy as WatchedObjects<unknown>);
+    return copy;
   }
 
   /** Answers only the pod with the runtime's uid: another pod may have taken the name. */

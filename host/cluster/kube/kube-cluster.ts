@@ -15,8 +15,6 @@ import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "./api-client.ts";
-import { externalPortSource } from "./external-port-source.ts";
-import { podNetworkSource } from "./pod-network-source.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
 
 /** Settings of a cluster behind the API. */
@@ -86,11 +84,8 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
       return same.ok ? read : same;
     },
 
-    podNetworks: podNetworkSource(client),
-    externalPorts: externalPortSource(client),
-
-    // Most calls need no claim, and a one-shot engine pays for each module that it loads.
-    claimedDevices: async (pod) => (await import("./claim-source.ts")).claimedDevices(client, pod),
+    api: client,
+    objects: async (source) => source.read(client),
 
     publishStatus: async (pod, annotation, further = {}) => {
       const podName = `pod ${pod.namespace}/${pod.name}`;

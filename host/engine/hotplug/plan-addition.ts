@@ -14,6 +14,7 @@ import { withDeviceInfo } from "../plan/attachment-device.ts";
 import type { AttachmentPlan } from "../plan/attachment-plan.ts";
 import { profileOf, reservedNameFault } from "../plan/plan-call.ts";
 import { planDefinition } from "../plan/plan-definition.ts";
+import { refusedOfRunningPod } from "../plan/plan-feature.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
 import type { RunningContainer } from "./running-container.ts";
 
@@ -54,10 +55,8 @@ export async function planAddition(
   const attachment = { containerId, netns: entry.plan.netns, args, ifname: ifname.value, capabilityArgs: new Map() };
   const planned = await planDefinition(withoutDevices(call, source), cluster, selection, attachment, profileOf(configuration));
   if (!planned.ok) return planned;
-  if (planned.value.externalPort !== undefined) {
-    const why = `its ports of provider "${planned.value.externalPort}" are made only when a pod starts`;
-    return failed(fault("HOT_PLUG_REFUSED", `network ${source}: ${why}`));
-  }
+  const refused = await refusedOfRunningPod(call.features, configuration, planned.value);
+  if (!refused.ok) return refused;
   const plan = withDeviceInfo(planned.value);
   const reserved = reservedName(call, container, plan);
   if (!reserved.ok) return reserved;

@@ -10,7 +10,8 @@ import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import type { Call } from "../call.ts";
 import { profileOf } from "../plan/plan-call.ts";
-import { type ShownAttachment, writeStatus } from "../verbs/publish-status.ts";
+import type { ShownAttachment } from "../plan/shown-attachment.ts";
+import { writeStatus } from "../verbs/publish-status.ts";
 import { isWhole, journalledResult } from "./running-container.ts";
 
 /**
@@ -27,7 +28,7 @@ export async function publishFromJournal(
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
   if (entry?.closed !== true || entry.statusDue !== true) return ok(undefined);
-  const published = await writeStatus(cluster, pod, shownOf(entry), profileOf(call.configuration));
+  const published = await writeStatus(cluster, pod, shownOf(entry), profileOf(call.configuration), call.features);
   if (!published.ok) return published;
   const held = await call.locks.container(key);
   if (!held.ok) return held;

@@ -31,8 +31,8 @@ export interface AttachmentPlan {
   readonly previous?: PluginResult | undefined;
   /** The attachment's PodNetwork (KEP-3698); undefined if the network is not one. */
   readonly podNetwork?: string | undefined;
-  /** The provider of the attachment's port in an outer fabric; undefined if it has none. */
-  readonly externalPort?: string | undefined;
+  /** The annotations of the attachment's definition, for features; undefined for a network that the administrator configured. */
+  readonly annotations?: ReadonlyMap<string, string> | undefined;
   /** The text of the list with all its plugins, for the journal. */
   readonly conflist: string;
   readonly attachment: Attachment;

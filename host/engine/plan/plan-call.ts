@@ -13,7 +13,7 @@ import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
-import type { Cluster, Pod } from "../../cluster/cluster.ts";
+import type { Pod } from "../../cluster/cluster.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
@@ -21,7 +21,7 @@ import type { Call, PlanContext } from "../call.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
-import { podNetworksOf } from "./plan-pod-networks.ts";
+import { completed, selectedNetworks } from "./plan-feature.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import type { LinksBefore } from "../record/record-links.ts";
@@ -53,9 +53,9 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
       cluster?.tell(pod.value, { reason: "NoNetworkFound", message: reason.msg });
     return failed(reason);
   };
-  const podNetworks = await podNetworksOf(call, cluster, pod.value);
-  if (!podNetworks.ok) return missingNetwork(podNetworks.fault);
-  const { primary, further: targets = [] } = podNetworks.value ?? {};
+  const ofFeature = await selectedNetworks(call.features, call, cluster, pod.value);
+  if (!ofFeature.ok) return missingNetwork(ofFeature.fault);
+  const { primary, further: targets = [] } = ofFeature.value ?? {};
 
   const base = { containerId: request.containerId, netns: request.netns, args: request.args, capabilityArgs: new Map() };
   const main = await planPodDefault(call, cluster, pod.value, { ...base, ifname: request.ifname }, profile, primary?.target);
@@ -109,33 +109,13 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
     const shortEnough = checkPluginCount(configuration.bounds, source, list.plugins.length);
     if (!shortEnough.ok) return shortEnough;
   }
-  const needsPorts = configuration.externalPorts && attachments.some(({ externalPort }) => externalPort !== undefined);
-  const withPorts = needsPorts ? await portsOf(cluster, pod.value, attachments, selected.value) : ok(attachments);
-  if (!withPorts.ok) return missingNetwork(withPorts.fault);
+  const planned = { cluster, pod: pod.value, attachments, selected: selected.value };
+  const whole = await completed(call.features, configuration, planned);
+  if (!whole.ok) return missingNetwork(whole.fault);
   return ok({
-    attachments: withPorts.value.map(withDeviceInfo),
+    attachments: whole.value.map(withDeviceInfo),
     pod: cluster === undefined || pod.value === undefined ? undefined : { cluster, pod: pod.value, profile },
   });
-}
-
-/** The attachments with their ports in outer fabrics. A port belongs to a position in the pod's own selection. */
-async function portsOf(
-  cluster: Cluster | undefined,
-  pod: Pod | undefined,
-  attachments: readonly AttachmentPlan[],
-  selected: readonly NetworkSelection[],
-): Promise<Result<readonly AttachmentPlan[]>> {
-  // Loaded where a definition needs it: most pods have no external port.
-  const { withExternalPorts } = await import("./plan-external-ports.ts");
-  const indexOf = ({ request }: AttachmentPlan): number | undefined => {
-    const index = request === undefined ? -1 : selected.indexOf(request.selection);
-    return index === -1 ? undefined : index;
-  };
-  return withExternalPorts(
-    cluster,
-    pod,
-    attachments.map((plan) => ({ plan, index: indexOf(plan) })),
-  );
 }
 
 /** The plan while Plexus is being removed: the default network alone, without a look at the pod and without a status. */

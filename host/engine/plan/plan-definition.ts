@@ -3,7 +3,6 @@
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { type CniArg, printCniArgs } from "../../../src/cni/args.ts";
 import { type NetworkList, selfContainedText } from "../../../src/cni/network-list.ts";
-import { definitionProvider } from "../../../src/external-port/definition-provider.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
@@ -16,7 +15,7 @@ import { requestAttachment } from "../../../src/npwg/runtime-config.ts";
 import { verificationOf } from "../../../src/npwg/verification.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
-import { mergeParameters, type Parameter } from "../../../src/podnetwork/parameters.ts";
+import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import { boundNetwork } from "./bound-network.ts";
@@ -24,11 +23,11 @@ import { definitionNetwork } from "./definition-network.ts";
 import type { Call } from "../call.ts";
 
 /** The part of a call that the planning of one definition needs. */
-export interface DefinitionContext extends Pick<Call, "devices" | "claimedDevices" | "warn"> {
-  readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs" | "externalPorts">;
+export interface DefinitionContext extends Pick<Call, "devices" | "furtherDevices" | "warn"> {
+  readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs">;
 }
 
-/** Reasons against claimed devices that one message has. */
+/** Notes about further devices that one message has. */
 const maxNotes = 4;
 
 /** Names of definitions. */
@@ -74,9 +73,6 @@ export async function planDefinition(
   const withDevice = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
   if (!withDevice.ok) return withDevice;
   const list = withDevice.value;
-  const provider = context.configuration.externalPorts ? definitionProvider(definition.value.annotations) : undefined;
-  if (provider?.kind === "invalid")
-    return failed(fault("NETWORK_INVALID", `NetworkAttachmentDefinition ${source}: ${provider.problem}`));
   return ok({
     source,
     statusName: source,
@@ -90,7 +86,7 @@ export async function planDefinition(
     },
     request: { selection, verification: verification.value },
     device,
-    ...(provider?.kind === "provider" ? { externalPort: provider.value.provider } : {}),
+    annotations: definition.value.annotations,
   });
 }
 
@@ -153,12 +149,12 @@ function networkOf(
 }
 
 /**
- * The device of the resource that the definition names. If the selection names a device, the kubelet or a resource claim must have allocated
- * it to this pod: the annotation's author could name the device of another pod. Otherwise the pod's next allocated device is used. If none is
+ * The device of the resource that the definition names. If the selection names a device, the kubelet or a further allocator must have given it
+ * to this pod: the annotation's author could name the device of another pod. Otherwise the pod's next allocated device is used. If none is
  * left, there is a warning, and the plugins decide whether they need a device.
  */
 async function deviceOf(
-  { devices, claimedDevices, warn }: Pick<DefinitionContext, "devices" | "claimedDevices" | "warn">,
+  { devices, furtherDevices, warn }: Pick<DefinitionContext, "devices" | "furtherDevices" | "warn">,
   annotations: ReadonlyMap<string, string>,
   { deviceId }: NetworkSelection,
   source: string,
@@ -172,19 +168,26 @@ async function deviceOf(
   // The API is asked last: a device plugin's device needs no request.
   if (deviceId !== undefined && allocated.value.isKnown && allocated.value.take(resourceName, deviceId))
     return ok({ resourceName, deviceId });
-  const claimed = await claimedDevices();
-  if (!claimed.ok) return failed({ ...claimed.fault, msg: `network ${source}: ${claimed.fault.msg}` });
-  const allocators = claimed.value === undefined ? "the kubelet has" : "the kubelet and the pod's resource claims have";
-  const notes = (claimed.value?.notes ?? []).slice(0, maxNotes).map((note) => `; ${note}`);
+  const further = await furtherDevices();
+  if (!further.ok) return failed({ ...further.fault, msg: `network ${source}: ${further.fault.msg}` });
+  const names = ["the kubelet", ...further.value.map((each) => each.allocators)];
+  const allocators = `${names.join(" and ")} ${names.length === 1 ? "has" : "have"}`;
+  const notes = further.value
+    .flatMap((each) => each.notes)
+    .slice(0, maxNotes)
+    .map((note) => `; ${note}`);
   if (deviceId !== undefined) {
-    if ((claimed.value ?? allocated.value).take(resourceName, deviceId)) return ok({ resourceName, deviceId });
+    const holders = further.value.length === 0 ? [allocated.value] : further.value;
+    if (holders.some((each) => each.take(resourceName, deviceId))) return ok({ resourceName, deviceId });
     const why = `${allocators} not allocated it to the pod, or another of the pod's networks has it${notes.join("")}`;
     return failed(
       fault("SELECTION_INVALID", `network ${source}: deviceID ${quote(deviceId, 60)} of ${quote(resourceName, 60)}: ${why}`),
     );
   }
-  const nextClaimed = claimed.value?.next(resourceName);
-  if (nextClaimed !== undefined) return ok({ resourceName, deviceId: nextClaimed });
+  for (const each of further.value) {
+    const nextFurther = each.next(resourceName);
+    if (nextFurther !== undefined) return ok({ resourceName, deviceId: nextFurther });
+  }
   warn(
     `network ${source}: ${allocators} allocated no further device of ${resourceName} to the pod; request one per attachment${notes.join("")}`,
   );

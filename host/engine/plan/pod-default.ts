@@ -18,7 +18,7 @@ import type { AttachmentPlan } from "./attachment-plan.ts";
 import type { PlanContext } from "../call.ts";
 import { resolveDefaultNetwork } from "./default-network.ts";
 import { planDefinition } from "./plan-definition.ts";
-import type { PodNetworkTarget } from "./plan-pod-networks.ts";
+import type { SelectedNetwork } from "./plan-feature.ts";
 
 /** The planned default network of one pod. */
 export interface PodDefault {
@@ -37,7 +37,7 @@ export async function planPodDefault(
   pod: Pod | undefined,
   attachment: Attachment,
   profile: NpwgProfile,
-  primary?: PodNetworkTarget,
+  primary?: SelectedNetwork,
 ): Promise<Result<PodDefault>> {
   const runtimeArgs = defaultNetworkCapabilityArgs(call.document);
   if (!runtimeArgs.ok) return runtimeArgs;
@@ -92,7 +92,7 @@ async function planChosen(
 async function planPrimary(
   call: PlanContext,
   cluster: Cluster,
-  { podNetwork, selection, definitions }: PodNetworkTarget,
+  { podNetwork, selection, definitions }: SelectedNetwork,
   attachment: Attachment,
   profile: NpwgProfile,
 ): Promise<Result<AttachmentPlan>> {

@@ -4,7 +4,6 @@ import type { CniCall } from "../../../src/cni/environment.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { DeviceAllocation } from "../../../src/npwg/device-id.ts";
-import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { Shim } from "../../protocol/shim.ts";
@@ -24,6 +23,7 @@ import type { CallEvents } from "../events/call-events.ts";
 import type { PluginOutput } from "../events/plugin-output.ts";
 import { traceFile } from "../events/trace-file.ts";
 import type { Node } from "../node.ts";
+import { furtherDevices } from "../plan/plan-feature.ts";
 import { chainRunner } from "../steps/chain-runner.ts";
 
 /** Maximum milliseconds that a call waits for another call of the same container. */
@@ -71,7 +71,8 @@ export function openCall(
     namespaceIsGone: (path) => namespaceIsGone(shim, path),
     cluster,
     devices: once(() => devicesOf(call)),
-    claimedDevices: once(() => claimedDevicesOf(call, configuration, cluster)),
+    furtherDevices: once(() => furtherDevices(node.features, configuration, () => podIdentity(call.args), cluster)),
+    features: node.features,
     locks: callLocks({ shim, takeLock }, configuration.cniDir, () => Math.min(lockDeadlineMs, Math.floor(deadline.stepMs))),
     takeLock,
     plugins,
@@ -104,20 +105,6 @@ async function devicesOf(call: CniCall): Promise<Result<DeviceAllocation>> {
   if (pod.value === undefined) return ok(new DeviceAllocation([]));
   const { allocatedDevices } = await import("../../cluster/kubelet/allocated-devices.ts");
   return allocatedDevices(pod.value);
-}
-
-/** The devices of the pod's resource claims, if the configuration has them. */
-async function claimedDevicesOf(
-  call: CniCall,
-  { kubernetes }: HostConfiguration,
-  openCluster: () => Promise<Cluster | undefined>,
-): Promise<Result<ClaimedDevices | undefined>> {
-  if (!kubernetes.resourceClaims) return ok(undefined);
-  const pod = podIdentity(call.args);
-  if (!pod.ok) return pod;
-  const cluster = await openCluster();
-  if (pod.value === undefined || cluster?.claimedDevices === undefined) return ok(undefined);
-  return cluster.claimedDevices(pod.value);
 }
 
 /** Calls `open` at the first use, and answers every later use with the same promise. */

@@ -3,19 +3,16 @@
 import { describe, expect, test } from "vitest";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
 import { DryRun } from "../../capabilities/dry/dry-run.ts";
-import type { PoolSource } from "../../capabilities/leases/pools/pool-access.ts";
+import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import type { Step } from "../../capabilities/step.ts";
 import type { StepDetail } from "../../capabilities/step-detail.ts";
 import { withPool } from "./pool-step.ts";
 
 const source: PoolSource = {
-  statics: () => undefined,
-  noteReleased: () => undefined,
   root: "/pools",
-  open: async () => failed(fault("POOL_UNAVAILABLE", "not opened here")),
+  leases: () => Promise.reject(new Error("not bound here")),
   complete: async (name, configuration) => ok(`${configuration} completed by ${name}`),
 };
 const granted: DelegateGrants = { leases: { pools: ["stor*"] } };

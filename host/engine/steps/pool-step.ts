@@ -1,7 +1,7 @@
 // The pool of the cluster that a step's configuration names (`ipam.pool`): whether the step's delegate may use the pool, and the configuration with
 // the pool's ranges.
 
-import { poolNameIn } from "../../../src/address-pool/pool-configuration.ts";
+import { poolNameIn } from "../../../src/configuration/pool-name.ts";
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";

@@ -166,6 +166,7 @@ export class CallStage {
       clock: { now: () => this.aheadMs, date: () => new Date(Date.now() + this.aheadMs) },
       takeLock: () => this.takeLock,
       writer: this.#writer(),
+      features: [],
       openCluster,
       openDelegates: async () => noDelegates,
     };

@@ -101,7 +101,7 @@ async function attachAll(call: Call, plan: CallPlan, progress: Progress, before:
   const answer = defaultResult(settled.value, call.configuration.cniVersion);
   if (!answer.ok) return answer;
   const [status, written] = await Promise.all([
-    publishStatus(plan.pod, settled.value),
+    publishStatus(plan.pod, settled.value, call.features),
     progress.settled(),
     recordMadeLinks(call, call.request.netns, progress, before, ifnames),
   ]);

@@ -1,39 +1,23 @@
 // Publishes the pod's network status in its annotation (NPWG 5).
 
 import { ok, type Result } from "../../../src/fault/result.ts";
-import type { CniResult } from "../../../src/cni/result.ts";
-import type { Family } from "../../../src/net/ip.ts";
-import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
 import { networkStatus } from "../../../src/npwg/network-status.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
-import {
-  type PodNetworkOutcome,
-  podNetworkStatusAnnotation,
-  podNetworkStatusText,
-} from "../../../src/podnetwork/network-status.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { Attached, PlannedPod } from "../plan/attachment-plan.ts";
-
-/** An attachment as the network statuses show it. */
-export interface ShownAttachment {
-  readonly ifname: string;
-  readonly result: CniResult;
-  /** The name in the network status; undefined if the status has no entry for it. */
-  readonly statusName: string | undefined;
-  /** The selection's `default-route`. */
-  readonly defaultRoute: readonly string[] | undefined;
-  readonly deviceInfo: DeviceInfo | undefined;
-  readonly podNetwork: string | undefined;
-  /** The families whose default gateway the pod requested from its PodNetwork. */
-  readonly gatewayOf: readonly Family[] | undefined;
-}
+import { featureAnnotations, type PlanFeature } from "../plan/plan-feature.ts";
+import type { ShownAttachment } from "../plan/shown-attachment.ts";
 
 /** Publishes the status of all attachments, and an event for each. Does nothing for a call without a pod of the cluster. */
-export async function publishStatus(planned: PlannedPod | undefined, attached: readonly Attached[]): Promise<Result<void>> {
+export async function publishStatus(
+  planned: PlannedPod | undefined,
+  attached: readonly Attached[],
+  features: readonly PlanFeature[],
+): Promise<Result<void>> {
   if (planned === undefined) return ok(undefined);
   const { cluster, pod, profile } = planned;
-  const published = await writeStatus(cluster, pod, attached.map(shown), profile);
+  const published = await writeStatus(cluster, pod, attached.map(shown), profile, features);
   if (published.ok) for (const event of attached.map(addedInterface)) cluster.tell(pod, event);
   return published;
 }
@@ -44,29 +28,20 @@ export async function writeStatus(
   pod: Pod,
   attachments: readonly ShownAttachment[],
   profile: NpwgProfile,
+  features: readonly PlanFeature[],
 ): Promise<Result<void>> {
   const outcomes = attachments.flatMap(({ statusName, ...each }, index) =>
     statusName === undefined ? [] : [{ ...each, network: statusName, isDefault: index === 0 }],
   );
   const status = networkStatus(outcomes, profile);
   if (!status.ok) return status;
-  const networks = podNetworkStatusText(attachments.flatMap(podNetworkOutcome));
-  const further = networks === undefined ? {} : { [podNetworkStatusAnnotation]: networks };
-  return cluster.publishStatus(pod, status.value, further);
+  return cluster.publishStatus(pod, status.value, await featureAnnotations(features, attachments));
 }
 
 function shown({ plan, result, deviceInfo }: Attached): ShownAttachment {
   const { statusName, attachment, podNetwork, request } = plan;
   const { defaultRoute, defaultRouteFamilies: gatewayOf } = request?.selection ?? {};
   return { ifname: attachment.ifname, result: result.result, statusName, defaultRoute, deviceInfo, podNetwork, gatewayOf };
-}
-
-function podNetworkOutcome(
-  { podNetwork, ifname, defaultRoute, gatewayOf = [], result }: ShownAttachment,
-  index: number,
-): readonly PodNetworkOutcome[] {
-  if (podNetwork === undefined) return [];
-  return [{ podNetwork, ifname, gatewayOf: defaultRoute === undefined ? [] : gatewayOf, isPrimary: index === 0, result }];
 }
 
 /** The event of one attachment, with the reason and wording of Multus, because users' tools look for them (MA-06). */

@@ -1,11 +1,6 @@
-// Plexus' finalizers, each with its kind of object.
+// A kind of object with a finalizer of plexus-controller.
 
-import { poolFinalizer } from "../../../src/address-pool/address-pool.ts";
-import { poolApiVersion } from "../../../src/address-pool/object-reading.ts";
-import { externalPortApiVersion, externalPortFinalizer } from "../../../src/external-port/external-port.ts";
-import { inUseFinalizer, podNetworkApiVersion } from "../../../src/podnetwork/objects.ts";
-
-/** A kind whose objects have a finalizer of plexus-controller. */
+/** One kind. A feature names the kinds that its part of the controller holds. */
 export interface FinalizerKind {
   readonly kind: string;
   /** The group and the version, such as `plexus.dev/v1alpha1`. */
@@ -13,12 +8,6 @@ export interface FinalizerKind {
   /** The resource's name in paths. */
   readonly plural: string;
   readonly finalizer: string;
+  /** What nobody releases without the finalizer, such as the port of a fabric; empty if there is nothing. Undefined: no object has any. */
+  readonly outside?: (object: unknown) => string;
 }
-
-/** All such kinds. A PodNetworkAttachment keeps its PodNetwork in use, so attachments come first. */
-export const finalizerKinds: readonly FinalizerKind[] = [
-  { kind: "PodNetworkAttachment", apiVersion: podNetworkApiVersion, plural: "podnetworkattachments", finalizer: inUseFinalizer },
-  { kind: "PodNetwork", apiVersion: podNetworkApiVersion, plural: "podnetworks", finalizer: inUseFinalizer },
-  { kind: "AddressPool", apiVersion: poolApiVersion, plural: "addresspools", finalizer: poolFinalizer },
-  { kind: "ExternalPort", apiVersion: externalPortApiVersion, plural: "externalports", finalizer: externalPortFinalizer },
-];

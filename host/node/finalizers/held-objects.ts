@@ -1,11 +1,10 @@
 // The objects of a cluster that have a finalizer of plexus-controller.
 
-import { readExternalPort } from "../../../src/external-port/external-port.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
-import { type FinalizerKind, finalizerKinds } from "./finalizer-kinds.ts";
+import type { FinalizerKind } from "./finalizer-kinds.ts";
 
 /** An object with a finalizer. */
 export interface HeldObject {
@@ -16,17 +15,16 @@ export interface HeldObject {
   readonly uid: string;
   /** Whether its deletion was asked for, so that it goes with its last finalizer. */
   readonly isDeleted: boolean;
-  /** The port of a fabric that nobody releases without the finalizer; empty if there is none. */
-  readonly port: string;
+  /** What nobody releases without the finalizer, such as the port of a fabric; empty if there is nothing. */
+  readonly outside: string;
 }
 
-/** Lists the objects of all kinds that the cluster has. Fault CLUSTER_UNREADABLE. */
-export async function heldObjects(objects: ApiObjects): Promise<Result<readonly HeldObject[]>> {
+/** Lists the objects of these kinds that the cluster has. Fault CLUSTER_UNREADABLE. */
+export async function heldObjects(objects: ApiObjects, kinds: readonly FinalizerKind[]): Promise<Result<readonly HeldObject[]>> {
   const held: HeldObject[] = [];
-  for (const kind of finalizerKinds) {
+  for (const kind of kinds) {
     const path = `/apis/${kind.apiVersion}/${kind.plural}`;
-    // The port of a fabric is in an ExternalPort's status.
-    const metadataOnly = kind.kind !== "ExternalPort";
+    const metadataOnly = kind.outside === undefined;
     const read = await objects.each(path, { metadataOnly }, (item) => {
       held.push(...heldObject(kind, item));
       return true;
@@ -55,11 +53,5 @@ function heldObject(kind: FinalizerKind, item: unknown): readonly HeldObject[] {
   const metadata = isJsonObject(item) && isJsonObject(item["metadata"]) ? item["metadata"] : {};
   const { namespace = "", name, uid, deletionTimestamp } = metadata;
   if (typeof namespace !== "string" || typeof name !== "string" || typeof uid !== "string") return [];
-  return [{ kind, namespace, name, uid, isDeleted: typeof deletionTimestamp === "string", port: portOf(kind, item) }];
-}
-
-function portOf({ kind }: FinalizerKind, item: unknown): string {
-  if (kind !== "ExternalPort") return "";
-  const read = readExternalPort(item);
-  return read.ok && read.value.port !== undefined ? `${read.value.spec.provider} ${read.value.port.providerId}` : "";
+  return [{ kind, namespace, name, uid, isDeleted: typeof deletionTimestamp === "string", outside: kind.outside?.(item) ?? "" }];
 }

@@ -4,7 +4,6 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { selectsOtherNetworks } from "../../../src/npwg/hot-plug-difference.ts";
-import { podNetworksAnnotation } from "../../../src/podnetwork/pod-networks.ts";
 import type { Call } from "../../engine/call.ts";
 import { podIdentity } from "../../engine/call/pod-identity.ts";
 import {
@@ -96,9 +95,9 @@ export async function refuseToFollow(
     if (!selecting.ok) return selecting.fault.kind === "POD_NOT_FOUND" || !changed ? ok(undefined) : selecting;
     if (selecting.value === undefined) return ok(undefined);
     const { cluster, pod, wanted } = selecting.value;
-    const isOfPodNetworks = pod.annotations.has(podNetworksAnnotation);
+    const isOfFeature = call.features.some(({ networks }) => networks?.ownsNetworksOf(pod) === true);
     const attached = entry.plan.attachments.slice(1).map(({ source, definition }) => {
-      return { source, isSelected: definition !== undefined && !isOfPodNetworks };
+      return { source, isSelected: definition !== undefined && !isOfFeature };
     });
     if (!changed && !selectsOtherNetworks(wanted, attached)) return ok(undefined);
     const container = await underLock(call, key, () => runningContainer(call, key));

@@ -20,6 +20,7 @@ import type { ManifestObject } from "../../cluster/manifests/manifest-objects.ts
 import type { PlanContext } from "../../engine/call.ts";
 import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
 import type { AttachmentPlan } from "../../engine/plan/attachment-plan.ts";
+import type { PlanFeature } from "../../engine/plan/plan-feature.ts";
 import { planCall } from "../../engine/plan/plan-call.ts";
 import { PluginFinder } from "../../engine/call/plugin-finder.ts";
 import { explain } from "../explain/explain-networks.ts";
@@ -53,13 +54,14 @@ interface CheckInit {
   readonly objects: readonly ManifestObject[];
   /** Directories of plugins, to tell components from native plugins. */
   readonly cniPath: string;
+  readonly features: readonly PlanFeature[];
 }
 
 /** Faults that Multus has as well, or that only a node can tell. */
 const alikeUnderMultus: readonly string[] = ["PLUGIN_NOT_FOUND"];
 
 /** Checks all definitions, and all pods that select networks. Faults: those of reading the configuration. */
-export async function checkMigration({ config, objects, cniPath }: CheckInit): Promise<Result<MigrationCheck>> {
+export async function checkMigration({ config, objects, cniPath, features }: CheckInit): Promise<Result<MigrationCheck>> {
   const settings = settingsOf(config, cniPath);
   if (!settings.ok) return settings;
   const differences: MigrationDifference[] = [];
@@ -75,7 +77,7 @@ export async function checkMigration({ config, objects, cniPath }: CheckInit): P
   }
   for (const [name, definition] of definitions)
     differences.push(...(await differencesOfDefinition(`NetworkAttachmentDefinition ${name}`, definition, settings.value)));
-  for (const pod of pods) differences.push(...(await differencesOfPod(pod, definitions, settings.value)));
+  for (const pod of pods) differences.push(...(await differencesOfPod(pod, definitions, settings.value, features)));
   return ok({ definitions: definitions.size, pods: pods.length, differences });
 }
 
@@ -135,10 +137,11 @@ async function differencesOfPod(
   pod: Pod,
   definitions: ReadonlyMap<string, Result<NetworkAttachmentDefinition>>,
   settings: HostSettings,
+  features: readonly PlanFeature[],
 ): Promise<readonly MigrationDifference[]> {
   const object = `Pod ${pod.namespace}/${pod.name}`;
   const warnings: string[] = [];
-  const call = contextOf(pod, definitions, settings, (text) => void warnings.push(text));
+  const call = contextOf(pod, definitions, settings, features, (text) => void warnings.push(text));
   const plan = await planCall(call, async () => undefined);
   if (!plan.ok) return [failure(object, plan.fault)];
   return [
@@ -167,6 +170,7 @@ function contextOf(
   { namespace, name, uid, ...pod }: Pod,
   definitions: ReadonlyMap<string, Result<NetworkAttachmentDefinition>>,
   settings: HostSettings,
+  features: readonly PlanFeature[],
   warn: (text: string) => void,
 ): PlanContext {
   const { cniPath: path, document, configuration } = settings;
@@ -191,7 +195,8 @@ function contextOf(
     shim: { netlink: async () => ({ kind: "done", errno: constants.errno.ENOENT, sent: false, reply: new Uint8Array() }) },
     cluster: async () => cluster,
     devices: async () => ok(new DeviceAllocation(undefined)),
-    claimedDevices: async () => ok(undefined),
+    furtherDevices: async () => ok([]),
+    features,
     warn,
   };
 }

@@ -1,7 +1,7 @@
 // Finds the address pools of a network configuration list by the configuration of host-local. Native host-local and the delegate
 // ipam-host-local have the same configuration, and keep leases in the same directories.
 
-import { poolNameIn } from "../../../src/address-pool/pool-configuration.ts";
+import { poolNameIn } from "../../../src/configuration/pool-name.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { compareAddresses, type IpAddress, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 

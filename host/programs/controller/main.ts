@@ -5,23 +5,23 @@ import { hostname } from "node:os";
 import { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import { inClusterServer } from "../../cluster/kube/in-cluster.ts";
 import { keptCredentials, keptServiceAccount } from "../../cluster/kube/kept-credentials.ts";
+import { features } from "../../../features/list.ts";
 import { Controller } from "../../controller/controller.ts";
+import type { ControllerFeature } from "../../controller/controller-feature.ts";
 import type { MakePart } from "../../controller/part.ts";
-import { podNetworksPart } from "../../controller/podnetworks/part.ts";
-import { poolsPart } from "../../controller/pools/part.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { version } from "../../system/version.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
 import { openLog } from "../../telemetry/log.ts";
-import { type ControllerOptions, readOptions, usage } from "./options.ts";
+import { type ControllerOptions, readOptions, usageOf } from "./options.ts";
 
 /** Arenas of the C library's malloc: few threads allocate. */
 const arenas = 2;
 /** Interval between returns of freed native memory to the kernel, in ms. */
 const trimMs = 3_000;
 
-async function main(options: ControllerOptions): Promise<void> {
+async function main(options: ControllerOptions, ofFeatures: readonly ControllerFeature[]): Promise<void> {
   limitArenas(arenas);
   boundHeapGrowth();
   setInterval(trimMemory, trimMs).unref();
@@ -50,6 +50,7 @@ async function main(options: ControllerOptions): Promise<void> {
     identity,
     version,
     parts: await partsOf(options),
+    partMetrics: Object.assign({}, ...ofFeatures.map(({ metrics }) => metrics)),
     collector: options.otlp && {
       url: options.otlp,
       headers: collectorHeaders(process.env["OTEL_EXPORTER_OTLP_HEADERS"] ?? ""),
@@ -65,36 +66,24 @@ async function main(options: ControllerOptions): Promise<void> {
   process.exit(0);
 }
 
-async function partsOf({
-  podNetworks,
-  createDefaultPodNetwork,
-  addressPools,
-  definitions,
-  externalPorts,
-}: ControllerOptions): Promise<readonly MakePart[]> {
-  const parts: MakePart[] = [];
-  if (podNetworks) parts.push(podNetworksPart({ createDefault: createDefaultPodNetwork }));
-  if (addressPools) parts.push(poolsPart());
-  if (definitions !== undefined) {
-    const { definitionsPart } = await import("../../controller/definitions/part.ts");
-    parts.push(definitionsPart(definitions));
-  }
-  if (externalPorts !== undefined) {
-    // Loaded where it is switched on: zod and yaml take memory.
-    const { externalPortsPart } = await import("../../controller/ports/part.ts");
-    const { readProviders } = await import("../../controller/ports/provider-settings.ts");
-    const settings = await readProviders(externalPorts).catch((error: unknown) => {
-      process.stderr.write(`plexus-controller: --external-ports: ${error instanceof Error ? error.message : String(error)}\n`);
-      return process.exit(2);
-    });
-    parts.push(externalPortsPart(settings));
-  }
-  return parts;
+async function partsOf({ definitions, parts }: ControllerOptions): Promise<readonly MakePart[]> {
+  const made = await Promise.all(parts.map((make) => make())).catch((error: unknown) => {
+    process.stderr.write(`plexus-controller: ${error instanceof Error ? error.message : String(error)}\n`);
+    return process.exit(2);
+  });
+  if (definitions === undefined) return made;
+  const { definitionsPart } = await import("../../controller/definitions/part.ts");
+  return [...made, definitionsPart(definitions)];
 }
 
-const options = readOptions(process.argv.slice(2), process.env);
-if (options === "help") process.stdout.write(usage);
-else if ("wrong" in options) {
-  process.stderr.write(`plexus-controller: ${options.wrong} (--help says what there is)\n`);
-  process.exitCode = 2;
-} else void main(options);
+async function begin(): Promise<void> {
+  const parts = await Promise.all(features.flatMap(({ controller }) => controller?.() ?? []));
+  const options = readOptions(process.argv.slice(2), process.env, parts);
+  if (options === "help") process.stdout.write(usageOf(parts));
+  else if ("wrong" in options) {
+    process.stderr.write(`plexus-controller: ${options.wrong} (--help says what there is)\n`);
+    process.exitCode = 2;
+  } else await main(options, parts);
+}
+
+void begin();

@@ -1,11 +1,14 @@
 // plexus-controller's command line.
 
 import { parseArgs } from "node:util";
+import type { ControllerFeature } from "../../controller/controller-feature.ts";
+import type { MakePart } from "../../controller/part.ts";
 import type { DefinitionsInit } from "../../controller/definitions/part.ts";
+import { levelOf } from "../../telemetry/log-level.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
-import { addressOf, collectorOf, countOf, levelOf, pathOf, serverOf } from "../option-values.ts";
+import { addressOf, collectorOf, countOf, pathOf, serverOf } from "../../node/command-line/option-values.ts";
 
-/** plexus-controller's command line with every default filled in; see `usage`. */
+/** plexus-controller's command line with every default filled in; see `usageOf`. */
 export interface ControllerOptions {
   /** Undefined: the service account of the controller's pod. */
   readonly kubeconfig: string | undefined;
@@ -19,19 +22,16 @@ export interface ControllerOptions {
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
   readonly otlp: URL | undefined;
   readonly logLevel: DaemonLogLevel;
-  /** Whether PodNetworks are served. */
-  readonly podNetworks: boolean;
-  readonly createDefaultPodNetwork: boolean;
-  /** The file with the providers of external ports; undefined: there are none. */
-  readonly externalPorts: string | undefined;
-  /** Whether pools of addresses are served. */
-  readonly addressPools: boolean;
+  /** Makes the part of each feature that is on. */
+  readonly parts: readonly (() => Promise<MakePart>)[];
   /** The check of definitions; undefined: off. */
   readonly definitions: DefinitionsInit | undefined;
 }
 
 /** The help text. */
-export const usage = `plexus-controller: the cluster's part of Plexus (defaults in parentheses)
+export const usageOf = (
+  features: readonly ControllerFeature[],
+): string => `plexus-controller: the cluster's part of Plexus (defaults in parentheses)
 
   --kubeconfig PATH     cluster and credentials (the pod's service account)
   --service-account PATH
@@ -52,15 +52,7 @@ export const usage = `plexus-controller: the cluster's part of Plexus (defaults 
                         default address is 127.0.0.1 (no TCP)
   --otlp URL            OpenTelemetry collector for a span of each
                         reconciliation (none)
-  --pod-networks        serve PodNetworks: needs the CustomResourceDefinitions of
-                        the chart's networks.enabled (off)
-  --disable-default-podnetwork-creation
-                        do not create the PodNetwork "default"
-  --external-ports FILE make ports in outer fabrics, with the providers of this
-                        file (none)
-  --address-pools       serve AddressPools: needs the CustomResourceDefinitions of
-                        the chart's pools.enabled (off)
-  --check-definitions PATH
+${features.map(({ usage }) => usage).join("")}  --check-definitions PATH
                         write problems of NetworkAttachmentDefinitions into their
                         annotation plexus.dev/conditions; PATH is Plexus'
                         configuration without the default network (off)
@@ -77,36 +69,37 @@ export const usage = `plexus-controller: the cluster's part of Plexus (defaults 
 /** A DNS-1123 subdomain, as names of objects are. */
 const objectName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
+const ownOptions = {
+  kubeconfig: { type: "string" },
+  "service-account": { type: "string", default: "/var/run/secrets/kubernetes.io/serviceaccount" },
+  "api-server": { type: "string" },
+  "lease-namespace": { type: "string" },
+  "lease-name": { type: "string", default: "plexus-controller" },
+  "lease-seconds": { type: "string", default: "15" },
+  identity: { type: "string" },
+  "metrics-listen": { type: "string" },
+  otlp: { type: "string" },
+  "log-level": { type: "string", default: "info" },
+  "check-definitions": { type: "string" },
+  "known-plugins": { type: "string", default: "" },
+  components: { type: "string" },
+  "shipped-components": { type: "string", default: "all" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** The options with those of the features, whose values the features read themselves. */
+function allOptions(features: readonly ControllerFeature[]): typeof ownOptions {
+  return Object.assign({}, ...features.map(({ options }) => options), ownOptions);
+}
+
 /** The parsed options; `help`; or `wrong`, one line about the mistake. */
 export function readOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
+  features: readonly ControllerFeature[],
 ): ControllerOptions | "help" | { readonly wrong: string } {
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        kubeconfig: { type: "string" },
-        "service-account": { type: "string", default: "/var/run/secrets/kubernetes.io/serviceaccount" },
-        "api-server": { type: "string" },
-        "lease-namespace": { type: "string" },
-        "lease-name": { type: "string", default: "plexus-controller" },
-        "lease-seconds": { type: "string", default: "15" },
-        identity: { type: "string" },
-        "metrics-listen": { type: "string" },
-        otlp: { type: "string" },
-        "log-level": { type: "string", default: "info" },
-        "pod-networks": { type: "boolean" },
-        "disable-default-podnetwork-creation": { type: "boolean" },
-        "external-ports": { type: "string" },
-        "address-pools": { type: "boolean" },
-        "check-definitions": { type: "string" },
-        "known-plugins": { type: "string", default: "" },
-        components: { type: "string" },
-        "shipped-components": { type: "string", default: "all" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
+    const { values } = parseArgs({ args: [...args], options: allOptions(features) });
     if (values.help === true) return "help";
     return {
       kubeconfig: values.kubeconfig === undefined ? undefined : pathOf("kubeconfig", values.kubeconfig, 4095),
@@ -119,11 +112,7 @@ export function readOptions(
       metricsListen: values["metrics-listen"] === undefined ? undefined : addressOf(values["metrics-listen"]),
       otlp: values.otlp === undefined ? undefined : collectorOf(values.otlp),
       logLevel: levelOf(values["log-level"]),
-      podNetworks: values["pod-networks"] === true,
-      createDefaultPodNetwork: values["disable-default-podnetwork-creation"] !== true,
-      externalPorts:
-        values["external-ports"] === undefined ? undefined : pathOf("external-ports", values["external-ports"], 4095),
-      addressPools: values["address-pools"] === true,
+      parts: features.flatMap(({ read }) => read(values) ?? []),
       definitions: definitionsOf(values),
     };
   } catch (error) {

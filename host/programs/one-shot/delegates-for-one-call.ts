@@ -2,10 +2,12 @@
 
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { poolFeature } from "../../../features/list.ts";
 import type { DelegateRunner } from "../../engine/call/delegate-runner.ts";
 import { delegateRunner } from "../../engine/steps/delegate-step.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { OneShotShim } from "../../protocol/one-shot-shim.ts";
+import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import { runSync } from "../../capabilities/leases/effect.ts";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
 import { Admission, type ComponentAdmission } from "../../sandbox/admission/admit.ts";
@@ -35,12 +37,15 @@ export async function delegatesForOneCall({ shim, takeLock, wasm, log, cniDir }:
     demands: new ComponentDemands(),
     shim,
     runLeaseOperation: (operation) => runSync(operation, takeLock),
-    pools:
-      cniDir === undefined
-        ? undefined
-        : async () => (await import("../../capabilities/leases/pools/one-shot-pools.ts")).oneShotPools(cniDir),
+    pools: poolsOf(cniDir),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   });
+}
+
+/** The pools of a call with a state directory; undefined in a build without pools. */
+function poolsOf(cniDir: string | undefined): (() => Promise<PoolSource>) | undefined {
+  const { ofOneCall } = poolFeature ?? {};
+  return cniDir === undefined || ofOneCall === undefined ? undefined : () => ofOneCall(cniDir);
 }
 
 /** Where components are admitted and run. */

@@ -4,11 +4,11 @@ import { closeSync, openSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { checkNode, type NodeCheck, type NodeChecksInit } from "../../node/doctor/node-checks.ts";
 import { askDaemon } from "./ask-daemon.ts";
-import type { CommandResult, Invocation } from "./command-line/command.ts";
-import { cniPathOf, configOf, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
-import { printed } from "./command-line/printed.ts";
+import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
+import { cniPathOf, configOf, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
+import { printed } from "../../node/command-line/printed.ts";
 import { readStatus } from "./read-status.ts";
-import { table, wrap } from "./table.ts";
+import { table, wrap } from "../../node/command-line/table.ts";
 
 const patienceMs = 5000;
 const marks: Readonly<Record<NodeCheck["state"], string>> = { ok: "ok", warning: "warning", failed: "NO" };

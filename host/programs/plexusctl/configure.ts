@@ -6,8 +6,8 @@ import { type CommandLineMistake, valueOf } from "../../../src/command-line/read
 import { readMultusFlags } from "../../../src/configuration/multus-flags.ts";
 import { type ComposedConfiguration, composeConfiguration, type ConfigureInit } from "../../node/configure/configure.ts";
 import { writeOwnFile } from "../../node/cni-configuration/own-file.ts";
-import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
-import { namedCniPath, onlyWith } from "./command-line/common-options.ts";
+import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
+import { namedCniPath, onlyWith } from "../../node/command-line/common-options.ts";
 
 /** Runs `plexusctl configure`. */
 export async function configureCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {

@@ -8,11 +8,11 @@ import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-c
 import type { LimitProof } from "../../node/prove-sandbox/prove-limits.ts";
 import type { SandboxProof } from "../../node/prove-sandbox/prove-sandbox.ts";
 import { proveSandbox } from "../../node/prove-sandbox/prove-sandbox.ts";
-import type { CommandResult, Invocation } from "./command-line/command.ts";
-import { notAbsolute, onlyWith, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
-import { printed } from "./command-line/printed.ts";
+import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
+import { notAbsolute, onlyWith, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
+import { printed } from "../../node/command-line/printed.ts";
 import { readStatus } from "./read-status.ts";
-import { table, wrap } from "./table.ts";
+import { table, wrap } from "../../node/command-line/table.ts";
 
 /** The proof, and what a running daemon reports. */
 export interface Diagnosis extends SandboxProof {

@@ -1,9 +1,9 @@
 // Meaning and remedy of a fault kind, or of all fault kinds with a CNI error code.
 
 import { catalogue, type CatalogueEntry } from "../../../src/fault/catalogue.ts";
-import type { CommandResult, Invocation } from "./command-line/command.ts";
-import { printed } from "./command-line/printed.ts";
-import { table, wrap } from "./table.ts";
+import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
+import { printed } from "../../node/command-line/printed.ts";
+import { table, wrap } from "../../node/command-line/table.ts";
 
 /** Runs `plexusctl errors`. */
 export async function errorsCommand(line: Invocation): Promise<CommandResult> {

@@ -12,7 +12,7 @@ import type { ExplainedRule, ExplainedShadow } from "../../node/explain/explain-
 import type { ExplainedDefinition } from "../../node/explain/explain-definition.ts";
 import { requirementText } from "../../../src/configuration/requirement-text.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { wrap } from "./table.ts";
+import { wrap } from "../../node/command-line/table.ts";
 
 /** Maximum length of a text, in UTF-16 units. */
 const maxLength = 1024;

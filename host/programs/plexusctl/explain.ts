@@ -11,9 +11,9 @@ import {
   type NetworksInit,
   hostNetworks,
 } from "../../node/explain/networks.ts";
-import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
-import { cniPathOf, configOf } from "./command-line/common-options.ts";
-import { printed } from "./command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
+import { cniPathOf, configOf } from "../../node/command-line/common-options.ts";
+import { printed } from "../../node/command-line/printed.ts";
 import { explanationText } from "./explain-text.ts";
 
 /** Runs `plexusctl explain`. */

@@ -5,9 +5,9 @@ import { dirname, join, resolve } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { install, type InstallInit, type InstallReport } from "../../node/install/install.ts";
 import { removeInstallation } from "../../node/install/remove-installation.ts";
-import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
-import { notAbsolute, statusSocketOf } from "./command-line/common-options.ts";
-import { printed } from "./command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
+import { notAbsolute, statusSocketOf } from "../../node/command-line/common-options.ts";
+import { printed } from "../../node/command-line/printed.ts";
 import { removeUnneeded, type RemoveUnneededInit } from "./remove-unneeded.ts";
 
 /** Runs `plexusctl install`. */

@@ -7,10 +7,10 @@ import { lint, type LintReport } from "../../node/lint/lint.ts";
 import { readClusterFromApi } from "../../node/migrate/read-cluster.ts";
 import { version } from "../../system/version.ts";
 import { administratorCredentials } from "./cluster-access/access-options.ts";
-import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
-import { cniPathOf, configOf } from "./command-line/common-options.ts";
-import { jsonText, printed } from "./command-line/printed.ts";
-import { wrap } from "./table.ts";
+import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
+import { cniPathOf, configOf } from "../../node/command-line/common-options.ts";
+import { jsonText, printed } from "../../node/command-line/printed.ts";
+import { wrap } from "../../node/command-line/table.ts";
 
 /** Maximum length of a line, in UTF-16 units. */
 const maxLine = 1024;

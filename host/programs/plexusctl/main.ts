@@ -1,7 +1,7 @@
 // plexusctl: the administrator's command on a node. It works with and without a daemon.
 
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { mayColour } from "./command-line/colours.ts";
+import { mayColour } from "../../node/command-line/colours.ts";
 import { hideExperimentalWarnings } from "./experimental-warnings.ts";
 import { runCommandLine } from "./run-command-line.ts";
 

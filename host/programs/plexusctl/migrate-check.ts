@@ -1,5 +1,6 @@
 // plexusctl migrate --check: definitions and pods that behave differently under Plexus than under Multus.
 
+import { planFeatures } from "../../../features/list.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { MultusMigration } from "../../../src/configuration/multus-migration.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
@@ -7,8 +8,8 @@ import { checkMigration, type MigrationCheck } from "../../node/migrate/check-mi
 import { readClusterFromApi } from "../../node/migrate/read-cluster.ts";
 import { readClusterObjects } from "../../node/migrate/read-objects.ts";
 import { administratorCredentials } from "./cluster-access/access-options.ts";
-import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
-import { printed } from "./command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
+import { printed } from "../../node/command-line/printed.ts";
 
 /** The options of `--check`. */
 export interface CheckOptions {
@@ -34,7 +35,7 @@ export async function checkCommand(
   if (!objects.ok) return failure(objects.fault.msg);
   const migrated = isJsonObject(values["config"]) ? values["config"] : {};
   const config = isStrict ? { ...migrated, profile: "compat" } : migrated;
-  const check = await checkMigration({ config, objects: objects.value, cniPath });
+  const check = await checkMigration({ config, objects: objects.value, cniPath, features: planFeatures });
   if (!check.ok) return failure(check.fault.msg);
   const { value } = check;
   const names = (): readonly string[] => value.differences.map(({ object }) => object);

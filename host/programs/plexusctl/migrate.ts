@@ -5,9 +5,9 @@ import { type CommandLineMistake, valueOf } from "../../../src/command-line/read
 import { migrationComments } from "../../../src/configuration/migration-text.ts";
 import { migrateFromMultus } from "../../../src/configuration/multus-migration.ts";
 import { readMultusSources } from "../../node/migrate/read-sources.ts";
-import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
-import { onlyWith } from "./command-line/common-options.ts";
-import { jsonText } from "./command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
+import { onlyWith } from "../../node/command-line/common-options.ts";
+import { jsonText } from "../../node/command-line/printed.ts";
 import type { CheckOptions } from "./migrate-check.ts";
 
 /** Runs `plexusctl migrate`. */

@@ -3,11 +3,11 @@
 import type { CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
 import { type Finding, reasonOf, type RoundReport } from "../../node/reconcile/finding.ts";
 import { askDaemon } from "./ask-daemon.ts";
-import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
-import { notAbsolute, statusSocketOf } from "./command-line/common-options.ts";
-import { printed } from "./command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
+import { notAbsolute, statusSocketOf } from "../../node/command-line/common-options.ts";
+import { printed } from "../../node/command-line/printed.ts";
 import { reportOf, unknownForm } from "./status-form.ts";
-import { table } from "./table.ts";
+import { table } from "../../node/command-line/table.ts";
 
 /** A round begins no work after 30 s, but finishes the work that has begun. */
 const patienceMs = 120_000;

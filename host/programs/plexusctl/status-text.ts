@@ -4,7 +4,7 @@ import type { AttachmentState, NodeState } from "../../node/state/node-state.ts"
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Failure } from "../../telemetry/recent-failures.ts";
 import type { DaemonStatus, StatusDocument } from "../../telemetry/status-document.ts";
-import { type Column, table, wrap } from "./table.ts";
+import { type Column, table, wrap } from "../../node/command-line/table.ts";
 
 /** Options of the printed status. */
 export interface TextInit {

@@ -3,9 +3,9 @@
 import type { CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
 import type { AttachmentState } from "../../node/state/node-state.ts";
 import { version } from "../../system/version.ts";
-import type { CommandResult, Invocation } from "./command-line/command.ts";
-import { notAbsolute, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
-import { printed } from "./command-line/printed.ts";
+import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
+import { notAbsolute, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
+import { printed } from "../../node/command-line/printed.ts";
 import { readStatus } from "./read-status.ts";
 import { attachmentsText, needsAttention, statusText } from "./status-text.ts";
 

@@ -1,9 +1,16 @@
 // The command line of plexusctl uninstall: the removal of the files, or of the daemon's network configuration.
 
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
-import { type CommandResult, failure, type Invocation } from "./command-line/command.ts";
-import { cniPathOf, configOf, notAbsolute, onlyWith, stateDirOf, statusSocketOf } from "./command-line/common-options.ts";
-import { printed } from "./command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
+import {
+  cniPathOf,
+  configOf,
+  notAbsolute,
+  onlyWith,
+  stateDirOf,
+  statusSocketOf,
+} from "../../node/command-line/common-options.ts";
+import { printed } from "../../node/command-line/printed.ts";
 import { cancelRetirement, holdRetirement, retireAndWait, retirementNeedsAttention, retirementText } from "./retire.ts";
 import { uninstallNeedsAttention, uninstallNode, uninstallText } from "./uninstall.ts";
 

@@ -1,8 +1,8 @@
 // plexusctl version.
 
 import { version } from "../../system/version.ts";
-import type { CommandResult, Invocation } from "./command-line/command.ts";
-import { printed } from "./command-line/printed.ts";
+import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
+import { printed } from "../../node/command-line/printed.ts";
 
 /** Prints the installed version. */
 export async function versionCommand(line: Invocation): Promise<CommandResult> {

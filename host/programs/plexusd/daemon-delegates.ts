@@ -6,7 +6,7 @@ import type { WasmConfiguration } from "../../../src/configuration/wasm-configur
 import type { Shim } from "../../protocol/shim.ts";
 import { runAsync } from "../../capabilities/leases/effect.ts";
 import { LeaseMemory } from "../../capabilities/leases/lease-memory.ts";
-import type { PoolSource } from "../../capabilities/leases/pools/pool-access.ts";
+import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { ComponentNames } from "../../sandbox/component-names.ts";
 import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";

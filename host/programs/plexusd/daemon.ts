@@ -4,12 +4,14 @@ import { fault } from "../../../src/fault/fault.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
+import { planFeatures, poolFeature } from "../../../features/list.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
 import type { Node } from "../../engine/node.ts";
 import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
 import { tracesIn } from "../../engine/trace/trace-terms.ts";
 import type { RecordingReport, RecordingRequest } from "../../../src/chain-trace/recording-request.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
+import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import { systemClock } from "../../system/clock.ts";
 import { writableDirectory } from "../../store/files/writable-directory.ts";
@@ -28,7 +30,7 @@ import { CallServer, type CallServerInit } from "./call-server.ts";
 import type { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
-import { DaemonPools } from "./daemon-pools.ts";
+import type { ResidentPools } from "../../engine/session/pool-feature.ts";
 import { ConfigurationTexts } from "./configuration-texts.ts";
 import { definitionPolicyText } from "./definition-policy-text.ts";
 import { takeLockFor } from "./take-lock.ts";
@@ -69,7 +71,7 @@ export class Daemon {
   readonly #clusters: DaemonClusters;
   readonly #writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
   readonly #delegates: DaemonDelegates;
-  readonly #pools: DaemonPools;
+  readonly #pools: Promise<ResidentPools> | undefined;
   readonly #definitions = new ConfigurationTexts(definitionPolicyText);
   readonly #components = new ConfigurationTexts(({ wasm }) => nodeRequirementText(wasm));
   readonly #server: CallServer;
@@ -106,7 +108,11 @@ export class Daemon {
         this.hotPlug.podChanged(namespace, name, pod?.annotations.get(networksAnnotation), pod !== undefined),
     });
     this.#delegates = new DaemonDelegates(delegates);
-    this.#pools = new DaemonPools({ nodeName: clusters.nodeName, objects: (source) => this.#clusters.objects(source), warn });
+    this.#pools = poolFeature?.resident({
+      nodeName: clusters.nodeName,
+      objects: (source) => this.#clusters.objects(source),
+      warn,
+    });
     this.#server = new CallServer(server, {
       serve: (...call) => this.#serve(...call),
       agent: (connection) => {
@@ -228,7 +234,7 @@ export class Daemon {
     this.#networkApi?.close();
     this.#feed?.stop();
     await Promise.all(this.#unrecorded);
-    this.#pools.close();
+    (await this.#pools)?.close();
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return aborted;
   }
@@ -315,12 +321,18 @@ export class Daemon {
       clock: systemClock,
       takeLock: (shim) => (wanted) => takeLockFor(shim, this.#locks, wanted),
       writer: this.#writer,
-      openDelegates: async ({ configuration, ...of }) =>
-        this.#delegates.open({ ...of, pools: configuration && (() => this.#pools.of(configuration)) }),
+      features: planFeatures,
+      openDelegates: async ({ configuration, ...of }) => this.#delegates.open({ ...of, pools: this.#poolsFor(configuration) }),
       openCluster: (configuration, warn) => this.#clusters.open(configuration, warn),
       observe: (observed) => this.telemetry.observe(observed),
       requestedTrace: (traced) => this.#requestedTraces.terms(traced),
     };
+  }
+
+  /** The pools of a call; undefined without a configuration, and in a build without pools. */
+  #poolsFor(configuration: HostConfiguration | undefined): (() => Promise<PoolSource>) | undefined {
+    const pools = this.#pools;
+    return configuration && pools && (async () => (await pools).of(configuration));
   }
 
   /** The chosen agent, for reconciler rounds. Each connection always gives the same object. */

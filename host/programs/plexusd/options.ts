@@ -7,8 +7,18 @@ import { labelProblem } from "../../../src/npwg/object-names.ts";
 import type { ForeignStepsPolicy } from "../../node/cni-configuration/kept-steps.ts";
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
+import { levelOf } from "../../telemetry/log-level.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
-import { addressOf, collectorOf, countOf, fileNameOf, isolationOf, levelOf, pathOf, serverOf, uidsOf } from "../option-values.ts";
+import {
+  addressOf,
+  collectorOf,
+  countOf,
+  fileNameOf,
+  isolationOf,
+  pathOf,
+  serverOf,
+  uidsOf,
+} from "../../node/command-line/option-values.ts";
 
 /** plexusd's command line with every default filled in; see `usage`. */
 export interface DaemonOptions {

@@ -39,36 +39,6 @@ export const controllerMetricDefinitions = {
     help: "Objects of a watched collection in memory.",
     labels: { collection: "open" },
   },
-  plexus_controller_pool_blocks: {
-    type: "gauge",
-    help: "Blocks of an AddressPool: all claimed ones, and those of them whose node is gone, or whose addresses are not the pool's.",
-    labels: { pool: "open", state: ["claimed", "orphaned", "foreign"] },
-  },
-  plexus_controller_pool_addresses: {
-    type: "gauge",
-    help: "Addresses of an AddressPool in claimed blocks and in no block, without static ones.",
-    labels: { pool: "open", family: ["IPv4", "IPv6"], state: ["in-blocks", "free"] },
-  },
-  plexus_controller_pool_reservations: {
-    type: "gauge",
-    help: "AddressReservations of an AddressPool.",
-    labels: { pool: "open" },
-  },
-  plexus_controller_pool_blocks_freed_total: {
-    type: "counter",
-    help: "Blocks of nodes that are gone, which the controller has freed.",
-    labels: {},
-  },
-  plexus_controller_external_ports: {
-    type: "gauge",
-    help: "ExternalPorts: Ready ones, those that the provider has not answered or has refused, by its reason, and deleted ones that are kept or released.",
-    labels: { provider: "open", state: ["ready", "unanswered", "unavailable", "quota", "invalid", "refused", "deleted"] },
-  },
-  plexus_controller_ports_ahead: {
-    type: "gauge",
-    help: "Ports of a fabric that were made ahead and are free.",
-    labels: { provider: "open", subnet: "open" },
-  },
   plexus_spans_total: {
     type: "counter",
     help: "Spans that were sent to the collector, or dropped.",

@@ -21,6 +21,14 @@ export class MetricsOf<D extends MetricDefinitions> {
     for (const [name, definition] of Object.entries(definitions)) this.#all.set(name, new SeriesOf(definition));
   }
 
+  /** The same metrics, with further ones. */
+  with<E extends MetricDefinitions>(further: E): MetricsOf<D & E> {
+    for (const [name, definition] of Object.entries(further))
+      if (!this.#all.has(name)) this.#all.set(name, new SeriesOf(definition));
+    // The map now has the names of both.
+    return this as unknown as MetricsOf<D & E>;
+  }
+
   /** Adds `by` to a counter. */
   add<N extends NamesOf<D, "counter">>(name: N, labels: LabelsOf<D, N>, by = 1): void {
     this.#of(name).of(labels).sum += by;

@@ -2,7 +2,7 @@
 
 import { parseResolvConf } from "../../../host/capabilities/resolver/resolv-conf.ts";
 import { parseEntry } from "../../../host/store/journal/entry-file.ts";
-import { readHostLocalLease } from "../../../src/address-import/host-local.ts";
+import { readHostLocalLease } from "../../../features/pools/rules/import/host-local.ts";
 import { decodeValue } from "../../../src/chain-trace/import-values.ts";
 import { readChainTrace } from "../../../src/chain-trace/read-chain-trace.ts";
 import { readRecordingQuery } from "../../../src/chain-trace/recording-request.ts";

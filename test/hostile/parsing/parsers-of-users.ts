@@ -1,13 +1,14 @@
 // The parsers of what users of a cluster write: annotations, pods, definitions and other objects.
 
-import { readIpPool, readOverlappingReservation } from "../../../src/address-import/whereabouts.ts";
-import { readAddressBlock } from "../../../src/address-pool/address-block.ts";
-import { readAddressPool } from "../../../src/address-pool/address-pool.ts";
-import { readAddressReservation } from "../../../src/address-pool/address-reservation.ts";
-import { readWish } from "../../../src/address-pool/reservation-wish.ts";
-import { definitionProvider, externalPortAnnotation } from "../../../src/external-port/definition-provider.ts";
-import { readExternalPort } from "../../../src/external-port/external-port.ts";
-import { readProvidedPort } from "../../../src/external-port/provided-port.ts";
+import { readIpPool, readOverlappingReservation } from "../../../features/pools/rules/import/whereabouts.ts";
+import { readAddressBlock } from "../../../features/pools/rules/address-block.ts";
+import { readAddressPool } from "../../../features/pools/rules/address-pool.ts";
+import { readAddressReservation } from "../../../features/pools/rules/address-reservation.ts";
+import { readWish } from "../../../features/pools/rules/reservation-wish.ts";
+import { externalPortAnnotation } from "../../../features/external-ports/rules/annotations.ts";
+import { definitionProvider } from "../../../features/external-ports/rules/definition-provider.ts";
+import { readExternalPort } from "../../../features/external-ports/rules/external-port.ts";
+import { readProvidedPort } from "../../../features/external-ports/rules/provided-port.ts";
 import { parseDefaultNetwork } from "../../../src/npwg/default-network-selection.ts";
 import { splitRequests } from "../../../src/npwg/capability-args.ts";
 import { readNetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
@@ -17,10 +18,10 @@ import { compat, strict } from "../../../src/npwg/profile.ts";
 import { parseSelection } from "../../../src/npwg/selection.ts";
 import { verificationOf } from "../../../src/npwg/verification.ts";
 
-import { readPodNetwork, readPodNetworkAttachment } from "../../../src/podnetwork/objects.ts";
-import { readPodNetworks } from "../../../src/podnetwork/pod-networks.ts";
-import { allocatedTo } from "../../../src/resource-claims/claim-allocation.ts";
-import { readPodClaims } from "../../../src/resource-claims/pod-claims.ts";
+import { readPodNetwork, readPodNetworkAttachment } from "../../../features/pod-networks/rules/objects.ts";
+import { readPodNetworks } from "../../../features/pod-networks/rules/pod-networks.ts";
+import { allocatedTo } from "../../../features/resource-claims/rules/claim-allocation.ts";
+import { readPodClaims } from "../../../features/resource-claims/rules/pod-claims.ts";
 import type { Parser } from "./parser.ts";
 import {
   block,

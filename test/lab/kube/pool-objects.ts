@@ -1,7 +1,7 @@
 // AddressPools for tests, and the requests of tests with pools, as `verb resource` (ApiServerInit.alsoAllowed).
 
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { poolFinalizer } from "../../../src/address-pool/address-pool.ts";
+import { poolFinalizer } from "../../../features/pools/rules/address-pool.ts";
 
 type PoolObject = KubernetesObject & Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,13 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { offerFor } from "../../../../src/command-line/complete.ts";
-import { commands } from "../commands/all-commands.ts";
+import { allCommands } from "../commands/all-commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
 
-const withAccess = ["pools show", "pools import storage", "finalizers release"];
+const commands = await allCommands();
+/** Each command that reaches a cluster, with an argument where it needs one. */
+const withAccess = commands
+  .filter(({ options }) => options.some(({ name }) => name === "in-cluster"))
+  .map(({ name, count }) => ((count?.[0] ?? 0) === 0 ? name : `${name} storage`));
 
 afterEach(() => vi.unstubAllEnvs());
 

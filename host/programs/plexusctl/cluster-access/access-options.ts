@@ -1,6 +1,5 @@
 // The options by which a command reaches a cluster's API: --kubeconfig and --in-cluster.
 
-import type { OptionSpec } from "../../../../src/command-line/command-spec.ts";
 import { type CommandLine, type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import { readCredentialPlugin } from "../../../../src/kube/credential-plugin.ts";
 import {
@@ -14,18 +13,6 @@ import { kubeconfigsOf, mergedCredentials } from "./kubeconfig-files.ts";
 import { credentialPluginRunner } from "./run-credential-plugin.ts";
 
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
-
-/** `--in-cluster` and `--kubeconfig`. */
-export const accessOptions: readonly OptionSpec[] = [
-  { name: "in-cluster", about: "uses the service account of this pod instead of a kubeconfig" },
-  {
-    name: "kubeconfig",
-    value: "FILE",
-    about: "the cluster and the credentials, by the file's current context",
-    usual: "$KUBECONFIG, or ~/.kube/config",
-    completes: "file",
-  },
-];
 
 /** The credentials that the options name, or the mistake that they name none. */
 export function credentialsOf(line: CommandLine): CredentialSource | CommandLineMistake {

@@ -4,10 +4,12 @@ import { expect, test } from "vitest";
 import { commandHelp, programHelp } from "../../../../src/command-line/help-text.ts";
 import { optionsOf } from "../../../../src/command-line/command-spec.ts";
 import { topNames } from "../../../../src/command-line/read-command-line.ts";
-import { exitStatuses } from "../command-line/exit-statuses.ts";
+import { exitStatuses } from "../../../node/command-line/exit-statuses.ts";
 import { runCommandLine } from "../run-command-line.ts";
-import { commands, plexusctl } from "./all-commands.ts";
+import { allCommands, plexusctlWith } from "./all-commands.ts";
 
+const commands = await allCommands();
+const plexusctl = plexusctlWith(commands);
 const byName = commands.map((command) => [command.name, command] as const);
 
 test("no two commands have one name, and no command is a group", () => {

@@ -1,8 +1,10 @@
 // plexusctl's commands. Dispatch, help, completion and docs/reference/plexusctl.md come from this table.
 
+import { features } from "../../../../features/list.ts";
+import type { CommandSpec } from "../../../../src/command-line/command-spec.ts";
 import type { ProgramSpec } from "../../../../src/command-line/help-text.ts";
-import type { Command } from "../command-line/command.ts";
-import { exitStatuses } from "../command-line/exit-statuses.ts";
+import type { Command } from "../../../node/command-line/command.ts";
+import { exitStatuses } from "../../../node/command-line/exit-statuses.ts";
 import { componentCommands } from "./component-commands.ts";
 import { delegateCommands } from "./delegate-commands.ts";
 import { finalizerCommands } from "./finalizer-commands.ts";
@@ -11,29 +13,31 @@ import { installationCommands } from "./installation-commands.ts";
 import { networkCommands } from "./network-commands.ts";
 import { nodeCommands } from "./node-commands.ts";
 import { nodeNetworkCommands } from "./node-network-commands.ts";
-import { poolCommands } from "./pool-commands.ts";
-import { providerCommands } from "./provider-commands.ts";
 import { traceCommands } from "./trace-commands.ts";
 
 /** All commands, in the order of the help. */
-export const commands: readonly Command[] = [
-  ...nodeCommands,
-  ...networkCommands,
-  ...nodeNetworkCommands,
-  ...poolCommands,
-  ...providerCommands,
-  ...finalizerCommands,
-  ...traceCommands,
-  ...componentCommands,
-  ...delegateCommands,
-  ...installationCommands,
-  ...helpCommands,
-];
+export async function allCommands(): Promise<readonly Command[]> {
+  const ofFeatures = await Promise.all(features.map(({ commands }) => commands?.() ?? []));
+  return [
+    ...nodeCommands,
+    ...networkCommands,
+    ...nodeNetworkCommands,
+    ...ofFeatures.flat(),
+    ...finalizerCommands,
+    ...traceCommands,
+    ...componentCommands,
+    ...delegateCommands,
+    ...installationCommands,
+    ...helpCommands,
+  ];
+}
 
-/** plexusctl. */
-export const plexusctl: ProgramSpec = {
-  name: "plexusctl",
-  summary: "shows and manages Plexus on this node",
-  commands,
-  statuses: Object.entries(exitStatuses),
-};
+/** plexusctl with these commands. */
+export function plexusctlWith(commands: readonly CommandSpec[]): ProgramSpec {
+  return {
+    name: "plexusctl",
+    summary: "shows and manages Plexus on this node",
+    commands,
+    statuses: Object.entries(exitStatuses),
+  };
+}

@@ -1,8 +1,8 @@
 // Commands about components as OCI artifacts.
 
 import type { CommandSpec, OptionSpec } from "../../../../src/command-line/command-spec.ts";
-import type { Command } from "../command-line/command.ts";
-import { cniPathOption, configOption } from "../command-line/common-options.ts";
+import type { Command } from "../../../node/command-line/command.ts";
+import { cniPathOption, configOption } from "../../../node/command-line/common-options.ts";
 
 const reference = "REF is HOST/REPOSITORY[:TAG][@sha256:DIGEST], or oci-layout:DIRECTORY[:TAG][@sha256:DIGEST].";
 

@@ -1,6 +1,6 @@
 // The commands of the kit's program plexus-delegate, as `plexusctl delegate`.
 
-import type { Command } from "../command-line/command.ts";
+import type { Command } from "../../../node/command-line/command.ts";
 
 interface DelegateRow {
   readonly name: string;

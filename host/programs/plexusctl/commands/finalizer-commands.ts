@@ -1,7 +1,7 @@
 // The command that ends plexus-controller's finalizers where no controller is left.
 
-import { accessOptions } from "../cluster-access/access-options.ts";
-import type { Command } from "../command-line/command.ts";
+import { accessOptions } from "../../../node/command-line/common-options.ts";
+import type { Command } from "../../../node/command-line/command.ts";
 
 /** The commands. */
 export const finalizerCommands: readonly Command[] = [

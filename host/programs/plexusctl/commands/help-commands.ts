@@ -2,7 +2,7 @@
 
 import { completionScript, type Shell, shells } from "../../../../src/command-line/complete.ts";
 import { catalogue } from "../../../../src/fault/catalogue.ts";
-import type { Command } from "../command-line/command.ts";
+import type { Command } from "../../../node/command-line/command.ts";
 
 /** The commands. */
 export const helpCommands: readonly Command[] = [

@@ -1,7 +1,13 @@
 // Commands that install and remove Plexus.
 
-import type { Command } from "../command-line/command.ts";
-import { cniPathOption, configOption, dryRunOption, stateDirOption, statusSocketOption } from "../command-line/common-options.ts";
+import type { Command } from "../../../node/command-line/command.ts";
+import {
+  cniPathOption,
+  configOption,
+  dryRunOption,
+  stateDirOption,
+  statusSocketOption,
+} from "../../../node/command-line/common-options.ts";
 
 /** The commands. */
 export const installationCommands: readonly Command[] = [

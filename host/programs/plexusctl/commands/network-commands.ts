@@ -1,7 +1,7 @@
 // Commands about configurations: what their steps may do, and how to make them.
 
-import type { Command } from "../command-line/command.ts";
-import { cniPathOption, configOption } from "../command-line/common-options.ts";
+import type { Command } from "../../../node/command-line/command.ts";
+import { cniPathOption, configOption } from "../../../node/command-line/common-options.ts";
 
 /** The commands. */
 export const networkCommands: readonly Command[] = [

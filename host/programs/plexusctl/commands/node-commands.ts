@@ -1,7 +1,13 @@
 // Commands about this node: what is attached, what fails, and whether Plexus can run here.
 
-import type { Command } from "../command-line/command.ts";
-import { cniPathOption, configOption, dryRunOption, stateDirOption, statusSocketOption } from "../command-line/common-options.ts";
+import type { Command } from "../../../node/command-line/command.ts";
+import {
+  cniPathOption,
+  configOption,
+  dryRunOption,
+  stateDirOption,
+  statusSocketOption,
+} from "../../../node/command-line/common-options.ts";
 
 const attachmentNames = "NAMESPACE/POD INTERFACE of each attachment";
 

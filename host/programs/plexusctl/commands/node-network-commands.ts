@@ -1,7 +1,7 @@
 // Commands about the networks of a node, by the CRI Network API.
 
-import type { Command } from "../command-line/command.ts";
-import { networkSocketOption } from "../command-line/common-options.ts";
+import type { Command } from "../../../node/command-line/command.ts";
+import { networkSocketOption } from "../../../node/command-line/common-options.ts";
 
 const named = "NAME is NAMESPACE/NAME for a network with a namespace.";
 

@@ -2,8 +2,8 @@
 
 import type { CommandSpec, OptionSpec } from "../../../../src/command-line/command-spec.ts";
 import { recordingBounds } from "../../../../src/chain-trace/recording-request.ts";
-import type { Command } from "../command-line/command.ts";
-import { statusSocketOption } from "../command-line/common-options.ts";
+import type { Command } from "../../../node/command-line/command.ts";
+import { statusSocketOption } from "../../../node/command-line/common-options.ts";
 
 const directoryOption: OptionSpec = {
   name: "directory",

@@ -5,7 +5,7 @@ import type { PullReport } from "../../../node/components/pull-components.ts";
 import type { LockedComponent } from "../../../../src/oci/lock-file.ts";
 import { shortDigest } from "../../../../src/oci/digest.ts";
 import { inertLine } from "../../../../src/text/inert-text.ts";
-import { table } from "../table.ts";
+import { table } from "../../../node/command-line/table.ts";
 
 const maxLine = 1024;
 

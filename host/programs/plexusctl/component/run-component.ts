@@ -17,8 +17,8 @@ import { checkSignature } from "../../../sandbox/provenance/signature-check.ts";
 import { storeFault } from "../../../store/files/durable-file.ts";
 import { readRegularFile } from "../../../store/files/regular-file.ts";
 import type { CommandLineMistake } from "../../../../src/command-line/read-command-line.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { printed } from "../command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { printed } from "../../../node/command-line/printed.ts";
 import { type ComponentOptions, readComponentOptions } from "./component-options.ts";
 import { componentsText, pullText } from "./component-text.ts";
 

@@ -4,8 +4,8 @@ import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isRoot } from "../../../store/files/path-owners.ts";
-import { type CommandResult, failure } from "../command-line/command.ts";
-import { exitStatuses, type ExitStatus } from "../command-line/exit-statuses.ts";
+import { type CommandResult, failure } from "../../../node/command-line/command.ts";
+import { exitStatuses, type ExitStatus } from "../../../node/command-line/exit-statuses.ts";
 import { foreignCode } from "./foreign-code.ts";
 import { delegateCommands, kitIsMissing, kitProgram } from "./programs.ts";
 

@@ -3,16 +3,21 @@
 import { ok, type Result } from "../../../../src/fault/result.ts";
 import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import type { ApiObjects } from "../../../cluster/kube/api-objects.ts";
+import { features } from "../../../../features/list.ts";
+import type { FinalizerKind } from "../../../node/finalizers/finalizer-kinds.ts";
 import { type HeldObject, heldObjects } from "../../../node/finalizers/held-objects.ts";
 import { type ControllerLease, releaseFinalizers, runningController } from "../../../node/finalizers/release-finalizers.ts";
-import { withCredentials } from "../../../node/pools/pool-objects.ts";
-import { credentialsOf } from "../cluster-access/access-options.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { printed } from "../command-line/printed.ts";
-import { table, wrap } from "../table.ts";
+import { withCredentials } from "../../../cluster/kube/with-credentials.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { printed } from "../../../node/command-line/printed.ts";
+import { table, wrap } from "../../../node/command-line/table.ts";
 
 /** A namespace and the name of an object in it. */
 const leaseForm = /^([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/;
+
+/** The kinds of all features. */
+const finalizerKinds = async (): Promise<readonly FinalizerKind[]> =>
+  (await Promise.all(features.map(({ finalizers }) => finalizers?.() ?? []))).flat();
 
 interface Release {
   readonly held: readonly HeldObject[];
@@ -26,7 +31,7 @@ export async function releaseFinalizersCommand(line: Invocation): Promise<Comman
   const text = valueOf(line, "lease") ?? "kube-system/plexus-controller";
   const [, namespace, name] = leaseForm.exec(text) ?? [];
   if (namespace === undefined || name === undefined) return { wrong: `--lease ${text}: must be NAMESPACE/NAME` };
-  const credentials = credentialsOf(line);
+  const credentials = await line.credentials();
   if ("wrong" in credentials) return credentials;
   const isWrite = line.flags.has("write");
   const done = await withCredentials(credentials, (objects) => release(objects, isWrite ? { namespace, name } : undefined));
@@ -71,14 +76,14 @@ export async function releaseFinalizersCommand(line: Invocation): Promise<Comman
 
 /** Lists; with a Lease, also takes the finalizers away. */
 async function release(objects: ApiObjects, lease: ControllerLease | undefined): Promise<Result<Release>> {
-  const before = await heldObjects(objects);
+  const before = await heldObjects(objects, await finalizerKinds());
   if (!before.ok) return before;
   if (lease === undefined || before.value.length === 0) return ok({ held: before.value, controller: undefined, problems: [] });
   const controller = await runningController(objects, lease);
   if (!controller.ok) return controller;
   if (controller.value !== undefined) return ok({ held: before.value, controller: controller.value, problems: [] });
   // A controller may have added finalizers until its Lease ended.
-  const held = await heldObjects(objects);
+  const held = await heldObjects(objects, await finalizerKinds());
   if (!held.ok) return held;
   return ok({ held: held.value, controller: undefined, problems: await releaseFinalizers(objects, held.value) });
 }
@@ -90,7 +95,7 @@ function rowOf({
   namespace,
   name,
   isDeleted,
-  port,
+  outside,
 }: HeldObject): Readonly<Record<"kind" | "namespace" | "name" | "state" | "port", string>> {
-  return { kind: kind.kind, namespace, name, state: isDeleted ? "in deletion" : "", port };
+  return { kind: kind.kind, namespace, name, state: isDeleted ? "in deletion" : "", port: outside };
 }

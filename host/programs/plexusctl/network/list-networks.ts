@@ -4,10 +4,10 @@ import type { CommandLineMistake } from "../../../../src/command-line/read-comma
 import { isJsonObject } from "../../../../src/json/document.ts";
 import { networkKey } from "../../../../src/network-api/network-config.ts";
 import { inertLine } from "../../../../src/text/inert-text.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { networkSocketOf, notAbsolute } from "../command-line/common-options.ts";
-import { printed } from "../command-line/printed.ts";
-import { table } from "../table.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { networkSocketOf, notAbsolute } from "../../../node/command-line/common-options.ts";
+import { printed } from "../../../node/command-line/printed.ts";
+import { table } from "../../../node/command-line/table.ts";
 import { failureText, withNetworkApi } from "./ask-network-api.ts";
 
 /** Maximum length of a reason's line, in UTF-16 units. */

@@ -1,8 +1,8 @@
 // plexusctl network rm.
 
 import type { CommandLineMistake } from "../../../../src/command-line/read-command-line.ts";
-import type { CommandResult, Invocation } from "../command-line/command.ts";
-import { networkSocketOf, notAbsolute } from "../command-line/common-options.ts";
+import type { CommandResult, Invocation } from "../../../node/command-line/command.ts";
+import { networkSocketOf, notAbsolute } from "../../../node/command-line/common-options.ts";
 import { failureText, withNetworkApi } from "./ask-network-api.ts";
 
 /** Runs `plexusctl network rm`. */

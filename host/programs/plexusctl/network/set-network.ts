@@ -5,8 +5,8 @@ import { type CommandLineMistake, valueOf } from "../../../../src/command-line/r
 import { networkKey, networkMessage } from "../../../../src/network-api/network-config.ts";
 import { listedNetworks, networkInFile, nextVersion } from "../../../../src/network-api/network-file.ts";
 import { readRegularFile } from "../../../store/files/regular-file.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { networkSocketOf, notAbsolute } from "../command-line/common-options.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { networkSocketOf, notAbsolute } from "../../../node/command-line/common-options.ts";
 import { failureText, withNetworkApi } from "./ask-network-api.ts";
 
 /** A network has at most 32 KiB; YAML with comments may be longer. */

@@ -4,10 +4,10 @@ import { type CommandLineMistake, valueOf } from "../../../../src/command-line/r
 import { isJsonObject } from "../../../../src/json/document.ts";
 import { networkKey } from "../../../../src/network-api/network-config.ts";
 import { inertLine } from "../../../../src/text/inert-text.ts";
-import { countOf } from "../../option-values.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { networkSocketOf, notAbsolute } from "../command-line/common-options.ts";
-import { jsonLine } from "../command-line/printed.ts";
+import { countOf } from "../../../node/command-line/option-values.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { networkSocketOf, notAbsolute } from "../../../node/command-line/common-options.ts";
+import { jsonLine } from "../../../node/command-line/printed.ts";
 import { failureText, withNetworkApi } from "./ask-network-api.ts";
 
 const maxSeconds = 86_400;

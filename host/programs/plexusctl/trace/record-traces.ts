@@ -9,9 +9,9 @@ import {
 import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import { isJsonObject, parseDocument } from "../../../../src/json/document.ts";
 import { askDaemon } from "../ask-daemon.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { notAbsolute, statusSocketOf } from "../command-line/common-options.ts";
-import { printed } from "../command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { notAbsolute, statusSocketOf } from "../../../node/command-line/common-options.ts";
+import { printed } from "../../../node/command-line/printed.ts";
 import { recordingText } from "./trace-text.ts";
 
 const patienceMs = 5000;

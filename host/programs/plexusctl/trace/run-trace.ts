@@ -12,8 +12,8 @@ import { failed, type Result } from "../../../../src/fault/result.ts";
 import { storeFault } from "../../../store/files/durable-file.ts";
 import { readRegularFile } from "../../../store/files/regular-file.ts";
 import { listTraces } from "../../../store/traces/trace-directory.ts";
-import { type CommandResult, failure, type Invocation } from "../command-line/command.ts";
-import { printed } from "../command-line/printed.ts";
+import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
+import { printed } from "../../../node/command-line/printed.ts";
 import { recordTraces } from "./record-traces.ts";
 import { differencesText, listText, replayText, traceText } from "./trace-text.ts";
 

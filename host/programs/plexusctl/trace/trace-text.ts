@@ -7,7 +7,7 @@ import type { JsonChange } from "../../../../src/json/json-changes.ts";
 import { inertLine } from "../../../../src/text/inert-text.ts";
 import type { ReplayReport } from "../../../node/replay/replay-trace.ts";
 import type { TraceFile } from "../../../store/traces/trace-directory.ts";
-import { table } from "../table.ts";
+import { table } from "../../../node/command-line/table.ts";
 
 /** Maximum UTF-16 units of a line with `-o wide`. */
 const maxLine = 100_000;

@@ -1,0 +1,63 @@
+// The status of an ExternalPort.
+
+import { type ExternalPort, externalPortApiVersion } from "../rules/external-port.ts";
+import type { ProvidedPort } from "../rules/provided-port.ts";
+import type { Condition } from "../../../src/kube/conditions.ts";
+import type { ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
+import type { PartContext } from "../../../host/controller/part.ts";
+import type { ProviderFailure } from "./provider.ts";
+
+/** A condition as its writer knows it. */
+export type Judgement = Pick<Condition, "type" | "status" | "reason" | "message">;
+
+const maxMessage = 1_024;
+
+/** Reasons of the condition Ready, by the reason of a provider's failure. */
+export const readyReasons: Readonly<Record<ProviderFailure["reason"], string>> = {
+  unavailable: "ProviderUnavailable",
+  quota: "QuotaExceeded",
+  invalid: "Invalid",
+  refused: "Refused",
+};
+
+/** The condition of this type. */
+export function conditionOf({ conditions }: ExternalPort, type: string): Condition | undefined {
+  return conditions.find((each) => each.type === type);
+}
+
+/** Whether the object already says so. */
+export function says(object: ExternalPort, { type, status, reason, message }: Judgement): boolean {
+  const now = conditionOf(object, type);
+  return now?.status === status && now.reason === reason && now.message === message.slice(0, maxMessage);
+}
+
+/** Writes a condition, and the port if there is one, guarded by the object's resourceVersion. */
+export function writeStatus(
+  { objects }: PartContext,
+  object: ExternalPort,
+  judgement: Judgement,
+  port?: ProvidedPort,
+): Promise<ObjectAnswer> {
+  const { namespace, name, resourceVersion, generation, conditions } = object;
+  const before = conditionOf(object, judgement.type);
+  const condition: Condition = {
+    ...judgement,
+    message: judgement.message.slice(0, maxMessage),
+    observedGeneration: generation,
+    lastTransitionTime:
+      before?.status === judgement.status ? before.lastTransitionTime : `${new Date().toISOString().slice(0, 19)}Z`,
+  };
+  const others = conditions.filter(({ type }) => type !== judgement.type);
+  const status = { ...port, conditions: [...others, condition] };
+  return objects.patch(`${portPath(namespace, name)}/status`, { metadata: { resourceVersion }, status });
+}
+
+/** The path of an ExternalPort. */
+export function portPath(namespace: string, name: string): string {
+  return `${portsPath(namespace)}/${name}`;
+}
+
+/** The path of a namespace's ExternalPorts. */
+export function portsPath(namespace: string): string {
+  return `/apis/${externalPortApiVersion}/namespaces/${namespace}/externalports`;
+}

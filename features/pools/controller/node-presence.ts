@@ -1,0 +1,28 @@
+// Whether a node is gone, as the API's store has it now. A watch may lag behind, and what follows from an absence cannot be taken back.
+
+import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
+import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
+
+/** A node's presence, or the outcome of a work that could not learn it. */
+export type NodePresence =
+  | { readonly kind: "known"; readonly nodeExists: boolean; readonly podsBound: number }
+  | { readonly kind: "unknown"; readonly outcome: WorkOutcome };
+
+/** A DNS-1123 subdomain, as names of nodes are. */
+const nodeName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+/** Asks for the Node object, and without it for pods that are bound to the node. A name that no node can have is never gone. */
+export async function nodePresence(objects: ApiObjects, node: string): Promise<NodePresence> {
+  // The name comes from an object that another program may have written, and becomes a part of a path and of a selector.
+  if (node.length > 253 || !nodeName.test(node)) return { kind: "known", nodeExists: true, podsBound: 0 };
+  const found = await objects.get(`/api/v1/nodes/${node}`);
+  if (found.kind === "object") return { kind: "known", nodeExists: true, podsBound: 0 };
+  if (found.kind !== "absent") return unknown(found);
+  const pods = await objects.list("/api/v1/pods", { fieldSelector: `spec.nodeName=${node}` }, { metadataOnly: true });
+  if (pods.kind !== "list") return unknown(pods);
+  return { kind: "known", nodeExists: false, podsBound: pods.items.length };
+}
+
+function unknown(answer: { readonly why: string; readonly waitMs?: number | undefined }): NodePresence {
+  return { kind: "unknown", outcome: { kind: "failed", why: answer.why, waitMs: answer.waitMs } };
+}

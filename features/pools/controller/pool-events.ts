@@ -1,0 +1,14 @@
+// A pool as the object of Events, and the time of day in statuses.
+
+import { poolApiVersion } from "../rules/object-reading.ts";
+import type { EventTarget } from "../../../host/controller/events.ts";
+
+/** A pool as the object of an Event. */
+export function poolTarget(name: string, uid: string): EventTarget {
+  return { kind: "AddressPool", apiVersion: poolApiVersion, eventNamespace: "default", clusterScoped: true, name, uid };
+}
+
+/** The time of day in RFC 3339, in seconds. */
+export function rfc3339(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`;
+}

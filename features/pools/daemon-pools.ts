@@ -1,0 +1,61 @@
+// The pools of the cluster for a daemon's calls: one NodePools for each state directory. A state directory belongs to one cluster, because
+// the files in it name blocks of that cluster.
+
+import { fault } from "../../src/fault/fault.ts";
+import { failed } from "../../src/fault/result.ts";
+import type { PoolPlace, PoolSource } from "../../host/capabilities/leases/pool-source.ts";
+import type { ResidentPools, ResidentPoolsInit } from "../../host/engine/session/pool-feature.ts";
+import { poolSource } from "./leases/pool-source.ts";
+import type { NodePools } from "./leases/node-pools.ts";
+import type { Pools } from "./leases/pool-access.ts";
+import { poolsDirectory } from "../../host/store/files/pools-directory.ts";
+
+/** All pools of one daemon. */
+export class DaemonPools implements ResidentPools {
+  readonly #init: ResidentPoolsInit;
+  readonly #opened = new Map<string, { readonly cluster: string; readonly pools: Promise<NodePools> }>();
+
+  constructor(init: ResidentPoolsInit) {
+    this.#init = init;
+  }
+
+  /** The pools of a call's configuration. */
+  async of(configuration: PoolPlace): Promise<PoolSource> {
+    const { cniDir, kubeconfig, manifests } = configuration;
+    const cluster = JSON.stringify({ kubeconfig, manifests });
+    const opened = this.#opened.get(cniDir) ?? { cluster, pools: this.#open(configuration) };
+    this.#opened.set(cniDir, opened);
+    const pools = await opened.pools;
+    return poolSource(opened.cluster === cluster ? pools : refusing(pools.root, cluster, opened.cluster));
+  }
+
+  close(): void {
+    for (const { pools } of this.#opened.values()) void pools.then((each) => each.close());
+  }
+
+  async #open(configuration: PoolPlace): Promise<NodePools> {
+    const { nodeName, objects, warn } = this.#init;
+    const { NodePools } = await import("./leases/node-pools.ts");
+    const { PoolDirectory } = await import("./leases/pool-directory.ts");
+    const { BlockApi } = await import("./api/block-api.ts");
+    return new NodePools({
+      directory: new PoolDirectory(poolsDirectory(configuration.cniDir)),
+      nodeName,
+      api: async () => {
+        const found = await objects(configuration);
+        return found && new BlockApi(found);
+      },
+      now: () => ({ monotonicMs: performance.now(), wallMs: Date.now() }),
+      warn,
+    });
+  }
+}
+
+/** The source of a configuration whose state directory belongs to another cluster. DEL and GC need no cluster. */
+function refusing(root: string, cluster: string, other: string): Pools {
+  const refused = async (name: string): Promise<ReturnType<typeof failed>> => {
+    const why = `AddressPool ${name} of ${cluster} can't be used: plexusd uses ${root} for pools of ${other}. Restart plexusd, or set another cniDir`;
+    return failed(fault("POOL_UNAVAILABLE", why));
+  };
+  return { root, open: refused, complete: refused, statics: () => undefined, noteReleased: () => undefined };
+}

@@ -1,0 +1,80 @@
+// Gives blocks back that have been empty for a while. Once the deletion of a block may have been sent, the node never uses the block again: the
+// request may arrive late. So the node notes it in a file first.
+
+import type { AddressBlock } from "../rules/address-block.ts";
+import { assignableSpans } from "../rules/pool-blocks.ts";
+import { sizeOf } from "../rules/spans.ts";
+import type { NodeBlocks } from "./node-blocks.ts";
+
+/** Milliseconds for which a block is empty before it is given back. */
+const defaultIdleMs = 600_000;
+
+/** Gives blocks of one node back. */
+export class GiveBack {
+  readonly #blocks: NodeBlocks;
+  readonly #idleMs: number;
+  /** The moment since which a block is seen empty, by UID. */
+  readonly #emptySinceMs = new Map<string, number>();
+  /** Blocks whose deletion is not confirmed: names by UID. */
+  readonly #leaving: Map<string, string>;
+
+  constructor(blocks: NodeBlocks, idleMs = defaultIdleMs) {
+    this.#blocks = blocks;
+    this.#idleMs = idleMs;
+    this.#leaving = new Map(blocks.init.directory.leaving());
+  }
+
+  /** Looks for empty blocks, and repeats deletions that nobody has confirmed. */
+  async round(): Promise<void> {
+    const { knowledge, init } = this.#blocks;
+    const nowMs = init.now().monotonicMs;
+    const empty = this.#blocks.blocks.filter((block) => this.#isEmpty(block));
+    for (const uid of this.#emptySinceMs.keys()) if (!empty.some((block) => block.uid === uid)) this.#emptySinceMs.delete(uid);
+    for (const block of empty) {
+      const since = this.#emptySinceMs.get(block.uid) ?? nowMs;
+      this.#emptySinceMs.set(block.uid, since);
+      if (nowMs - since < this.#idleMs || this.#leaving.has(block.uid) || this.#isNeeded(block)) continue;
+      // No address of the block is handed out from here on. One that was before is a file by now.
+      knowledge.leave(block.uid);
+      if (this.#isEmpty(block) && init.directory.noteLeaving(block.uid, block.name).ok) this.#leaving.set(block.uid, block.name);
+      else knowledge.stay(block.uid);
+    }
+    await this.#deleteLeaving();
+  }
+
+  async #deleteLeaving(): Promise<void> {
+    if (this.#leaving.size === 0) return;
+    const { knowledge, init } = this.#blocks;
+    const api = await init.api();
+    if (api === undefined) return;
+    for (const [uid, name] of this.#leaving) {
+      const removed = await api.remove(name, uid);
+      if (removed !== "gone") return init.warn(`pools: AddressBlock ${name} is not given back yet: ${removed.why}`);
+      knowledge.gone(uid);
+      this.#leaving.delete(uid);
+      this.#emptySinceMs.delete(uid);
+      init.directory.noteGone(uid);
+    }
+  }
+
+  #isEmpty({ pool, span }: AddressBlock): boolean {
+    return this.#blocks.init.directory.leasesIn(pool, [span])[0] === 0;
+  }
+
+  /** Whether the node would soon claim a block again: it has leases of the pool, and fewer free addresses without this block than makes it claim ahead. */
+  #isNeeded(block: AddressBlock): boolean {
+    const pool = this.#blocks.knownPool(block.pool);
+    if (pool === undefined) return false;
+    const others = this.#blocks.blocks.filter(
+      ({ uid, pool: name, span }) =>
+        uid !== block.uid && name === block.pool && span.family === block.span.family && !this.#leaving.has(uid),
+    );
+    const used = this.#blocks.init.directory.leasesIn(
+      block.pool,
+      others.map(({ span }) => span),
+    );
+    const usedSum = used.reduce((sum, each) => sum + each, 0);
+    const size = others.reduce((sum, { span }) => sum + Number(sizeOf(assignableSpans(pool, span))), 0);
+    return usedSum > 0 && size - usedSum < pool.blockSize / 4;
+  }
+}

@@ -1,0 +1,231 @@
+// The blocks of one node, in a daemon: reads them from the API at first and after a pause, and again from time to time, so that the knowledge of
+// features/pools/rules/block-knowledge.ts stays fresh.
+
+import { BlockKnowledge, type Moment } from "../rules/block-knowledge.ts";
+import type { AddressBlock } from "../rules/address-block.ts";
+import { type AddressPool, readAddressPool } from "../rules/address-pool.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import type { BlockApi } from "../api/block-api.ts";
+import type { PoolDirectory } from "./pool-directory.ts";
+
+/** Settings of the daemon's pools. */
+export interface NodeBlocksInit {
+  readonly directory: PoolDirectory;
+  /** The node's name in the API; undefined if unknown: nothing is claimed. */
+  readonly nodeName: string | undefined;
+  /** The API as the call's configuration names it; undefined: none. */
+  readonly api: () => Promise<BlockApi | undefined>;
+  readonly now: () => Moment;
+  readonly warn: (text: string) => void;
+}
+
+/** Milliseconds after which blocks are read again. Knowledge of a block holds for 48 s at least. */
+const refreshMs = 20_000;
+/** Milliseconds after which blocks with a long `freeAfterSeconds` are read again: a list costs the server a look at all blocks. */
+const maxRefreshMs = 300_000;
+/** Milliseconds after which a pool is read again. */
+const poolMs = 30_000;
+
+/** Milliseconds after a failed read of a pool until the next one: calls must not wait for a missing API one after the other. */
+const retryMs = 5_000;
+
+/** Blocks of another state directory that are named in a warning. */
+const maxForeign = 64;
+
+interface KnownPool {
+  readonly pool: AddressPool;
+  readonly readAtMs: number;
+}
+
+/** The node's blocks and pools. */
+export class NodeBlocks {
+  readonly init: NodeBlocksInit;
+  readonly holder: string;
+  readonly knowledge: BlockKnowledge;
+  /** Pools as this daemon has read them from the API. */
+  readonly #pools = new Map<string, KnownPool>();
+  readonly #failedAtMs = new Map<string, number>();
+  readonly #reading = new Map<string, Promise<Result<AddressPool>>>();
+  /** Blocks of this node that another state directory has claimed, by uid. */
+  readonly #foreign = new Set<string>();
+  #listing: Promise<Result<void>> | undefined;
+  #listedAtMs = -Infinity;
+
+  private constructor(init: NodeBlocksInit, holder: string) {
+    this.init = init;
+    this.holder = holder;
+    this.knowledge = new BlockKnowledge(holder, init.directory.leaving().keys());
+  }
+
+  /** Opens the directory. Fault STORE_FAILED. */
+  static open(init: NodeBlocksInit): Result<NodeBlocks> {
+    const holder = init.directory.holder();
+    return holder.ok ? ok(new NodeBlocks(init, holder.value)) : holder;
+  }
+
+  /** The API and the node's name. Fault POOL_UNAVAILABLE. */
+  async claimant(): Promise<Result<{ readonly api: BlockApi; readonly node: string }>> {
+    const { api: open, nodeName } = this.init;
+    const api = await open();
+    if (api === undefined) return failed(fault("POOL_UNAVAILABLE", "the configuration names no Kubernetes API: set kubeconfig"));
+    if (nodeName === undefined) {
+      return failed(
+        fault("POOL_UNAVAILABLE", "the node's name in the Kubernetes API is unknown: start plexusd with --node-name"),
+      );
+    }
+    return ok({ api, node: nodeName });
+  }
+
+  /** The blocks of this holder that knowledge has now. */
+  get blocks(): readonly AddressBlock[] {
+    return this.knowledge.blocks;
+  }
+
+  /** Succeeds if the node knows its blocks, and reads them first if it does not. */
+  async ready(): Promise<Result<void>> {
+    this.knowledge.observe(this.init.now());
+    return this.knowledge.isComplete ? ok(undefined) : this.list();
+  }
+
+  /** Reads the node's blocks. Concurrent callers share a request, except for one that began before the last pause. */
+  async list(): Promise<Result<void>> {
+    this.#listing ??= this.#list().finally(() => (this.#listing = undefined));
+    const listed = await this.#listing;
+    if (!listed.ok || this.knowledge.isComplete) return listed;
+    return failed(
+      fault("POOL_UNAVAILABLE", "the node was paused while its AddressBlocks were read; the next call reads them again"),
+    );
+  }
+
+  /** The pool as this daemon read it last, some 30 s ago at most unless the API is away; read now if it was not yet. */
+  async pool(name: string): Promise<Result<AddressPool>> {
+    const known = this.#pools.get(name)?.pool;
+    return known === undefined ? this.readPool(name) : ok(known);
+  }
+
+  /** As `pool`. If the daemon has read none and the API is away, the node's copy serves: for ranges, never for a claim. */
+  async poolOrCopy(name: string): Promise<Result<AddressPool>> {
+    const known = this.#pools.get(name)?.pool;
+    if (known !== undefined) return ok(known);
+    const failedAtMs = this.#failedAtMs.get(name) ?? -Infinity;
+    const early = this.init.now().monotonicMs - failedAtMs < retryMs ? copyOf(this.init.directory, name) : undefined;
+    if (early !== undefined) return ok(early);
+    const read = await this.readPool(name);
+    // A pool that does not exist is no failure to read it.
+    if (read.ok || !this.#failedAtMs.has(name)) return read;
+    const copy = copyOf(this.init.directory, name);
+    return copy === undefined ? read : ok(copy);
+  }
+
+  /** The pool as this daemon read it last; undefined if it has read none, or the pool does not exist. */
+  knownPool(name: string): AddressPool | undefined {
+    return this.#pools.get(name)?.pool;
+  }
+
+  /** Reads a pool from the API. */
+  async readPool(name: string): Promise<Result<AddressPool>> {
+    const reading = this.#reading.get(name) ?? this.#readPool(name).finally(() => this.#reading.delete(name));
+    this.#reading.set(name, reading);
+    return reading;
+  }
+
+  /** Reads a pool by a request that begins now, which `readPool` may share with an older one. */
+  readPoolAnew(name: string): Promise<Result<AddressPool>> {
+    return this.#readPool(name);
+  }
+
+  /** Called each second, whatever requests are under way: a longer silence counts as a pause. */
+  noteTime(): void {
+    if (this.knowledge.observe(this.init.now())) return;
+    this.init.warn(
+      "pools: the node was paused, or a clock jumped; its AddressBlocks are read again before an address is handed out",
+    );
+  }
+
+  /** Reads again what is old. */
+  async refresh(): Promise<void> {
+    const now = this.init.now();
+    const blocks = this.knowledge.blocks;
+    const shortest = Math.min(...blocks.map(({ freeAfterSeconds }) => freeAfterSeconds * 1000));
+    const afterMs = Math.max(refreshMs, Math.min(maxRefreshMs, shortest / 4));
+    if (now.monotonicMs - this.#listedAtMs >= (this.knowledge.isComplete ? afterMs : refreshMs)) {
+      this.#listedAtMs = now.monotonicMs;
+      await this.list();
+    }
+    for (const [name, { readAtMs }] of this.#pools) {
+      const triedAtMs = Math.max(readAtMs, this.#failedAtMs.get(name) ?? -Infinity);
+      if (now.monotonicMs - triedAtMs > poolMs) await this.readPool(name);
+    }
+  }
+
+  async #list(): Promise<Result<void>> {
+    const claimant = await this.claimant();
+    if (!claimant.ok) return claimant;
+    const { api, node } = claimant.value;
+    const start = this.knowledge.begin(this.init.now());
+    const listed = await api.blocksOfNode(node);
+    if (!listed.ok) return listed;
+    await this.#readPoolsOf(listed.value.blocks);
+    this.knowledge.noteList(start, listed.value.blocks, this.init.now());
+    this.#listedAtMs = start.atMs;
+    this.#noteForeign(listed.value.blocks);
+    for (const problem of listed.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
+    return ok(undefined);
+  }
+
+  /** Warns once of each block that nobody frees as long as the Node object exists: the node's state directory was lost, or is another one now. */
+  #noteForeign(blocks: readonly AddressBlock[]): void {
+    for (const { uid, name, holder } of blocks) {
+      if (holder === this.holder || this.#foreign.has(uid) || this.#foreign.size >= maxForeign) continue;
+      this.#foreign.add(uid);
+      this.init.warn(
+        `pools: AddressBlock ${name} of this node belongs to another state directory and is not used. If that directory is lost: kubectl delete addressblock ${name}`,
+      );
+    }
+  }
+
+  /**
+   * Reads the pools of blocks that are new to this daemon: an earlier daemon may have claimed a block while the pool was deleted, so only a
+   * pool that is there after the block counts.
+   */
+  async #readPoolsOf(blocks: readonly AddressBlock[]): Promise<void> {
+    const known = new Set(this.blocks.map(({ uid }) => uid));
+    const pools = new Set(blocks.flatMap(({ uid, holder, pool }) => (holder === this.holder && !known.has(uid) ? [pool] : [])));
+    for (const name of pools) {
+      if (!this.#pools.has(name)) continue;
+      const read = await this.#readPool(name);
+      if (!read.ok) this.#pools.delete(name);
+    }
+  }
+
+  async #readPool(name: string): Promise<Result<AddressPool>> {
+    const { directory, now } = this.init;
+    const readAtMs = now().monotonicMs;
+    const claimant = await this.claimant();
+    const read = claimant.ok ? await claimant.value.api.pool(name) : claimant;
+    if (!read.ok) {
+      this.#failedAtMs.set(name, readAtMs);
+      return read;
+    }
+    this.#failedAtMs.delete(name);
+    if (read.value === undefined) {
+      // Nothing is handed out of a pool that is gone: another one may have its name and its addresses soon.
+      this.#pools.delete(name);
+      return failed(fault("POOL_UNAVAILABLE", `AddressPool ${name} does not exist`));
+    }
+    const { pool, object } = read.value;
+    this.#pools.set(name, { pool, readAtMs });
+    directory.keepPool(name, JSON.stringify(object));
+    return ok(pool);
+  }
+}
+
+/** The node's copy of a pool; undefined if it has none that can be read. */
+export function copyOf(directory: PoolDirectory, name: string): AddressPool | undefined {
+  const text = directory.poolText(name);
+  const document = text === undefined ? undefined : parseDocument(text, { what: `the copy of AddressPool ${name}` });
+  const pool = document?.ok === true ? readAddressPool(document.value.parsed) : undefined;
+  return pool?.ok === true && pool.value.name === name ? pool.value : undefined;
+}

@@ -1,0 +1,268 @@
+// The daemon's claims and give-backs with an API that loses answers, which a real one cannot be made to do at the right moment.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type AddressBlock, type BlockClaim, blockName } from "../rules/address-block.ts";
+import { type AddressPool, poolFinalizer } from "../rules/address-pool.ts";
+import { poolOf } from "../rules/testing/read-pool.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok } from "../../../src/fault/result.ts";
+import { readAddress } from "../../../src/net/ip.ts";
+import type { BlockApi } from "../api/block-api.ts";
+import { GiveBack } from "./give-back.ts";
+import { NodeBlocks } from "./node-blocks.ts";
+import { NodePools } from "./node-pools.ts";
+import { PoolClaims } from "./pool-claims.ts";
+import { PoolDirectory } from "./pool-directory.ts";
+
+const spec = { ranges: [{ subnet: "10.50.0.0/24" }], blockSize: 64 };
+const whole = [{ family: 4, first: 0x0a_32_00_00n, last: 0x0a_32_00_ffn }] as const;
+
+/** A server that loses what the test says. */
+class LossyApi implements Pick<BlockApi, keyof BlockApi> {
+  pools: AddressPool | undefined = { ...poolOf(spec), finalizers: [poolFinalizer] };
+  readonly blocks = new Map<string, AddressBlock>();
+  /** Numbers of blocks whose objects nobody can read. */
+  readonly unreadable = new Set<number>();
+  /** Requests that take effect and whose answers are lost. */
+  readonly lost = new Set<"claim" | "remove">();
+  isAway = false;
+  hangs = false;
+  requests = 0;
+
+  get reservations(): BlockApi["reservations"] {
+    throw new Error("these tests reserve nothing");
+  }
+  async pool(): ReturnType<BlockApi["pool"]> {
+    this.requests++;
+    if (this.hangs) await new Promise(() => undefined);
+    if (this.isAway) return failed(fault("POOL_UNAVAILABLE", "the API is away"));
+    return ok(this.pools && { pool: this.pools, object: {} });
+  }
+  async blocksOfNode(node: string): ReturnType<BlockApi["blocksOfNode"]> {
+    return this.#list((block) => block.node === node);
+  }
+  async blocksOfPool(pool: string): ReturnType<BlockApi["blocksOfPool"]> {
+    return this.#list((block) => block.pool === pool);
+  }
+  async claim(claim: BlockClaim): ReturnType<BlockApi["claim"]> {
+    this.requests++;
+    const name = blockName(claim.pool, claim.index);
+    if (this.isAway) return { kind: "failed", why: "the API is away" };
+    if (this.blocks.has(name) || this.unreadable.has(claim.index)) return { kind: "taken" };
+    const metadata = { name, uid: `uid-${this.requests}`, resourceVersion: "1", generation: 1, isDeleted: false, finalizers: [] };
+    const block = { ...metadata, ...claim, isOrphaned: false };
+    this.blocks.set(name, block);
+    return this.lost.has("claim") ? { kind: "failed", why: "no answer" } : { kind: "claimed", block };
+  }
+  async remove(name: string, uid: string): ReturnType<BlockApi["remove"]> {
+    this.requests++;
+    if (this.isAway) return { why: "the API is away" };
+    if (this.blocks.get(name)?.uid === uid) this.blocks.delete(name);
+    return this.lost.has("remove") ? { why: "no answer" } : "gone";
+  }
+  async #list(fits: (block: AddressBlock) => boolean): ReturnType<BlockApi["blocksOfNode"]> {
+    this.requests++;
+    if (this.hangs) await new Promise(() => undefined);
+    if (this.isAway) return failed(fault("POOL_UNAVAILABLE", "the API is away"));
+    return ok({ blocks: [...this.blocks.values()].filter(fits), problems: [] });
+  }
+}
+
+let root: string;
+let api: LossyApi;
+let nowMs = 1000;
+const directory = (): PoolDirectory => new PoolDirectory(root);
+const now = () => ({ monotonicMs: nowMs, wallMs: 1_700_000_000_000 + nowMs });
+
+/** A daemon that is started now. */
+async function started(nodeName = "n1", at = directory()): Promise<{ readonly blocks: NodeBlocks; readonly claims: PoolClaims }> {
+  const opened = NodeBlocks.open({
+    directory: at,
+    nodeName,
+    api: async () => api as unknown as BlockApi,
+    now,
+    warn: () => undefined,
+  });
+  if (!opened.ok) throw new Error(opened.fault.msg);
+  await opened.value.pool("storage");
+  await opened.value.ready();
+  return { blocks: opened.value, claims: new PoolClaims(opened.value, "storage") };
+}
+
+/** The number of blocks that the daemon may use. */
+function usableOf(blocks: NodeBlocks): number {
+  const pool = blocks.knownPool("storage");
+  return pool === undefined ? 0 : blocks.knowledge.usable(pool, now()).length;
+}
+
+/** Writes a lease. */
+function hold(address: string): void {
+  mkdirSync(join(root, "storage"), { recursive: true });
+  writeFileSync(join(root, "storage", address), "c1\r\neth0\r\npods");
+}
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "plexus-pools-"));
+  api = new LossyApi();
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe("a claim", () => {
+  test("takes one request beside the look that the pool is still there, at the place of the node's name", async () => {
+    const { claims, blocks } = await started();
+    const before = api.requests;
+    expect(await claims.claim(whole)).toEqual(ok(undefined));
+    expect([api.requests - before, usableOf(blocks)]).toEqual([2, 1]);
+  });
+
+  test("whose answer was lost is found by the next one, and no second block is claimed", async () => {
+    const { claims, blocks } = await started();
+    api.lost.add("claim");
+    expect(await claims.claim(whole)).toMatchObject({ ok: false, fault: { kind: "POOL_UNAVAILABLE" } });
+    api.lost.clear();
+    expect(await claims.claim(whole)).toEqual(ok(undefined));
+    expect([api.blocks.size, usableOf(blocks)]).toEqual([1, 1]);
+  });
+
+  test("of concurrent calls is one claim", async () => {
+    const { claims } = await started();
+    await Promise.all([claims.claim(whole), claims.claim(whole), claims.claim(whole)]);
+    expect(api.blocks.size).toBe(1);
+  });
+
+  test("passes over other nodes' blocks, until the pool is full", async () => {
+    const nodes = await Promise.all(["a", "b", "c", "d", "e"].map((name) => started(name, new PoolDirectory(join(root, name)))));
+    for (const { claims } of nodes.slice(0, 4)) expect(await claims.claim(whole)).toEqual(ok(undefined));
+    const last = nodes[4]?.claims;
+    expect(await last?.claim(whole)).toMatchObject({ ok: false, fault: { kind: "POOL_FULL", code: 11 } });
+    expect(await last?.canClaim(whole)).toEqual(ok(false));
+    // A full pool is not asked again at once.
+    const before = api.requests;
+    expect(await last?.claim(whole)).toMatchObject({ ok: false, fault: { kind: "POOL_FULL" } });
+    expect(api.requests).toBe(before);
+    api.blocks.clear();
+    nowMs += 3000;
+    expect(await last?.claim(whole)).toEqual(ok(undefined));
+  });
+
+  test("passes over blocks that a list does not have, because nobody can read them, and ends if there is no other", async () => {
+    api.pools = { ...poolOf({ ...spec, ranges: [{ subnet: "10.50.0.0/22" }] }), finalizers: [poolFinalizer] };
+    const { blocks, claims } = await started();
+    const all = [{ family: 4, first: 0x0a_32_00_00n, last: 0x0a_32_03_ffn }] as const;
+    for (let index = 0; index < 16; index++) if (index !== 11) api.unreadable.add(index);
+    expect(await claims.claim(all)).toEqual(ok(undefined));
+    expect(blocks.blocks.map(({ index }) => index)).toEqual([11]);
+    const before = api.requests;
+    expect(await claims.claim(all)).toMatchObject({ ok: false, fault: { kind: "POOL_FULL" } });
+    expect(api.requests - before).toBeLessThan(25);
+  });
+
+  test("in a range that is full leaves other ranges of the pool to other networks", async () => {
+    api.pools = { ...poolOf({ ...spec, blockSize: 64 }), finalizers: [poolFinalizer] };
+    const { claims } = await started();
+    const narrow = [{ family: 4, first: 0x0a_32_00_05n, last: 0x0a_32_00_06n }] as const;
+    expect(await claims.claim(narrow)).toEqual(ok(undefined));
+    expect(await claims.claim(narrow)).toMatchObject({ ok: false, fault: { kind: "POOL_FULL" } });
+    expect([await claims.canClaim(narrow), await claims.canClaim(whole)]).toEqual([ok(false), ok(true)]);
+    expect(await claims.claim(whole)).toEqual(ok(undefined));
+    expect(await claims.canClaim(narrow)).toEqual(ok(false));
+  });
+
+  test("of the block with a requested address gets that block, unless another node has it", async () => {
+    const { claims } = await started();
+    const other = await started("n2", new PoolDirectory(join(root, "n2")));
+    const address = readAddress("10.50.0.200") ?? { family: 4, value: 0n };
+    expect(await claims.claimWith(address)).toEqual(ok(true));
+    expect(await other.claims.claimWith(address)).toEqual(ok(false));
+    expect(await claims.claimWith({ family: 4, value: 0x0a_32_00_01n })).toEqual(ok(false));
+    expect(await claims.claimWith({ family: 4, value: 1n })).toMatchObject({ ok: false, fault: { kind: "CONFIG_INVALID" } });
+  });
+
+  test("in a pool without a finalizer is not made, and one in a pool that is replaced meanwhile is given back", async () => {
+    const { claims, blocks } = await started();
+    const pool = api.pools ?? poolOf(spec);
+    api.pools = { ...pool, finalizers: [] };
+    await blocks.readPool("storage");
+    expect(await claims.claim(whole)).toMatchObject({ ok: false, fault: { msg: expect.stringContaining("finalizer") } });
+    api.pools = pool;
+    await blocks.readPool("storage");
+    api.pools = { ...pool, uid: "another" };
+    expect(await claims.claim(whole)).toMatchObject({
+      ok: false,
+      fault: { msg: expect.stringContaining("replaced by another one") },
+    });
+    expect([api.blocks.size, usableOf(blocks)]).toEqual([0, 0]);
+  });
+});
+
+describe("an empty block", () => {
+  test("is given back after a while, and one with a lease stays", async () => {
+    const { claims, blocks } = await started();
+    await claims.claimWith(readAddress("10.50.0.70") ?? { family: 4, value: 0n });
+    await claims.claimWith(readAddress("10.50.0.200") ?? { family: 4, value: 0n });
+    hold("10.50.0.70");
+    const giveBack = new GiveBack(blocks, 10_000);
+    await giveBack.round();
+    expect(api.blocks.size).toBe(2);
+    nowMs += 10_000;
+    await giveBack.round();
+    expect([...api.blocks.keys()]).toEqual(["storage-1"]);
+  });
+
+  test("whose deletion is not confirmed is never used again, not even by the next daemon, which repeats the deletion", async () => {
+    const { claims, blocks } = await started();
+    await claims.claim(whole);
+    const giveBack = new GiveBack(blocks, 0);
+    api.isAway = true;
+    await giveBack.round();
+    expect(usableOf(blocks)).toBe(0);
+    api.isAway = false;
+    const next = await started();
+    expect([api.blocks.size, usableOf(next.blocks)]).toEqual([1, 0]);
+    await new GiveBack(next.blocks, 60_000).round();
+    expect([api.blocks.size, directory().leaving().size]).toEqual([0, 0]);
+  });
+});
+
+describe("a daemon whose requests get no answer", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test("goes on with its blocks, because only its own silence counts as a pause", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "performance", "Date"] });
+    const warnings: string[] = [];
+    const pools = new NodePools({
+      directory: directory(),
+      nodeName: "n1",
+      api: async () => api as unknown as BlockApi,
+      now: () => ({ monotonicMs: performance.now(), wallMs: Date.now() }),
+      warn: (text) => void warnings.push(text),
+    });
+    const access = await pools.open("storage");
+    if (!access.ok) throw new Error(access.fault.msg);
+    await access.value.ready();
+    expect(await access.value.claim(whole)).toEqual(ok(undefined));
+    api.hangs = true;
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([access.value.usable().length, await access.value.ready(), warnings]).toEqual([1, ok(undefined), []]);
+    await vi.advanceTimersByTimeAsync(14_400_000 * 0.8);
+    expect(access.value.usable()).toEqual([]);
+    pools.close();
+  });
+});
+
+describe("a daemon that was started without the API", () => {
+  test("knows no block, and completes configurations by its copy of the pool", async () => {
+    const before = await started();
+    await before.claims.claim(whole);
+    api.isAway = true;
+    const { blocks } = await started();
+    expect([usableOf(blocks), (await blocks.ready()).ok]).toEqual([0, false]);
+    expect((await blocks.pool("storage")).ok).toBe(false);
+    // The copy is the object as the API sent it.
+    directory().keepPool("storage", JSON.stringify({ metadata: { name: "storage", uid: "u", resourceVersion: "1" }, spec }));
+    expect(await blocks.poolOrCopy("storage")).toMatchObject({ ok: true, value: { blockSize: 64 } });
+  });
+});

@@ -1,0 +1,180 @@
+// The pools of the cluster on one node, in a daemon. Knowledge and requests begin with the first call that names a pool; without such a call nothing
+// of this runs.
+
+import type { AddressBlock } from "../rules/address-block.ts";
+import { withPoolRanges } from "../rules/pool-configuration.ts";
+import { assignableSpans } from "../rules/pool-blocks.ts";
+import { type AddressSpan, hasAddress, sizeOf } from "../rules/spans.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { parseConfiguration } from "../../../src/json/document.ts";
+import { GiveBack } from "./give-back.ts";
+import { NodeBlocks, type NodeBlocksInit } from "./node-blocks.ts";
+import type { PoolAccess, Pools } from "./pool-access.ts";
+import { NodeReservations } from "./node-reservations.ts";
+import { PoolClaims } from "./pool-claims.ts";
+import type { StaticAddresses } from "./static-addresses.ts";
+
+/** Milliseconds between two looks at the time, which find pauses of the process. */
+const tickMs = 1_000;
+/** Milliseconds between two looks for empty blocks. */
+const giveBackMs = 30_000;
+/** Milliseconds between a reservation and the look whether the next block is claimed ahead. */
+const aheadMs = 20;
+/** Milliseconds between two looks for holders of reservations whose leases are gone. */
+const reservationsMs = 60_000;
+/** The next block is claimed ahead while less than this share of a block is free. */
+const aheadShare = 0.25;
+/** With smaller blocks nothing is claimed ahead: a pool with such blocks has few addresses. */
+const minSizeForAhead = 8;
+
+/** Settings. */
+export interface NodePoolsInit extends NodeBlocksInit {
+  /** Milliseconds for which a block is empty before it is given back. */
+  readonly idleMs?: number;
+}
+
+/** The pools of one node. */
+export class NodePools implements Pools {
+  readonly root: string;
+  readonly #init: NodePoolsInit;
+  #blocks: NodeBlocks | undefined;
+  #reservations: NodeReservations | undefined;
+  readonly #accesses = new Map<string, PoolAccess>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #isClosed = false;
+
+  constructor(init: NodePoolsInit) {
+    this.#init = init;
+    this.root = init.directory.root;
+  }
+
+  async open(name: string): Promise<Result<PoolAccess>> {
+    const known = this.#accesses.get(name);
+    if (known !== undefined) return ok(known);
+    const opened = this.#open();
+    if (!opened.ok) return opened;
+    const blocks = opened.value;
+    const pool = await blocks.pool(name);
+    if (!pool.ok) return pool;
+    const access = this.#accesses.get(name) ?? this.#accessOf(blocks, name);
+    this.#accesses.set(name, access);
+    return ok(access);
+  }
+
+  async complete(name: string, configuration: string): Promise<Result<string>> {
+    const opened = this.#open();
+    if (!opened.ok) return opened;
+    const pool = await opened.value.poolOrCopy(name);
+    if (!pool.ok) return pool;
+    const document = parseConfiguration(configuration, { what: "configuration" });
+    return document.ok ? withPoolRanges(document.value, pool.value) : document;
+  }
+
+  statics(): StaticAddresses | undefined {
+    return this.#reservations;
+  }
+
+  noteReleased(name: string): void {
+    if (this.#open().ok) this.#reservations?.noteReleased(name);
+  }
+
+  /** Ends the background work. */
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  #open(): Result<NodeBlocks> {
+    if (this.#blocks !== undefined) return ok(this.#blocks);
+    const opened = NodeBlocks.open(this.#init);
+    if (!opened.ok) return opened;
+    const blocks = opened.value;
+    const giveBack = new GiveBack(blocks, this.#init.idleMs);
+    const reservations = new NodeReservations(blocks);
+    this.#blocks = blocks;
+    this.#reservations = reservations;
+    this.#timers.push(setInterval(() => blocks.noteTime(), tickMs).unref());
+    this.#every(tickMs, () => blocks.refresh());
+    this.#every(reservationsMs, () => reservations.roundOfAll());
+    this.#every(Math.min(giveBackMs, this.#init.idleMs ?? giveBackMs), () => giveBack.round());
+    return ok(blocks);
+  }
+
+  /** Repeats background work; one run at a time. */
+  #every(ms: number, work: () => Promise<void>): void {
+    let isRunning = false;
+    const run = async (): Promise<void> => {
+      if (isRunning || this.#isClosed) return;
+      isRunning = true;
+      try {
+        await work();
+      } catch (error) {
+        this.#init.warn(`pools: ${error instanceof Error ? error.message : String(error)}`);
+      } finally {
+        isRunning = false;
+      }
+    };
+    this.#timers.push(setInterval(() => void run(), ms).unref());
+  }
+
+  #accessOf(blocks: NodeBlocks, name: string): PoolAccess {
+    const claims = new PoolClaims(blocks, name);
+    const { knowledge, init } = blocks;
+    const usable = (): readonly AddressSpan[] => {
+      const pool = blocks.knownPool(name);
+      return pool === undefined ? [] : knowledge.usable(pool, init.now()).flatMap(({ spans }) => spans);
+    };
+    let isLooking = false;
+    const noteReserved = (): void => {
+      if (isLooking) return;
+      isLooking = true;
+      const look = async (): Promise<void> => {
+        try {
+          if (!this.#isClosed) await this.#claimAhead(blocks, claims, name);
+        } catch (error) {
+          init.warn(`pools: ${error instanceof Error ? error.message : String(error)}`);
+        } finally {
+          isLooking = false;
+        }
+      };
+      setTimeout(() => void look(), aheadMs).unref();
+    };
+    return {
+      ready: () => blocks.ready(),
+      usable,
+      isUsable: (address) => hasAddress(usable(), address),
+      claim: (spans) => claims.claim(spans),
+      claimWith: (address) => claims.claimWith(address),
+      canClaim: (spans) => claims.canClaim(spans),
+      noteReserved,
+    };
+  }
+
+  /** Claims the next block of a family of which the node has blocks, but little room. */
+  async #claimAhead({ knowledge, init }: NodeBlocks, claims: PoolClaims, name: string): Promise<void> {
+    const pool = this.#blocks?.knownPool(name);
+    if (pool === undefined || pool.blockSize < minSizeForAhead) return;
+    const usable = knowledge.usable(pool, init.now()).map(({ block }) => block);
+    for (const family of [4, 6] as const) {
+      const own = usable.filter(({ span }) => span.family === family);
+      if (own.length === 0) continue;
+      const free = freeIn(own, init, (block) => Number(sizeOf(assignableSpans(pool, block.span))));
+      if (free < pool.blockSize * aheadShare) await claims.claimAhead(family);
+    }
+  }
+}
+
+/** The number of free addresses in blocks of one pool. */
+function freeIn(
+  blocks: readonly AddressBlock[],
+  { directory }: NodeBlocksInit,
+  sizeOfBlock: (block: AddressBlock) => number,
+): number {
+  const [first] = blocks;
+  if (first === undefined) return 0;
+  const used = directory.leasesIn(
+    first.pool,
+    blocks.map(({ span }) => span),
+  );
+  return blocks.reduce((sum, block, index) => sum + sizeOfBlock(block) - (used[index] ?? 0), 0);
+}

@@ -1,0 +1,98 @@
+// The node's directory for pools of the cluster, `pools` in cniDir:
+//
+//     .holder              the identity of this directory: only blocks of this holder are used
+//     .leaving-UID         the name of a block whose deletion was or will be sent
+//     POOL.json            the AddressPool as it was last seen, for CHECK without the API
+//     POOL/ADDRESS         leases, as in a directory of host-local, with the network in a third line
+
+import { readdirSync, readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { readAddress } from "../../../src/net/ip.ts";
+import { type AddressSpan, hasAddress } from "../rules/spans.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { removeFile, writeDurably, writeWhole } from "../../../host/store/files/durable-file.ts";
+import { hasCode } from "../../../host/capabilities/leases/store-fault.ts";
+
+const leavingPrefix = ".leaving-";
+/** The form of a UID of the API, which becomes a file's name. */
+const uidPattern = /^[-0-9a-zA-Z]{1,64}$/;
+const holderPattern = /^[-0-9a-f]{36}$/;
+
+/** The files. Faults: STORE_FAILED. */
+export class PoolDirectory {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  /** The identity of this directory, made at the first use. A directory that is lost or replaced has another one. */
+  holder(): Result<string> {
+    const path = `${this.root}/.holder`;
+    const known = textOf(path)?.trim() ?? "";
+    if (holderPattern.test(known)) return ok(known);
+    const made = randomUUID();
+    const written = writeDurably(path, `${made}\n`);
+    return written.ok ? ok(made) : written;
+  }
+
+  /** The blocks that were given back by this or an earlier daemon, and whose deletion nobody has confirmed: names by UID. */
+  leaving(): ReadonlyMap<string, string> {
+    const names = namesIn(this.root).filter((name) => name.startsWith(leavingPrefix));
+    return new Map(names.map((name) => [name.slice(leavingPrefix.length), textOf(`${this.root}/${name}`)?.trim() ?? ""]));
+  }
+
+  /** Notes, before the deletion is sent, that a block is given back. */
+  noteLeaving(uid: string, name: string): Result<void> {
+    return uidPattern.test(uid) ? writeWhole(`${this.root}/${leavingPrefix}${uid}`, name) : ok(undefined);
+  }
+
+  /** Forgets a block whose deletion is confirmed. */
+  noteGone(uid: string): Result<void> {
+    return uidPattern.test(uid) ? removeFile(`${this.root}/${leavingPrefix}${uid}`) : ok(undefined);
+  }
+
+  /** The pool's object as it was last seen, as JSON; undefined if it was never seen. */
+  poolText(pool: string): string | undefined {
+    return textOf(`${this.root}/${pool}.json`);
+  }
+
+  /** Keeps the pool's object. */
+  keepPool(pool: string, text: string): Result<void> {
+    return this.poolText(pool) === text ? ok(undefined) : writeWhole(`${this.root}/${pool}.json`, text);
+  }
+
+  /** The container in the lease of an address; undefined without a lease. */
+  containerOf(pool: string, address: string): string | undefined {
+    return textOf(`${this.root}/${pool}/${address}`)?.split("\n", 1)[0]?.trim();
+  }
+
+  /** The number of leases of a pool in each of the spans. */
+  leasesIn(pool: string, spans: readonly AddressSpan[]): readonly number[] {
+    const counts = spans.map(() => 0);
+    for (const name of namesIn(`${this.root}/${pool}`)) {
+      const address = readAddress(name);
+      if (address === undefined) continue;
+      for (const [index, span] of spans.entries()) if (hasAddress([span], address)) counts[index] = (counts[index] ?? 0) + 1;
+    }
+    return counts;
+  }
+}
+
+/** The names in a directory; empty if it does not exist. Throws another error of the system: nobody may think that it has no leases. */
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return [];
+    throw error;
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+// A client of the Kubernetes API for one piece of work, such as a command.
+
+import type { Result } from "../../../src/fault/result.ts";
+import { ApiObjects } from "./api-objects.ts";
+import type { CredentialSource } from "./credentials.ts";
+
+/** Runs `work` with a client for a cluster. Faults: those of the credentials and of `work`. */
+export async function withCredentials<T>(
+  credentials: CredentialSource,
+  work: (objects: ApiObjects) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const readable = await credentials();
+  if (!readable.ok) return readable;
+  const objects = new ApiObjects({ credentials });
+  try {
+    return await work(objects);
+  } finally {
+    objects.close();
+  }
+}

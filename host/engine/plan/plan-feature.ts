@@ -1,0 +1,142 @@
+// The part of an optional feature in the plan of an ADD. Programs hand the list of features in; planning knows none of them by name.
+
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
+import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
+import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { ShownAttachment } from "./shown-attachment.ts";
+
+/** The attachments of a pod as planned so far. */
+export interface PlannedNetworks {
+  readonly cluster: Cluster | undefined;
+  readonly pod: Pod | undefined;
+  readonly attachments: readonly AttachmentPlan[];
+  /** The networks of the pod's annotation, in its order. */
+  readonly selected: readonly NetworkSelection[];
+}
+
+/** One network that a feature selects for a pod. */
+export interface SelectedNetwork {
+  /** The name that the pod's status and the journal have. */
+  readonly podNetwork: string;
+  readonly selection: NetworkSelection;
+  /** The definitions of the network: the first has its chain, further ones add keys to the chain's plugins. */
+  readonly definitions: readonly { readonly namespace: string; readonly name: string }[];
+}
+
+/** All networks that a feature selects for a pod. */
+export interface SelectedNetworks {
+  /** The network on the runtime's interface. `target` is undefined if it is the cluster's default network. */
+  readonly primary: { readonly podNetwork: string; readonly target: SelectedNetwork | undefined };
+  readonly further: readonly SelectedNetwork[];
+}
+
+/** What one feature adds. A hook of a feature that is off costs nothing but a look at the configuration. */
+export interface PlanFeature {
+  /** Networks of the pod besides those of the annotation `k8s.v1.cni.cncf.io/networks`. */
+  readonly networks?: {
+    readonly isNeeded: (configuration: HostConfiguration, pod: Pod | undefined) => boolean;
+    /** Undefined: the feature selects none, and the pod gets the cluster's default network. */
+    readonly select: (
+      context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+      cluster: Cluster | undefined,
+      pod: Pod | undefined,
+    ) => Promise<Result<SelectedNetworks | undefined>>;
+    /** Whether a running pod's networks are those of the feature. */
+    readonly ownsNetworksOf: (pod: Pod) => boolean;
+    /** Annotations of the pod besides the network status. */
+    readonly annotations: (attachments: readonly ShownAttachment[]) => Promise<Readonly<Record<string, string>>>;
+  };
+  /** Devices of the pod besides those that the kubelet allocated. */
+  readonly devices?: {
+    readonly isOn: (configuration: HostConfiguration) => boolean;
+    /** Undefined: this cluster has none. */
+    readonly read: (pod: PodOfCall, cluster: Cluster) => Promise<Result<FurtherDevices | undefined>>;
+  };
+  /** What attachments need from outside of the node, before the first plugin runs. */
+  readonly completion?: {
+    /** Whether any of the attachments needs it. */
+    readonly isNeeded: (configuration: HostConfiguration, attachments: readonly AttachmentPlan[]) => boolean;
+    readonly complete: (planned: PlannedNetworks) => Promise<Result<readonly AttachmentPlan[]>>;
+    /** The fault of an attachment that needs it and cannot get it while the pod runs. HOT_PLUG_REFUSED. */
+    readonly refuse: (attachment: AttachmentPlan) => Promise<Result<void>>;
+  };
+}
+
+/** The networks of the one feature that selects any for the pod. */
+export async function selectedNetworks(
+  features: readonly PlanFeature[],
+  context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+  cluster: Cluster | undefined,
+  pod: Pod | undefined,
+): Promise<Result<SelectedNetworks | undefined>> {
+  for (const { networks } of features) {
+    if (networks?.isNeeded(context.configuration, pod) !== true) continue;
+    const selected = await networks.select(context, cluster, pod);
+    if (!selected.ok || selected.value !== undefined) return selected;
+  }
+  return ok(undefined);
+}
+
+/** The annotations that features write for these attachments. */
+export async function featureAnnotations(
+  features: readonly PlanFeature[],
+  attachments: readonly ShownAttachment[],
+): Promise<Readonly<Record<string, string>>> {
+  if (attachments.every(({ podNetwork }) => podNetwork === undefined)) return {};
+  const annotations = await Promise.all(features.map(({ networks }) => networks?.annotations(attachments) ?? {}));
+  return Object.assign({}, ...annotations);
+}
+
+/** The devices that the features know of the call's pod. `pod` and `cluster` are asked only if a feature needs them. */
+export async function furtherDevices(
+  features: readonly PlanFeature[],
+  configuration: HostConfiguration,
+  pod: () => Result<PodOfCall | undefined>,
+  cluster: () => Promise<Cluster | undefined>,
+): Promise<Result<readonly FurtherDevices[]>> {
+  const devices: FurtherDevices[] = [];
+  for (const feature of features) {
+    if (feature.devices?.isOn(configuration) !== true) continue;
+    const named = pod();
+    if (!named.ok) return named;
+    const source = await cluster();
+    if (named.value === undefined || source === undefined) continue;
+    const read = await feature.devices.read(named.value, source);
+    if (!read.ok) return read;
+    if (read.value !== undefined) devices.push(read.value);
+  }
+  return ok(devices);
+}
+
+/** The attachments with what the features add to them. */
+export async function completed(
+  features: readonly PlanFeature[],
+  configuration: HostConfiguration,
+  planned: PlannedNetworks,
+): Promise<Result<readonly AttachmentPlan[]>> {
+  let { attachments } = planned;
+  for (const { completion } of features) {
+    if (completion?.isNeeded(configuration, attachments) !== true) continue;
+    const whole = await completion.complete({ ...planned, attachments });
+    if (!whole.ok) return whole;
+    attachments = whole.value;
+  }
+  return ok(attachments);
+}
+
+/** The fault of an attachment that a feature can complete only when a pod starts. */
+export async function refusedOfRunningPod(
+  features: readonly PlanFeature[],
+  configuration: HostConfiguration,
+  attachment: AttachmentPlan,
+): Promise<Result<void>> {
+  for (const { completion } of features) {
+    if (completion?.isNeeded(configuration, [attachment]) !== true) continue;
+    const refused = await completion.refuse(attachment);
+    if (!refused.ok) return refused;
+  }
+  return ok(undefined);
+}

@@ -1,0 +1,26 @@
+// The part of an optional feature that serves pools of the cluster.
+
+import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
+import type { PoolPlace, PoolSource } from "../../capabilities/leases/pool-source.ts";
+
+/** Settings of a daemon's pools. */
+export interface ResidentPoolsInit {
+  readonly nodeName: string | undefined;
+  /** Single objects of the API that a configuration names. */
+  readonly objects: (configuration: PoolPlace) => Promise<ApiObjects | undefined>;
+  readonly warn: (text: string) => void;
+}
+
+/** The pools of a daemon. */
+export interface ResidentPools {
+  /** The pools of a call's configuration. */
+  readonly of: (configuration: PoolPlace) => Promise<PoolSource>;
+  readonly close: () => void;
+}
+
+/** What the feature adds. */
+export interface PoolFeature {
+  /** The pools of a call without a daemon, whose state directory is `cniDir`. */
+  readonly ofOneCall: (cniDir: string) => Promise<PoolSource>;
+  readonly resident: (init: ResidentPoolsInit) => Promise<ResidentPools>;
+}
