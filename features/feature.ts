@@ -6,6 +6,8 @@ import type { ControllerFeature } from "../host/controller/controller-feature.ts
 import type { PlanFeature } from "../host/engine/plan/plan-feature.ts";
 import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
 import type { Command } from "../host/node/command-line/command.ts";
+import type { ResidentFeature } from "./resident-part.ts";
+import type { MetricDefinitions } from "../host/telemetry/metrics/definitions.ts";
 import type { FinalizerKind } from "../host/node/finalizers/finalizer-kinds.ts";
 
 /** One feature, with the parts that it has. */
@@ -22,6 +24,10 @@ export interface Feature {
   readonly plan?: PlanFeature;
   /** The pools of the cluster; at most one feature serves them. */
   readonly pools?: PoolFeature;
+  /** The metrics of the daemon. */
+  readonly metrics?: () => Promise<MetricDefinitions>;
+  /** The part that works in the daemon beside the calls. */
+  readonly resident?: ResidentFeature;
   /** The part in plexus-controller. */
   readonly controller?: () => Promise<ControllerFeature>;
   /** The commands of plexusctl. */

@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { metricDefinitions } from "../host/telemetry/metrics/definitions.ts";
-import { controllerMetrics, metricsPage, metricsPagePath } from "./metrics-page.ts";
+import { controllerMetrics, daemonMetrics, metricsPage, metricsPagePath } from "./metrics-page.ts";
 
-const definitions = { ...metricDefinitions, ...controllerMetrics };
+const definitions = { ...daemonMetrics, ...controllerMetrics };
 
 test("the metrics page is generated from the definitions (npm run docs)", () => {
   expect(readFileSync(metricsPagePath, "utf8")).toBe(metricsPage());

@@ -19,6 +19,13 @@ const ofFeatures = await Promise.all(features.map(async ({ controller }) => (awa
 /** The metrics of plexus-controller. */
 export const controllerMetrics: MetricDefinitions = Object.assign({}, controllerMetricDefinitions, ...ofFeatures);
 
+/** The daemon's metrics. */
+export const daemonMetrics: MetricDefinitions = Object.assign(
+  {},
+  metricDefinitions,
+  ...(await Promise.all(features.map(({ metrics }) => metrics?.() ?? {}))),
+);
+
 /** Longer lists of values, such as all fault kinds, are described instead of listed. */
 const maxListed = 8;
 
@@ -31,7 +38,7 @@ Durations are in seconds. All metrics are about calls that the daemon served: a 
 
 | metric | type | meaning | labels |
 |---|---|---|---|
-${rowsOf(metricDefinitions)}
+${rowsOf(daemonMetrics)}
 
 ## plexus-controller
 

@@ -8,7 +8,7 @@ import type { OutputChunk } from "rolldown";
 const delegatesChunk = /^delegates-for-one-call-/u;
 
 /** The parts of features that the daemon, the controller and plexusctl load. A description names them, and the one-shot engine never asks for them. */
-const otherPrograms = /\/features\/[^/]+\/(?:controller\.ts|finalizers\.ts|ctl\/|daemon-|watched-)/u;
+const otherPrograms = /\/features\/[^/]+\/(?:controller\.ts|finalizers\.ts|resident\.ts|metrics\.ts|ctl\/|daemon-|watched-)/u;
 /** The parts of features that only delegates need. */
 const delegatesPart = /\/features\/[^/]+\/leases\//u;
 

@@ -248,6 +248,7 @@ const entries = {
     remedy: "Choose another network_name, or remove the network that has it.",
   },
   HOT_PLUG_REFUSED: {
+    feature: "hot-plug",
     cni: 7,
     actor: "administrator",
     meaning: "A network cannot be attached to or detached from a running pod; the pod keeps its other networks.",

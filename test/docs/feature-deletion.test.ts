@@ -41,7 +41,9 @@ describe.skipIf(missing("the deletion of features", () => (files.length > 1 ? un
     test("any feature, everything else type-checks, and its pages and unit tests are in order", { timeout }, async () => {
       copy.delete(names);
       const controllers = await Promise.all(features.map(({ controller }) => controller?.()));
-      copy.forgetInGuides(controllers.flatMap((each) => Object.keys(each?.metrics ?? {})));
+      const daemon = await Promise.all(features.map(({ metrics }) => metrics?.()));
+      const definitions = [...controllers.map((each) => each?.metrics), ...daemon];
+      copy.forgetInGuides(definitions.flatMap((each) => Object.keys(each ?? {})));
       expect(readdirSync(join(copy.directory, "features")).filter((name) => !name.includes("."))).toEqual([]);
       expect(copy.run("tsc", "--noEmit")).toBe("");
       expect(pages.map((page) => copy.script(`scripts/${page}.ts`))).toEqual(pages.map(() => ""));

@@ -62,7 +62,7 @@ export function upwardImports(graph: ImportGraph): readonly Violation[] {
   return edges(graph).filter(({ from, to }) => layerOf(to) < layerOf(from));
 }
 
-/** The feature of a file; undefined for a file outside of all features, `features/feature.ts` and `features/list.ts` among them. */
+/** The feature of a file; undefined for a file outside of all features, such as `features/list.ts`. */
 export function featureOf(file: string): string | undefined {
   return /^features\/([^/]+)\//.exec(file)?.[1];
 }
@@ -73,18 +73,18 @@ export function isRule(file: string): boolean {
 }
 
 /**
- * The imports that tie a feature to anything but itself: programs know the list only, features know each other by their descriptions only, and rules know
+ * The imports that tie a feature to anything but itself: programs know the files beside the folders only, features know each other by their descriptions only, and rules know
  * `src/` and the rules of their own feature only.
  */
 export function featureViolations(graph: ImportGraph): readonly Violation[] {
-  const descriptions = /^features\/(?:feature|list|[^/]+\/feature)\.ts$/;
+  const descriptions = /^features\/(?:[^/]+|[^/]+\/feature)\.ts$/;
   return edges(graph).filter(({ from, to }) => {
     if (isRule(from) && moduleOf(to) === "features" && !(isRule(to) && featureOf(to) === featureOf(from))) return true;
     if (isRule(from) && to.startsWith("host/")) return true;
     if (!to.startsWith("features/") || (featureOf(from) !== undefined && featureOf(from) === featureOf(to))) return false;
     if (featureOf(from) !== undefined) return !descriptions.test(to) || to === "features/list.ts";
     if (from === "features/list.ts") return !descriptions.test(to);
-    return to !== "features/list.ts" && to !== "features/feature.ts";
+    return featureOf(to) !== undefined;
   });
 }
 

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { controllerMetrics } from "../../scripts/metrics-page.ts";
-import { metricDefinitions } from "../../host/telemetry/metrics/definitions.ts";
+import { controllerMetrics, daemonMetrics } from "../../scripts/metrics-page.ts";
 import { root } from "../lab/compiled.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
@@ -35,7 +34,7 @@ interface Panel {
 }
 
 /** All metrics by name. Those that both programs have have the same labels in both. */
-const definitions = { ...metricDefinitions, ...controllerMetrics };
+const definitions = { ...daemonMetrics, ...controllerMetrics };
 
 function alertsOf(file: string): readonly Alert[] {
   const rules: { readonly groups: readonly { readonly rules: readonly Alert[] }[] } = parse(
@@ -118,7 +117,7 @@ describe.skipIf(missing("the chart's dashboard and alerts", privateNamespaces))(
   });
 
   test("the pages of daemon and controller have the metrics that are defined", () => {
-    expect([...daemonFamilies.keys()].toSorted()).toEqual(Object.keys(metricDefinitions).toSorted());
+    expect([...daemonFamilies.keys()].toSorted()).toEqual(Object.keys(daemonMetrics).toSorted());
     expect([...controllerFamilies.keys()].toSorted()).toEqual(Object.keys(controllerMetrics).toSorted());
   });
 

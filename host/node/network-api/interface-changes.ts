@@ -8,11 +8,8 @@ import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { profileNamed } from "../../../src/npwg/profile.ts";
 import { parseSelection } from "../../../src/npwg/selection.ts";
 import { podNamespace } from "../../engine/call/pod-identity.ts";
-import type { HotPlugOperations } from "../hotplug/hot-plug.ts";
+import type { InterfaceChanges } from "../container-changes.ts";
 import { addressesOf, type SandboxAddress, sandboxEntries } from "./sandbox-addresses.ts";
-
-/** The part of hot-plug that the methods use. */
-export type InterfaceChanges = Pick<HotPlugOperations, "attach" | "detach">;
 
 /** An attached interface. */
 export interface AttachedInterface {
@@ -23,7 +20,7 @@ export interface AttachedInterface {
 /** The namespace of a container that is not a pod's: its names of networks have none. */
 const noPodNamespace = "default";
 
-/** Attaches the network of a PodSandboxNetworkConfig message. Faults: CONTAINER_UNKNOWN, SELECTION_INVALID, and those of `HotPlugOperations.attach`. */
+/** Attaches the network of a PodSandboxNetworkConfig message. Faults: CONTAINER_UNKNOWN, SELECTION_INVALID, and those of `InterfaceChanges.attach`. */
 export async function attachInterface(
   changes: InterfaceChanges,
   stateDirectory: string,

@@ -2,7 +2,7 @@
 
 import type { Result } from "../../../src/fault/result.ts";
 import { ok } from "../../../src/fault/result.ts";
-import type { InterfaceChanges } from "./interface-changes.ts";
+import type { InterfaceChanges } from "../container-changes.ts";
 import { newestConfiguration } from "./newest-configuration.ts";
 import { type NetworkRpcs, networkRpcs } from "./network-rpcs.ts";
 import { NetworkStatuses, type StatusReply } from "./network-statuses.ts";

@@ -7,7 +7,8 @@ import { type NetworkConfig, networkMessage } from "../../../src/network-api/net
 import type { NetworkStatus } from "../../../src/network-api/network-status.ts";
 import type { NodeNetworks } from "./node-networks.ts";
 import type { NetworkStatuses } from "./network-statuses.ts";
-import { attachInterface, type InterfaceChanges } from "./interface-changes.ts";
+import { attachInterface } from "./interface-changes.ts";
+import type { InterfaceChanges } from "../container-changes.ts";
 import { addressesOf, type SandboxAddress, sandboxEntries } from "./sandbox-addresses.ts";
 
 /** The parts behind the methods. */

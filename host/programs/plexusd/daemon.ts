@@ -4,7 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
-import { planFeatures, poolFeature } from "../../../features/list.ts";
+import { planFeatures, poolFeature, residentFeatures } from "../../../features/list.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
 import type { Node } from "../../engine/node.ts";
 import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
@@ -19,8 +19,8 @@ import type { Jail } from "../../sandbox/launcher/jail.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { RoundAgent } from "../../node/reconcile/clean.ts";
 import { countRound, countUndone } from "../../telemetry/metrics/count-round.ts";
-import { HotPlug } from "../../node/hotplug/hot-plug.ts";
-import { networksAnnotation } from "../../../src/npwg/selection.ts";
+import type { ResidentInit, ResidentPart } from "../../../features/resident-part.ts";
+import type { InterfaceChanges } from "../../node/container-changes.ts";
 import { Reconciler, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { Endpoint, type EndpointInit } from "../../telemetry/endpoint.ts";
 import { Telemetry, type TelemetryInit } from "../../telemetry/telemetry.ts";
@@ -60,6 +60,12 @@ export interface DaemonInit {
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
 const lastSpansMs = 2000;
 
+/** The answers of a build without a feature that changes running containers. */
+const noChanges: InterfaceChanges = {
+  attach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
+  detach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
+};
+
 /** One daemon. */
 export class Daemon {
   /** The metrics of all parts of the daemon (see host/telemetry/metrics/definitions.ts). */
@@ -80,8 +86,9 @@ export class Daemon {
   readonly agents = new ConnectedAgents();
   /** Removes stale attachments. */
   readonly reconciler: Reconciler;
-  /** Changes the networks of running pods. */
-  readonly hotPlug: HotPlug;
+  /** The features' parts beside the calls, by their names in the status; empty before the start. */
+  readonly #residents = new Map<string, ResidentPart>();
+  readonly #residentInit: ResidentInit;
   readonly #podLife: PodLife | undefined;
   readonly #networkApi: NetworkApi | undefined;
   readonly #networkFeed: DaemonInit["networkFeed"];
@@ -100,12 +107,13 @@ export class Daemon {
     this.#networkFeed = networkFeed;
     this.#networkApi =
       networkApi &&
-      new NetworkApi(networkApi, { warn, serveStatus: (stdin) => this.#serveStatus(stdin), changes: () => this.hotPlug });
+      new NetworkApi(networkApi, { warn, serveStatus: (stdin) => this.#serveStatus(stdin), changes: () => this.changes });
     this.#clusters = new DaemonClusters({
       ...clusters,
       warn,
-      onPod: (namespace, name, pod) =>
-        this.hotPlug.podChanged(namespace, name, pod?.annotations.get(networksAnnotation), pod !== undefined),
+      onPod: (namespace, name, pod) => {
+        for (const part of this.#residents.values()) part.podChanged(namespace, name, pod);
+      },
     });
     this.#delegates = new DaemonDelegates(delegates);
     this.#pools = poolFeature?.resident({
@@ -118,7 +126,7 @@ export class Daemon {
       agent: (connection) => {
         const remove = this.agents.add(connection);
         this.reconciler.wake();
-        void this.hotPlug.resync();
+        for (const part of this.#residents.values()) part.agentConnected();
         return remove;
       },
       waited: (ms) => this.telemetry.waited(ms),
@@ -162,22 +170,18 @@ export class Daemon {
       onRound: (report) => countRound(this.metrics, report),
       onUndone: (undone) => countUndone(this.metrics, undone),
     });
-    this.hotPlug = new HotPlug({
+    this.#residentInit = {
       directories: reconcile?.directories ?? [],
       agent: () => this.#agentOfRound(),
       takeLock: (wanted) => this.#locks.take(wanted),
-      onFollowed: ({ attached, detached, failed: hasFailed }) => {
-        this.metrics.add("plexus_hot_plug_changes_total", { change: "attach" }, attached);
-        this.metrics.add("plexus_hot_plug_changes_total", { change: "detach" }, detached);
-        if (hasFailed) this.metrics.add("plexus_hot_plug_failures_total", {});
-      },
-      watch: (configuration) => this.#clusters.watch(configuration, () => void this.hotPlug.resync()),
+      metrics: this.metrics,
+      watch: (configuration, onManifests) => this.#clusters.watch(configuration, onManifests),
       log: (level, text) => this.telemetry.log(level, text),
-    });
+    };
     this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
     this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
-    this.telemetry.inform("hotPlug", () => this.hotPlug.sentence);
+    for (const { name } of residentFeatures) this.telemetry.inform(name, () => this.#residents.get(name)?.sentence ?? "starts");
     this.telemetry.inform("definitions", () => this.#definitions.text());
     this.telemetry.inform("components", () => this.#components.text());
     if (podLife?.nodeCredentials !== undefined) {
@@ -187,6 +191,7 @@ export class Daemon {
 
   /** Starts the daemon; answers the TCP port for metrics, if there is one. Fault DAEMON_SOCKET. */
   async start(): Promise<Result<number | undefined>> {
+    for (const { name, make } of residentFeatures) this.#residents.set(name, await make(this.#residentInit));
     // Calls do not wait for the clusters.
     void this.#clusters.start();
     this.#delegates.start();
@@ -198,7 +203,7 @@ export class Daemon {
     const listens = api.ok ? await this.#server.listen() : api;
     if (listens.ok) {
       this.reconciler.wake();
-      void this.hotPlug.start();
+      for (const part of this.#residents.values()) void part.start();
       void this.#startFeed();
     } else {
       this.#endpoint.close();
@@ -225,7 +230,7 @@ export class Daemon {
     // Whether Plexus stays on the node is decided first: a call that comes meanwhile is still served.
     const lateMs = (await this.#podLife?.stop()) ?? 0;
     if (lateMs > 0) await new Promise((resolve) => setTimeout(resolve, lateMs));
-    const finished = Promise.all([this.reconciler.stop(graceMs), this.hotPlug.stop(graceMs)]);
+    const finished = Promise.all([this.reconciler, ...this.#residents.values()].map((part) => part.stop(graceMs)));
     const aborted = await this.#server.close(
       graceMs,
       finished.then(() => undefined),
@@ -237,6 +242,11 @@ export class Daemon {
     (await this.#pools)?.close();
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return aborted;
+  }
+
+  /** Changes of running containers that clients ask for. */
+  get changes(): InterfaceChanges {
+    return [...this.#residents.values()].find(({ changes }) => changes !== undefined)?.changes ?? noChanges;
   }
 
   /** Serves a call that the daemon starts itself, through the chosen agent; undefined if no agent is connected. Throws ShimGone. */
@@ -277,17 +287,12 @@ export class Daemon {
           this.reconciler.keepConfiguration(call.configuration, request.stdin);
           this.#definitions.note(call.configuration);
           this.#components.note(call.configuration);
-          if (call.configuration.hotPlug) this.#noteHotPlug(call.configuration, request);
+          for (const part of this.#residents.values()) part.noteCall(call.configuration, request.environment);
         }
         this.#unrecorded.delete(recorded);
         resolve();
       });
     }
-  }
-
-  #noteHotPlug(configuration: HostConfiguration, { environment }: Request): void {
-    void this.hotPlug.noteConfiguration(configuration);
-    if (environment.get("CNI_COMMAND") === "ADD") this.hotPlug.noteAdded(environment.get("CNI_ARGS") ?? "");
   }
 
   /** Undoes what an agent without native plugins could not, through the shim of this call, whose own work is done. */

@@ -176,11 +176,6 @@ export const metricDefinitions = {
   plexus_reconcile_cleaned_total: counter("Findings that rounds removed.", { kind: findingKinds }),
   plexus_reconcile_failures_total: counter("Findings that rounds failed to remove.", { kind: findingKinds }),
 
-  plexus_hot_plug_changes_total: counter("Networks that were attached to or detached from running pods.", {
-    change: ["attach", "detach"],
-  }),
-  plexus_hot_plug_failures_total: counter("Comparisons of a running pod with its annotation that left a failure.", {}),
-
   plexus_log_lines_dropped_total: counter("Log lines that were dropped, because the reader of stderr was too slow.", {}),
   plexus_spans_total: counter("Spans that were sent to the collector, or dropped.", { outcome: ["sent", "dropped"] }),
   plexus_scrape_problems_total: counter("Values that a scrape could not read.", {}),

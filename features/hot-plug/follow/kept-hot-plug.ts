@@ -3,8 +3,8 @@
 import { readdirSync } from "node:fs";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
-import { KeptConfigurations } from "../reconcile/kept-configurations.ts";
+import { readCallConfiguration } from "../../../host/engine/call/read-configuration.ts";
+import { KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
 
 /** Maximum configurations that are looked at: a node has one or two. */
 const maxConfigurations = 64;

@@ -7,11 +7,11 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { sandboxInterfaces } from "../../../src/npwg/sandbox-interface.ts";
 import { showsSameNamespace } from "../../../src/pod-link/link-identity.ts";
-import type { AttachmentProgress, JournalEntry } from "../../store/journal/entry.ts";
-import type { JournalKey } from "../../store/journal/entry-file.ts";
-import { lookIntoNamespace, type NamespaceLinks } from "../../system/netlink/namespace-links.ts";
-import type { Call } from "../call.ts";
-import { isOfAnotherBoot } from "../verbs/undo.ts";
+import type { AttachmentProgress, JournalEntry } from "../../../host/store/journal/entry.ts";
+import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
+import { lookIntoNamespace, type NamespaceLinks } from "../../../host/system/netlink/namespace-links.ts";
+import type { Call } from "../../../host/engine/call.ts";
+import { isOfAnotherBoot } from "../../../host/engine/verbs/undo.ts";
 
 /** A container whose networks may be changed while the caller holds its lock. */
 export interface RunningContainer {

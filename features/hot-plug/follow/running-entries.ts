@@ -1,11 +1,11 @@
 // The journal's entries of running containers: by pod, and by container.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { bootId } from "../../engine/call/boot-id.ts";
-import { podName } from "../../engine/call/pod-identity.ts";
-import type { JournalEntry } from "../../store/journal/entry.ts";
-import { Journal } from "../../store/journal/journal.ts";
-import { EntryList, type ListedEntry } from "../reconcile/entry-list.ts";
+import { bootId } from "../../../host/engine/call/boot-id.ts";
+import { podName } from "../../../host/engine/call/pod-identity.ts";
+import type { JournalEntry } from "../../../host/store/journal/entry.ts";
+import { Journal } from "../../../host/store/journal/journal.ts";
+import { EntryList, type ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 
 /** The entries of one state directory. */
 export class RunningEntries {

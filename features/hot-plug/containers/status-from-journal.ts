@@ -4,14 +4,14 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { deviceInfoOf } from "../../../src/npwg/device-info.ts";
 import { deviceInfoCapability } from "../../../src/npwg/device-info-files.ts";
 import { boundedJson } from "../../../src/json/bounded-json.ts";
-import type { Cluster, Pod } from "../../cluster/cluster.ts";
-import { readDeviceInfoFile } from "../../cluster/device-info/device-info-file.ts";
-import type { JournalEntry } from "../../store/journal/entry.ts";
-import type { JournalKey } from "../../store/journal/entry-file.ts";
-import type { Call } from "../call.ts";
-import { profileOf } from "../plan/plan-call.ts";
-import type { ShownAttachment } from "../plan/shown-attachment.ts";
-import { writeStatus } from "../verbs/publish-status.ts";
+import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
+import { readDeviceInfoFile } from "../../../host/cluster/device-info/device-info-file.ts";
+import type { JournalEntry } from "../../../host/store/journal/entry.ts";
+import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
+import type { Call } from "../../../host/engine/call.ts";
+import { profileOf } from "../../../host/engine/plan/plan-call.ts";
+import type { ShownAttachment } from "../../../host/engine/plan/shown-attachment.ts";
+import { writeStatus } from "../../../host/engine/verbs/publish-status.ts";
 import { isWhole, journalledResult } from "./running-container.ts";
 
 /**

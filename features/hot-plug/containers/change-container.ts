@@ -5,15 +5,15 @@ import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
-import { type EntryContent, withAttachment, withoutAttachment } from "../../store/journal/changed-entry.ts";
-import { type JournalEntry, replay } from "../../store/journal/entry.ts";
-import type { Call } from "../call.ts";
-import type { Attached, AttachmentPlan } from "../plan/attachment-plan.ts";
-import { Progress } from "../record/add-progress.ts";
-import { attach } from "../verbs/attach.ts";
-import { type AttachmentOrigin, hotPlugFacts, plannedAttachment } from "../plan/planned-attachment.ts";
-import { undoOne } from "../verbs/undo.ts";
-import { recordEarlierLinks, recordMadeLinks } from "../record/record-links.ts";
+import { type EntryContent, withAttachment, withoutAttachment } from "../../../host/store/journal/changed-entry.ts";
+import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
+import type { Call } from "../../../host/engine/call.ts";
+import type { Attached, AttachmentPlan } from "../../../host/engine/plan/attachment-plan.ts";
+import { Progress } from "../../../host/engine/record/add-progress.ts";
+import { attach } from "../../../host/engine/verbs/attach.ts";
+import { type AttachmentOrigin, hotPlugFacts, plannedAttachment } from "../../../host/engine/plan/planned-attachment.ts";
+import { undoOne } from "../../../host/engine/verbs/undo.ts";
+import { recordEarlierLinks, recordMadeLinks } from "../../../host/engine/record/record-links.ts";
 import type { RunningContainer } from "./running-container.ts";
 
 /**

@@ -8,14 +8,14 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { nextInterfaceName } from "../../../src/npwg/hot-plug-difference.ts";
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
-import type { Cluster } from "../../cluster/cluster.ts";
-import type { Call } from "../call.ts";
-import { withDeviceInfo } from "../plan/attachment-device.ts";
-import type { AttachmentPlan } from "../plan/attachment-plan.ts";
-import { profileOf, reservedNameFault } from "../plan/plan-call.ts";
-import { planDefinition } from "../plan/plan-definition.ts";
-import { refusedOfRunningPod } from "../plan/plan-feature.ts";
-import { requirePlugins } from "../plan/require-plugins.ts";
+import type { Cluster } from "../../../host/cluster/cluster.ts";
+import type { Call } from "../../../host/engine/call.ts";
+import { withDeviceInfo } from "../../../host/engine/plan/attachment-device.ts";
+import type { AttachmentPlan } from "../../../host/engine/plan/attachment-plan.ts";
+import { profileOf, reservedNameFault } from "../../../host/engine/plan/plan-call.ts";
+import { planDefinition } from "../../../host/engine/plan/plan-definition.ts";
+import { refusedOfRunningPod } from "../../../host/engine/plan/plan-feature.ts";
+import { requirePlugins } from "../../../host/engine/plan/require-plugins.ts";
 import type { RunningContainer } from "./running-container.ts";
 
 /** One network to attach. */

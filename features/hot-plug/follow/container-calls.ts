@@ -3,15 +3,15 @@
 import { resolve } from "node:path";
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { Call } from "../../engine/call.ts";
-import { callLocks } from "../../engine/call/call-locks.ts";
-import { callOfRunning } from "../../engine/session/internal-call.ts";
-import { ShimGone } from "../../protocol/shim.ts";
-import type { JournalPlan } from "../../store/journal/entry.ts";
-import type { TakeLock } from "../../store/locks/file-lock.ts";
-import type { RoundAgent } from "../reconcile/clean.ts";
-import { covers } from "../reconcile/cni-path.ts";
-import { KeptConfigurations } from "../reconcile/kept-configurations.ts";
+import type { Call } from "../../../host/engine/call.ts";
+import { callLocks } from "../../../host/engine/call/call-locks.ts";
+import { callOfRunning } from "../../../host/engine/session/internal-call.ts";
+import { ShimGone } from "../../../host/protocol/shim.ts";
+import type { JournalPlan } from "../../../host/store/journal/entry.ts";
+import type { TakeLock } from "../../../host/store/locks/file-lock.ts";
+import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import { covers } from "../../../host/node/reconcile/cni-path.ts";
+import { KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
 
 /** Time limit of one native step, in ms. A step and its undoing end before a DEL of the runtime gives up the wait for the container's lock. */
 const stepMs = 20_000;

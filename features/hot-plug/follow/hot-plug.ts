@@ -9,29 +9,15 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { type HotPlugged, attachRequested, detachRequested } from "../../engine/hotplug/requested-attachment.ts";
-import { podIdentity } from "../../engine/call/pod-identity.ts";
-import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
-import type { ListedEntry } from "../reconcile/entry-list.ts";
+import { type HotPlugged, attachRequested, detachRequested } from "../containers/requested-attachment.ts";
+import type { InterfaceChanges } from "../../../host/node/container-changes.ts";
+import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
+import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import { ContainerCalls, type ContainerCallsInit } from "./container-calls.ts";
 import { followPod, refuseToFollow } from "./follow-pod.ts";
 import { keptHotPlugConfigurations } from "./kept-hot-plug.ts";
 import { isChangeable, RunningEntries } from "./running-entries.ts";
-
-export type { HotPlugged } from "../../engine/hotplug/requested-attachment.ts";
-
-/** Changes of running containers. */
-export interface HotPlugOperations {
-  /**
-   * Attaches a network to a running container, until `detach` or the runtime's DEL. The same request again answers its attachment. `containerId`:
-   * CNI_CONTAINERID of the sandbox. Faults: HOT_PLUG_REFUSED, HOT_PLUG_UNAVAILABLE, CALL_BUSY, and those of an ADD.
-   */
-  readonly attach: (containerId: string, selection: NetworkSelection) => Promise<Result<HotPlugged>>;
-  /** Detaches what `attach` attached; an unknown interface is a success. Faults: as `attach`, and those of a DEL. */
-  readonly detach: (containerId: string, ifname: string) => Promise<Result<void>>;
-  /** Queues the comparison of a pod's annotation with the journal. */
-  readonly reconcilePod: (namespace: string, name: string) => void;
-}
 
 /** The parts of the daemon that hot-plug uses. */
 export interface HotPlugInit extends Omit<ContainerCallsInit, "log"> {
@@ -78,7 +64,7 @@ interface StateDirectory {
 }
 
 /** Hot-plug of one daemon. */
-export class HotPlug implements HotPlugOperations {
+export class HotPlug implements InterfaceChanges {
   readonly #init: HotPlugInit;
   readonly #states: ReadonlyMap<string, StateDirectory>;
   readonly #queue: WorkQueue;
@@ -167,6 +153,7 @@ export class HotPlug implements HotPlugOperations {
     this.#add(pod);
   }
 
+  /** Queues the comparison of a pod's annotation with the journal. */
   reconcilePod(namespace: string, name: string): void {
     if (this.isOn) this.#add(`${namespace}/${name}`);
   }

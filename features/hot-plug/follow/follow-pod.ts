@@ -4,8 +4,8 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { selectsOtherNetworks } from "../../../src/npwg/hot-plug-difference.ts";
-import type { Call } from "../../engine/call.ts";
-import { podIdentity } from "../../engine/call/pod-identity.ts";
+import type { Call } from "../../../host/engine/call.ts";
+import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
 import {
   attachSelected,
   detachUnselected,
@@ -14,10 +14,10 @@ import {
   selectingPod,
   type Tell,
   underLock,
-} from "../../engine/hotplug/follow-annotation.ts";
-import { runningContainer } from "../../engine/hotplug/running-container.ts";
-import { publishFromJournal } from "../../engine/hotplug/status-from-journal.ts";
-import type { ListedEntry } from "../reconcile/entry-list.ts";
+} from "../containers/follow-annotation.ts";
+import { runningContainer } from "../containers/running-container.ts";
+import { publishFromJournal } from "../containers/status-from-journal.ts";
+import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import type { ContainerCalls } from "./container-calls.ts";
 
 /** The changes of one comparison, and the faults of what could not be changed. */
