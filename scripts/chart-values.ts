@@ -4,7 +4,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { configurationSchema } from "./configuration-page.ts";
+import { allKeys } from "../src/configuration/keys/host-keys.ts";
+import type { Key, KeyTable } from "../src/configuration/table/key.ts";
+import { tableSchema } from "../src/configuration/table/table-schema.ts";
 
 /** A JSON Schema, as far as this file reads it. */
 interface JsonSchema {
@@ -16,22 +18,6 @@ interface JsonSchema {
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
 }
-
-/** Keys of Plexus' configuration that plexusd sets, that the runtime sets, or that are values of their own. */
-const notInConfig: readonly string[] = [
-  "type",
-  "clusterNetwork",
-  "delegates",
-  "retired",
-  "omitDefaultSteps",
-  "definitions",
-  "wasm",
-  "args",
-  "runtimeConfig",
-  "prevResult",
-  "cni.dev/valid-attachments",
-  "cni.dev/attachments",
-];
 
 const path = z.string().regex(/^\/[^\s:"\\]*[^\s:"\\/]$/u);
 const port = z.int().min(1).max(65_535);
@@ -174,16 +160,20 @@ const values = z.strictObject({
 /** The text of values.schema.json. */
 export function chartValuesSchema(): string {
   const schema = z.toJSONSchema(values) as JsonSchema;
-  const written: JsonSchema = JSON.parse(configurationSchema());
-  const keys = Object.entries(written.anyOf?.[0]?.properties ?? {});
-  const config = Object.fromEntries(keys.filter(([key]) => !notInConfig.includes(key)));
-  const own = Object.fromEntries(keys.filter(([key]) => key === "definitions" || key === "wasm"));
+  const written = Object.entries<Key<unknown>>(allKeys);
+  const config = Object.fromEntries(written.filter(([, { inChart, byRuntime }]) => inChart === undefined && byRuntime !== true));
+  const own = Object.fromEntries(written.filter(([, { inChart }]) => inChart === "own"));
   const properties = {
     ...schema.properties,
-    ...own,
-    config: { type: "object", properties: config, additionalProperties: false as const },
+    ...propertiesOf(own),
+    config: { type: "object", properties: propertiesOf(config), additionalProperties: false as const },
   };
   return `${JSON.stringify(withNames({ ...schema, properties }), undefined, 2)}\n`;
+}
+
+function propertiesOf(table: KeyTable): Readonly<Record<string, JsonSchema>> {
+  const { properties = {} }: JsonSchema = tableSchema(table);
+  return properties;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { isAbsolute } from "node:path";
 import { readUidOption, uidOptionForm } from "../../src/configuration/uid-option.ts";
-import type { SandboxUids } from "../../src/configuration/wasm-configuration.ts";
+import type { SandboxUids } from "../../src/configuration/keys/sandbox-uids.ts";
 import { type DaemonLogLevel, logLevels } from "../telemetry/log.ts";
 
 /** A whole number from `min` to `max`. */

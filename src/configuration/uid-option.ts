@@ -1,6 +1,6 @@
 // The uids of sandbox processes as an option of a command line.
 
-import { maxUid, type SandboxUids } from "./wasm-configuration.ts";
+import { maxUid, type SandboxUids } from "./keys/sandbox-uids.ts";
 
 /** The form of the option, for messages. */
 export const uidOptionForm = `FIRST:COUNT, with uids from 1 to ${maxUid}, or same`;

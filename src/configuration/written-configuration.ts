@@ -2,7 +2,7 @@
 // network.
 
 import { parseNetworkList } from "../cni/network-list.ts";
-import { omittedStepsKey } from "./default-network-steps.ts";
+import { omittedStepsKey } from "./keys/default-network-keys.ts";
 import { digestKey, type ForeignStep } from "./foreign-steps.ts";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";

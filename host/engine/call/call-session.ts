@@ -2,7 +2,7 @@
 // daemon use the same session.
 
 import { printError } from "../../../src/cni/error-json.ts";
-import { defaultGoMaxProcs, type HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { type HostConfiguration, hostDefaults } from "../../../src/configuration/host-configuration.ts";
 import { defaultWasm, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { traceEnvironment } from "../../../src/trace/trace-context.ts";
@@ -35,7 +35,7 @@ const pluginName = "plexus";
 /** The settings for a component that a runtime calls directly, because such a call has no host configuration. */
 const bareConfiguration: CallResources["configuration"] = {
   stepTimeoutMs: 60_000,
-  goMaxProcs: defaultGoMaxProcs,
+  goMaxProcs: hostDefaults.goMaxProcs,
   wasm: defaultWasm,
 };
 

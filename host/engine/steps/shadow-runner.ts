@@ -7,7 +7,7 @@ import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import { stepRule, type StepRules } from "../../../src/configuration/step-rules.ts";
-import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
+import type { DelegateGrants } from "../../../src/configuration/keys/grant-keys.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { isJsonObject, type JsonObjectDocument, memberValue, parseDocument } from "../../../src/json/document.ts";
 import type { JsonChange } from "../../../src/json/json-changes.ts";

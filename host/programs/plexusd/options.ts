@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { labelProblem } from "../../../src/npwg/object-names.ts";
 import type { ForeignStepsPolicy } from "../../node/cni-configuration/kept-steps.ts";
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
-import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultUids, type SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
 import { addressOf, collectorOf, countOf, fileNameOf, isolationOf, levelOf, pathOf, serverOf, uidsOf } from "../option-values.ts";
 
