@@ -36,7 +36,7 @@ export const defaultNetworkKeys = {
   defaultNetworks: key({
     kind: names,
     about:
-      "Further networks for every pod outside systemNamespaces, named in the same way as clusterNetwork. A pod with the annotation plexus-cni.dev/default-networks: none gets none of them.",
+      "Further networks for every pod outside systemNamespaces, named in the same way as clusterNetwork. A pod with the annotation plexus.dev/default-networks: none gets none of them.",
     usual: [],
   }),
   systemNamespaces: key({
