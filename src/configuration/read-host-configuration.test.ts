@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readHostConfiguration } from "./read-host-configuration.ts";
-import { knownKeys } from "./keys.ts";
+import { knownKeys, runtimeKeys } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { isAcceptedBySchema } from "./testing/accepted-by-schema.ts";
 
@@ -131,6 +131,19 @@ describe("the host configuration", () => {
     ],
   ])("E-8: a mistyped key names the nearest valid one, or all: %j", (value, text) => {
     expect(message(value)).toContain(text);
+  });
+
+  test("E-8: far from all keys, a mistyped key gets those with an effect, the nearest first", () => {
+    const valid = (key: string) =>
+      /valid ones: ([^()]*) \(/.exec(message({ ...base, delegates, [key]: 1 }))?.[1]?.split(", ") ?? [];
+    expect(valid("timeout").slice(0, 3)).toEqual(["stepTimeoutMs", "callTimeoutMs", "readinessTimeoutMs"]);
+    expect(valid("network").slice(0, 3)).toEqual(["podNetworks", "clusterNetwork", "defaultNetworks"]);
+    const withoutEffect = [...Object.keys(idleMultusKeys), "retryDeleteOnError"];
+    const listed = valid("zzz");
+    expect(listed.filter((key) => withoutEffect.includes(key) || runtimeKeys.includes(key))).toEqual([]);
+    expect(listed).toEqual(expect.arrayContaining(["clusterNetwork", "wasm", "steps", "bounds", "logLevel"]));
+    // A key of Multus that is only mistyped is still recognised.
+    expect(message({ ...base, delegates, conectionLimit: 1 })).toContain("did you mean connectionLimit?");
   });
 
   test.each([
