@@ -4,7 +4,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { logLevels } from "../host/telemetry/log.ts";
+import { daemonCounts } from "../src/configuration/daemon-counts.ts";
 import { allKeys } from "../src/configuration/keys/host-keys.ts";
+import { uidOptionPattern } from "../src/configuration/uid-option.ts";
+import { daemonIsolations } from "../src/configuration/wasm-configuration.ts";
 import type { Key, KeyTable } from "../src/configuration/table/key.ts";
 import { tableSchema } from "../src/configuration/table/table-schema.ts";
 
@@ -27,6 +31,8 @@ const kubernetes = z.looseObject({});
 const resources = z.strictObject({ requests: kubernetes.optional(), limits: kubernetes.optional() });
 const capability = z.string().regex(/^[A-Z][A-Z_]*$/u);
 const monitor = z.strictObject({ enabled: z.boolean(), interval: z.string(), labels });
+
+const counts = Object.fromEntries(Object.entries(daemonCounts).map(([name, { min, max }]) => [name, z.int().min(min).max(max)]));
 
 const values = z.strictObject({
   // Helm passes the values of a chart that includes this one.
@@ -109,15 +115,12 @@ const values = z.strictObject({
   definitions: kubernetes,
   wasm: kubernetes,
   daemon: z.strictObject({
-    calls: z.int().min(1).max(4096),
-    queue: z.int().min(1).max(65_536),
-    sandboxes: z.int().min(0).max(256),
-    isolation: z.enum(["process", "strict"]),
-    sandboxUids: z.string().regex(/^(?:\d+:\d+|same)$/u),
-    logLevel: z.enum(["debug", "info", "warn", "error"]),
-    graceMs: z.int().min(1).max(600_000),
-    reconcileIntervalSeconds: z.int().min(0).max(86_400),
-    reconcileGraceSeconds: z.int().min(1).max(86_400),
+    ...counts,
+    // 0: as many as CPUs.
+    sandboxes: z.int().min(0).max(daemonCounts.sandboxes.max),
+    isolation: z.enum(daemonIsolations),
+    sandboxUids: z.string().regex(uidOptionPattern),
+    logLevel: z.enum(logLevels),
     otlp: z.string().regex(/^(?:https?:\/\/.+)?$/u),
   }),
   apiServer: z.strictObject({ host: z.string(), port }),

@@ -20,8 +20,14 @@ import { boolean, oneOf } from "./table/kinds.ts";
 import { texts } from "./table/lists.ts";
 import { named, section } from "./table/section.ts";
 
+/** The levels of isolation of a daemon, the weaker one first. */
+export const daemonIsolations = ["process", "strict"] as const;
+
+/** See `daemonIsolations`. */
+export type DaemonIsolation = (typeof daemonIsolations)[number];
+
 /** The levels of isolation, the weakest first. */
-export const isolations = ["in-process", "process", "strict"] as const;
+export const isolations = ["in-process", ...daemonIsolations] as const;
 
 /** See `isolations`. */
 export type Isolation = (typeof isolations)[number];
