@@ -20,9 +20,9 @@ const maxUnknown = 10;
 export interface ValidNames {
   readonly has: (key: string) => boolean;
   /** The keys that a refusal lists. */
-  readonly listed: readonly string[];
+  readonly listed: () => readonly string[];
   /** Keys that nobody should add: a refusal names them only as the nearest one, if none of `listed` is near. */
-  readonly further?: readonly string[];
+  readonly further?: () => readonly string[];
 }
 
 /** Reads one object. Each reading method answers undefined for a missing or invalid key, and records a problem if it is invalid. */
@@ -187,7 +187,7 @@ export class ObjectReader {
 
   #askedNames(): ValidNames {
     const asked = this.#asked ?? new Set();
-    return { has: (key) => asked.has(key), listed: [...asked] };
+    return { has: (key) => asked.has(key), listed: () => [...asked] };
   }
 
   #typed<T>(key: string, wanted: string, read: (value: unknown) => T | undefined): T | undefined {
@@ -204,8 +204,9 @@ export class ObjectReader {
 }
 
 /** The nearest valid key, and all of them if they are few, in their own order, or if none is near: then the nearest come first. */
-function adviceFor(key: string, { listed, further = [] }: ValidNames): string {
-  const nearest = closest(key, listed) ?? closest(key, further);
+function adviceFor(key: string, valid: ValidNames): string {
+  const listed = valid.listed();
+  const nearest = closest(key, listed) ?? closest(key, valid.further?.() ?? []);
   const meant = nearest === undefined ? [] : [`did you mean ${nearest}?`];
   if (listed.length <= maxListed) return [...meant, `valid ones: ${listed.join(", ")}`].join(" ");
   return meant[0] ?? `valid ones: ${nearestFirst(key, listed).join(", ")}`;

@@ -11,9 +11,9 @@ import { configurationDirectory } from "./keys/place-keys.ts";
 import { trustedByDefault } from "./keys/policy-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { keysWhere } from "./table/key.ts";
-import { tableReader } from "./table/read-table.ts";
+import { TableReader } from "./table/read-table.ts";
 
-const hostTable = tableReader(allKeys);
+const hostTable = new TableReader(allKeys);
 
 /** Keys whose mistakes stop every call, and the configuration itself. */
 const stateKeys = ["configuration", ...keysWhere(allKeys, ({ locatesState }) => locatesState === true)];

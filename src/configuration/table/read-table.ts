@@ -1,38 +1,42 @@
-// Reads an object by a table of keys. It runs at the start of every call, so a table is prepared once.
+// Reads an object by a table of keys. It runs at the start of every call.
 
 import type { ObjectReader, ValidNames } from "../object-reader.ts";
-import { defaultsOf, type Key, type KeyTable, keysWhere, type ValuesOf } from "./key.ts";
+import { type Key, type KeyTable, keysWhere, type ValuesOf } from "./key.ts";
 
-/** A table prepared for reading. */
-export interface TableReader<T extends KeyTable> {
+/** Reads objects by a table. Most tables are of sections that a call does not have, so a table is prepared when it is needed. */
+export class TableReader<T extends KeyTable> {
   readonly table: T;
-  /** The values of an object without any key. */
-  readonly defaults: ValuesOf<T>;
   /** The keys for the refusal of an unknown one. */
   readonly names: ValidNames;
+  readonly #isSparse: boolean;
+  #entries: readonly (readonly [string, Key<unknown>])[] | undefined;
+
+  /** `isSparse`: the values lack defaults, which their user knows. */
+  constructor(table: T, isSparse = false) {
+    this.table = table;
+    this.#isSparse = isSparse;
+    this.names = {
+      has: (key) => Object.hasOwn(table, key),
+      listed: () => keysWhere(table, (key) => !isForNobody(key)),
+      further: () => keysWhere(table, isForNobody),
+    };
+  }
+
   /** Reads the keys in the table's order. `notices` gets the sentences about values. The caller ends the reader with `names`. */
-  readonly read: (reader: ObjectReader, notices?: string[]) => ValuesOf<T>;
+  read(reader: ObjectReader, notices: string[] = []): ValuesOf<T> {
+    const values: Record<string, unknown> = {};
+    for (const [key, facts] of (this.#entries ??= Object.entries(this.table))) {
+      const value = reader.has(key) ? readKey(reader, key, facts, notices) : missing(reader, key, facts);
+      const valueOrUsual = value === undefined && !this.#isSparse ? facts.usual : value;
+      if (valueOrUsual !== undefined) values[key] = valueOrUsual;
+    }
+    return values as ValuesOf<T>;
+  }
 }
 
-/** Prepares a table. `isSparse`: the values lack defaults, which their user knows. */
-export function tableReader<T extends KeyTable>(table: T, isSparse = false): TableReader<T> {
-  const entries = Object.entries<Key<unknown>>(table);
-  const further = keysWhere(table, ({ isUnlisted, byRuntime }) => isUnlisted === true || byRuntime === true);
-  const listed = Object.keys(table).filter((each) => !further.includes(each));
-  return {
-    table,
-    defaults: defaultsOf(isSparse ? {} : table) as ValuesOf<T>,
-    names: { has: (key) => Object.hasOwn(table, key), listed, further },
-    read: (reader, notices = []) => {
-      const values: Record<string, unknown> = {};
-      for (const [key, facts] of entries) {
-        const value = reader.has(key) ? readKey(reader, key, facts, notices) : missing(reader, key, facts);
-        const valueOrUsual = value === undefined && !isSparse ? facts.usual : value;
-        if (valueOrUsual !== undefined) values[key] = valueOrUsual;
-      }
-      return values as ValuesOf<T>;
-    },
-  };
+/** Whether an administrator should not add the key. */
+function isForNobody({ isUnlisted, byRuntime }: Key<unknown>): boolean {
+  return isUnlisted === true || byRuntime === true;
 }
 
 function missing(reader: ObjectReader, key: string, { required }: Key<unknown>): undefined {

@@ -4,7 +4,7 @@ import type { ObjectReader } from "../object-reader.ts";
 import type { KeyTable, ValuesOf } from "./key.ts";
 import type { Kind, TextRule } from "./kind.ts";
 import { textSchema } from "./kinds.ts";
-import { type TableReader, tableReader } from "./read-table.ts";
+import { TableReader } from "./read-table.ts";
 import { tableSchema } from "./table-schema.ts";
 
 /** The reading of a section beyond its keys. */
@@ -26,12 +26,12 @@ export function section<T extends KeyTable>(table: T): SectionKind<ValuesOf<T>>;
 /** An object with the keys of a table, and further rules. */
 export function section<T extends KeyTable, R>(table: T, rules: SectionRules<ValuesOf<T>, R>): SectionKind<R>;
 export function section<T extends KeyTable, R>(table: T, rules?: SectionRules<ValuesOf<T>, R>): SectionKind<R> {
-  return sectionOf(tableReader(table), rules);
+  return sectionOf(new TableReader(table), rules);
 }
 
 /** As `section`, without defaults: their user knows them. */
 export function sparseSection<T extends KeyTable>(table: T): SectionKind<Partial<ValuesOf<T>>> {
-  return sectionOf<T, Partial<ValuesOf<T>>>(tableReader(table, true));
+  return sectionOf<T, Partial<ValuesOf<T>>>(new TableReader(table, true));
 }
 
 function sectionOf<T extends KeyTable, R>(prepared: TableReader<T>, rules?: SectionRules<ValuesOf<T>, R>): SectionKind<R> {
