@@ -25,7 +25,8 @@ export class TableReader<T extends KeyTable> {
   /** Reads the keys in the table's order. `notices` gets the sentences about values. The caller ends the reader with `names`. */
   read(reader: ObjectReader, notices: string[] = []): ValuesOf<T> {
     const values: Record<string, unknown> = {};
-    for (const [key, facts] of (this.#entries ??= Object.entries(this.table))) {
+    this.#entries ??= Object.entries(this.table);
+    for (const [key, facts] of this.#entries) {
       const value = reader.has(key) ? readKey(reader, key, facts, notices) : missing(reader, key, facts);
       const valueOrUsual = value === undefined && !this.#isSparse ? facts.usual : value;
       if (valueOrUsual !== undefined) values[key] = valueOrUsual;
