@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { capabilitiesOf, currentAbi } from "../delegates/sdk/build/abi.ts";
 import { docsOf } from "../delegates/sdk/generator/docs.ts";
-import { grantNames } from "../src/configuration/read-wasm.ts";
+import { grantNames } from "../src/configuration/keys/grant-keys.ts";
 import type { WitModel } from "../wit/model.ts";
 import { abiPage, abiPagePath } from "./abi-page.ts";
 

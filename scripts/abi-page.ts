@@ -1,4 +1,4 @@
-// Generates docs/reference/abi.md from the newest contract in wit/, the configuration's schema and the catalogue of errors (`npm run docs`). A
+// Generates docs/reference/abi.md from the newest contract in wit/, the table of grants and the catalogue of errors (`npm run docs`). A
 // test checks that the page is current.
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -6,7 +6,8 @@ import { currentAbi, releasedAbis } from "../delegates/sdk/build/abi.ts";
 import { docsOf } from "../delegates/sdk/generator/docs.ts";
 import { catalogue, type FaultKind } from "../src/fault/catalogue.ts";
 import type { TypeDef, TypeRef, WitFunction, WitModel } from "../wit/model.ts";
-import { configurationSchema } from "./configuration-page.ts";
+import { grantKeys } from "../src/configuration/keys/grant-keys.ts";
+import { tableSchema } from "../src/configuration/table/table-schema.ts";
 
 /** The page's path from the repository's root. */
 export const abiPagePath = "docs/reference/abi.md";
@@ -60,8 +61,6 @@ ${endingFaults.map((kind) => `| [\`${kind}\`](errors.md) | ${catalogue[kind].cni
 interface Described {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Described>>;
-  readonly additionalProperties?: Described;
-  readonly anyOf?: readonly Described[];
 }
 
 /** The page's text. */
@@ -83,9 +82,8 @@ export function abiPage(): string {
 
 /** The schema of a type's grants, by capability. */
 function grantSchema(): Readonly<Record<string, Described>> {
-  const schema: Described = JSON.parse(configurationSchema());
-  const [configuration] = schema.anyOf ?? [];
-  return configuration?.properties?.["wasm"]?.properties?.["grants"]?.additionalProperties?.properties ?? {};
+  const { properties = {} }: Described = tableSchema(grantKeys);
+  return properties;
 }
 
 class AbiPage {

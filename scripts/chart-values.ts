@@ -4,7 +4,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { configurationSchema } from "./configuration-page.ts";
+import { logLevels } from "../host/telemetry/log.ts";
+import { daemonCounts } from "../src/configuration/daemon-counts.ts";
+import { allKeys } from "../src/configuration/keys/host-keys.ts";
+import { uidOptionPattern } from "../src/configuration/uid-option.ts";
+import { daemonIsolations } from "../src/configuration/wasm-configuration.ts";
+import type { Key, KeyTable } from "../src/configuration/table/key.ts";
+import { tableSchema } from "../src/configuration/table/table-schema.ts";
 
 /** A JSON Schema, as far as this file reads it. */
 interface JsonSchema {
@@ -17,22 +23,6 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** Keys of Plexus' configuration that plexusd sets, that the runtime sets, or that are values of their own. */
-const notInConfig: readonly string[] = [
-  "type",
-  "clusterNetwork",
-  "delegates",
-  "retired",
-  "omitDefaultSteps",
-  "definitions",
-  "wasm",
-  "args",
-  "runtimeConfig",
-  "prevResult",
-  "cni.dev/valid-attachments",
-  "cni.dev/attachments",
-];
-
 const path = z.string().regex(/^\/[^\s:"\\]*[^\s:"\\/]$/u);
 const port = z.int().min(1).max(65_535);
 const labels = z.record(z.string(), z.string());
@@ -41,6 +31,8 @@ const kubernetes = z.looseObject({});
 const resources = z.strictObject({ requests: kubernetes.optional(), limits: kubernetes.optional() });
 const capability = z.string().regex(/^[A-Z][A-Z_]*$/u);
 const monitor = z.strictObject({ enabled: z.boolean(), interval: z.string(), labels });
+
+const counts = Object.fromEntries(Object.entries(daemonCounts).map(([name, { min, max }]) => [name, z.int().min(min).max(max)]));
 
 const values = z.strictObject({
   // Helm passes the values of a chart that includes this one.
@@ -123,15 +115,12 @@ const values = z.strictObject({
   definitions: kubernetes,
   wasm: kubernetes,
   daemon: z.strictObject({
-    calls: z.int().min(1).max(4096),
-    queue: z.int().min(1).max(65_536),
-    sandboxes: z.int().min(0).max(256),
-    isolation: z.enum(["process", "strict"]),
-    sandboxUids: z.string().regex(/^(?:\d+:\d+|same)$/u),
-    logLevel: z.enum(["debug", "info", "warn", "error"]),
-    graceMs: z.int().min(1).max(600_000),
-    reconcileIntervalSeconds: z.int().min(0).max(86_400),
-    reconcileGraceSeconds: z.int().min(1).max(86_400),
+    ...counts,
+    // 0: as many as CPUs.
+    sandboxes: z.int().min(0).max(daemonCounts.sandboxes.max),
+    isolation: z.enum(daemonIsolations),
+    sandboxUids: z.string().regex(uidOptionPattern),
+    logLevel: z.enum(logLevels),
     otlp: z.string().regex(/^(?:https?:\/\/.+)?$/u),
   }),
   apiServer: z.strictObject({ host: z.string(), port }),
@@ -174,16 +163,20 @@ const values = z.strictObject({
 /** The text of values.schema.json. */
 export function chartValuesSchema(): string {
   const schema = z.toJSONSchema(values) as JsonSchema;
-  const written: JsonSchema = JSON.parse(configurationSchema());
-  const keys = Object.entries(written.anyOf?.[0]?.properties ?? {});
-  const config = Object.fromEntries(keys.filter(([key]) => !notInConfig.includes(key)));
-  const own = Object.fromEntries(keys.filter(([key]) => key === "definitions" || key === "wasm"));
+  const written = Object.entries<Key<unknown>>(allKeys);
+  const config = Object.fromEntries(written.filter(([, { inChart, byRuntime }]) => inChart === undefined && byRuntime !== true));
+  const own = Object.fromEntries(written.filter(([, { inChart }]) => inChart === "own"));
   const properties = {
     ...schema.properties,
-    ...own,
-    config: { type: "object", properties: config, additionalProperties: false as const },
+    ...propertiesOf(own),
+    config: { type: "object", properties: propertiesOf(config), additionalProperties: false as const },
   };
   return `${JSON.stringify(withNames({ ...schema, properties }), undefined, 2)}\n`;
+}
+
+function propertiesOf(table: KeyTable): Readonly<Record<string, JsonSchema>> {
+  const { properties = {} }: JsonSchema = tableSchema(table);
+  return properties;
 }
 
 /**

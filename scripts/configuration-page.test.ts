@@ -13,4 +13,5 @@ test("every key has a meaning", () => {
     .filter((line) => line.startsWith("| `"));
   expect(rows.length).toBeGreaterThan(20);
   for (const row of rows) expect(row).toMatch(/\| [A-Za-z].{5,} \|$/);
+  expect(rows.filter((row) => /[{}]/.test(row))).toEqual([]);
 });

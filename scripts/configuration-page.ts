@@ -1,9 +1,8 @@
-// Generates docs/reference/configuration.md and configuration.schema.json from the schema in the code (`npm run docs`). A test checks that
-// they are current.
+// Generates docs/reference/configuration.md and configuration.schema.json from the tables of keys in src/configuration/keys/ (`npm run docs`). A
+// test checks that they are current.
 
 import { writeFileSync } from "node:fs";
-import * as z from "zod";
-import { hostConfigurationSchema } from "../src/configuration/schema.ts";
+import { hostSchema } from "../src/configuration/keys/host-keys.ts";
 
 /** Paths from the repository's root. */
 export const configurationPagePath = "docs/reference/configuration.md";
@@ -21,14 +20,14 @@ interface Described {
 
 /** The text of the JSON Schema. */
 export function configurationSchema(): string {
-  return `${JSON.stringify(z.toJSONSchema(hostConfigurationSchema), undefined, 2)}\n`;
+  return `${JSON.stringify(hostSchema(), undefined, 2)}\n`;
 }
 
 /** The page's text: a row for each key. Keys of nested objects have their path. */
 export function configurationPage(): string {
   const schema: Described = JSON.parse(configurationSchema());
   const rows = new Map<string, string>();
-  for (const shape of schema.anyOf ?? []) collect(shape, "", rows);
+  collect(schema, "", rows);
   return `# Configuration keys
 
 Plexus reads its configuration from its own CNI configuration, which the runtime passes on stdin with every call. Plexus knows all keys of Multus.

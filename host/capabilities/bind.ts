@@ -1,6 +1,6 @@
 // Binds capabilities to one call of a delegate: to its network, its attachment, its verb, and the administrator's grants.
 
-import { defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
+import { defaultResolverFiles } from "../../src/configuration/keys/grant-keys.ts";
 import { redactorOf } from "../../src/text/secret-values.ts";
 import type { CapabilityImports } from "../sandbox/runner.ts";
 import { leaseScopeOf, podStep, witVerbs } from "./bound-step.ts";

@@ -1,7 +1,7 @@
 // The facts about a step that the capabilities bound to it need.
 
 import type { ChainStep } from "../../src/cni/chain-step.ts";
-import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
+import { defaultLeaseDirectory } from "../../src/configuration/keys/grant-keys.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
 import type { LeaseScope } from "./leases/scope.ts";
 import type { Step } from "./step.ts";

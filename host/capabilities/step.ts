@@ -6,7 +6,7 @@
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
 import type { LinkIdentity } from "../../src/pod-link/link-identity.ts";
-import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
+import type { DelegateGrants } from "../../src/configuration/keys/grant-keys.ts";
 import type { PoolSource } from "./leases/pool-source.ts";
 import type { DryRun } from "./dry/dry-run.ts";
 import type { StepDetail } from "./step-detail.ts";

@@ -1,6 +1,12 @@
 // Limits of one call of a delegate. Each limit has a default, and no limit can be switched off.
 
-import type { DelegateLimits } from "../../src/configuration/wasm-configuration.ts";
+import {
+  type DelegateLimits,
+  defaultLimitValues,
+  type LimitValues,
+  mapLimits,
+  maxLimitValues,
+} from "../../src/configuration/keys/limit-keys.ts";
 
 /** The administrator's settings; an absent setting has the default. */
 export type LimitSettings = DelegateLimits;
@@ -32,60 +38,32 @@ export interface Limits {
 }
 
 const mebibyte = 1024 * 1024;
+const pagesPerMiB = 16;
 
 /** The default of each limit. */
-export const defaultLimits: Limits = {
-  timeMs: 2000,
-  memoryPages: 256,
-  tableEntries: 10_000,
-  componentBytes: 4 * mebibyte,
-  coreInstances: 12,
-  admissionMs: 3_000,
-  inputBytes: mebibyte,
-  outputBytes: mebibyte,
-  logBytes: 64 * 1024,
-  logLines: 256,
-  importCalls: 10_000,
-};
+export const defaultLimits: Limits = limitsFrom(defaultLimitValues);
 
 /** The maximum of each setting. */
-export const maxLimits: Limits = {
-  ...defaultLimits,
-  timeMs: 60_000,
-  memoryPages: 16_384,
-  componentBytes: 31 * mebibyte,
-  coreInstances: 128,
-  admissionMs: 60_000,
-  inputBytes: 16 * mebibyte,
-  outputBytes: 16 * mebibyte,
-  logBytes: 16 * mebibyte,
-};
-
-function bounded(value: number | undefined, defaultValue: number, max: number): number {
-  if (value === undefined || Number.isNaN(value)) return defaultValue;
-  return Math.min(Math.max(1, Math.floor(value)), max);
-}
+export const maxLimits: Limits = limitsFrom(maxLimitValues);
 
 /** The limits for these settings. An absent setting has the default; any other is clamped between 1 and its maximum. */
 export function limitsOf(settings: LimitSettings): Limits {
+  const bounded = (name: keyof LimitValues): number => {
+    const value = settings[name];
+    if (value === undefined || Number.isNaN(value)) return defaultLimitValues[name];
+    return Math.min(Math.max(1, Math.floor(value)), maxLimitValues[name]);
+  };
+  return limitsFrom(mapLimits(bounded));
+}
+
+function limitsFrom({ memoryMiB, componentMiB, ...values }: LimitValues): Limits {
   return {
-    ...defaultLimits,
-    timeMs: bounded(settings.timeMs, defaultLimits.timeMs, maxLimits.timeMs),
-    memoryPages: bounded(
-      settings.memoryMiB === undefined ? undefined : settings.memoryMiB * 16,
-      defaultLimits.memoryPages,
-      maxLimits.memoryPages,
-    ),
-    componentBytes: bounded(
-      settings.componentMiB === undefined ? undefined : settings.componentMiB * mebibyte,
-      defaultLimits.componentBytes,
-      maxLimits.componentBytes,
-    ),
-    coreInstances: bounded(settings.coreInstances, defaultLimits.coreInstances, maxLimits.coreInstances),
-    admissionMs: bounded(settings.admissionMs, defaultLimits.admissionMs, maxLimits.admissionMs),
-    inputBytes: bounded(settings.inputBytes, defaultLimits.inputBytes, maxLimits.inputBytes),
-    outputBytes: bounded(settings.outputBytes, defaultLimits.outputBytes, maxLimits.outputBytes),
-    logBytes: bounded(settings.logBytes, defaultLimits.logBytes, maxLimits.logBytes),
+    ...values,
+    memoryPages: memoryMiB * pagesPerMiB,
+    componentBytes: componentMiB * mebibyte,
+    tableEntries: 10_000,
+    logLines: 256,
+    importCalls: 10_000,
   };
 }
 

@@ -1,6 +1,6 @@
 // Observes one call for the daemon: metrics, log lines and spans. A log line names its call in fields, not in its text.
 
-import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
+import { defaultLeaseDirectory } from "../../src/configuration/keys/grant-keys.ts";
 import { isVerb, type Verb } from "../../src/cni/environment.ts";
 import { catalogue, type FaultKind } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";

@@ -1,7 +1,7 @@
 // The daemon's telemetry: metrics, log, spans, readiness and status. The daemon's parts record through this class.
 
 import { resolve } from "node:path";
-import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
+import { defaultLeaseDirectory } from "../../src/configuration/keys/grant-keys.ts";
 import type { Subscriber } from "../engine/events/call-events.ts";
 import type { Request } from "../protocol/messages.ts";
 import type { Metrics } from "./metrics/metrics.ts";

@@ -1,6 +1,6 @@
 // An administrator's request to a daemon to record calls, as the query of its status socket, and the daemon's answer.
 
-import { tracedPodPattern } from "../configuration/chain-trace-configuration.ts";
+import { tracedPodRule } from "../configuration/chain-trace-configuration.ts";
 
 /** The calls to record. The first bound that is reached ends the recording. */
 export interface RecordingRequest {
@@ -55,7 +55,7 @@ export function readRecordingQuery(query: string): RecordingRequest | string {
   const pod = values.get("pod");
   if (next === undefined) return `next must be a whole number from 1 to ${mostNext}`;
   if (seconds === undefined) return `seconds must be a whole number from 1 to ${mostSeconds}`;
-  if (pod !== undefined && !tracedPodPattern.test(pod)) return "pod must be NAMESPACE/NAME, in which * is a wildcard";
+  if (pod !== undefined && !tracedPodRule.pattern.test(pod)) return "pod must be NAMESPACE/NAME, in which * is a wildcard";
   return { pod, onlyFailed: values.has("failed"), next, seconds };
 }
 

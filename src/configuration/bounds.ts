@@ -3,30 +3,33 @@
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
-import type { ObjectReader } from "./object-reader.ts";
+import { defaultsOf, key, type ValuesOf } from "./table/key.ts";
+import { count } from "./table/kinds.ts";
+import { section } from "./table/section.ts";
 
-/** The configuration key `bounds`. */
-export interface Bounds {
-  /** Maximum plugins in one configuration list. */
-  readonly pluginsPerNetwork: number;
-  /** Maximum attachments of a pod: the default network, the administrator's further networks and the pod's selection. */
-  readonly attachmentsPerPod: number;
-}
+/** The largest value of each bound. */
+const maxBound = 1024;
 
-export const defaultBounds: Bounds = { pluginsPerNetwork: 32, attachmentsPerPod: 64 };
+const boundKeys = {
+  pluginsPerNetwork: key({
+    kind: count(maxBound),
+    about: "Maximum plugins in one configuration list; {usual} by default.",
+    usual: 32,
+  }),
+  attachmentsPerPod: key({
+    kind: count(maxBound),
+    about: "Maximum attachments of a pod, with the default network and the administrator's further networks; {usual} by default.",
+    usual: 64,
+  }),
+};
 
-/** The largest value of each key. */
-export const maxBound = 1024;
+/** The bounds in force. */
+export type Bounds = ValuesOf<typeof boundKeys>;
 
-/** Reads the key `bounds`. */
-export function readBounds(reader: ObjectReader | undefined): Bounds {
-  const bounds = {
-    pluginsPerNetwork: reader?.count("pluginsPerNetwork", maxBound) ?? defaultBounds.pluginsPerNetwork,
-    attachmentsPerPod: reader?.count("attachmentsPerPod", maxBound) ?? defaultBounds.attachmentsPerPod,
-  };
-  reader?.end();
-  return bounds;
-}
+export const defaultBounds: Bounds = defaultsOf(boundKeys);
+
+/** The kind of `bounds`. */
+export const boundsSection = section(boundKeys);
 
 /** Checks the number of a network's plugins. `source` names the network in the message. Fault: BOUND_EXCEEDED. */
 export function checkPluginCount({ pluginsPerNetwork }: Bounds, source: string, plugins: number): Result<void> {

@@ -17,6 +17,15 @@ export function closest(name: string, valid: readonly string[]): string | undefi
   return best;
 }
 
+/** The names by the share of their letters that differs, the least first. A name that is longer than any valid one changes no order. */
+export function nearestFirst(name: string, valid: readonly string[]): readonly string[] {
+  if (name.length > maxLength) return valid;
+  const shares = new Map(
+    valid.map((each) => [each, editDistance(name.toLowerCase(), each.toLowerCase()) / Math.max(name.length, each.length)]),
+  );
+  return valid.toSorted((one, other) => (shares.get(one) ?? 0) - (shares.get(other) ?? 0));
+}
+
 /** Counts letters left out, inserted or replaced, and swapped neighbours. */
 function editDistance(a: string, b: string): number {
   let [before, previous]: [readonly number[], readonly number[]] = [

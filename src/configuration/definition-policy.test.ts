@@ -10,7 +10,8 @@ import {
   trustsEverybody,
 } from "./definition-policy.ts";
 import { readHostConfiguration } from "./read-host-configuration.ts";
-import { defaultGrants, defaultWasm } from "./wasm-configuration.ts";
+import { defaultGrants } from "./keys/grant-keys.ts";
+import { defaultWasm } from "./wasm-configuration.ts";
 
 const base = { name: "cluster", type: "plexus", delegates: [{ type: "bridge" }] };
 

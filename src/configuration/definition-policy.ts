@@ -2,37 +2,14 @@
 // own. Every other definition is bound: its namespace's rules say what it may use.
 
 import { matchesPattern } from "./grant-patterns.ts";
-import type { StepRules } from "./step-rules.ts";
-import { type DelegateGrants, defaultGrants, grantsOf, type WasmConfiguration } from "./wasm-configuration.ts";
+import type { DefinitionRule } from "./keys/definition-keys.ts";
+import { type DelegateGrants, defaultGrants } from "./keys/grant-keys.ts";
+import { grantsOf, type WasmConfiguration } from "./wasm-configuration.ts";
 
 /** The name of a NetworkAttachmentDefinition. */
 export interface DefinitionName {
   readonly namespace: string;
   readonly name: string;
-}
-
-/** The values that one key of a plugin's configuration may have: `"*"` for any, or a list. Texts are patterns with the wildcard `*`. */
-export type AllowedValues = "*" | readonly (string | number | boolean)[];
-
-/** The keys that a plugin's configuration may have besides the specification's own; `"*"` allows every configuration. */
-export type AllowedConfiguration = "*" | Readonly<Record<string, AllowedValues>>;
-
-/** The rule for the definitions of some namespaces. */
-export interface DefinitionRule {
-  /** Patterns of the namespaces of definitions; `*` is a wildcard. */
-  readonly namespaces: readonly string[];
-  /** Native plugins by type, with the configuration that each may get. */
-  readonly native: Readonly<Record<string, AllowedConfiguration>>;
-  /** Native IPAM plugins by type, with the keys that `ipam` may have. */
-  readonly ipam: Readonly<Record<string, AllowedConfiguration>>;
-  /** Grants of components by type, as in `wasm.grants`. */
-  readonly grants: Readonly<Record<string, DelegateGrants>>;
-  /** Patterns of the networks in confDir that a definition without a configuration may name. */
-  readonly files: readonly string[];
-  /** Patterns of network names that these definitions share with all others: they keep the name, and with it the leases. */
-  readonly pools: readonly string[];
-  /** Rules for these definitions' steps, by plugin type. */
-  readonly steps?: StepRules | undefined;
 }
 
 /** The section `definitions` with every default filled in. */
@@ -59,9 +36,6 @@ export function isTrustedNamespace({ trusted }: Pick<DefinitionPolicy, "trusted"
 export function trustsEverybody({ trusted }: Pick<DefinitionPolicy, "trusted">): boolean {
   return trusted.includes("*");
 }
-
-/** Maximum rules of a configuration: each call reads all of them. */
-export const maxRules = 1024;
 
 /** The rules for a namespace, in the configuration's order. Together they allow what each of them allows. */
 export function rulesFor({ rules }: Pick<DefinitionPolicy, "rules">, namespace: string): readonly DefinitionRule[] {
@@ -98,24 +72,6 @@ export function grantsFor(
     if (granted !== undefined) return granted;
   }
   return definitions.otherGrants;
-}
-
-/**
- * A rule's grants with the bounds that a definition always has: `links` may touch no address, neighbour or route of the node that
- * the rule does not list, and replaces no address unless the rule says so.
- */
-export function boundGrants(grants: DelegateGrants): DelegateGrants {
-  const { links } = grants;
-  if (links === undefined) return grants;
-  return {
-    ...grants,
-    links: {
-      ...links,
-      networks: links.networks ?? [],
-      nodeAddresses: links.nodeAddresses ?? [],
-      replaceAddresses: links.replaceAddresses ?? false,
-    },
-  };
 }
 
 function anyMatches(patterns: readonly string[], text: string): boolean {

@@ -1,7 +1,7 @@
 // Steps that other programs, such as the installers of service meshes, append to the configuration that plexusd writes.
 
 import { parseConfiguration, elementTexts, isJsonObject, memberText, memberValue, parseDocument } from "../json/document.ts";
-import { omittedStepsKey } from "./default-network-steps.ts";
+import { omittedStepsKey } from "./keys/default-network-keys.ts";
 import { isPlexusType, namesPlexus } from "./directory-network.ts";
 
 /** The key of plexusd's list with a digest of the other keys, by which an edit of another program is recognised. */

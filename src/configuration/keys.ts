@@ -1,81 +1,18 @@
-// The keys of the host configuration: all of them, those that a configuration file may have, and how a key in another case is
-// read. Go's JSON decoder accepts keys in any case, so Multus does too, and its users' files rely on it.
+// The names of the host configuration's keys: those that a configuration file may have, and how a key in another case is read. Go's JSON
+// decoder accepts keys in any case, so Multus does too, and its users' files rely on it.
 
 import { type JsonObjectDocument, memberText } from "../json/document.ts";
-import { omittedStepsKey } from "./default-network-steps.ts";
-import { idleMultusKeys } from "./multus-keys.ts";
+import { allKeys } from "./keys/host-keys.ts";
+import { keysWhere } from "./table/key.ts";
 
-/**
- * Keys that only the CNI configuration may have: a DEL needs them even if the file is lost, or the runtime or the shim reads
- * them.
- */
-export const cniConfigurationOnly: readonly string[] = ["binDir", "cniDir", "configFile", "runDir"];
+/** Keys that only the CNI configuration may have. */
+export const cniConfigurationOnly: readonly string[] = keysWhere(allKeys, ({ inCniOnly }) => inCniOnly === true);
 
 /** Keys that only a runtime sets, on stdin. */
-export const runtimeKeys: readonly string[] = [
-  "args",
-  "runtimeConfig",
-  "prevResult",
-  "cni.dev/valid-attachments",
-  "cni.dev/attachments",
-];
-
-/** Prefix of the CNI specification's own keys. */
-export const specificationPrefix = "cni.dev/";
+export const runtimeKeys: readonly string[] = keysWhere(allKeys, ({ byRuntime }) => byRuntime === true);
 
 /** Every key of the configuration. */
-export const knownKeys: readonly string[] = [
-  "name",
-  "type",
-  "cniVersion",
-  "capabilities",
-  "disableCheck",
-  "disableGC",
-  ...cniConfigurationOnly,
-  ...runtimeKeys,
-  "clusterNetwork",
-  "delegates",
-  "defaultNetworks",
-  "systemNamespaces",
-  "multusNamespace",
-  "retired",
-  omittedStepsKey,
-  "namespaceIsolation",
-  "globalNamespaces",
-  "podNetworks",
-  "hotPlug",
-  "externalPorts",
-  "readinessindicatorfile",
-  "readinessTimeoutMs",
-  "readinessDelTimeoutMs",
-  "auxiliaryCNIChainName",
-  "confDir",
-  "cniConf",
-  "kubeconfig",
-  "kubernetes",
-  "manifests",
-  "multusCniDir",
-  "retryDeleteOnError",
-  "legacyCniArgs",
-  "logFile",
-  "logLevel",
-  "logToStderr",
-  "trace",
-  "chainTrace",
-  "stepTimeoutMs",
-  "goMaxProcs",
-  "callTimeoutMs",
-  "profile",
-  "invalidAnnotation",
-  "del",
-  "check",
-  "gc",
-  "bounds",
-  "steps",
-  "wasm",
-  "definitions",
-  ...Object.keys(idleMultusKeys),
-];
+export const knownKeys: readonly string[] = Object.keys(allKeys);
 
 const byLowerCase: ReadonlyMap<string, string> = new Map(knownKeys.map((key) => [key.toLowerCase(), key]));
 

@@ -1,6 +1,7 @@
 // One rule for each key of Multus: the chart's value that means the same, or the reason why there is none. Some keys of Plexus'
 // configuration are idle in a pod, because the pod mounts few of the node's directories.
 
+import { daemonCounts } from "./daemon-counts.ts";
 import { isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import type { MigrationDraft } from "./migration-draft.ts";
@@ -14,7 +15,6 @@ type MigrationRule = (value: unknown, draft: MigrationDraft) => string | undefin
 const stateDirectory = "/var/lib/cni";
 const multusStateDirectory = `${stateDirectory}/multus`;
 const defaultBinDir = "/opt/cni/bin";
-const maxCalls = 4096;
 const maxPort = 65_535;
 
 /** The key means the same in Plexus' own configuration. Multus takes an empty text or list as none. */
@@ -126,7 +126,7 @@ const metricsPort: MigrationRule = (value, draft) => {
 };
 
 const connectionLimit: MigrationRule = (value, draft) => {
-  if (!isWhole(value, maxCalls)) return `daemon.calls is a whole number from 1 to ${maxCalls}`;
+  if (!isWhole(value, daemonCounts.calls.max)) return `daemon.calls is a whole number from 1 to ${daemonCounts.calls.max}`;
   draft.set("daemon", "calls", value);
   return undefined;
 };

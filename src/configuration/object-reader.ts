@@ -1,11 +1,11 @@
 // Reads one configuration object key by key, collects every problem with its field, and reports unknown keys. Written by hand
 // because it runs at the start of every call: zod/mini costs as much as a fifth of Node's own start
-// (docs/reference/performance.md). The schema for tools and people is schema.ts; a test compares both.
+// (docs/reference/performance.md).
 
 import { isSecretKey } from "../fault/secret-keys.ts";
 import { redacted, withoutSecrets } from "../fault/without-secrets.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
-import { closest } from "./closest.ts";
+import { closest, nearestFirst } from "./closest.ts";
 
 /** A suggestion is followed by the list of valid keys only up to this many keys. */
 const maxListed = 16;
@@ -16,12 +16,21 @@ export const flagPattern = /^(?:true|false)$/i;
 /** Number of unknown keys of one object that have a message each. */
 const maxUnknown = 10;
 
+/** The valid keys of an object, for the refusal of another one. */
+export interface ValidNames {
+  readonly has: (key: string) => boolean;
+  /** The keys that a refusal lists. */
+  readonly listed: () => readonly string[];
+  /** Keys that nobody should add: a refusal names them only as the nearest one, if none of `listed` is near. */
+  readonly further?: () => readonly string[];
+}
+
 /** Reads one object. Each reading method answers undefined for a missing or invalid key, and records a problem if it is invalid. */
 export class ObjectReader {
   readonly problems: string[];
   readonly #object: Readonly<Record<string, unknown>>;
   readonly #path: string;
-  readonly #asked = new Set<string>();
+  #asked: Set<string> | undefined;
   #hasUnknownKeys = false;
 
   /** Reads `object`, which is at `path` in the configuration ("" for the configuration itself). */
@@ -33,8 +42,13 @@ export class ObjectReader {
 
   /** The value of the key, of any type; undefined if the key is missing. */
   value(key: string): unknown {
-    this.#asked.add(key);
+    (this.#asked ??= new Set()).add(key);
     return Object.hasOwn(this.#object, key) ? this.#object[key] : undefined;
+  }
+
+  /** Whether the object has the key. The question makes no key valid. */
+  has(key: string): boolean {
+    return Object.hasOwn(this.#object, key) && this.#object[key] !== undefined;
   }
 
   string(key: string): string | undefined {
@@ -156,23 +170,24 @@ export class ObjectReader {
   }
 
   /**
-   * Reports unknown keys, each with its value, and with the nearest valid key, or with all valid keys if these are few (E-8). Keys
-   * for which `isForeign` holds belong to another reader.
+   * Reports unknown keys, each with its value, and with the nearest valid key, or with all valid keys if these are few (E-8). Without
+   * `valid` the keys that were asked for are valid. Keys for which `isForeign` holds belong to another reader.
    */
-  end(isForeign: (key: string) => boolean = () => false): void {
-    const valid = [...this.#asked];
-    const unknown = Object.keys(this.#object).filter((key) => !this.#asked.has(key) && !isForeign(key));
+  end(valid: ValidNames = this.#askedNames(), isForeign: (key: string) => boolean = () => false): void {
+    const unknown = Object.keys(this.#object).filter((key) => !valid.has(key) && !isForeign(key));
     this.#hasUnknownKeys = unknown.length > 0;
     if (unknown.length > maxUnknown) {
       const place = this.#path === "" ? "" : `${this.#path}: `;
       this.problems.push(`${place}${unknown.length - maxUnknown} further keys are unknown, too`);
     }
     for (const key of unknown.slice(0, maxUnknown)) {
-      const nearest = closest(key, valid);
-      const meant = nearest === undefined ? [] : [`did you mean ${nearest}?`];
-      const listed = nearest === undefined || valid.length <= maxListed ? [`valid ones: ${valid.join(", ")}`] : [];
-      this.refuse(key, `no such key; ${[...meant, ...listed].join(" ")} (found ${memberShown(key, this.#object[key])})`);
+      this.refuse(key, `no such key; ${adviceFor(key, valid)} (found ${memberShown(key, this.#object[key])})`);
     }
+  }
+
+  #askedNames(): ValidNames {
+    const asked = this.#asked ?? new Set();
+    return { has: (key) => asked.has(key), listed: () => [...asked] };
   }
 
   #typed<T>(key: string, wanted: string, read: (value: unknown) => T | undefined): T | undefined {
@@ -186,6 +201,15 @@ export class ObjectReader {
   #at(key: string): string {
     return this.#path === "" ? key : `${this.#path}.${key}`;
   }
+}
+
+/** The nearest valid key, and all of them if they are few, in their own order, or if none is near: then the nearest come first. */
+function adviceFor(key: string, valid: ValidNames): string {
+  const listed = valid.listed();
+  const nearest = closest(key, listed) ?? closest(key, valid.further?.() ?? []);
+  const meant = nearest === undefined ? [] : [`did you mean ${nearest}?`];
+  if (listed.length <= maxListed) return [...meant, `valid ones: ${listed.join(", ")}`].join(" ");
+  return meant[0] ?? `valid ones: ${nearestFirst(key, listed).join(", ")}`;
 }
 
 function isString(value: unknown): value is string {

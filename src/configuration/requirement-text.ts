@@ -1,6 +1,7 @@
 // `wasm.require` in words, for plexusctl.
 
-import type { ComponentRequirement, WasmConfiguration } from "./wasm-configuration.ts";
+import type { ComponentRequirement } from "./keys/component-keys.ts";
+import type { WasmConfiguration } from "./wasm-configuration.ts";
 
 /** A noun phrase for the properties of which a component must have one. */
 export function requirementText({ anyOf: { signedBy, digests } }: ComponentRequirement): string {

@@ -3,7 +3,7 @@
 import type { Fault } from "../fault/fault.ts";
 import { matchesPattern } from "./grant-patterns.ts";
 import { notGranted } from "./not-granted.ts";
-import type { DelegateGrants } from "./wasm-configuration.ts";
+import type { DelegateGrants } from "./keys/grant-keys.ts";
 
 /** Maximum number of places in a message. The first one that is not granted is enough for the refusal. */
 const maxNamed = 10;

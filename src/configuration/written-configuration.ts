@@ -2,13 +2,15 @@
 // network.
 
 import { parseNetworkList } from "../cni/network-list.ts";
-import { omittedStepsKey } from "./default-network-steps.ts";
+import { omittedStepsKey } from "./keys/default-network-keys.ts";
 import { digestKey, type ForeignStep } from "./foreign-steps.ts";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { editMembers, isJsonObject, type JsonObjectDocument, memberValue, parseDocument } from "../json/document.ts";
+import { allKeys } from "./keys/host-keys.ts";
 import { readHostConfiguration } from "./read-host-configuration.ts";
 import { readLayer } from "./layers.ts";
+import type { Key } from "./table/key.ts";
 
 /** The template that `plexusd --cni-config` names: Plexus' configuration without a default network. */
 export interface ConfigurationTemplate {
@@ -54,14 +56,6 @@ const retirementKey = "retirement";
 /** Keys that a runtime reads of a list only. */
 const listFlags = ["disableCheck", "disableGC"] as const;
 
-/** Keys that plexusd sets, each with the reason why the template may not. */
-const setByPlexusd: Readonly<Record<string, string>> = {
-  clusterNetwork: "plexusd finds the default network: take the key out, or name the network's file by --cluster-network",
-  delegates: "plexusd finds the default network: take the key out, or name the network's file by --cluster-network",
-  retired: "plexusctl uninstall --wait sets it",
-  [omittedStepsKey]: "plexusd sets it for steps that another program adds to its file",
-};
-
 /** Far more keys than one object of a configuration has. */
 const maxKeys = 1000;
 
@@ -83,7 +77,8 @@ export function readTemplate(text: string, path: string): Result<ConfigurationTe
   const layer = readLayer(list?.value.plugins[0]?.document ?? parsed.value);
   if (!layer.ok) return invalid(path, layer.fault.msg);
   const own = layer.value.document;
-  for (const [key, why] of Object.entries(setByPlexusd)) if (own.members.has(key)) return invalid(path, `${key}: ${why}`);
+  for (const [key, { byPlexusd }] of Object.entries<Key<unknown>>(allKeys))
+    if (byPlexusd !== undefined && own.members.has(key)) return invalid(path, `${key}: ${byPlexusd}`);
   const name = list?.value.name ?? stringAt(own, "name") ?? "plexus";
   const cniVersion = list?.value.cniVersion || stringAt(own, "cniVersion") || defaultVersion;
   const type = stringAt(own, "type") ?? "plexus";

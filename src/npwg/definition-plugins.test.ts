@@ -1,7 +1,7 @@
 // The check of a definition's native plugins: types, keys, values, IPAM, and spellings that only Go's decoder takes for a key.
 
 import { describe, expect, test } from "vitest";
-import type { DefinitionRule } from "../configuration/definition-policy.ts";
+import type { DefinitionRule } from "../configuration/keys/definition-keys.ts";
 import { delegatedPluginRefusal, nativePluginRefusal } from "./definition-plugins.ts";
 
 const definition = { namespace: "team-a", name: "net" };

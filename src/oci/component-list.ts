@@ -1,11 +1,10 @@
 // Reads the list of components that a node must have: the chart's `components:` as JSON.
 
-import { keyNamePattern, keyNameWanted, readKeys } from "../configuration/read-component-keys.ts";
+import { digestRule, keyNameRule, publicKeys } from "../configuration/keys/component-keys.ts";
 import { ObjectReader } from "../configuration/object-reader.ts";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
-import { digestPattern, digestWanted } from "./digest.ts";
 import { type ArtifactReference, readReference } from "./reference.ts";
 
 /** One component of the list. */
@@ -44,7 +43,7 @@ export function readComponentList(text: string, path: string): Result<ComponentL
   }
   if (!isJsonObject(value)) return invalid(`${path} must be an object, but is ${describeJson(value)}`);
   const reader = new ObjectReader(value);
-  const keys = readKeys(reader.object("keys"));
+  const keys = (reader.has("keys") ? publicKeys.read(reader, "keys") : undefined) ?? {};
   const listed = Array.isArray(reader.value("components")) && (value["components"] as unknown[]).length === 0;
   const components: ListedComponent[] = [];
   reader.require("components");
@@ -52,8 +51,8 @@ export function readComponentList(text: string, path: string): Result<ComponentL
     if (reader.problems.length > maxProblems) break;
     each.require("type", "reference");
     const type = each.matching("type", typePattern, typeWanted);
-    const signedBy = each.matching("signedBy", keyNamePattern, keyNameWanted);
-    const digest = each.matching("digest", digestPattern, digestWanted);
+    const signedBy = each.matching("signedBy", keyNameRule.pattern, keyNameRule.wanted);
+    const digest = each.matching("digest", digestRule.pattern, digestRule.wanted);
     const reference = readReference(each.string("reference") ?? "");
     if (each.string("reference") !== undefined && !reference.ok) each.refuse("reference", reference.fault.msg);
     if (signedBy !== undefined && !Object.hasOwn(keys, signedBy)) each.refuse("signedBy", `keys has no key ${signedBy}`);

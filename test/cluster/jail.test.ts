@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { Control } from "../../host/sandbox/launcher/controls.ts";
-import { defaultUids } from "../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../src/configuration/keys/sandbox-uids.ts";
 import type { Cluster } from "../lab/cluster/cluster.ts";
 import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
 import { deletePods, plexusPodOn, startPods } from "../lab/cluster/fault-pods.ts";

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { canBecome } from "../../host/sandbox/launcher/jail.ts";
-import { defaultUids } from "../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../src/configuration/keys/sandbox-uids.ts";
 import { dist } from "./plexus.ts";
 
 export interface DaemonOptions {

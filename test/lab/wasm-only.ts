@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
+import type { DelegateGrants } from "../../src/configuration/keys/grant-keys.ts";
 
 /** The components that attach a pod without any native plugin. */
 export const wasmOnlyDelegates = ["bridge-adapter", "ipam-host-local"] as const;

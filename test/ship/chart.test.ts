@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readHostConfiguration } from "../../src/configuration/read-host-configuration.ts";
-import { defaultUids } from "../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../src/configuration/keys/sandbox-uids.ts";
 import { chartSchemaPath, chartValuesSchema } from "../../scripts/chart-values.ts";
 import { definitionSource, derived, renderManifest } from "../../scripts/manifests.ts";
 import { root } from "../lab/compiled.ts";

@@ -1,7 +1,7 @@
 // Binds the capabilities of a shadow to one call. Reads are real, and grants hold as in a real run. Writes are recorded and answered as if
 // they had succeeded.
 
-import { defaultResolverFiles } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultResolverFiles } from "../../../src/configuration/keys/grant-keys.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { LeasesCapability, LinksLink, LinksOperation, SysctlSetting } from "../../sandbox/abi/generated/delegate-1.0.0.ts";

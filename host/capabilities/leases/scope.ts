@@ -1,7 +1,7 @@
 // Binds the capability `leases` to one call: its network, its attachment, its verb, and the administrator's directories. Any other
 // request is refused here, before a file is touched.
 
-import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../../src/net/ip.ts";

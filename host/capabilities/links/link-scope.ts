@@ -3,7 +3,7 @@
 import type { Verb } from "../../../src/cni/environment.ts";
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import { type Denied, notGranted } from "../../../src/configuration/not-granted.ts";
-import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
+import type { LinkGrant } from "../../../src/configuration/keys/grant-keys.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { quote } from "../../../src/json/quote.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";
-import { defaultStateDirectory } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultStateDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";

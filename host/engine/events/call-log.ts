@@ -1,7 +1,8 @@
 // The log of one call (MC-15): lines for stderr, which the runtime copies to its own log, and for `logFile`. The log has no
 // configuration, no CNI_ARGS and no result, because they may contain secrets. A one-shot engine cannot rotate the file (MC-16).
 
-import type { HostConfiguration, LogConfiguration, LogLevel } from "../../../src/configuration/host-configuration.ts";
+import { type HostConfiguration, hostDefaults } from "../../../src/configuration/host-configuration.ts";
+import { type LogConfiguration, type LogLevel, logLevels } from "../../../src/configuration/keys/log-keys.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { appendLines } from "../../store/files/regular-file.ts";
 import type { Request } from "../../protocol/messages.ts";
@@ -20,10 +21,10 @@ const maxWarningChars = 65_536;
 /** Maximum bytes of the log file. A longer file takes no more lines until the administrator rotates it. */
 const maxFileBytes = 4 * 1024 * 1024 * 1024;
 
-const order: readonly LogLevel[] = ["panic", "error", "verbose", "debug"];
+const order: readonly LogLevel[] = logLevels;
 
 /** The log's settings for a call whose configuration could not be read. */
-const defaultLog: LogConfiguration = { file: undefined, level: "verbose", toStderr: true };
+const defaultLog: LogConfiguration = hostDefaults;
 
 /** The reply's fields that the log reads. */
 interface Outcome {
@@ -63,10 +64,10 @@ export class CallLog implements Subscriber {
   end(
     { environment }: Pick<Request, "environment">,
     reply: Outcome,
-    configuration: Pick<HostConfiguration, "name" | "log"> | undefined,
+    configuration: (Pick<HostConfiguration, "name"> & LogConfiguration) | undefined,
     ms: number,
   ): string {
-    const { file, level, toStderr } = configuration?.log ?? defaultLog;
+    const { logFile: file, logLevel: level, logToStderr: toStderr } = configuration ?? defaultLog;
     const maxLevel = order.indexOf(level);
     const lines = this.#lines.filter((line) => order.indexOf(line.level) <= maxLevel);
     const texts = lines.map(({ text }) => text);

@@ -14,7 +14,7 @@ const pollMs = 50;
  * (RT-04). Fault: NETWORK_NOT_READY.
  */
 export function requireReady({ configuration }: Pick<Call, "configuration">): Result<void> {
-  const { file } = configuration.readiness;
+  const { readinessindicatorfile: file } = configuration;
   if (file === undefined || existsSync(file)) return ok(undefined);
   return failed(fault("NETWORK_NOT_READY", `the default network isn't ready: its readiness file ${file} does not exist`));
 }
@@ -27,7 +27,7 @@ export async function waitUntilReady(
   call: Pick<Call, "request" | "configuration" | "deadline" | "clock" | "warn">,
 ): Promise<Result<void>> {
   const { request, configuration, deadline, clock, warn } = call;
-  const { file, addMs, delMs } = configuration.readiness;
+  const { readinessindicatorfile: file, readinessTimeoutMs: addMs, readinessDelTimeoutMs: delMs } = configuration;
   if (file === undefined || (request.verb !== "ADD" && request.verb !== "DEL")) return ok(undefined);
   const maxWaitMs = Math.min(request.verb === "ADD" ? addMs : delMs, Math.floor(deadline.stepMs));
   const started = clock.now();

@@ -76,7 +76,7 @@ export function auxiliaryChain(
   { configuration }: Pick<Call, "configuration">,
   defaultPath: string | undefined,
 ): Result<FurtherNetwork | undefined> {
-  const name = configuration.auxiliaryCniChainName;
+  const name = configuration.auxiliaryCNIChainName;
   if (name === undefined || defaultPath === undefined) return ok(undefined);
   const directory = readConfigurationDirectory(join(dirname(defaultPath), name));
   if (!directory.ok) return directory;

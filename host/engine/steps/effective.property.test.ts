@@ -9,7 +9,7 @@ import { binaryOf, sectionsOf, withSection } from "../../../test/hostile/compone
 import { buildWat } from "../../../test/hostile/components/wat.ts";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
-import { grantNames } from "../../../src/configuration/read-wasm.ts";
+import { grantNames } from "../../../src/configuration/keys/grant-keys.ts";
 import { defaultWasm, grantsOf } from "../../../src/configuration/wasm-configuration.ts";
 import { delegationFor } from "../../capabilities/delegation/scope.ts";
 import type { Shim } from "../../protocol/shim.ts";

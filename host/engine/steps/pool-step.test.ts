@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
-import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
+import type { DelegateGrants } from "../../../src/configuration/keys/grant-keys.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { DryRun } from "../../capabilities/dry/dry-run.ts";
 import type { PoolSource } from "../../capabilities/leases/pool-source.ts";

@@ -24,7 +24,7 @@ const mebibyte = 1024 * 1024;
 
 /** The terms of the configuration for this call; undefined: the call is not recorded. */
 export function configuredTerms(
-  { chainTrace, cniDir }: { readonly chainTrace: ChainTraceConfiguration | undefined; readonly cniDir: string },
+  { chainTrace, cniDir }: { readonly chainTrace?: ChainTraceConfiguration | undefined; readonly cniDir: string },
   { pod, verb }: TraceableCall,
 ): TraceTerms | undefined {
   if (chainTrace === undefined) return undefined;

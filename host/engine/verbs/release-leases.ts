@@ -1,7 +1,7 @@
 // Removes lease files under the lock that native host-local takes. Loaded only if a lease remains after the DEL of its IPAM plugin, or an ADD failed.
 
 import { grantsFor } from "../../../src/configuration/definition-policy.ts";
-import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { LeasePlace } from "../../../src/reconcile/lease-places.ts";
 import * as disk from "../../capabilities/leases/disk.ts";

@@ -2,7 +2,8 @@
 
 import { isAbsolute } from "node:path";
 import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-option.ts";
-import type { SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
+import type { SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
+import { type DaemonIsolation, daemonIsolations } from "../../../src/configuration/wasm-configuration.ts";
 
 /** A whole number from `min` to `max`. */
 export function countOf(name: string, text: string, min: number, max: number): number {
@@ -55,9 +56,10 @@ export function collectorOf(text: string): URL {
 }
 
 /** The level of isolation of sandbox processes. */
-export function isolationOf(text: string): "process" | "strict" {
-  if (text === "process" || text === "strict") return text;
-  throw new Error(`--isolation ${text}: must be process or strict`);
+export function isolationOf(text: string): DaemonIsolation {
+  const isolation = daemonIsolations.find((each) => each === text);
+  if (isolation !== undefined) return isolation;
+  throw new Error(`--isolation ${text}: must be ${daemonIsolations.join(" or ")}`);
 }
 
 /** The uids of sandbox processes. */

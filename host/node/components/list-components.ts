@@ -2,7 +2,8 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { grantedCapabilities, grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { grantedCapabilities } from "../../../src/configuration/keys/grant-keys.ts";
+import { grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { LockedComponent } from "../../../src/oci/lock-file.ts";
 import { digestOf } from "../../cluster/registry/artifact-store.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";

@@ -1,11 +1,8 @@
 // Compares a component's declaration with the grants of its type.
 
 import { type DefinitionPolicy, grantsFor } from "../../../src/configuration/definition-policy.ts";
-import {
-  type DelegateGrants,
-  grantedCapabilities,
-  type WasmConfiguration,
-} from "../../../src/configuration/wasm-configuration.ts";
+import { type DelegateGrants, grantedCapabilities } from "../../../src/configuration/keys/grant-keys.ts";
+import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";

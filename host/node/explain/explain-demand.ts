@@ -1,7 +1,8 @@
 // Explains what `wasm.grants.TYPE` or `wasm.require` demands of a component's digest and signer, and whether the installed component meets it.
 
 import { readFileSync } from "node:fs";
-import type { ComponentRequirement, WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import type { ComponentRequirement } from "../../../src/configuration/keys/component-keys.ts";
+import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { ComponentDemands, demandOn } from "../../sandbox/provenance/component-demands.ts";
 import { installedSignatures } from "../components/installed-component.ts";

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
-import { defaultCallTimeoutMs, defaultStepTimeoutMs } from "../../../src/configuration/host-configuration.ts";
+import { hostDefaults } from "../../../src/configuration/host-configuration.ts";
 import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
 import type { StepRules } from "../../../src/configuration/step-rules.ts";
 import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
@@ -39,8 +39,8 @@ interface Terms extends GrantTerms {
   readonly times: CallTimes;
 }
 
-/** The times of a configuration without `callTimeoutMs` and `stepTimeoutMs`. */
-const defaultTimes: CallTimes = { callTimeoutMs: defaultCallTimeoutMs, stepTimeoutMs: defaultStepTimeoutMs };
+/** The times of a configuration that sets none. */
+const defaultTimes: CallTimes = hostDefaults;
 
 /** Explains the networks under the host configuration, or under the defaults if there is none. */
 export async function explain(

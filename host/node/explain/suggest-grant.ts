@@ -2,7 +2,7 @@
 // a warning about a missing scope. Both are hints: only a call shows what a delegate really asks for.
 
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
-import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
+import type { DelegateGrants } from "../../../src/configuration/keys/grant-keys.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 
 type Configuration = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
+import type { SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import { type Control, controls, controlTexts } from "../../sandbox/launcher/controls.ts";
 import { installedJail, type Jail, launcherArguments } from "../../sandbox/launcher/jail.ts";
 import { probeCommand, type ProbeReport, runProbe, tries } from "../../sandbox/process/probe.ts";

@@ -7,8 +7,7 @@ import { readResult } from "../../../src/cni/read-result.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
 import { ObjectReader } from "../../../src/configuration/object-reader.ts";
-import { readWasm } from "../../../src/configuration/read-wasm.ts";
-import { grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { grantsOf, type WasmConfiguration, wasmSection } from "../../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
@@ -60,9 +59,9 @@ export function recordedStep(record: StepRecord, component: ComponentRecord): Re
 /** The grants and limits by the rules of a configuration: they come from a file. */
 function readRecordedWasm(type: string, { grants, limits }: ComponentRecord): Result<WasmConfiguration> {
   const reader = new ObjectReader({ grants: Object.fromEntries([[type, grants]]), limits }, "component");
-  const wasm = readWasm(reader);
+  const wasm = wasmSection.readObject(reader);
   const [problem] = reader.problems;
-  return problem === undefined ? ok(wasm) : failed(fault("TRACE_INVALID", `${type}: ${problem}`));
+  return problem === undefined && wasm !== undefined ? ok(wasm) : failed(fault("TRACE_INVALID", `${type}: ${problem}`));
 }
 
 function prevResultOf(stdin: string): Result<PluginResult | undefined> {

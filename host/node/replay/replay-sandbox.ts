@@ -2,7 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import { defaultUids } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import type { ComponentAdmission } from "../../sandbox/admission/admit.ts";
 import { installedJail } from "../../sandbox/launcher/jail.ts";
 import { defaultLimits } from "../../sandbox/limits.ts";

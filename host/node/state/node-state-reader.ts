@@ -5,7 +5,7 @@ import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as immediately } from "node:timers/promises";
 import { getSystemErrorName } from "node:util";
-import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { abandonedDirectory } from "../../store/journal/abandoned.ts";
 import { keyOfFileName, parseEntry } from "../../store/journal/entry-file.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";

@@ -4,7 +4,7 @@ import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-option.ts";
-import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultUids, type SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import type { LimitProof } from "../../node/prove-sandbox/prove-limits.ts";
 import type { SandboxProof } from "../../node/prove-sandbox/prove-sandbox.ts";
 import { proveSandbox } from "../../node/prove-sandbox/prove-sandbox.ts";

@@ -4,7 +4,7 @@ import { realpathSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
-import { defaultUids } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import { readHostSettings } from "../../node/explain/host-settings.ts";
 import { lint } from "../../node/lint/lint.ts";
 import { dumpedTraces } from "../../node/sysdump/dumped-traces.ts";
@@ -88,7 +88,7 @@ async function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: Sys
       ...new Set([config, "/etc/plexus", dirname(configuration?.kubeconfig ?? "/etc/plexus/kubeconfig")]),
     ],
     listedDirectories: [...cniPath.split(":").filter(isAbsolute), home, stateDir, dirname(statusSocket)],
-    logs: [configuration?.log.file ?? ""].filter((path) => path !== ""),
+    logs: [configuration?.logFile ?? ""].filter((path) => path !== ""),
     maxBytes,
   };
 }

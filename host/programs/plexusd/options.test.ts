@@ -1,4 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { uidOptionText } from "../../../src/configuration/uid-option.ts";
 import { readOptions } from "./options.ts";
 
 function read(...args: string[]) {
@@ -92,4 +96,21 @@ test.each([
 test("names the API server without a trailing slash", () => {
   const options = read("--cni-config-dir", "/d", "--cni-config", "/c", "--api-server", "https://10.0.0.1:6443/");
   expect(options.cniConfiguration?.apiServer).toBe("https://10.0.0.1:6443");
+});
+
+test("the chart's values are the defaults of the options", () => {
+  const chart = parse(readFileSync(join(import.meta.dirname, "../../../deploy/helm/plexus/values.yaml"), "utf8")) as {
+    readonly daemon: Readonly<Record<string, unknown>>;
+  };
+  const { calls, queue, isolation, logLevel, graceMs, reconcile, sandboxUids } = read();
+  expect(chart.daemon).toMatchObject({
+    calls,
+    queue,
+    isolation,
+    logLevel,
+    graceMs,
+    sandboxUids: uidOptionText(sandboxUids),
+    reconcileIntervalSeconds: reconcile.intervalMs / 1000,
+    reconcileGraceSeconds: reconcile.graceMs / 1000,
+  });
 });

@@ -6,7 +6,10 @@ import { parseArgs } from "node:util";
 import { labelProblem } from "../../../src/npwg/object-names.ts";
 import type { ForeignStepsPolicy } from "../../node/cni-configuration/kept-steps.ts";
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
-import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
+import { type DaemonCount, daemonCounts } from "../../../src/configuration/daemon-counts.ts";
+import { uidOptionText } from "../../../src/configuration/uid-option.ts";
+import { defaultUids, type SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
+import type { DaemonIsolation } from "../../../src/configuration/wasm-configuration.ts";
 import { levelOf } from "../../telemetry/log-level.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
 import {
@@ -41,7 +44,7 @@ export interface DaemonOptions {
   readonly calls: number;
   readonly queue: number;
   readonly sandboxes: number;
-  readonly isolation: "process" | "strict";
+  readonly isolation: DaemonIsolation;
   readonly sandboxUids: SandboxUids;
   readonly graceMs: number;
   readonly reconcile: Omit<ReconcilerInit, "directories">;
@@ -72,6 +75,17 @@ export interface NetworkApiOptions {
   /** File name of that network; undefined: the directory's first. */
   readonly pinned: string | undefined;
 }
+
+const {
+  calls,
+  queue,
+  sandboxes,
+  graceMs,
+  reconcileIntervalSeconds: interval,
+  reconcileGraceSeconds: reconcileGrace,
+} = daemonCounts;
+
+const range = ({ min, max }: DaemonCount): string => `${min} to ${max}`;
 
 /** The help text. */
 export const usage = `plexusd: the daemon of Plexus on a node (defaults in parentheses)
@@ -127,40 +141,30 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
                         NetworkAttachmentDefinitions of one namespace (none)
   --network-feed-namespace NAME
                         that namespace (kube-system)
-  --calls N             maximum calls served at once, 1 to 4096 (64); a
+  --calls N             maximum calls served at once, ${range(calls)} (${calls.usual}); a
                         Kubernetes namespace alone gets half of them
-  --queue N             maximum calls that wait, 1 to 65536 (512); namespaces
+  --queue N             maximum calls that wait, ${range(queue)} (${queue.usual}); namespaces
                         take turns
-  --sandboxes N         maximum sandbox processes with calls, 1 to 256 (one for
+  --sandboxes N         maximum sandbox processes with calls, ${range(sandboxes)} (one for
                         each CPU, at least 2)
   --isolation LEVEL     process: a sandbox process has every control of its jail
                         that the node has; strict: a process for each call, and
                         none without all controls (process)
   --sandbox-uids FIRST:COUNT
                         uids of sandbox processes, or: same, the daemon's uid,
-                        which is unsafe (2000000000:4194304)
+                        which is unsafe (${uidOptionText(defaultUids)})
   --grace-ms N          milliseconds to wait for running calls when stopped,
-                        1 to 600000 (10000)
+                        ${range(graceMs)} (${graceMs.usual})
   --reconcile-interval S
                         seconds between rounds that remove stale attachments,
-                        0 (no rounds) to 86400 (60)
+                        ${interval.min} (no rounds) to ${interval.max} (${interval.usual})
   --reconcile-grace S   seconds for which a network namespace must be gone
-                        before its attachment is stale, 1 to 86400 (300)
+                        before its attachment is stale, ${range(reconcileGrace)} (${reconcileGrace.usual})
   --reconcile-dry-run   rounds only report
   --help                show this text
 
 See also docs/how-to/daemon-options.md.
 `;
-
-/** Maximum of each option that is a number. */
-const maxima = {
-  calls: 4096,
-  queue: 65_536,
-  sandboxes: 256,
-  "grace-ms": 600_000,
-  "reconcile-interval": 86_400,
-  "reconcile-grace": 86_400,
-} as const;
 
 /** Maximum length of a unix socket's path, in bytes (unix(7)). */
 const maxSocketPath = 107;
@@ -170,7 +174,10 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
   try {
     const values = parse(args);
     if (values.help === true) return "help";
-    const count = (name: keyof typeof maxima, min = 1): number => countOf(name, values[name], min, maxima[name]);
+    const count = (name: keyof typeof daemonCounts): number => {
+      const { option, min, max } = daemonCounts[name];
+      return countOf(option, values[option], min, max);
+    };
     const socket = pathOf("socket", values.socket, maxSocketPath);
     return {
       socket,
@@ -190,10 +197,10 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       sandboxes: count("sandboxes"),
       isolation: isolationOf(values.isolation),
       sandboxUids: uidsOf(values["sandbox-uids"]),
-      graceMs: count("grace-ms"),
+      graceMs: count("graceMs"),
       reconcile: {
-        intervalMs: count("reconcile-interval", 0) * 1000,
-        graceMs: count("reconcile-grace") * 1000,
+        intervalMs: count("reconcileIntervalSeconds") * 1000,
+        graceMs: count("reconcileGraceSeconds") * 1000,
         dryRun: values["reconcile-dry-run"] === true,
       },
     };
@@ -230,14 +237,14 @@ function parse(args: readonly string[]) {
       "network-dir": { type: "string" },
       "network-feed": { type: "string" },
       "network-feed-namespace": { type: "string" },
-      calls: { type: "string", default: "64" },
-      queue: { type: "string", default: "512" },
+      calls: { type: "string", default: String(calls.usual) },
+      queue: { type: "string", default: String(queue.usual) },
       sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
       isolation: { type: "string", default: "process" },
-      "sandbox-uids": { type: "string", default: `${defaultUids.first}:${defaultUids.count}` },
-      "grace-ms": { type: "string", default: "10000" },
-      "reconcile-interval": { type: "string", default: "60" },
-      "reconcile-grace": { type: "string", default: "300" },
+      "sandbox-uids": { type: "string", default: uidOptionText(defaultUids) },
+      "grace-ms": { type: "string", default: String(graceMs.usual) },
+      "reconcile-interval": { type: "string", default: String(interval.usual) },
+      "reconcile-grace": { type: "string", default: String(reconcileGrace.usual) },
       "reconcile-dry-run": { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },

@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defaultUids, type Isolation, type SandboxUids, type UidRange } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultUids, type SandboxUids, type UidRange } from "../../../src/configuration/keys/sandbox-uids.ts";
+import type { Isolation } from "../../../src/configuration/wasm-configuration.ts";
 import type { SandboxCgroups } from "./cgroups.ts";
 import { type Control, controls } from "./controls.ts";
 import { executablePaths, withoutNested } from "./readable-paths.ts";

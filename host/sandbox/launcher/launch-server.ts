@@ -1,7 +1,7 @@
 // The launch server (serve.c): the process beside the daemon that starts the daemon's sandbox processes. It alone keeps the capabilities that change a
 // process' user, and it starts one program only, in one jail. A daemon that was taken over can become no other user by it.
 
-import type { UidRange } from "../../../src/configuration/wasm-configuration.ts";
+import type { UidRange } from "../../../src/configuration/keys/sandbox-uids.ts";
 import { jailArguments, type LaunchServer, type ProgramOfJail } from "./jail.ts";
 
 /** launcher.h: SERVER_FD. */

@@ -1,7 +1,8 @@
 // Whether a component is one that the configuration demands: by `digest` and `signedBy` of `wasm.grants.TYPE`, otherwise by `wasm.require`.
 // Successes are remembered, so that calls of a known component cost no verification.
 
-import type { ComponentDemand, ComponentRequirement, WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import type { ComponentDemand, ComponentRequirement } from "../../../src/configuration/keys/component-keys.ts";
+import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { SignedManifest } from "../../../src/oci/signatures-file.ts";

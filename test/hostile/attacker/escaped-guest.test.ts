@@ -7,7 +7,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defaultUids } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import { type Control, controls } from "../../../host/sandbox/launcher/controls.ts";
 import { canBecome, defaultJail, type Jail, leastUid } from "../../../host/sandbox/launcher/jail.ts";
 import { defaultLimits } from "../../../host/sandbox/limits.ts";

@@ -70,7 +70,7 @@ export const parsersOfFiles: readonly Parser[] = [
   // Of an administrator, and of files on the node.
   { name: "configuration list", covers: ["parseNetworkList", "parsePluginConf", "parseVersion"], kind: "json", sample: list, parse: (text) => parseNetworkList(text) },
   { name: "configuration within Plexus' own", kind: "json", sample: plugin, parse: (text) => inlineNetwork(text, "delegates[0]", { name: "a", cniVersion: "1.0.0" }) },
-  { name: "Plexus' own configuration", covers: ["readHostConfiguration", "readLayer", "readDefinitions", "readWasm", "readGrants", "readStepRules", "readBounds", "readKeys", "readDemand", "readRequirement", "readChainTraceConfiguration"], kind: "json", sample: host, keys: ["steps", "wasm", "kubeconfig", "readinessindicatorfile"], parse: (text) => {
+  { name: "Plexus' own configuration", covers: ["readHostConfiguration", "readLayer"], kind: "json", sample: host, keys: ["steps", "wasm", "kubeconfig", "readinessindicatorfile"], parse: (text) => {
     const document = parseDocument(text, { what: "stdin" });
     const layer = document.ok ? readLayer(document.value) : document;
     return layer.ok ? readHostConfiguration(layer.value.document.parsed) : layer;

@@ -3,7 +3,7 @@
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
+import type { DelegateGrants } from "../../../src/configuration/keys/grant-keys.ts";
 import { compiledPlugin } from "../compiled.ts";
 import { dist } from "../plexus.ts";
 import { referencePlugin } from "../requires.ts";

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Control, controls } from "../../../host/sandbox/launcher/controls.ts";
 import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
-import { defaultUids } from "../../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import { type DaemonOptions, sandboxUidsHere, startDaemon, type TestDaemon } from "../../lab/daemon.ts";
 import { httpRequest } from "../../lab/http-request.ts";
 import { dist } from "../../lab/plexus.ts";

@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LinkGrant } from "../../../../src/configuration/wasm-configuration.ts";
+import type { LinkGrant } from "../../../../src/configuration/keys/grant-keys.ts";
 import { createPodNamespace, type PodNamespace } from "../../../../test/lab/namespaces.ts";
 import { EngineSide, startShim } from "../../../../test/node/shim/testing/scripted-engine.ts";
 import { openWorkshop } from "../../../../test/node/shim/testing/workshop.ts";

@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LinkGrant } from "../../../../src/configuration/wasm-configuration.ts";
+import type { LinkGrant } from "../../../../src/configuration/keys/grant-keys.ts";
 import { type PodNamespace, missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { missing } from "../../../lab/requires.ts";
 import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";

@@ -1,7 +1,7 @@
 // The scope of a delegate, with a real shim and the kernel: requests beyond it are refused by name and leave the node unchanged.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LinkGrant } from "../../../../src/configuration/wasm-configuration.ts";
+import type { LinkGrant } from "../../../../src/configuration/keys/grant-keys.ts";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { missing } from "../../../lab/requires.ts";
 import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";

@@ -18,7 +18,8 @@ import type { Workshop } from "../../shim/testing/workshop.ts";
 import { Admission } from "../../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../../host/sandbox/in-process.ts";
 import type { ChainStep } from "../../../../src/cni/chain-step.ts";
-import { defaultWasm, type DelegateGrants } from "../../../../src/configuration/wasm-configuration.ts";
+import { defaultWasm } from "../../../../src/configuration/wasm-configuration.ts";
+import type { DelegateGrants } from "../../../../src/configuration/keys/grant-keys.ts";
 import { ok } from "../../../../src/fault/result.ts";
 import type { World } from "./world.ts";
 

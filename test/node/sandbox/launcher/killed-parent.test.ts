@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildLauncher } from "../../../../host/sandbox/launcher/build.ts";
 import { canBecome } from "../../../../host/sandbox/launcher/jail.ts";
-import { defaultUids } from "../../../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../../../src/configuration/keys/sandbox-uids.ts";
 import { compiledPlugin } from "../../../lab/compiled.ts";
 import { missing, type Requirement } from "../../../lab/requires.ts";
 

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defaultUids } from "../../../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../../../src/configuration/keys/sandbox-uids.ts";
 import { childrenOf } from "../../../lab/sandbox-processes.ts";
 import { FrameDecoder } from "../../../../host/sandbox/process/frames.ts";
 import { buildLauncher } from "../../../../host/sandbox/launcher/build.ts";

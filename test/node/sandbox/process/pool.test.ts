@@ -4,7 +4,7 @@ import { bundleGuestProgram } from "../../../hostile/components/guest-program.ts
 import { plainRequests, recordingImports } from "../../../hostile/components/requests.ts";
 import { buildWat } from "../../../hostile/components/wat.ts";
 import { sandboxProcesses } from "../../../lab/sandbox-processes.ts";
-import { defaultUids } from "../../../../src/configuration/wasm-configuration.ts";
+import { defaultUids } from "../../../../src/configuration/keys/sandbox-uids.ts";
 import { Admission, type AdmittedComponent } from "../../../../host/sandbox/admission/admit.ts";
 import { leastUid } from "../../../../host/sandbox/launcher/jail.ts";
 import { defaultLimits } from "../../../../host/sandbox/limits.ts";
