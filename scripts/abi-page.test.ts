@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { capabilitiesOf, currentAbi } from "../delegates/sdk/build/abi.ts";
-import { docsOf } from "../delegates/sdk/generator/docs.ts";
+import { docsOf } from "../wit/codegen/docs.ts";
 import { grantNames } from "../src/configuration/read-wasm.ts";
 import type { WitModel } from "../wit/model.ts";
 import { abiPage, abiPagePath } from "./abi-page.ts";

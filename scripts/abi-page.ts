@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { currentAbi, releasedAbis } from "../delegates/sdk/build/abi.ts";
-import { docsOf } from "../delegates/sdk/generator/docs.ts";
+import { docsOf } from "../wit/codegen/docs.ts";
 import { catalogue, type FaultKind } from "../src/fault/catalogue.ts";
 import type { TypeDef, TypeRef, WitFunction, WitModel } from "../wit/model.ts";
 import { configurationSchema } from "./configuration-page.ts";

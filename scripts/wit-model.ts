@@ -1,7 +1,7 @@
 // Generates `wit/<version>/model.json` from the WIT in the same directory. `--check` only checks that it is current.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { readWit } from "../delegates/sdk/wit/read-wit.ts";
+import { readWit } from "../wit/codegen/read-wit.ts";
 
 const root = new URL("../wit/", import.meta.url);
 

@@ -2,8 +2,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { WitModel } from "../../../wit/model.ts";
-import { docsOf } from "../generator/docs.ts";
-import { generate, type Bindings } from "../generator/generate.ts";
+import { docsOf } from "../../../wit/codegen/docs.ts";
+import { generate, type Bindings } from "../../../wit/codegen/guest/bindings.ts";
 import { witFile } from "./kit-files.ts";
 
 /** The one world that delegates are compiled against. */

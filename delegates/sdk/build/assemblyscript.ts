@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { interfaceId } from "../generator/calls-file.ts";
+import { interfaceId } from "../../../wit/codegen/guest/calls-file.ts";
 import { bindingsOf, capabilitiesOf, world } from "./abi.ts";
 import { compileApart } from "./compile-apart.ts";
 import type { CompiledComponent, LanguageInput } from "./compiled-component.ts";

@@ -1,7 +1,7 @@
 // Changes that a core module needs before it becomes a component. AssemblyScript cannot write export names of the component
 // model, so the names are written here.
 
-import { ByteReader, sections, type Section } from "../wit/byte-reader.ts";
+import { ByteReader, sections, type Section } from "../../../wit/binary/sections.ts";
 
 const utf8 = new TextEncoder();
 

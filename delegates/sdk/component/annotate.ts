@@ -2,7 +2,7 @@
 
 import { customSection } from "../build/core-module.ts";
 import { declarationSection } from "../build/declaration.ts";
-import { ByteReader } from "../wit/byte-reader.ts";
+import { ByteReader } from "../../../wit/binary/sections.ts";
 
 const preambleBytes = 8;
 /** A component begins with `\0asm`, any version, and layer 1. */

@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check";
 import type { TypeRef, WitModel } from "../../../wit/model.ts";
-import { Layout } from "../generator/layout.ts";
+import { Layout } from "../../../wit/codegen/layout.ts";
 
 /** Any character. fast-check's unit "binary" has the same ones, but first makes a table of all of them, which takes most of a second. */
 const anyCharacter = fc

@@ -4,10 +4,10 @@
 import { fileURLToPath } from "node:url";
 import { compileApart } from "../build/compile-apart.ts";
 import { defaultCacheDir, digestOf, fromCache } from "../build/content-cache.ts";
-import { interfaceId } from "../generator/calls-file.ts";
-import { docsOf } from "../generator/docs.ts";
-import { generate, type Bindings } from "../generator/generate.ts";
-import { camel, fileName } from "../generator/names.ts";
+import { interfaceId } from "../../../wit/codegen/guest/calls-file.ts";
+import { docsOf } from "../../../wit/codegen/docs.ts";
+import { generate, type Bindings } from "../../../wit/codegen/guest/bindings.ts";
+import { camel, fileName } from "../../../wit/codegen/guest/names.ts";
 import type { WitModel } from "../../../wit/model.ts";
 
 const bindingsAt = "assembly/generated";
@@ -63,7 +63,7 @@ export async function buildEcho(wit: string, world: string): Promise<Echo> {
 /** The model of a WIT text. The cache saves jco's start. */
 async function modelOf(wit: string): Promise<WitModel> {
   const make = async (): Promise<{ bytes: Uint8Array }> => {
-    const { readWit } = await import("../wit/read-wit.ts");
+    const { readWit } = await import("../../../wit/codegen/read-wit.ts");
     return { bytes: Buffer.from(JSON.stringify(await readWit(wit))) };
   };
   const found = await fromCache(defaultCacheDir, await digestOf(["model", wit]), make);

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
-import { interfaceId } from "../generator/calls-file.ts";
+import { interfaceId } from "../../../wit/codegen/guest/calls-file.ts";
 import { arbitraryOf, crossed } from "./arbitrary.ts";
 import { buildEcho, jsName, type Echo } from "./echo.ts";
 import { isOracleError, oracleError, translate, type OracleExports, type OracleImports } from "./jco-oracle.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { WitModel } from "../../../wit/model.ts";
-import { glueFiles } from "./build.ts";
-import { generateGlue } from "./generate.ts";
+import type { WitModel } from "../../model.ts";
+import { glueFiles } from "../write.ts";
+import { generateGlue } from "./glue.ts";
 import { layoutOf } from "./layout.ts";
 
-const model: WitModel = JSON.parse(readFileSync(new URL("../../../wit/1.0.0/model.json", import.meta.url), "utf8"));
+const model: WitModel = JSON.parse(readFileSync(new URL("../../1.0.0/model.json", import.meta.url), "utf8"));
 
 const of = (ref: string) => {
   const { size, align, flat } = layoutOf(model, { ref });

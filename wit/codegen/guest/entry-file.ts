@@ -1,10 +1,10 @@
 // The compiler's entry: the world's exports as core functions around the author's functions.
 
-import type { WitFunction, WitModel } from "../../../wit/model.ts";
+import type { WitFunction, WitModel } from "../../model.ts";
 import { ForeignNames, interfaceId } from "./calls-file.ts";
 import { FlatCodec, type Slot } from "./flat-codec.ts";
 import type { GuestTypes } from "./guest-types.ts";
-import { maxFlatParams, maxFlatResults } from "./layout.ts";
+import { maxFlatParams, maxFlatResults } from "../layout.ts";
 import type { MemoryCodec } from "./memory-codec.ts";
 import { camel, prefix } from "./names.ts";
 import { banner, Source } from "./source.ts";

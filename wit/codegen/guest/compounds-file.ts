@@ -1,6 +1,6 @@
 // The classes of results with two payloads and of tuples, which have no names in WIT.
 
-import type { TypeRef } from "../../../wit/model.ts";
+import type { TypeRef } from "../../model.ts";
 import { qualified, type GuestTypes } from "./guest-types.ts";
 import { zero } from "./interface-file.ts";
 import { fileName, pascal } from "./names.ts";

@@ -1,6 +1,6 @@
 // The reason for which a component is refused. Thrown only inside host/sandbox/; `admit` converts it to a fault.
 
-import type { FaultKind } from "../../../src/fault/catalogue.ts";
+import type { FaultKind } from "../../src/fault/catalogue.ts";
 
 /** A refusal: the refused construct, and its byte offset in the component. */
 export class Refusal extends Error {

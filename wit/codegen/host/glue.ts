@@ -1,9 +1,9 @@
 // Generates the canonical-ABI glue of one ABI version from its WIT model: TypeScript types, and functions that lift
 // (guest to host) and lower (host to guest).
 
-import type { WitFunction, WitModel } from "../../../wit/model.ts";
-import { camel, generateTypes, typeText, verbShape } from "./generate-types.ts";
-import { liftFlat, load, lowerFlat, namedFunctions, store } from "./generate-values.ts";
+import type { WitFunction, WitModel } from "../../model.ts";
+import { camel, generateTypes, typeText, verbShape } from "./types.ts";
+import { liftFlat, load, lowerFlat, namedFunctions, store } from "./values.ts";
 import { layoutOf, maxFlatParameters, recordLayout } from "./layout.ts";
 
 /** The text of the generated module. Throws for a WIT type or form that the glue does not support. */

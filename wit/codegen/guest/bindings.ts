@@ -1,12 +1,12 @@
 // WIT model → AssemblyScript: the files that a guest imports, and the entry that ties its exports.
 
-import type { WitModel } from "../../../wit/model.ts";
+import type { WitModel } from "../../model.ts";
 import { callsFile } from "./calls-file.ts";
 import { compoundsFile } from "./compounds-file.ts";
 import { entryFile, type Entry } from "./entry-file.ts";
 import { GuestTypes } from "./guest-types.ts";
 import { interfaceFile } from "./interface-file.ts";
-import { Layout } from "./layout.ts";
+import { Layout } from "../layout.ts";
 import { MemoryCodec } from "./memory-codec.ts";
 import { fileName, pascal } from "./names.ts";
 

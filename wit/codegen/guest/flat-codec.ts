@@ -1,8 +1,8 @@
 // Passing values as flat core parameters. Component model, design/mvp/CanonicalABI.md, "Flat Lifting" and "Flat Lowering".
 
-import type { TypeRef } from "../../../wit/model.ts";
+import type { TypeRef } from "../../model.ts";
 import type { GuestTypes } from "./guest-types.ts";
-import type { Core } from "./layout.ts";
+import type { Core } from "../layout.ts";
 import type { MemoryCodec } from "./memory-codec.ts";
 import { camel, member } from "./names.ts";
 import type { Source } from "./source.ts";

@@ -1,6 +1,6 @@
 // The file of one interface, which authors import: its types as classes and enums, and its functions.
 
-import type { TypeDef, TypeRef, WitInterface } from "../../../wit/model.ts";
+import type { TypeDef, TypeRef, WitInterface } from "../../model.ts";
 import { qualified, type GuestTypes } from "./guest-types.ts";
 import { camel, fileName, member, pascal, prefix } from "./names.ts";
 import { banner, Source } from "./source.ts";

@@ -1,6 +1,6 @@
 // Calculates sizes, alignments and flattened forms of the canonical ABI (component model, CanonicalABI.md) from the WIT model.
 
-import type { TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
+import type { TypeDef, TypeRef, WitModel } from "../../model.ts";
 
 /** The layout of a type; sizes in bytes. */
 export interface Layout {

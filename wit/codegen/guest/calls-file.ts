@@ -1,9 +1,9 @@
 // The calls out of the guest: one raw import and one typed function for each function of an imported interface.
 
-import type { TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
+import type { TypeRef, WitFunction, WitModel } from "../../model.ts";
 import { FlatCodec, type Slot } from "./flat-codec.ts";
 import { qualified, type GuestTypes } from "./guest-types.ts";
-import { maxFlatParams, maxFlatResults } from "./layout.ts";
+import { maxFlatParams, maxFlatResults } from "../layout.ts";
 import type { MemoryCodec } from "./memory-codec.ts";
 import { camel, fileName, pascal, prefix } from "./names.ts";
 import { banner, Source } from "./source.ts";

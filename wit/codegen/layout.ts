@@ -1,7 +1,7 @@
 // The canonical ABI's view of types: size, alignment, offsets and flat core types.
 // Component model, design/mvp/CanonicalABI.md, "Alignment", "Element Size" and "Flattening".
 
-import type { Primitive, TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
+import type { Primitive, TypeDef, TypeRef, WitModel } from "../model.ts";
 
 /** The value types of a core module. */
 export type Core = "i32" | "i64" | "f32" | "f64";

@@ -1,7 +1,7 @@
 // Generates TypeScript types for the WIT model: records in camelCase, `undefined` for an absent option, `{ok}|{err}` for results,
 // `{tag, val}` for variants (as in jco).
 
-import type { TypeDef, TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
+import type { TypeDef, TypeRef, WitFunction, WitModel } from "../../model.ts";
 
 /** `container-id` → `containerId`. */
 export function camel(name: string): string {

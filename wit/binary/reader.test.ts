@@ -1,6 +1,6 @@
 import { assert, nat, property } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { leb } from "../../../test/hostile/components/sections.ts";
+import { leb } from "../../test/hostile/components/sections.ts";
 import { Reader } from "./reader.ts";
 
 const of = (...bytes: number[]) => new Reader(Uint8Array.from(bytes));

@@ -1,7 +1,7 @@
 // Generates the code for single values: load and store (in memory), lift and lower (core parameters).
 
-import type { TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
-import { camel, definedTypes, typeName } from "./generate-types.ts";
+import type { TypeDef, TypeRef, WitModel } from "../../model.ts";
+import { camel, definedTypes, typeName } from "./types.ts";
 import { definitionOf, discriminantSize, layoutOf, recordLayout, variantLayout } from "./layout.ts";
 
 const plus = (at: string, offset: number): string => (offset === 0 ? at : `${at} + ${offset}`);

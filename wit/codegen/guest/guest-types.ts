@@ -9,8 +9,8 @@
 //   char                 u32 (a Unicode scalar value)
 //   enum, flags          an enum of i32; flags are bits
 
-import type { TypeRef } from "../../../wit/model.ts";
-import type { Layout } from "./layout.ts";
+import type { TypeRef } from "../../model.ts";
+import type { Layout } from "../layout.ts";
 import { pascal, prefix } from "./names.ts";
 
 const primitives = {

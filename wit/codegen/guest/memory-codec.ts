@@ -1,9 +1,9 @@
 // Loads and stores values in linear memory, with one pair of functions for each used type. Component model,
 // design/mvp/CanonicalABI.md, "Loading" and "Storing".
 
-import type { TypeRef } from "../../../wit/model.ts";
+import type { TypeRef } from "../../model.ts";
 import { qualified, type GuestTypes } from "./guest-types.ts";
-import { flagBytes } from "./layout.ts";
+import { flagBytes } from "../layout.ts";
 import { camel, fileName, member, pascal } from "./names.ts";
 import { banner, Source } from "./source.ts";
 

@@ -1,8 +1,8 @@
 // Decodes the `component-type` custom section that wit-component puts into a core module: the full, typed WIT of
 // one world as a component type. Grammar: component-model design/mvp/Binary.md, "Type Definitions".
 
-import type { Primitive, TypeDef, TypeRef, WitFunction, WitInterface, WitModel } from "../../../wit/model.ts";
-import { ByteReader, sections } from "./byte-reader.ts";
+import type { Primitive, TypeDef, TypeRef, WitFunction, WitInterface, WitModel } from "../model.ts";
+import { ByteReader, sections } from "../binary/sections.ts";
 
 const primitives: Readonly<Record<number, Primitive>> = {
   0x7f: "bool",

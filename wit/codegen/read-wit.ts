@@ -2,8 +2,8 @@
 // which is the only machine-readable form of WIT in its API.
 
 import { componentEmbed } from "@bytecodealliance/jco";
-import type { WitInterface, WitModel, WitWorld } from "../../../wit/model.ts";
-import { decodeComponentType } from "./decode-component-type.ts";
+import type { WitInterface, WitModel, WitWorld } from "../model.ts";
+import { decodeComponentType } from "./world-model.ts";
 
 /** The names of the worlds in a WIT text, in order. */
 export function worldNames(witSource: string): string[] {

@@ -1,10 +1,10 @@
 // Writes the generated glue of every version of wit/: `node host/sandbox/abi/build.ts`. A test fails if the committed glue differs.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import type { WitModel } from "../../../wit/model.ts";
-import { generateGlue } from "./generate.ts";
+import type { WitModel } from "../model.ts";
+import { generateGlue } from "./host/glue.ts";
 
-const wit = new URL("../../../wit/", import.meta.url);
+const wit = new URL("../", import.meta.url);
 
 /** The generated module of each version, with its path. */
 export function glueFiles(): readonly { readonly version: string; readonly file: URL; readonly text: string }[] {

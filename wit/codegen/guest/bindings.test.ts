@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import type { WitModel } from "../../../wit/model.ts";
-import { bindingsOf, currentAbi, readAbi } from "../build/abi.ts";
-import { echoBindings } from "../testing/echo.ts";
-import { readWit } from "../wit/read-wit.ts";
-import { generate } from "./generate.ts";
+import type { WitModel } from "../../model.ts";
+import { bindingsOf, currentAbi, readAbi } from "../../../delegates/sdk/build/abi.ts";
+import { echoBindings } from "../../../delegates/sdk/testing/echo.ts";
+import { readWit } from "../read-wit.ts";
+import { generate } from "./bindings.ts";
 
 const modelOf = (body: string): Promise<WitModel> => readWit(`package a:b;\n${body}`);
 
@@ -25,7 +25,7 @@ describe("X-11: golden files", () => {
   });
 
   test("the bindings of the hard cases equal the golden files", async () => {
-    const wit = await readFile(new URL("../testing/wit/nasty.wit", import.meta.url), "utf8");
+    const wit = await readFile(new URL("../testing/nasty.wit", import.meta.url), "utf8");
     const { files, entry } = echoBindings(await readWit(wit), "nasty", wit);
     for (const [name, text] of files) await expect(text).toMatchFileSnapshot(golden(`nasty/${name}`));
     await expect(entry.text).toMatchFileSnapshot(golden("nasty/entry.ts"));

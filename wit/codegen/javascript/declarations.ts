@@ -1,8 +1,8 @@
 // TypeScript declarations of the ABI's interfaces for guests in JavaScript: one ambient module for each interface. The forms are those of
 // jco and of the QuickJS backend: an absent option is null, an enum is its name, and a failed result is thrown.
 
-import type { TypeDef, TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
-import { camel, pascal } from "../../../host/sandbox/abi/generate-types.ts";
+import type { TypeDef, TypeRef, WitFunction, WitModel } from "../../model.ts";
+import { camel, pascal } from "../host/types.ts";
 
 /** The declarations' text. `docs`: doc comments by path, as `docsOf` finds them. */
 export function javaScriptTypes(model: WitModel, docs: ReadonlyMap<string, string>): string {
