@@ -6,7 +6,7 @@ import { grantNames } from "../src/configuration/read-wasm.ts";
 import type { WitModel } from "../wit/model.ts";
 import { abiPage, abiPagePath } from "./abi-page.ts";
 
-const model: WitModel = JSON.parse(readFileSync(`wit/${currentAbi}/model.json`, "utf8"));
+const model: WitModel = JSON.parse(readFileSync(`wit/${currentAbi}/generated/model.json`, "utf8"));
 const docs = docsOf(readFileSync(`wit/${currentAbi}/delegate.wit`, "utf8"));
 
 test("the contract's page is generated from the WIT (npm run docs)", () => {

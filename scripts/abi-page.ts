@@ -66,7 +66,7 @@ interface Described {
 
 /** The page's text. */
 export function abiPage(): string {
-  const model: WitModel = JSON.parse(readFileSync(`wit/${currentAbi}/model.json`, "utf8"));
+  const model: WitModel = JSON.parse(readFileSync(`wit/${currentAbi}/generated/model.json`, "utf8"));
   const page = new AbiPage(model, docsOf(readFileSync(`wit/${currentAbi}/delegate.wit`, "utf8")), grantSchema());
   const world = model.worlds["delegate"];
   const capabilities = (world?.imports ?? []).filter((name) => Object.keys(model.interfaces[name]?.functions ?? {}).length > 0);

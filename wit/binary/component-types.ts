@@ -1,16 +1,17 @@
 // Reads the types of a component's binary. Indices are not resolved here (component model, Binary.md).
 
+import type { Primitive } from "../model.ts";
 import { requireExternName, requireLabel } from "./names.ts";
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
 import { readAlias, type AliasDefinition } from "./component-aliases.ts";
 
 /** A use of a value type: a primitive's name or an index into the types. */
-export type ValueUse = string | number;
+export type ValueUse = Primitive | number;
 
 /** A type definition (`deftype`). */
 export type TypeDefinition =
-  | { readonly kind: "primitive"; readonly name: string }
+  | { readonly kind: "primitive"; readonly name: Primitive }
   | { readonly kind: "record"; readonly fields: readonly (readonly [string, ValueUse])[] }
   | { readonly kind: "variant"; readonly cases: readonly (readonly [string, ValueUse | null])[] }
   | { readonly kind: "enum" | "flags"; readonly labels: readonly string[] }
@@ -34,7 +35,7 @@ export type Declarator =
   | { readonly kind: "alias"; readonly at: number; readonly alias: AliasDefinition }
   | { readonly kind: "export"; readonly at: number; readonly name: string; readonly description: ExternDescription };
 
-const primitives: Readonly<Record<number, string>> = {
+const primitives: Readonly<Record<number, Primitive>> = {
   0x7f: "bool",
   0x7e: "s8",
   0x7d: "u8",
@@ -62,7 +63,8 @@ const refusedForms: Readonly<Record<number, string>> = {
 // Maximum nesting of instance types; wit-component writes one level.
 const maxDepth = 4;
 
-function many<T>(reader: Reader, what: string, read: () => T, max = 1000): T[] {
+/** Reads a vector of at most `max` elements. */
+export function many<T>(reader: Reader, what: string, read: () => T, max = 1000): T[] {
   const items: T[] = [];
   for (let left = reader.count(what, max); left > 0; left -= 1) items.push(read());
   return items;

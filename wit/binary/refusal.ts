@@ -1,13 +1,14 @@
-// The reason for which a component is refused. Thrown only inside host/sandbox/; `admit` converts it to a fault.
+// The reason for which a binary is refused. Admission converts the exception to a fault of the same kind.
 
-import type { FaultKind } from "../../src/fault/catalogue.ts";
+/** What the refused construct breaks: the rules for delegates, or the memory limit of the call. Both are kinds of src/fault/catalogue.ts. */
+export type RefusalKind = "COMPONENT_REFUSED" | "LIMIT_MEMORY";
 
-/** A refusal: the refused construct, and its byte offset in the component. */
+/** A refusal: the refused construct, and its byte offset in the binary. */
 export class Refusal extends Error {
   readonly offset: number | undefined;
-  readonly kind: FaultKind;
+  readonly kind: RefusalKind;
 
-  constructor(reason: string, offset?: number, kind: FaultKind = "COMPONENT_REFUSED") {
+  constructor(reason: string, offset?: number, kind: RefusalKind = "COMPONENT_REFUSED") {
     super(reason);
     this.name = "Refusal";
     this.offset = offset;
@@ -15,7 +16,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Throws a Refusal: `reason` names the refused construct, `offset` is its byte offset in the component. */
-export function refuse(reason: string, offset?: number, kind?: FaultKind): never {
+/** Throws a Refusal: `reason` names the refused construct, `offset` is its byte offset in the binary. */
+export function refuse(reason: string, offset?: number, kind?: RefusalKind): never {
   throw new Refusal(reason, offset, kind);
 }

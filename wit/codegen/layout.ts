@@ -1,7 +1,8 @@
 // The canonical ABI's view of types: size, alignment, offsets and flat core types.
 // Component model, design/mvp/CanonicalABI.md, "Alignment", "Element Size" and "Flattening".
 
-import type { Primitive, TypeDef, TypeRef, WitModel } from "../model.ts";
+import type { Primitive, TypeRef, WitFunction, WitModel } from "../model.ts";
+import { casesOf, shapeOf, targetOf, type Shape } from "./shapes.ts";
 
 /** The value types of a core module. */
 export type Core = "i32" | "i64" | "f32" | "f64";
@@ -26,78 +27,43 @@ const sizes: Readonly<Record<Exclude<Primitive, "string">, 1 | 2 | 4 | 8>> = {
   f64: 8,
 };
 
-/** A type with all names resolved, down to types with a layout. Named types keep their name. */
-export type Shape =
-  | { readonly kind: "primitive"; readonly primitive: Exclude<Primitive, "string"> }
-  | { readonly kind: "string" }
-  | { readonly kind: "list"; readonly element: TypeRef }
-  | { readonly kind: "record"; readonly name: string; readonly fields: readonly (readonly [string, TypeRef])[] }
-  | { readonly kind: "tuple"; readonly items: readonly TypeRef[] }
-  | { readonly kind: "enum"; readonly name: string; readonly cases: readonly string[] }
-  | { readonly kind: "flags"; readonly name: string; readonly flags: readonly string[] }
-  | { readonly kind: "variant"; readonly name: string; readonly cases: readonly (readonly [string, TypeRef | null])[] }
-  | { readonly kind: "option"; readonly inner: TypeRef }
-  | { readonly kind: "result"; readonly ok: TypeRef | null; readonly err: TypeRef | null };
-
 const align = (at: number, to: number): number => Math.ceil(at / to) * to;
+
+/** The core form of a function ("flatten_functype"). */
+export interface Signature {
+  /** The flat parameters, even where they are passed in memory. */
+  readonly params: readonly Core[];
+  /** The parameters are passed in memory: more than {@link maxFlatParams}. */
+  readonly spilled: boolean;
+  /** The result is passed in memory: more than {@link maxFlatResults}. */
+  readonly byArea: boolean;
+  /** A result that is passed as a core value. */
+  readonly direct: Core | undefined;
+}
 
 /** Computes the layout of one model's types. */
 export class Layout {
-  readonly #model: WitModel;
+  readonly model: WitModel;
 
   constructor(model: WitModel) {
-    this.#model = model;
+    this.model = model;
   }
 
-  /** The definition of `interface.type`. */
-  definition(ref: string): TypeDef {
-    const dot = ref.lastIndexOf(".");
-    const def = this.#model.interfaces[ref.slice(0, dot)]?.types[ref.slice(dot + 1)];
-    if (def === undefined) throw new Error(`the model has no type ${ref}`);
-    return def;
+  signature({ params, result }: WitFunction): Signature {
+    const flat = params.flatMap(([, type]) => this.flatten(type));
+    const flatResult = result === null ? [] : this.flatten(result);
+    const byArea = flatResult.length > maxFlatResults;
+    return { params: flat, spilled: flat.length > maxFlatParams, byArea, direct: byArea ? undefined : flatResult[0] };
   }
 
-  /** Follows aliases. */
-  target(type: TypeRef): TypeRef {
-    if (typeof type === "string" || !("ref" in type)) return type;
-    const def = this.definition(type.ref);
-    return "alias" in def ? this.target(def.alias) : type;
-  }
-
-  shape(type: TypeRef): Shape {
-    const target = this.target(type);
-    if (target === "string") return { kind: "string" };
-    if (typeof target === "string") return { kind: "primitive", primitive: target };
-    if ("list" in target) return { kind: "list", element: target.list };
-    if ("option" in target) return { kind: "option", inner: target.option };
-    if ("tuple" in target) return { kind: "tuple", items: target.tuple };
-    if ("result" in target) return { kind: "result", ...target.result };
-    const name = target.ref;
-    const def = this.definition(name);
-    if ("record" in def) return { kind: "record", name, fields: def.record };
-    if ("enum" in def) return { kind: "enum", name, cases: def.enum };
-    if ("variant" in def) return { kind: "variant", name, cases: def.variant };
-    if ("flags" in def) {
-      if (def.flags.length > 32) throw new Error(`flags ${name}: ${def.flags.length}, the ABI has at most 32`);
-      return { kind: "flags", name, flags: def.flags };
-    }
-    throw new Error(`${name} is an alias of an alias that does not end`);
-  }
-
-  /** The payloads of a type with cases: variant, option, result, enum. Null: another type. */
-  cases(shape: Shape): readonly (TypeRef | null)[] | null {
-    switch (shape.kind) {
-      case "option":
-        return [null, shape.inner];
-      case "result":
-        return [shape.ok, shape.err];
-      case "variant":
-        return shape.cases.map(([, payload]) => payload);
-      case "enum":
-        return shape.cases.map(() => null);
-      default:
-        return null;
-    }
+  /** Divides the flat values of a sequence of types among the types. */
+  divide<T>(types: readonly TypeRef[], flat: readonly T[]): readonly (readonly [type: TypeRef, flat: readonly T[]])[] {
+    let next = 0;
+    return types.map((type) => {
+      const start = next;
+      next += this.flatten(type).length;
+      return [type, flat.slice(start, next)] as const;
+    });
   }
 
   /** Size of a discriminant, in bytes. */
@@ -105,9 +71,19 @@ export class Layout {
     return cases <= 0x100 ? 1 : cases <= 0x1_0000 ? 2 : 4;
   }
 
+  /** The type behind aliases. */
+  target(type: TypeRef): TypeRef {
+    return targetOf(this.model, type);
+  }
+
+  /** The type with its names resolved. */
+  shape(type: TypeRef): Shape {
+    return shapeOf(this.model, type);
+  }
+
   alignment(type: TypeRef): number {
     const shape = this.shape(type);
-    const cases = this.cases(shape);
+    const cases = casesOf(shape);
     if (cases !== null)
       return Math.max(this.discriminant(cases.length), ...cases.map((c) => (c === null ? 1 : this.alignment(c))));
     switch (shape.kind) {
@@ -126,7 +102,7 @@ export class Layout {
 
   size(type: TypeRef): number {
     const shape = this.shape(type);
-    const cases = this.cases(shape);
+    const cases = casesOf(shape);
     if (cases !== null) {
       const largest = Math.max(0, ...cases.map((c) => (c === null ? 0 : this.size(c))));
       return align(this.payloadOffset(type) + largest, this.alignment(type));
@@ -148,7 +124,7 @@ export class Layout {
 
   /** Offset of a variant's payload. */
   payloadOffset(type: TypeRef): number {
-    const cases = this.cases(this.shape(type)) ?? [];
+    const cases = casesOf(this.shape(type)) ?? [];
     const widest = Math.max(1, ...cases.map((c) => (c === null ? 1 : this.alignment(c))));
     return align(this.discriminant(cases.length), widest);
   }
@@ -166,7 +142,7 @@ export class Layout {
 
   flatten(type: TypeRef): Core[] {
     const shape = this.shape(type);
-    const cases = this.cases(shape);
+    const cases = casesOf(shape);
     if (cases !== null) {
       const joined: Core[] = [];
       for (const payload of cases) {

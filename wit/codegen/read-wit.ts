@@ -3,7 +3,7 @@
 
 import { componentEmbed } from "@bytecodealliance/jco";
 import type { WitInterface, WitModel, WitWorld } from "../model.ts";
-import { decodeComponentType } from "./world-model.ts";
+import { worldModelOf } from "./world-model.ts";
 
 /** The names of the worlds in a WIT text, in order. */
 export function worldNames(witSource: string): string[] {
@@ -18,7 +18,7 @@ export async function readWit(witSource: string): Promise<WitModel> {
   let identity: { package: string; version: string } | undefined;
   for (const world of worldNames(witSource)) {
     // witSource instead of a path: jco 1.35 panics on paths with the preview2-shim that a fresh install gives it.
-    const model = decodeComponentType(await componentEmbed({ dummy: true, witSource, world, stringEncoding: "utf8" }));
+    const model = worldModelOf(await componentEmbed({ dummy: true, witSource, world, stringEncoding: "utf8" }));
     identity ??= { package: model.package, version: model.version };
     Object.assign(interfaces, model.interfaces);
     Object.assign(worlds, model.worlds);

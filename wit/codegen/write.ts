@@ -1,18 +1,42 @@
-// Writes the generated glue of every version of wit/: `node host/sandbox/abi/build.ts`. A test fails if the committed glue differs.
+// Writes each committed file that is generated from WIT: `node wit/codegen/write.ts`. A test fails if a committed file differs.
+// The guest's files of the contract are not committed: a build of a delegate makes them.
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import type { WitModel } from "../model.ts";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { delegateBindings } from "./guest/delegate-bindings.ts";
 import { generateGlue } from "./host/glue.ts";
+import { readWit } from "./read-wit.ts";
+import { contractPath, modelPath, releasesIn, witDirectory } from "./releases.ts";
+import { echoBindings } from "./testing/echo-bindings.ts";
 
-const wit = new URL("../", import.meta.url);
+const root = join(witDirectory, "..");
+const golden = "wit/codegen/guest/generated";
 
-/** The generated module of each version, with its path. */
-export function glueFiles(): readonly { readonly version: string; readonly file: URL; readonly text: string }[] {
-  const versions = readdirSync(wit, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-  return versions.map((version) => {
-    const model: WitModel = JSON.parse(readFileSync(new URL(`${version}/model.json`, wit), "utf8"));
-    return { version, file: new URL(`./generated/delegate-${version}.ts`, import.meta.url), text: generateGlue(model) };
-  });
+/** The text of each generated file, by its path in the repository. */
+export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  for (const version of releasesIn(witDirectory)) {
+    const wit = await readFile(join(witDirectory, contractPath(version)), "utf8");
+    const model = await readWit(wit);
+    files.set(`wit/${modelPath(version)}`, `${JSON.stringify(model, null, 1)}\n`);
+    files.set(`host/sandbox/abi/generated/delegate-${version}.ts`, generateGlue(model));
+    files.set(`${golden}/delegate-${version}.ts`, delegateBindings(model, wit).entry.text);
+  }
+  const nasty = await readFile(new URL("testing/nasty.wit", import.meta.url), "utf8");
+  const bindings = echoBindings(await readWit(nasty), "nasty", nasty);
+  for (const [name, text] of [...bindings.files, ["entry.ts", bindings.entry.text]] as const)
+    files.set(`${golden}/nasty/${name}`, text);
+  return files;
 }
 
-if (import.meta.main) for (const { file, text } of glueFiles()) writeFileSync(file, text);
+/** The directories that have generated files only. */
+export const generatedDirectories: readonly string[] = ["host/sandbox/abi/generated", golden];
+
+if (import.meta.main) {
+  const files = await generatedFiles();
+  for (const directory of generatedDirectories) await rm(join(root, directory), { recursive: true, force: true });
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+}

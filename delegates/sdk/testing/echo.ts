@@ -4,24 +4,9 @@
 import { fileURLToPath } from "node:url";
 import { compileApart } from "../build/compile-apart.ts";
 import { defaultCacheDir, digestOf, fromCache } from "../build/content-cache.ts";
-import { interfaceId } from "../../../wit/codegen/guest/calls-file.ts";
-import { docsOf } from "../../../wit/codegen/docs.ts";
-import { generate, type Bindings } from "../../../wit/codegen/guest/bindings.ts";
-import { camel, fileName } from "../../../wit/codegen/guest/names.ts";
+import { interfaceId } from "../../../wit/codegen/shapes.ts";
+import { bindingsAt, echoBindings } from "../../../wit/codegen/testing/echo-bindings.ts";
 import type { WitModel } from "../../../wit/model.ts";
-
-const bindingsAt = "assembly/generated";
-
-/** The bindings of a world as an echo guest imports them. */
-export function echoBindings(model: WitModel, world: string, wit: string): Bindings {
-  return generate({
-    model,
-    world,
-    docs: docsOf(wit),
-    bindings: `./${bindingsAt}`,
-    implementation: (iface) => `./${bindingsAt}/${fileName(iface)}`,
-  });
-}
 
 /** A built echo guest. */
 export interface Echo {
@@ -68,9 +53,4 @@ async function modelOf(wit: string): Promise<WitModel> {
   };
   const found = await fromCache(defaultCacheDir, await digestOf(["model", wit]), make);
   return JSON.parse(Buffer.from("cachedBytes" in found ? found.cachedBytes : found.made.bytes).toString());
-}
-
-/** A function's name in JavaScript hosts. */
-export function jsName(name: string): string {
-  return camel(name).replace(/_$/, "");
 }

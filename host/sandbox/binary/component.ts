@@ -1,7 +1,14 @@
 // Reads a component's sections as a list of definitions, in the order of their indices. Nested components and core modules stay byte
 // ranges until they are instantiated.
 
-import { readAlias, readCoreSort, readSort, type AliasDefinition, type CoreSort, type Sort } from "../../../wit/binary/component-aliases.ts";
+import {
+  readAlias,
+  readCoreSort,
+  readSort,
+  type AliasDefinition,
+  type CoreSort,
+  type Sort,
+} from "../../../wit/binary/component-aliases.ts";
 import {
   readExternDescription,
   readExternName,

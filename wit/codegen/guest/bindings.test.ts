@@ -1,42 +1,24 @@
-import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import type { WitModel } from "../../model.ts";
 import { bindingsOf, currentAbi, readAbi } from "../../../delegates/sdk/build/abi.ts";
-import { echoBindings } from "../../../delegates/sdk/testing/echo.ts";
 import { readWit } from "../read-wit.ts";
 import { generate } from "./bindings.ts";
 
 const modelOf = (body: string): Promise<WitModel> => readWit(`package a:b;\n${body}`);
 
-const golden = (name: string): string => `./golden/assembly/generated/${name}`;
-
-describe("X-11: golden files", () => {
+test("the exports of a delegate's entry have the names of the component model", () => {
   const abi = readAbi(currentAbi);
-  const bindings = abi === null ? null : bindingsOf(abi);
-  test.each([...(bindings?.files ?? [])])("plexus/abi/%s equals the generator's output", async (name, text) => {
-    await expect(text).toMatchFileSnapshot(`../assembly/abi/${name}`);
-  });
-
-  test("the entry of a delegate equals the golden file", async () => {
-    await expect(bindings?.entry.text).toMatchFileSnapshot(golden("delegate-entry.ts"));
-    expect(bindings?.entry.exportNames.get("plugin_add")).toBe("cni:delegate/plugin@1.0.0#add");
-    expect(bindings?.entry.exportNames.get("plugin_add_post")).toBe("cabi_post_cni:delegate/plugin@1.0.0#add");
-    expect(bindings?.entry.exportNames.get("cabi_realloc")).toBe("cabi_realloc");
-  });
-
-  test("the bindings of the hard cases equal the golden files", async () => {
-    const wit = await readFile(new URL("../testing/nasty.wit", import.meta.url), "utf8");
-    const { files, entry } = echoBindings(await readWit(wit), "nasty", wit);
-    for (const [name, text] of files) await expect(text).toMatchFileSnapshot(golden(`nasty/${name}`));
-    await expect(entry.text).toMatchFileSnapshot(golden("nasty/entry.ts"));
-  });
+  const names = abi === null ? undefined : bindingsOf(abi).entry.exportNames;
+  expect(names?.get("plugin_add")).toBe("cni:delegate/plugin@1.0.0#add");
+  expect(names?.get("plugin_add_post")).toBe("cabi_post_cni:delegate/plugin@1.0.0#add");
+  expect(names?.get("cabi_realloc")).toBe("cabi_realloc");
 });
 
 describe("unsupported features", () => {
   test.each([
     ["resources", "interface i { resource r; f: func(v: borrow<r>); } world w { import i; }", /resource r/],
-    ["streams", "interface i { f: func() -> stream<u8>; } world w { import i; }", /0x66/],
-    ["futures", "interface i { f: func() -> future<u8>; } world w { import i; }", /0x65/],
+    ["streams", "interface i { f: func() -> stream<u8>; } world w { import i; }", /a stream is not part/],
+    ["futures", "interface i { f: func() -> future<u8>; } world w { import i; }", /a future is not part/],
     ["functions of the world itself", "world w { export f: func(); }", /function of the world itself/],
     ["interfaces written inside a world", "world w { import i: interface { f: func(); } }", /interface i written inside a world/],
   ])("%s are refused by name", async (_what, wit, message) => {

@@ -8,7 +8,7 @@ import { GuestTypes } from "./guest-types.ts";
 import { interfaceFile } from "./interface-file.ts";
 import { Layout } from "../layout.ts";
 import { MemoryCodec } from "./memory-codec.ts";
-import { fileName, pascal } from "./names.ts";
+import { fileName, guestType } from "./names.ts";
 
 export interface GenerateInit {
   readonly model: WitModel;
@@ -33,7 +33,7 @@ export function generate({ model, world: worldName, docs = new Map(), bindings, 
   const world = model.worlds[worldName];
   if (world === undefined) throw new Error(`the model has no world ${worldName}, only ${Object.keys(model.worlds).join(", ")}`);
   const layout = new Layout(model);
-  const typeNames = Object.values(model.interfaces).flatMap((iface) => Object.keys(iface.types).map(pascal));
+  const typeNames = Object.values(model.interfaces).flatMap((iface) => Object.keys(iface.types).map(guestType));
   const types = new GuestTypes(layout, typeNames);
   const codec = new MemoryCodec(types);
   const files = new Map<string, string>();

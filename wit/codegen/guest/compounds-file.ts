@@ -1,19 +1,16 @@
 // The classes of results with two payloads and of tuples, which have no names in WIT.
 
 import type { TypeRef } from "../../model.ts";
-import { qualified, type GuestTypes } from "./guest-types.ts";
+import { ForeignNames } from "./foreign-names.ts";
+import type { GuestTypes } from "./guest-types.ts";
 import { zero } from "./interface-file.ts";
-import { fileName, pascal } from "./names.ts";
 import { banner, Source } from "./source.ts";
 
 /** Generates `compounds.ts` with the compounds that the other files use. Call it last. */
 export function compoundsFile(types: GuestTypes): string {
   const out = new Source();
-  const used = new Map<string, string>();
-  const named = (ref: string): string => {
-    used.set(ref, fileName(ref.slice(0, ref.lastIndexOf("."))));
-    return qualified(ref);
-  };
+  const names = new ForeignNames(types, ".");
+  const { named } = names;
   const done = new Set<string>();
   // Generating one compound may use another.
   for (let left = types.compounds(); left.length > 0; left = types.compounds().filter((c) => !done.has(c.name))) {
@@ -33,10 +30,7 @@ export function compoundsFile(types: GuestTypes): string {
     }
   }
   const body = out.toString();
-  const imports = [...used].map(
-    ([ref, file]) => `import { ${pascal(ref.slice(ref.lastIndexOf(".") + 1))} as ${qualified(ref)} } from "./${file}";`,
-  );
-  if (/\bSome</.test(body)) imports.unshift('import { Some } from "plexus/some";');
+  const imports = names.lines(body);
   return `${banner}${imports.length > 0 ? `\n${imports.join("\n")}\n` : ""}${body}`;
 }
 

@@ -1,12 +1,13 @@
 // The compiler's entry: the world's exports as core functions around the author's functions.
 
 import type { WitFunction, WitModel } from "../../model.ts";
-import { ForeignNames, interfaceId } from "./calls-file.ts";
-import { FlatCodec, type Slot } from "./flat-codec.ts";
+import { interfaceId } from "../shapes.ts";
+import { FlatCodec } from "./flat-codec.ts";
+import { ForeignNames } from "./foreign-names.ts";
 import type { GuestTypes } from "./guest-types.ts";
-import { maxFlatParams, maxFlatResults } from "../layout.ts";
 import type { MemoryCodec } from "./memory-codec.ts";
-import { camel, prefix } from "./names.ts";
+import { guestName, prefix } from "./names.ts";
+import type { Slot } from "./slots.ts";
 import { banner, Source } from "./source.ts";
 
 export interface EntryInit {
@@ -31,11 +32,11 @@ export function entryFile({ model, exports, implementation, bindings }: EntryIni
   const exportNames = new Map<string, string>([["cabi_realloc", "cabi_realloc"]]);
   for (const iface of exports) {
     for (const [name, fn] of Object.entries(model.interfaces[iface]?.functions ?? {})) {
-      const exportName = `${prefix(iface)}_${camel(name)}`;
+      const exportName = `${prefix(iface)}_${guestName(name)}`;
       const core = `${interfaceId(model, iface)}#${name}`;
       exportNames.set(exportName, core);
       exportNames.set(`${exportName}_post`, `cabi_post_${core}`);
-      exported(out, exportName, `_${prefix(iface)}.${camel(name)}`, fn, types, codec, names);
+      exported({ out, types, codec, names }, exportName, `_${prefix(iface)}.${guestName(name)}`, fn);
     }
   }
   const body = out.toString();
@@ -43,53 +44,43 @@ export function entryFile({ model, exports, implementation, bindings }: EntryIni
     'import * as _memory from "plexus/memory";',
     `import * as _codec from "${bindings}/codec";`,
     ...exports.map((iface) => `import * as _${prefix(iface)} from "${implementation(iface)}";`),
-    ...names.lines(/\bSome</.test(body)),
+    ...names.lines(body),
     'export { cabi_realloc } from "plexus/memory";',
   ];
   return { text: `${banner}\n${head.join("\n")}\n${body}`, exportNames };
 }
 
+interface EntryFile {
+  readonly out: Source;
+  readonly types: GuestTypes;
+  readonly codec: MemoryCodec;
+  readonly names: ForeignNames;
+}
+
 /** An export and its post-return function, which ends the call for the guest. */
-function exported(
-  out: Source,
-  exportName: string,
-  implementation: string,
-  fn: WitFunction,
-  types: GuestTypes,
-  codec: MemoryCodec,
-  names: ForeignNames,
-): void {
+function exported({ out, types, codec, names }: EntryFile, exportName: string, implementation: string, fn: WitFunction): void {
   const { layout } = types;
+  const { result } = fn;
+  const paramTypes = fn.params.map(([, type]) => type);
+  const { params: cores, spilled, byArea, direct: value } = layout.signature(fn);
   const flat = new FlatCodec(types, codec, names.show);
-  const cores = fn.params.flatMap(([, t]) => layout.flatten(t));
-  const spilled = cores.length > maxFlatParams;
   const slots: Slot[] = cores.map((core, i) => ({ name: `_p${i}`, core }));
-  const result = fn.result;
-  const flatResult = result === null ? [] : layout.flatten(result);
-  const byArea = flatResult.length > maxFlatResults;
-  const direct = byArea ? "i32" : flatResult[0];
+  const direct = byArea ? "i32" : value;
   const params = spilled ? "_params: i32" : slots.map((s) => `${s.name}: ${s.core}`).join(", ");
   out.line();
   out.block(`export function ${exportName}(${params}): ${direct ?? "void"}`, () => {
-    const args: string[] = [];
     if (spilled) {
-      const { at } = layout.offsets(fn.params.map(([, t]) => t));
-      for (const [i, [, type]] of fn.params.entries()) {
+      const { at } = layout.offsets(paramTypes);
+      for (const [i, type] of paramTypes.entries())
         out.line(`const _a${i} = _codec.load_${codec.use(type)}(_params + ${at[i] ?? 0});`);
-        args.push(`_a${i}`);
-      }
     } else {
-      let at = 0;
-      for (const [i, [, type]] of fn.params.entries()) {
-        const width = layout.flatten(type).length;
-        const lifted = flat.lift(out, type, slots.slice(at, at + width));
-        at += width;
+      for (const [i, [type, own]] of layout.divide(paramTypes, slots).entries()) {
+        const lifted = flat.lift(out, type, own);
         out.line(`const _a${i}: ${names.show(type)} = ${lifted};`);
-        args.push(`_a${i}`);
       }
     }
     out.line("_memory.reset();");
-    const call = `${implementation}(${args.join(", ")})`;
+    const call = `${implementation}(${paramTypes.map((_, i) => `_a${i}`).join(", ")})`;
     if (result === null) return out.line(`${call};`);
     out.line(`const _result: ${names.show(result)} = ${call};`);
     if (byArea) {

@@ -2,16 +2,11 @@
 
 import type { TypeRef } from "../../model.ts";
 import type { GuestTypes } from "./guest-types.ts";
-import type { Core } from "../layout.ts";
+import { pascal } from "../names.ts";
 import type { MemoryCodec } from "./memory-codec.ts";
-import { camel, member } from "./names.ts";
+import { guestName } from "./names.ts";
+import { get, set, type Slot } from "./slots.ts";
 import type { Source } from "./source.ts";
-
-/** A core value in generated code. */
-export interface Slot {
-  readonly name: string;
-  readonly core: Core;
-}
 
 /** The spelling of a type in the file with the flat code. */
 export type Show = (type: TypeRef) => string;
@@ -86,14 +81,13 @@ export class FlatCodec {
         out.line(`const ${local} = ${value};`);
         const fields =
           shape.kind === "record"
-            ? shape.fields.map(([field, t]) => [camel(field), t] as const)
+            ? shape.fields.map(([field, t]) => [guestName(field), t] as const)
             : shape.items.map((t, i) => [`f${i}`, t] as const);
-        let at = 0;
-        for (const [field, t] of fields) {
-          const width = layout.flatten(t).length;
-          this.lower(out, t, `${local}.${field}`, slots.slice(at, at + width));
-          at += width;
-        }
+        const parts = layout.divide(
+          fields.map(([, t]) => t),
+          slots,
+        );
+        for (const [i, [t, own]] of parts.entries()) this.lower(out, t, `${local}.${fields[i]?.[0]}`, own);
         return;
       }
       case "variant": {
@@ -102,7 +96,7 @@ export class FlatCodec {
         out.line(set(first, `${local}.kind`, "i32"));
         for (const [i, [name, t]] of shape.cases.entries()) {
           if (t !== null)
-            out.block(`if (${local}.kind == ${i})`, () => this.lower(out, t, `${local}.as${member(name)}`, slots.slice(1)));
+            out.block(`if (${local}.kind == ${i})`, () => this.lower(out, t, `${local}.as${pascal(name)}`, slots.slice(1)));
         }
         return;
       }
@@ -174,7 +168,7 @@ export class FlatCodec {
         const required = shape.fields.map(([, t]) => !["option", "list"].includes(layout.shape(t).kind));
         out.line(`const ${local} = new ${this.#show(type)}(${parts.filter((_, i) => required[i] === true).join(", ")});`);
         for (const [i, [field]] of shape.fields.entries()) {
-          if (required[i] !== true) out.line(`${local}.${camel(field)} = ${parts[i] ?? "null"};`);
+          if (required[i] !== true) out.line(`${local}.${guestName(field)} = ${parts[i] ?? "null"};`);
         }
         return local;
       }
@@ -185,7 +179,7 @@ export class FlatCodec {
           out,
           this.#show(type),
           tag,
-          shape.cases.map(([name, t]) => ({ make: camel(name), payload: t })),
+          shape.cases.map(([name, t]) => ({ make: guestName(name), payload: t })),
           slots,
         );
       case "result": {
@@ -202,13 +196,7 @@ export class FlatCodec {
   }
 
   #sequence(out: Source, items: readonly TypeRef[], slots: readonly Slot[]): string[] {
-    let at = 0;
-    return items.map((t) => {
-      const width = this.#types.layout.flatten(t).length;
-      const part = this.lift(out, t, slots.slice(at, at + width));
-      at += width;
-      return part;
-    });
+    return this.#types.layout.divide(items, slots).map(([type, own]) => this.lift(out, type, own));
   }
 
   #cases(
@@ -227,23 +215,4 @@ export class FlatCodec {
     }
     return `(${local} as ${guest})`;
   }
-}
-
-/** Assigns a core value to a slot, whose type may be wider because variants share it. */
-function set(slot: Slot, value: string, have: Core): string {
-  const widen = (): string => {
-    if (slot.core === have) return value;
-    if (have === "f64") return `reinterpret<i64>(${value})`;
-    const bits = have === "f32" ? `reinterpret<i32>(${value})` : value;
-    return slot.core === "i64" ? `<i64><u32>${bits}` : bits;
-  };
-  return `${slot.name} = ${widen()};`;
-}
-
-/** Reads a core value from a slot whose type may be wider. */
-function get(slot: Slot, want: Core): string {
-  if (slot.core === want) return slot.name;
-  if (want === "f64") return `reinterpret<f64>(${slot.name})`;
-  const bits = slot.core === "i64" ? `<i32>${slot.name}` : slot.name;
-  return want === "f32" ? `reinterpret<f32>(${bits})` : bits;
 }

@@ -11,7 +11,7 @@
 
 import type { TypeRef } from "../../model.ts";
 import type { Layout } from "../layout.ts";
-import { pascal, prefix } from "./names.ts";
+import { guestType, localType, qualified } from "./names.ts";
 
 const primitives = {
   bool: "bool",
@@ -184,7 +184,7 @@ export class GuestTypes {
     const shape = this.layout.shape(type);
     switch (shape.kind) {
       case "primitive":
-        return pascal(shape.primitive);
+        return guestType(shape.primitive);
       case "string":
         return "Text";
       case "list":
@@ -195,13 +195,7 @@ export class GuestTypes {
       case "result":
         return this.#isCompound(type) ? this.compound(type) : `Outcome${this.#key(type).replace(/[^a-zA-Z0-9]+/g, "")}`;
       default:
-        return pascal(shape.name.slice(shape.name.lastIndexOf(".") + 1));
+        return localType(shape.name);
     }
   }
-}
-
-/** `types.ip-config` → `types_IpConfig`: the name of a type in files other than its own. */
-export function qualified(ref: string): string {
-  const dot = ref.lastIndexOf(".");
-  return `${prefix(ref.slice(0, dot))}_${pascal(ref.slice(dot + 1))}`;
 }

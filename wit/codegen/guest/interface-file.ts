@@ -1,8 +1,10 @@
 // The file of one interface, which authors import: its types as classes and enums, and its functions.
 
 import type { TypeDef, TypeRef, WitInterface } from "../../model.ts";
-import { qualified, type GuestTypes } from "./guest-types.ts";
-import { camel, fileName, member, pascal, prefix } from "./names.ts";
+import { pascal } from "../names.ts";
+import { ForeignNames } from "./foreign-names.ts";
+import type { GuestTypes } from "./guest-types.ts";
+import { fileName, guestName, guestType, localType, ownerOf, prefix } from "./names.ts";
 import { banner, Source } from "./source.ts";
 
 export interface InterfaceFileInit {
@@ -17,12 +19,8 @@ export interface InterfaceFileInit {
 /** Generates the file of one interface. */
 export function interfaceFile({ iface, definition, types, docs, callable }: InterfaceFileInit): string {
   const out = new Source();
-  const imports = new Imports(iface);
-  const named = (ref: string): string => imports.type(ref);
-  const show = (type: TypeRef): string => {
-    imports.compounds(type, types);
-    return types.type(type, named);
-  };
+  const names = new ForeignNames(types, ".", iface);
+  const { show } = names;
   const reexports: string[] = [];
   for (const [name, def] of Object.entries(definition.types)) {
     const doc = docs.get(`${iface}.${name}`);
@@ -32,7 +30,7 @@ export function interfaceFile({ iface, definition, types, docs, callable }: Inte
       else {
         out.line();
         out.doc(doc);
-        out.line(`export type ${pascal(name)} = ${show(def.alias)};`);
+        out.line(`export type ${guestType(name)} = ${show(def.alias)};`);
       }
       continue;
     }
@@ -44,15 +42,14 @@ export function interfaceFile({ iface, definition, types, docs, callable }: Inte
     for (const [name, fn] of Object.entries(definition.functions)) {
       out.line();
       out.doc(docs.get(`${iface}.${name}`));
-      const params = fn.params.map(([param, type]) => `${camel(param)}: ${show(type)}`).join(", ");
+      const params = fn.params.map(([param, type]) => `${guestName(param)}: ${show(type)}`).join(", ");
       const result = fn.result === null ? "void" : show(fn.result);
-      const call = `_calls.${prefix(iface)}_${camel(name)}(${fn.params.map(([param]) => camel(param)).join(", ")});`;
-      out.block(`export function ${camel(name)}(${params}): ${result}`, () =>
+      const call = `_calls.${prefix(iface)}_${guestName(name)}(${fn.params.map(([param]) => guestName(param)).join(", ")});`;
+      out.block(`export function ${guestName(name)}(${params}): ${result}`, () =>
         out.line(fn.result === null ? call : `return ${call}`),
       );
     }
-    if (Object.keys(definition.functions).length > 0) imports.calls = true;
-  } else contract(out, definition, types, (ref) => pascal(ref.slice(ref.lastIndexOf(".") + 1)));
+  } else contract(out, definition, types);
   const used = new Set(
     Object.values(definition.functions).flatMap((fn) =>
       [...fn.params.map(([, type]) => type), ...(fn.result === null ? [] : [fn.result])].flatMap((type) =>
@@ -62,63 +59,28 @@ export function interfaceFile({ iface, definition, types, docs, callable }: Inte
   );
   if (used.size > 0) reexports.push(`export { ${[...used].sort().join(", ")} } from "./compounds";`);
   const body = out.toString();
-  const extras = [...imports.lines(/\bSome</.test(body)), ...reexports];
+  const calls = callable && Object.keys(definition.functions).length > 0 ? ['import * as _calls from "./calls";'] : [];
+  const extras = [...calls, ...names.lines(body), ...reexports];
   const head = docs.has(iface) ? `${banner}\n${(docs.get(iface) ?? "").replace(/^/gm, "// ")}\n` : banner;
   return `${head}${extras.length > 0 ? `\n${extras.join("\n")}\n` : ""}${body}`;
 }
 
 /** A comment with the functions that the author of an exporting guest has to write. */
-function contract(out: Source, definition: WitInterface, types: GuestTypes, named: (ref: string) => string): void {
+function contract(out: Source, definition: WitInterface, types: GuestTypes): void {
   const functions = Object.entries(definition.functions);
   if (functions.length === 0) return;
   out.line();
   out.line("// A guest that exports this interface exports these functions:");
   for (const [name, fn] of functions) {
-    const params = fn.params.map(([param, type]) => `${camel(param)}: ${types.type(type, named)}`).join(", ");
-    out.line(`//   function ${camel(name)}(${params}): ${fn.result === null ? "void" : types.type(fn.result, named)}`);
+    const params = fn.params.map(([param, type]) => `${guestName(param)}: ${types.type(type, localType)}`).join(", ");
+    out.line(`//   function ${guestName(name)}(${params}): ${fn.result === null ? "void" : types.type(fn.result, localType)}`);
   }
 }
 
 function reexport(name: string, ref: string): string {
-  const dot = ref.lastIndexOf(".");
-  const originalName = pascal(ref.slice(dot + 1));
-  const localName = pascal(name);
-  return `export { ${originalName === localName ? localName : `${originalName} as ${localName}`} } from "./${fileName(ref.slice(0, dot))}";`;
-}
-
-/** A file's imports from other files. */
-class Imports {
-  readonly #iface: string;
-  readonly #types = new Map<string, string>();
-  readonly #compounds = new Set<string>();
-  calls = false;
-
-  constructor(iface: string) {
-    this.#iface = iface;
-  }
-
-  /** The name of a type in this file. */
-  type(ref: string): string {
-    const dot = ref.lastIndexOf(".");
-    const from = ref.slice(0, dot);
-    if (from === this.#iface) return pascal(ref.slice(dot + 1));
-    this.#types.set(ref, from);
-    return qualified(ref);
-  }
-
-  compounds(type: TypeRef, types: GuestTypes): void {
-    for (const name of types.compoundsIn(type)) this.#compounds.add(name);
-  }
-
-  lines(some: boolean): string[] {
-    const lines = this.calls ? ['import * as _calls from "./calls";'] : [];
-    if (some) lines.push('import { Some } from "plexus/some";');
-    if (this.#compounds.size > 0) lines.push(`import { ${[...this.#compounds].sort().join(", ")} } from "./compounds";`);
-    for (const [ref, from] of this.#types) {
-      lines.push(`import { ${pascal(ref.slice(ref.lastIndexOf(".") + 1))} as ${qualified(ref)} } from "./${fileName(from)}";`);
-    }
-    return lines;
-  }
+  const originalName = localType(ref);
+  const localName = guestType(name);
+  return `export { ${originalName === localName ? localName : `${originalName} as ${localName}`} } from "./${fileName(ownerOf(ref))}";`;
 }
 
 function declaration(
@@ -129,19 +91,19 @@ function declaration(
   show: (type: TypeRef) => string,
   memberDoc: (part: string) => string | undefined,
 ): void {
-  const className = pascal(name);
+  const className = guestType(name);
   if ("record" in def) {
     out.block(`export class ${className}`, () => {
       const required = def.record.filter(([, type]) => initial(type, types, show) === null);
       for (const [field, type] of def.record) {
         out.doc(memberDoc(field));
         const first = initial(type, types, show);
-        out.line(`${camel(field)}: ${show(type)}${first === null ? "" : ` = ${first}`};`);
+        out.line(`${guestName(field)}: ${show(type)}${first === null ? "" : ` = ${first}`};`);
       }
       if (required.length === 0) return;
       out.line();
-      out.block(`constructor(${required.map(([field, type]) => `${camel(field)}: ${show(type)}`).join(", ")})`, () => {
-        for (const [field] of required) out.line(`this.${camel(field)} = ${camel(field)};`);
+      out.block(`constructor(${required.map(([field, type]) => `${guestName(field)}: ${show(type)}`).join(", ")})`, () => {
+        for (const [field] of required) out.line(`this.${guestName(field)} = ${guestName(field)};`);
       });
     });
   } else if ("enum" in def || "flags" in def) {
@@ -149,7 +111,7 @@ function declaration(
     out.block(`export enum ${className}`, () => {
       for (const [i, part] of members.entries()) {
         out.doc(memberDoc(part));
-        out.line(`${member(part)} = ${"enum" in def ? i : `1 << ${i}`},`);
+        out.line(`${pascal(part)} = ${"enum" in def ? i : `1 << ${i}`},`);
       }
     });
   } else variant(out, className, def.variant, types, show, memberDoc);
@@ -178,15 +140,15 @@ function variant(
     for (const [i, [name, payload]] of cases.entries()) {
       out.line();
       out.doc(memberDoc(name));
-      out.block(`static ${camel(name)}(${payload === null ? "" : `value: ${show(payload)}`}): ${className}`, () => {
+      out.block(`static ${guestName(name)}(${payload === null ? "" : `value: ${show(payload)}`}): ${className}`, () => {
         if (payload === null) return out.line(`return new ${className}(${i});`);
         out.line(`const made = new ${className}(${i});`);
         out.line(`made._${i} = value;`);
         out.line("return made;");
       });
-      out.block(`get is${member(name)}(): bool`, () => out.line(`return this.kind == ${i};`));
+      out.block(`get is${pascal(name)}(): bool`, () => out.line(`return this.kind == ${i};`));
       if (payload === null) continue;
-      out.block(`get as${member(name)}(): ${show(payload)}`, () => {
+      out.block(`get as${pascal(name)}(): ${show(payload)}`, () => {
         out.line(`assert(this.kind == ${i}, "the variant is not ${name}");`);
         out.line(types.isReference(payload) ? `return this._${i} as ${show(payload)};` : `return this._${i};`);
       });
@@ -195,8 +157,8 @@ function variant(
 }
 
 /** The initial value of a type without payload class. */
-export function zero(guestType: string): string {
-  return guestType === "bool" ? "false" : "0";
+export function zero(primitive: string): string {
+  return primitive === "bool" ? "false" : "0";
 }
 
 /** A field's initial value, so that a constructor needs only the other fields: null for options, empty for lists. Null: none. */

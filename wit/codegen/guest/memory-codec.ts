@@ -2,9 +2,11 @@
 // design/mvp/CanonicalABI.md, "Loading" and "Storing".
 
 import type { TypeRef } from "../../model.ts";
-import { qualified, type GuestTypes } from "./guest-types.ts";
+import { ForeignNames } from "./foreign-names.ts";
+import type { GuestTypes } from "./guest-types.ts";
 import { flagBytes } from "../layout.ts";
-import { camel, fileName, member, pascal } from "./names.ts";
+import { pascal } from "../names.ts";
+import { guestName } from "./names.ts";
 import { banner, Source } from "./source.ts";
 
 const unsigned = { 1: "u8", 2: "u16", 4: "u32" } as const;
@@ -13,11 +15,11 @@ const unsigned = { 1: "u8", 2: "u16", 4: "u32" } as const;
 export class MemoryCodec {
   readonly #types: GuestTypes;
   readonly #usedTypes = new Map<string, TypeRef>();
-  readonly #named = new Map<string, string>();
-  readonly #compounds = new Set<string>();
+  readonly #foreign: ForeignNames;
 
   constructor(types: GuestTypes) {
     this.#types = types;
+    this.#foreign = new ForeignNames(types, ".");
   }
 
   /** The helper suffix of a type; the file then contains its functions. */
@@ -28,11 +30,7 @@ export class MemoryCodec {
   }
 
   #show(type: TypeRef): string {
-    for (const name of this.#types.compoundsIn(type)) this.#compounds.add(name);
-    return this.#types.type(type, (ref) => {
-      this.#named.set(ref, fileName(ref.slice(0, ref.lastIndexOf("."))));
-      return qualified(ref);
-    });
+    return this.#foreign.show(type);
   }
 
   /** The file. Call it after all uses. */
@@ -50,12 +48,7 @@ export class MemoryCodec {
       }
     }
     const body = out.toString();
-    const imports = ['import * as _memory from "plexus/memory";'];
-    if (/\bSome</.test(body)) imports.push('import { Some } from "plexus/some";');
-    if (this.#compounds.size > 0) imports.push(`import { ${[...this.#compounds].sort().join(", ")} } from "./compounds";`);
-    for (const [ref, file] of this.#named) {
-      imports.push(`import { ${pascal(ref.slice(ref.lastIndexOf(".") + 1))} as ${qualified(ref)} } from "./${file}";`);
-    }
+    const imports = ['import * as _memory from "plexus/memory";', ...this.#foreign.lines(body)];
     return `${banner}\n${imports.join("\n")}\n${body}`;
   }
 
@@ -128,7 +121,7 @@ export class MemoryCodec {
           const args = shape.fields.flatMap(([, t], i) => (required[i] === true ? [this.#get(t, at(i))] : []));
           out.line(`const value = new ${guest}(${args.join(", ")});`);
           for (const [i, [field, t]] of shape.fields.entries()) {
-            if (required[i] !== true) out.line(`value.${camel(field)} = ${this.#get(t, at(i))};`);
+            if (required[i] !== true) out.line(`value.${guestName(field)} = ${this.#get(t, at(i))};`);
           }
           out.line("return value;");
           break;
@@ -142,7 +135,7 @@ export class MemoryCodec {
           const offset = plus("at", layout.payloadOffset(type));
           out.line(`const kind = load<${unsigned[layout.discriminant(shape.cases.length)]}>(at);`);
           for (const [i, [name, t]] of shape.cases.entries()) {
-            const made = `return ${guest}.${camel(name)}(${t === null ? "" : this.#get(t, offset)});`;
+            const made = `return ${guest}.${guestName(name)}(${t === null ? "" : this.#get(t, offset)});`;
             out.line(i + 1 < shape.cases.length ? `if (kind == ${i}) ${made}` : made);
           }
           break;
@@ -200,7 +193,7 @@ export class MemoryCodec {
         case "record": {
           const offsets = layout.offsets(shape.fields.map(([, t]) => t)).at;
           for (const [i, [field, t]] of shape.fields.entries()) {
-            out.line(this.#put(t, plus("at", offsets[i] ?? 0), `value.${camel(field)}`));
+            out.line(this.#put(t, plus("at", offsets[i] ?? 0), `value.${guestName(field)}`));
           }
           break;
         }
@@ -213,7 +206,7 @@ export class MemoryCodec {
           const width = unsigned[layout.discriminant(shape.cases.length)];
           out.line(`store<${width}>(at, <${width}>value.kind);`);
           for (const [i, [name, t]] of shape.cases.entries()) {
-            if (t !== null) out.line(`if (value.kind == ${i}) { ${this.#put(t, offset, `value.as${member(name)}`)} }`);
+            if (t !== null) out.line(`if (value.kind == ${i}) { ${this.#put(t, offset, `value.as${pascal(name)}`)} }`);
           }
           break;
         }

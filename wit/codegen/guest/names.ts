@@ -1,5 +1,7 @@
 // WIT's kebab-case names as AssemblyScript identifiers. WIT names never contain an underscore, so generated helpers use it.
 
+import { camel, pascal } from "../names.ts";
+
 /** Reserved words that cannot be variables. Contextual keywords such as `set` or `type` are allowed. */
 const keywords = new Set(
   (
@@ -17,23 +19,15 @@ const builtinTypes = new Set(
   ).split(" "),
 );
 
-/** `socket-path` → `socketPath`: a field, parameter or function. A reserved word gets an underscore. */
-export function camel(name: string): string {
-  const joined = name
-    .split("-")
-    .map((part, i) => (i === 0 ? part.toLowerCase() : capital(part)))
-    .join("");
+/** A field, parameter or function. A reserved word gets an underscore. */
+export function guestName(name: string): string {
+  const joined = camel(name);
   return keywords.has(joined) ? `${joined}_` : joined;
 }
 
-/** `not-found` → `NotFound`: a case, which cannot collide with other names. */
-export function member(name: string): string {
-  return name.split("-").map(capital).join("");
-}
-
-/** `ip-config` → `IpConfig`: a type. A name that generated code uses itself gets an underscore. */
-export function pascal(name: string): string {
-  const joined = member(name);
+/** A type. A name that generated code uses itself gets an underscore. */
+export function guestType(name: string): string {
+  const joined = pascal(name);
   return builtinTypes.has(joined) ? `${joined}_` : joined;
 }
 
@@ -44,14 +38,25 @@ export function fileName(iface: string): string {
 
 /** The prefix of generated names of an interface. */
 export function prefix(iface: string): string {
-  const joined = iface
-    .split(/[^a-zA-Z0-9]+/)
-    .filter((part) => part !== "")
-    .map((part, i) => (i === 0 ? part.toLowerCase() : capital(part)))
-    .join("");
-  return joined;
+  return camel(
+    iface
+      .split(/[^a-zA-Z0-9]+/)
+      .filter((part) => part !== "")
+      .join("-"),
+  );
 }
 
-function capital(part: string): string {
-  return part.slice(0, 1).toUpperCase() + part.slice(1).toLowerCase();
+/** `types.ip-config` → `types_IpConfig`: the name of a type in files other than its own. */
+export function qualified(ref: string): string {
+  return `${prefix(ownerOf(ref))}_${localType(ref)}`;
+}
+
+/** `types.ip-config` → `IpConfig`: the name of a type in its own file. */
+export function localType(ref: string): string {
+  return guestType(ref.slice(ref.lastIndexOf(".") + 1));
+}
+
+/** `types.ip-config` → `types`: the interface that defines a type. */
+export function ownerOf(ref: string): string {
+  return ref.slice(0, ref.lastIndexOf("."));
 }

@@ -1,8 +1,7 @@
 // Lines of AssemblyScript with indentation.
 
 /** The first lines of every generated file. */
-export const banner =
-  "// Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.\n";
+export const banner = "// Generated from WIT. Do not edit: wit/codegen/guest/ makes it.\n";
 
 /** Collects lines; `block` indents what it encloses. */
 export class Source {

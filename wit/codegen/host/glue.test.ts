@@ -1,15 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { WitModel } from "../../model.ts";
-import { glueFiles } from "../write.ts";
 import { generateGlue } from "./glue.ts";
-import { layoutOf } from "./layout.ts";
+import { Layout } from "../layout.ts";
 
-const model: WitModel = JSON.parse(readFileSync(new URL("../../1.0.0/model.json", import.meta.url), "utf8"));
+const model: WitModel = JSON.parse(readFileSync(new URL("../../1.0.0/generated/model.json", import.meta.url), "utf8"));
 
 const of = (ref: string) => {
-  const { size, align, flat } = layoutOf(model, { ref });
-  return [size, align, flat.length];
+  const layout = new Layout(model);
+  return [layout.size({ ref }), layout.alignment({ ref }), layout.flatten({ ref }).length];
 };
 
 const wrong = (result: object): WitModel => ({
@@ -19,13 +18,6 @@ const wrong = (result: object): WitModel => ({
 });
 
 describe("the generated glue", () => {
-  it.each(glueFiles())(
-    "of $version matches its WIT model: run `node host/sandbox/abi/build.ts` after a change",
-    ({ file, text }) => {
-      expect(readFileSync(file, "utf8")).toBe(text);
-    },
-  );
-
   it("has the sizes and alignments that the canonical ABI gives", () => {
     // Calculated by hand from CanonicalABI.md.
     expect(of("types.fault")).toEqual([24, 4, 6]);

@@ -2,17 +2,7 @@
 // `{tag, val}` for variants (as in jco).
 
 import type { TypeDef, TypeRef, WitFunction, WitModel } from "../../model.ts";
-
-/** `container-id` → `containerId`. */
-export function camel(name: string): string {
-  return name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/** `network-interface` → `NetworkInterface`. */
-export function pascal(name: string): string {
-  const text = camel(name);
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+import { camel, pascal } from "../names.ts";
 
 /** The TypeScript name of a named type. Types of other interfaces than `types` have the interface's name as a prefix. */
 export function typeName(reference: string): string {

@@ -2,7 +2,8 @@
 // jco and of the QuickJS backend: an absent option is null, an enum is its name, and a failed result is thrown.
 
 import type { TypeDef, TypeRef, WitFunction, WitModel } from "../../model.ts";
-import { camel, pascal } from "../host/types.ts";
+import { camel, pascal } from "../names.ts";
+import { interfaceId } from "../shapes.ts";
 
 /** The declarations' text. `docs`: doc comments by path, as `docsOf` finds them. */
 export function javaScriptTypes(model: WitModel, docs: ReadonlyMap<string, string>): string {
@@ -15,13 +16,9 @@ export function javaScriptTypes(model: WitModel, docs: ReadonlyMap<string, strin
         ([func, def]) => comment(docs.get(`${name}.${func}`), "  ") + functionItem(model, name, func, def),
       ),
     ];
-    return `${comment(docs.get(name), "")}declare module "${moduleOf(model, name)}" {\n${items.join("\n")}}\n`;
+    return `${comment(docs.get(name), "")}declare module "${interfaceId(model, name)}" {\n${items.join("\n")}}\n`;
   });
   return `// ${model.package}@${model.version} for guests in JavaScript and TypeScript.\n\n${modules.join("\n")}`;
-}
-
-function moduleOf({ package: name, version }: WitModel, iface: string): string {
-  return `${name}/${iface}@${version}`;
 }
 
 function typeItem(model: WitModel, docs: ReadonlyMap<string, string>, iface: string, name: string, def: TypeDef): string {
@@ -76,7 +73,7 @@ function typeText(model: WitModel, iface: string, type: TypeRef): string {
   if ("ref" in type) {
     const dot = type.ref.lastIndexOf(".");
     const [owner, name] = [type.ref.slice(0, dot), pascal(type.ref.slice(dot + 1))];
-    return owner === iface ? name : `import("${moduleOf(model, owner)}").${name}`;
+    return owner === iface ? name : `import("${interfaceId(model, owner)}").${name}`;
   }
   if ("list" in type) {
     const item = typeText(model, iface, type.list);

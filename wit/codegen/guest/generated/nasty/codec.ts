@@ -1,4 +1,4 @@
-// Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
+// Generated from WIT. Do not edit: wit/codegen/guest/ makes it.
 
 import * as _memory from "plexus/memory";
 import { Some } from "plexus/some";
