@@ -63,7 +63,7 @@ const request = {
 function loggingTo(log: string[]): CapabilityFunctions {
   return {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
-    leases: new MemoryLeases().functions,
+    leases: new MemoryLeases().functions({ verb: "status" }),
     resolver: { read: () => ({ err: { code: 7, msg: "no" } }) },
   };
 }

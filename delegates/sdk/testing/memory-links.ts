@@ -12,6 +12,10 @@ import type {
   LinksPortVlan,
   Route,
 } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import { misused, operationText } from "../../../host/capabilities/links/link-scope.ts";
+import { operationMistake } from "../../../host/capabilities/links/operation-mistake.ts";
+import { refuse } from "../../../host/capabilities/outcome.ts";
+import type { Fault as HostFault } from "../../../src/fault/fault.ts";
 import { cidrContains, formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
 import { type KnownLink, LinkTable } from "./link-table.ts";
 
@@ -71,6 +75,8 @@ export class MemoryLinks {
   readonly functions: LinksCapability = {
     apply: (operations) => {
       this.#applied.push(operations.map(({ tag, val }) => ({ [tag]: val })));
+      const mistake = requestMistake(operations);
+      if (mistake !== undefined) return refuse(mistake);
       const before = structuredClone(this.#table.known);
       const named = new Map<string, LinksLinkName>();
       for (const [at, operation] of operations.entries()) {
@@ -221,7 +227,6 @@ export class MemoryLinks {
         if (at === undefined) return [];
         const known = this.#find(at);
         const isAdded = operation.tag === "add-route";
-        if (isAdded && hasHostBits(route.dst)) throw new Refusal(`the route's destination ${route.dst} has host bits set`);
         const refused = isAdded ? this.#table.refusalOf(known, route, onLink) : undefined;
         if (refused !== undefined) throw new Refusal(refused);
         const dst = withoutHostPart(route.dst);
@@ -315,6 +320,15 @@ export function addLinks(state: LinksState, table: LinkTable, pod: string): Memo
   return new MemoryLinks(state, table, pod);
 }
 
+/** The fault of the first malformed operation: a node refuses it before the first change. */
+function requestMistake(operations: readonly LinksOperation[]): HostFault | undefined {
+  for (const [number, operation] of operations.entries()) {
+    const mistake = operationMistake(operation);
+    if (mistake !== undefined) return misused(`${operationText(number, operation.tag)}: ${mistake}`);
+  }
+  return undefined;
+}
+
 function inHost(name: string): LinksLinkName {
   return { place: "host", name };
 }
@@ -345,10 +359,4 @@ function sameVlans(a: LinksPortVlan, b: LinksPortVlan): boolean {
 /** Without the members that are undefined. */
 function defined(record: object): object {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
-}
-
-/** Whether an IPv4 destination has host bits, which the kernel refuses. The kernel clears those of IPv6. */
-function hasHostBits(dst: string): boolean {
-  const cidr = readCidr(dst);
-  return cidr?.address.family === 4 && networkOf(cidr).first.value !== cidr.address.value;
 }

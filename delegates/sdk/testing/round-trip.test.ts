@@ -10,7 +10,7 @@ import { arbitraryOf, crossed } from "./arbitrary.ts";
 import { buildEcho, type Echo } from "./echo.ts";
 import { isOracleError, oracleError, translate, type OracleExports, type OracleImports } from "./jco-oracle.ts";
 
-const nastyWit = await readFile(new URL("wit/nasty.wit", import.meta.url), "utf8");
+const nastyWit = await readFile(new URL("../../../wit/codegen/testing/nasty.wit", import.meta.url), "utf8");
 const delegateWit = await readFile(new URL("../../../wit/1.0.0/delegate.wit", import.meta.url), "utf8");
 
 /** The released ABI with a world that has a function for each of its types. */
