@@ -16,8 +16,8 @@ import { misused, operationText } from "../../../host/capabilities/links/link-sc
 import { operationMistake } from "../../../host/capabilities/links/operation-mistake.ts";
 import { refuse } from "../../../host/capabilities/outcome.ts";
 import type { Fault as HostFault } from "../../../src/fault/fault.ts";
-import { cidrContains, formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
-import { type KnownLink, LinkTable } from "./link-table.ts";
+import { cidrContains, readCidr } from "../../../src/net/ip.ts";
+import { type KnownLink, LinkTable, networkText } from "./link-table.ts";
 
 /**
  * A link in a vector: a name and the relevant other members. Addresses are text; routes and neighbours are the answers of
@@ -229,8 +229,8 @@ export class MemoryLinks {
         const isAdded = operation.tag === "add-route";
         const refused = isAdded ? this.#table.refusalOf(known, route, onLink) : undefined;
         if (refused !== undefined) throw new Refusal(refused);
-        const dst = withoutHostPart(route.dst);
-        known.routes = known.routes.filter((each) => withoutHostPart(each.dst) !== dst || each.gw !== route.gw);
+        const dst = networkText(route.dst);
+        known.routes = known.routes.filter((each) => networkText(each.dst) !== dst || each.gw !== route.gw);
         if (operation.tag === "add-route") known.routes.push({ ...route, dst });
         return [at];
       }
@@ -345,11 +345,6 @@ function excludes(existing: string, added: string): boolean {
   const [a, b] = [readCidr(existing), readCidr(added)];
   if (a === undefined || b === undefined || a.address.family !== b.address.family) return false;
   return a.address.family === 4 || cidrContains(a, b.address) || cidrContains(b, a.address);
-}
-
-function withoutHostPart(text: string): string {
-  const cidr = readCidr(text);
-  return cidr === undefined ? text : formatCidr({ ...cidr, address: networkOf(cidr).first });
 }
 
 function sameVlans(a: LinksPortVlan, b: LinksPortVlan): boolean {
