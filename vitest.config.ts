@@ -27,7 +27,7 @@ export default defineConfig({
     slowTestThreshold: 60_000,
     projects: [
       // Tests beside their sources start no process and need no privilege.
-      { test: { ...shared, name: "unit", include: ["{src,host,features,scripts,bench}/**/*.test.ts"] } },
+      { test: { ...shared, name: "unit", include: ["{wit,src,host,features,scripts,bench}/**/*.test.ts"] } },
       {
         test: {
           ...shared,

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { capabilitiesOf, currentAbi } from "../delegates/sdk/build/abi.ts";
-import { docsOf } from "../delegates/sdk/generator/docs.ts";
+import { docsOf } from "../wit/codegen/docs.ts";
 import { grantNames } from "../src/configuration/keys/grant-keys.ts";
 import type { WitModel } from "../wit/model.ts";
 import { abiPage, abiPagePath } from "./abi-page.ts";
 
-const model: WitModel = JSON.parse(readFileSync(`wit/${currentAbi}/model.json`, "utf8"));
+const model: WitModel = JSON.parse(readFileSync(`wit/${currentAbi}/generated/model.json`, "utf8"));
 const docs = docsOf(readFileSync(`wit/${currentAbi}/delegate.wit`, "utf8"));
 
 test("the contract's page is generated from the WIT (npm run docs)", () => {

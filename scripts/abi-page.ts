@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { currentAbi, releasedAbis } from "../delegates/sdk/build/abi.ts";
-import { docsOf } from "../delegates/sdk/generator/docs.ts";
+import { docsOf } from "../wit/codegen/docs.ts";
 import { catalogue, type FaultKind } from "../src/fault/catalogue.ts";
 import type { TypeDef, TypeRef, WitFunction, WitModel } from "../wit/model.ts";
 import { grantKeys } from "../src/configuration/keys/grant-keys.ts";
@@ -65,7 +65,7 @@ interface Described {
 
 /** The page's text. */
 export function abiPage(): string {
-  const model: WitModel = JSON.parse(readFileSync(`wit/${currentAbi}/model.json`, "utf8"));
+  const model: WitModel = JSON.parse(readFileSync(`wit/${currentAbi}/generated/model.json`, "utf8"));
   const page = new AbiPage(model, docsOf(readFileSync(`wit/${currentAbi}/delegate.wit`, "utf8")), grantSchema());
   const world = model.worlds["delegate"];
   const capabilities = (world?.imports ?? []).filter((name) => Object.keys(model.interfaces[name]?.functions ?? {}).length > 0);

@@ -1,12 +1,12 @@
 // Builds every delegate of delegates/, or only those named, into dist/delegates/<name>.wasm. Unchanged delegates are not built again.
-// With `--bindings`, writes the generated AssemblyScript of the current ABI to delegates/sdk/assembly/abi/ instead.
+// An editor finds the generated AssemblyScript of the contract in delegates/sdk/assembly/abi/ afterwards; the compiler does not need it there.
 
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bindingsOf, currentAbi, readAbi } from "../delegates/sdk/build/abi.ts";
 import { buildDelegate, type BuiltDelegate } from "../delegates/sdk/build/build-delegate.ts";
+import { writeBindings } from "./write-bindings.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -18,6 +18,7 @@ const outDir = join(root, "dist/delegates");
  * be built, with the author's mistake.
  */
 export async function buildDelegates(only: readonly string[] = []): Promise<BuiltDelegate[]> {
+  writeBindings(join(root, "delegates/sdk/assembly/abi"));
   const entries = await readdir(join(root, "delegates"), { withFileTypes: true });
   const names = entries
     .filter((e) => e.isDirectory() && existsSync(join(root, "delegates", e.name, "delegate.json")))
@@ -61,21 +62,8 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Writes the bindings of the current ABI into the kit. A test checks that they are current. */
-async function writeBindings(): Promise<void> {
-  const abi = readAbi(currentAbi);
-  if (abi === null) throw new Error(`wit/${currentAbi} is missing`);
-  const directory = join(root, "delegates/sdk/assembly/abi");
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true });
-  for (const [name, text] of bindingsOf(abi).files) await writeFile(join(directory, name), text);
-}
-
-if (import.meta.main) {
-  if (process.argv.includes("--bindings")) await writeBindings();
-  else
-    await buildDelegates(process.argv.slice(2)).catch((error: unknown) => {
-      process.stderr.write(`plexus: ${messageOf(error)}\n`);
-      process.exitCode = 1;
-    });
-}
+if (import.meta.main)
+  await buildDelegates(process.argv.slice(2)).catch((error: unknown) => {
+    process.stderr.write(`plexus: ${messageOf(error)}\n`);
+    process.exitCode = 1;
+  });

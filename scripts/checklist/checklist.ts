@@ -15,7 +15,7 @@ export interface HeldRow extends Row {
 }
 
 /** The directories of tests, as in vitest.config.ts. */
-const testDirectories = ["src", "host", "features", "delegates", "test", "scripts", "bench"];
+const testDirectories = ["wit", "src", "host", "features", "delegates", "test", "scripts", "bench"];
 
 /** All rows in the order of their sections, each with its tests. */
 export function checklist(tests = testsByRow()): readonly HeldRow[] {

@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 const built = (name: string): string => join(places.built, `${name}.wasm`);
-const model = (version: string): string => join(places.wit, version, "model.json");
+const model = (version: string): string => join(places.wit, version, "generated/model.json");
 const frozen = (): readonly string[] => readdirSync(places.compat).toSorted();
 
 test("the first release keeps the model's digest, and the components byte for byte", () => {
@@ -53,7 +53,7 @@ test("a changed model of a released contract is refused", () => {
   freezeContracts(places);
   writeFileSync(model("1.0.0"), readFileSync(model("1.0.0"), "utf8").replace('"remaining-ms"', '"remaining"'));
   expect(() => freezeContracts(places)).toThrow(
-    "wit/1.0.0/model.json is not as it was released: take the change back, and make a new version beside it",
+    "wit/1.0.0/generated/model.json is not as it was released: take the change back, and make a new version beside it",
   );
 });
 

@@ -2,10 +2,11 @@
 // the built components that speak it go to test/ship/compat/, whose tests then hold both for all later releases.
 
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { examineComponent } from "../../host/sandbox/admission/examine.ts";
 import { defaultLimits } from "../../host/sandbox/limits.ts";
+import { modelPath, releasesIn } from "../../wit/codegen/releases.ts";
 
 /** The components that are kept of each contract: those of the life in test/ship/compat/released.test.ts. */
 export const frozenComponents = ["bridge-adapter", "ipam-host-local", "portmap", "tuning"] as const;
@@ -35,13 +36,12 @@ export function readReleased(compat: string): ReleasedContracts {
 /** The versions of `wit/` that are not frozen. Throws an Error for a frozen version whose model has changed. */
 export function unfrozenContracts({ wit, compat }: Omit<FreezePlaces, "built">): readonly string[] {
   const released = readReleased(compat);
-  const versions = readdirSync(wit, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-  return versions.filter((version) => {
+  return releasesIn(wit).filter((version) => {
     const frozen = released[version];
     if (frozen === undefined) return true;
-    if (frozen === modelDigest(readFileSync(join(wit, version, "model.json"), "utf8"))) return false;
+    if (frozen === modelDigest(readFileSync(join(wit, modelPath(version)), "utf8"))) return false;
     throw new Error(
-      `wit/${version}/model.json is not as it was released: take the change back, and make a new version beside it`,
+      `wit/${modelPath(version)} is not as it was released: take the change back, and make a new version beside it`,
     );
   });
 }
@@ -50,7 +50,7 @@ export function unfrozenContracts({ wit, compat }: Omit<FreezePlaces, "built">):
 export function freezeContracts({ wit, built, compat }: FreezePlaces): readonly string[] {
   const versions = unfrozenContracts({ wit, compat });
   for (const version of versions) for (const name of frozenComponents) requireBuilt(join(built, `${name}.wasm`), version);
-  const digests = versions.map((version) => [version, modelDigest(readFileSync(join(wit, version, "model.json"), "utf8"))]);
+  const digests = versions.map((version) => [version, modelDigest(readFileSync(join(wit, modelPath(version)), "utf8"))]);
   for (const version of versions) {
     mkdirSync(join(compat, version));
     for (const name of frozenComponents) copyFileSync(join(built, `${name}.wasm`), join(compat, version, `${name}.wasm`));

@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { z } from "zod";
 import { readAbi, releasedAbis } from "../../delegates/sdk/build/abi.ts";
-import { docsOf } from "../../delegates/sdk/generator/docs.ts";
-import { javaScriptTypes } from "../../delegates/sdk/generator/javascript-types.ts";
+import { docsOf } from "../../wit/codegen/docs.ts";
+import { contractPath, modelPath } from "../../wit/codegen/releases.ts";
+import { writeBindings } from "../write-bindings.ts";
+import { javaScriptTypes } from "../../wit/codegen/javascript/declarations.ts";
 import { refuseUnresolved } from "../refuse-unresolved.ts";
 import { npmPack } from "./npm-package.ts";
 import { stageDocs } from "./sdk-docs.ts";
@@ -72,6 +74,7 @@ export async function stageSdk(root: string, directory: string, repository: stri
   );
   // The guest library is source text for the AssemblyScript compiler: Node never loads it.
   cpSync(join(kit, "assembly"), join(directory, "assembly"), { recursive: true });
+  writeBindings(join(directory, "assembly/abi"));
   for (const version of releasedAbis()) stageAbi(root, directory, version);
   cpSync(join(kit, "tsconfig.guest.json"), join(directory, "tsconfig.guest.json"));
   stageDocs(
@@ -96,8 +99,7 @@ export async function stageSdk(root: string, directory: string, repository: stri
 
 /** Writes the contract of one version, with its types for JavaScript. */
 function stageAbi(root: string, directory: string, version: string): void {
-  for (const file of ["delegate.wit", "model.json"])
-    cpSync(join(root, "wit", version, file), join(directory, "wit", version, file));
+  for (const path of [contractPath(version), modelPath(version)]) cpSync(join(root, "wit", path), join(directory, "wit", path));
   const abi = readAbi(version);
   if (abi === null) throw new Error(`wit/${version} can't be read`);
   writeFileSync(join(directory, "wit", version, "delegate.d.ts"), javaScriptTypes(abi.model, docsOf(abi.wit)));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runInSandbox } from "../../delegates/sdk/testing/run-in-sandbox.ts";
 import type { CapabilityFunctions } from "../../delegates/sdk/testing/records.ts";
 import { MemoryLeases } from "../../delegates/sdk/testing/memory-leases.ts";
-import { sections } from "../../delegates/sdk/wit/byte-reader.ts";
+import { sections } from "../../wit/binary/sections.ts";
 import { buildDelegate, type BuiltDelegate } from "../../delegates/sdk/build/build-delegate.ts";
 import { defaultCacheDir } from "../../delegates/sdk/build/content-cache.ts";
 
@@ -63,7 +63,7 @@ const request = {
 function loggingTo(log: string[]): CapabilityFunctions {
   return {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
-    leases: new MemoryLeases().functions,
+    leases: new MemoryLeases().functions({ verb: "status" }),
     resolver: { read: () => ({ err: { code: 7, msg: "no" } }) },
   };
 }

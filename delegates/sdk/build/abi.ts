@@ -1,13 +1,11 @@
 // The released versions of the ABI for the guest kit: text, model, docs, capabilities.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { WitModel } from "../../../wit/model.ts";
-import { docsOf } from "../generator/docs.ts";
-import { generate, type Bindings } from "../generator/generate.ts";
+import type { Bindings } from "../../../wit/codegen/guest/bindings.ts";
+import { delegateBindings, delegateWorld } from "../../../wit/codegen/guest/delegate-bindings.ts";
+import { contractPath, modelPath, releasesIn } from "../../../wit/codegen/releases.ts";
 import { witFile } from "./kit-files.ts";
-
-/** The one world that delegates are compiled against. */
-export const world = "delegate";
 
 /** The version of the bindings `plexus/abi`. */
 export const currentAbi = "1.0.0";
@@ -23,8 +21,8 @@ export interface Abi {
 export function readAbi(version: string): Abi | null {
   if (!/^\d+\.\d+\.\d+$/.test(version)) return null;
   try {
-    const wit = readFileSync(witFile(`${version}/delegate.wit`), "utf8");
-    const model: WitModel = JSON.parse(readFileSync(witFile(`${version}/model.json`), "utf8"));
+    const wit = readFileSync(witFile(contractPath(version)), "utf8");
+    const model: WitModel = JSON.parse(readFileSync(witFile(modelPath(version)), "utf8"));
     return { version, wit, model };
   } catch {
     return null;
@@ -32,26 +30,24 @@ export function readAbi(version: string): Abi | null {
 }
 
 /** The released versions. */
-export function releasedAbis(): string[] {
-  const entries = readdirSync(witFile("."), { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+export function releasedAbis(): readonly string[] {
+  return releasesIn(witFile("."));
 }
 
 /** The capabilities of a version: the imported interfaces with functions. Null: unknown version. */
 export function capabilitiesOf(version: string): string[] | null {
   const model = readAbi(version)?.model;
   if (model === undefined) return null;
-  const imports = model.worlds[world]?.imports ?? [];
+  const imports = model.worlds[delegateWorld]?.imports ?? [];
   return imports.filter((iface) => Object.keys(model.interfaces[iface]?.functions ?? {}).length > 0);
 }
 
 /** The bindings of a version: `plexus/abi/…` and the entry around `assembly/index.ts`. */
 export function bindingsOf(abi: Abi): Bindings {
-  return generate({
-    model: abi.model,
-    world,
-    docs: docsOf(abi.wit),
-    bindings: "plexus/abi",
-    implementation: () => "./assembly/index",
-  });
+  return delegateBindings(abi.model, abi.wit);
+}
+
+/** The texts of `plexus/abi/…`, by the path at which the compiler looks for them. */
+export function libraryBindings({ files }: Bindings): Map<string, string> {
+  return new Map([...files].map(([name, text]) => [`plexus/abi/${name}`, text]));
 }

@@ -2,8 +2,9 @@
 
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { interfaceId } from "../generator/calls-file.ts";
-import { bindingsOf, capabilitiesOf, world } from "./abi.ts";
+import { interfaceId } from "../../../wit/codegen/shapes.ts";
+import { delegateWorld } from "../../../wit/codegen/guest/delegate-bindings.ts";
+import { bindingsOf, capabilitiesOf, libraryBindings } from "./abi.ts";
 import { compileApart } from "./compile-apart.ts";
 import type { CompiledComponent, LanguageInput } from "./compiled-component.ts";
 import { asconfigFile } from "./kit-files.ts";
@@ -13,7 +14,7 @@ export async function compileAssemblyScript({ dir, declaration, abi, quick, name
   const bindings = bindingsOf(abi);
   const abort = "log" in declaration.capabilities ? "abort-log" : "abort-silent";
   const entry = "delegate-entry.ts";
-  const virtual = new Map([...bindings.files].map(([name, text]) => [`plexus/abi/${name}`, text]));
+  const virtual = libraryBindings(bindings);
   virtual.set(entry, `${bindings.entry.text}import "plexus/${abort}";\n`);
   const module = await compileApart({
     dir,
@@ -28,7 +29,7 @@ export async function compileAssemblyScript({ dir, declaration, abi, quick, name
     module,
     exportNames: bindings.entry.exportNames,
     witSource: abi.wit,
-    world,
+    world: delegateWorld,
     keepsNames: names,
     importable: [...ids.keys()],
   });

@@ -72,7 +72,7 @@ let kitDigest: Promise<string> | undefined;
 
 async function digestKit(): Promise<string> {
   const hash = createHash("sha256").update(await readFile(asconfigFile));
-  const code = isPackaged ? ["dist"] : ["build", "generator", "wit"];
+  const code = isPackaged ? ["dist"] : ["build", "../../wit/binary", "../../wit/codegen"];
   for (const part of ["assembly", ...code]) await hashTree(hash, kitFile(part), /(?<!\.test)\.[tj]s$/);
   for (const tool of ["assemblyscript/package.json", "@bytecodealliance/jco/package.json", "componentize-qjs/package.json"])
     hash.update(await toolVersion(tool));

@@ -1,9 +1,14 @@
 // Changes that a core module needs before it becomes a component. AssemblyScript cannot write export names of the component
 // model, so the names are written here.
 
-import { ByteReader, sections, type Section } from "../wit/byte-reader.ts";
+import { many } from "../../../wit/binary/component-types.ts";
+import { Reader } from "../../../wit/binary/reader.ts";
+import { sections, type Section } from "../../../wit/binary/sections.ts";
 
 const utf8 = new TextEncoder();
+
+/** The compiler's output is trusted: the reader only bounds a vector by the bytes that are left. */
+const maxItems = Number.POSITIVE_INFINITY;
 
 /** An unsigned number in LEB128. */
 export function leb128(value: number): number[] {
@@ -43,13 +48,14 @@ export interface CoreImport {
 export function coreImports(binary: Uint8Array): CoreImport[] {
   const part = sections(binary).find((s) => s.id === 2);
   if (part === undefined) return [];
-  const reader = new ByteReader(part.body);
-  return reader.vector(() => {
-    const found = { module: reader.name(), name: reader.name() };
-    if (reader.byte() !== 0) throw new Error(`${found.module} ${found.name} is imported but is not a function`);
-    reader.u32();
+  const reader = new Reader(part.body);
+  const read = (): CoreImport => {
+    const found = { module: reader.name("an import's module"), name: reader.name("an import's name") };
+    if (reader.byte("an import") !== 0) throw new Error(`${found.module} ${found.name} is imported but is not a function`);
+    reader.u32("a type index");
     return found;
-  });
+  };
+  return many(reader, "imports", read, maxItems);
 }
 
 /**
@@ -76,12 +82,11 @@ export function withoutCustomSections(binary: Uint8Array): Uint8Array {
 }
 
 function renamedExports(part: Section, names: ReadonlyMap<string, string>): number[] {
-  const reader = new ByteReader(part.body);
-  const renamed = reader
-    .vector(() => ({ old: reader.name(), kind: reader.byte(), index: reader.u32() }))
-    .flatMap(({ old, kind, index }) => {
-      const newName = old === "memory" ? old : names.get(old);
-      return newName === undefined ? [] : [[...name(newName), kind, ...leb128(index)]];
-    });
+  const reader = new Reader(part.body);
+  const read = () => ({ old: reader.name("an export's name"), kind: reader.byte("an export"), index: reader.u32("an index") });
+  const renamed = many(reader, "exports", read, maxItems).flatMap(({ old, kind, index }) => {
+    const newName = old === "memory" ? old : names.get(old);
+    return newName === undefined ? [] : [[...name(newName), kind, ...leb128(index)]];
+  });
   return [...leb128(renamed.length), ...renamed.flat()];
 }

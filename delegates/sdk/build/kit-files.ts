@@ -10,7 +10,7 @@ export function kitFile(path: string): string {
   return fileURLToPath(new URL(`../${path}`, import.meta.url));
 }
 
-/** The path of a file of a released WIT version, such as `0.1.0/delegate.wit`. */
+/** The path of a file of a released WIT version, such as `1.0.0/delegate.wit`. */
 export function witFile(path: string): string {
   return fileURLToPath(new URL(isPackaged ? `../wit/${path}` : `../../../wit/${path}`, import.meta.url));
 }

@@ -1,10 +1,9 @@
 // Puts a declaration into any component, in any language, as its custom section `plexus:delegate`.
 
+import { preambleBytes, sections } from "../../../wit/binary/sections.ts";
 import { customSection } from "../build/core-module.ts";
 import { declarationSection } from "../build/declaration.ts";
-import { ByteReader } from "../wit/byte-reader.ts";
 
-const preambleBytes = 8;
 /** A component begins with `\0asm`, any version, and layer 1. */
 const magic = [0x00, 0x61, 0x73, 0x6d] as const;
 
@@ -28,15 +27,10 @@ export function annotated(component: Uint8Array, text: string, replace: boolean)
 
 /** The component's bytes without its declarations, in pieces. All other bytes stay as they are. */
 function withoutDeclaration(component: Uint8Array): { readonly kept: readonly Uint8Array[]; readonly found: number } {
-  const reader = new ByteReader(component, preambleBytes);
-  const kept = [component.subarray(0, preambleBytes)];
-  let found = 0;
-  while (!reader.done) {
-    const start = reader.at;
-    const id = reader.byte();
-    const content = new ByteReader(reader.take(reader.u32()));
-    if (id === 0 && content.name() === declarationSection) found += 1;
-    else kept.push(component.subarray(start, reader.at));
-  }
-  return { kept, found };
+  const all = sections(component);
+  const kept = all.filter(({ name }) => name !== declarationSection);
+  return {
+    kept: [component.subarray(0, preambleBytes), ...kept.map(({ whole }) => whole)],
+    found: all.length - kept.length,
+  };
 }

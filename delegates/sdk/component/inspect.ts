@@ -7,7 +7,7 @@ import { type Declaration, readDeclaration } from "../../../host/sandbox/admissi
 import { evaluateComponent } from "../../../host/sandbox/admission/evaluate.ts";
 import { catchRefusal } from "../../../host/sandbox/admission/examine.ts";
 import { Shapes } from "../../../host/sandbox/admission/shapes.ts";
-import { Reader } from "../../../host/sandbox/binary/reader.ts";
+import { Reader } from "../../../wit/binary/reader.ts";
 import { WorkBudget } from "../../../host/sandbox/binary/work-budget.ts";
 import type { Limits } from "../../../host/sandbox/limits.ts";
 

@@ -2,7 +2,8 @@
 
 import * as fc from "fast-check";
 import type { TypeRef, WitModel } from "../../../wit/model.ts";
-import { Layout } from "../generator/layout.ts";
+import { Layout } from "../../../wit/codegen/layout.ts";
+import { camel } from "../../../wit/codegen/names.ts";
 
 /** Any character. fast-check's unit "binary" has the same ones, but first makes a table of all of them, which takes most of a second. */
 const anyCharacter = fc
@@ -63,11 +64,11 @@ export function arbitraryOf(model: WitModel, type: TypeRef): fc.Arbitrary<unknow
       case "tuple":
         return fc.tuple(...shape.items.map(of));
       case "record":
-        return fc.record(Object.fromEntries(shape.fields.map(([name, field]) => [lower(name), of(field)])));
+        return fc.record(Object.fromEntries(shape.fields.map(([name, field]) => [camel(name), of(field)])));
       case "enum":
         return fc.oneof(fc.constantFrom(...shape.cases), fc.constant(shape.cases.at(-1)));
       case "flags":
-        return fc.record(Object.fromEntries(shape.flags.map((flag) => [lower(flag), fc.boolean()])));
+        return fc.record(Object.fromEntries(shape.flags.map((flag) => [camel(flag), fc.boolean()])));
       case "option": {
         if (!mayBeUndefined(layout, shape.inner)) return fc.oneof(fc.constant(undefined), of(shape.inner));
         return tagged(of, [
@@ -100,10 +101,6 @@ function tagged(
   return fc.oneof(
     ...cases.map(([tag, payload]) => (payload === null ? fc.constant({ tag }) : of(payload).map((val) => ({ tag, val })))),
   );
-}
-
-function lower(name: string): string {
-  return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** A value after it has crossed the boundary: lone surrogates replaced, typed arrays as arrays, NaN as one value, -0 kept. */

@@ -4,24 +4,9 @@
 import { fileURLToPath } from "node:url";
 import { compileApart } from "../build/compile-apart.ts";
 import { defaultCacheDir, digestOf, fromCache } from "../build/content-cache.ts";
-import { interfaceId } from "../generator/calls-file.ts";
-import { docsOf } from "../generator/docs.ts";
-import { generate, type Bindings } from "../generator/generate.ts";
-import { camel, fileName } from "../generator/names.ts";
+import { interfaceId } from "../../../wit/codegen/shapes.ts";
+import { bindingsAt, echoBindings } from "../../../wit/codegen/testing/echo-bindings.ts";
 import type { WitModel } from "../../../wit/model.ts";
-
-const bindingsAt = "assembly/generated";
-
-/** The bindings of a world as an echo guest imports them. */
-export function echoBindings(model: WitModel, world: string, wit: string): Bindings {
-  return generate({
-    model,
-    world,
-    docs: docsOf(wit),
-    bindings: `./${bindingsAt}`,
-    implementation: (iface) => `./${bindingsAt}/${fileName(iface)}`,
-  });
-}
 
 /** A built echo guest. */
 export interface Echo {
@@ -63,14 +48,9 @@ export async function buildEcho(wit: string, world: string): Promise<Echo> {
 /** The model of a WIT text. The cache saves jco's start. */
 async function modelOf(wit: string): Promise<WitModel> {
   const make = async (): Promise<{ bytes: Uint8Array }> => {
-    const { readWit } = await import("../wit/read-wit.ts");
+    const { readWit } = await import("../../../wit/codegen/read-wit.ts");
     return { bytes: Buffer.from(JSON.stringify(await readWit(wit))) };
   };
   const found = await fromCache(defaultCacheDir, await digestOf(["model", wit]), make);
   return JSON.parse(Buffer.from("cachedBytes" in found ? found.cachedBytes : found.made.bytes).toString());
-}
-
-/** A function's name in JavaScript hosts. */
-export function jsName(name: string): string {
-  return camel(name).replace(/_$/, "");
 }

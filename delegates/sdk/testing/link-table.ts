@@ -93,7 +93,8 @@ function connectedRoute(address: string): Route | undefined {
   return { ...none, dst, priority: isIPv4 ? undefined : 256, scope: isIPv4 ? scopeLink : 0 };
 }
 
-function networkText(address: string): string {
+/** An address or a destination without its host part; another text as it is. */
+export function networkText(address: string): string {
   const cidr = readCidr(address);
   return cidr === undefined ? address : formatCidr({ ...cidr, address: networkOf(cidr).first });
 }

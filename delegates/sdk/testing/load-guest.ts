@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { instantiateSync, type ASUtil } from "@assemblyscript/loader";
+import { bindingsOf, currentAbi, libraryBindings, readAbi } from "../build/abi.ts";
 import { compileApart } from "../build/compile-apart.ts";
 import { defaultCacheDir, digestOf, fromCache } from "../build/content-cache.ts";
 
@@ -16,7 +17,9 @@ export interface Guest {
 
 /** Compiles `assembly/<file>` of a directory, unoptimised, and instantiates it. */
 export async function loadGuest(file: string, dir = fileURLToPath(new URL(".", import.meta.url))): Promise<Guest> {
-  const virtual = new Map([[`assembly/${file}`, await readFile(`${dir}/assembly/${file}`, "utf8")]]);
+  const abi = readAbi(currentAbi);
+  const virtual = abi === null ? new Map<string, string>() : libraryBindings(bindingsOf(abi));
+  virtual.set(`assembly/${file}`, await readFile(`${dir}/assembly/${file}`, "utf8"));
   const options = ["--exportRuntime", "--runtime", "incremental", "--use", "abort=~lib/plexus/abort-silent/abort", "-O1"];
   const key = await digestOf(["guest", ...options, ...[...virtual].flat()]);
   const make = async (): Promise<{ bytes: Uint8Array }> => ({

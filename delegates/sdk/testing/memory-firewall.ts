@@ -2,17 +2,24 @@
 // compares it with the kernel.
 
 import { isDeepStrictEqual } from "node:util";
-import type { AttachmentFacts } from "../../../host/capabilities/call-facts.ts";
+import {
+  allowedRules,
+  attachmentIn,
+  type FirewallCall,
+  guardMistake,
+  macMistake,
+  type RequestedRules,
+  retainDenial,
+} from "../../../host/capabilities/firewall/requests.ts";
+import { refuse, type WitOutcome } from "../../../host/capabilities/outcome.ts";
 import type {
   AttachmentId,
   Fault,
   FirewallCapability,
   FirewallCondition,
-  FirewallPortMapping,
   FirewallRules,
 } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 import { type Cidr, formatAddress, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { DelegateCall } from "./records.ts";
 
 /** Rules of an attachment, and the conditions of its port mappings. */
 export interface RestrictedRules extends FirewallRules {
@@ -39,17 +46,10 @@ export class RuleTable {
 }
 
 /** The call that uses the rules. */
-export interface FirewallCall {
-  readonly verb: DelegateCall["verb"];
-  /** Undefined for GC and STATUS. */
-  readonly attachment: AttachmentId | undefined;
-  readonly facts: AttachmentFacts;
-}
+export type MemoryFirewallCall = Pick<FirewallCall, "verb" | "attachment" | "facts">;
 
-type Outcome<T> = { readonly ok: T } | { readonly err: Fault };
-
-/** In the kernel's spelling. */
-const macPattern = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/;
+/** A test's node grants each address and each port. */
+const fullGrant: FirewallCall["grant"] = { masquerade: true, hostPorts: ["1-65535"] };
 
 /** The rules of one call. */
 export class MemoryFirewall {
@@ -60,8 +60,8 @@ export class MemoryFirewall {
   readonly #fault: Fault | undefined;
 
   /** `table`: the rules of earlier calls. */
-  constructor(state: FirewallState = { rules: {} }, call: FirewallCall, table = new RuleTable(state)) {
-    this.#call = call;
+  constructor(state: FirewallState = { rules: {} }, call: MemoryFirewallCall, table = new RuleTable(state)) {
+    this.#call = { type: "", grant: fullGrant, ...call };
     this.#owner = call.attachment === undefined ? "" : ownerKey(call.attachment);
     this.#rules = table.rules;
     this.#guards = table.guards;
@@ -79,31 +79,36 @@ export class MemoryFirewall {
   }
 
   readonly functions: FirewallCapability = {
-    replace: (rules) => this.#act(["add"], () => this.#replace(rules)),
-    check: (rules) => this.#act(["add", "check"], () => this.#check(rules)),
-    replaceRestricted: (rules, conditions) => this.#act(["add"], () => this.#replace({ ...rules, conditions })),
-    checkRestricted: (rules, conditions) => this.#act(["add", "check"], () => this.#check({ ...rules, conditions })),
-    guardFrames: (link, mac) =>
-      this.#act(["add"], () => {
-        if (!macPattern.test(mac) || !this.#call.facts.hostVeths.includes(link))
-          return misused(`${link} is not the node's end of a veth that this call made, or ${mac} is not a MAC address`);
+    replace: (rules) => this.#ofAttachment(["add"], { rules }, () => this.#replace(rules)),
+    check: (rules) => this.#ofAttachment(["add", "check"], { rules }, () => this.#check(rules)),
+    replaceRestricted: (rules, conditions) =>
+      this.#ofAttachment(["add"], { rules, conditions }, () => this.#replace({ ...rules, conditions })),
+    checkRestricted: (rules, conditions) =>
+      this.#ofAttachment(["add", "check"], { rules, conditions }, () => this.#check({ ...rules, conditions })),
+    guardFrames: (link, mac) => {
+      const mistake = guardMistake(this.#call, link, mac);
+      if (mistake !== undefined) return refuse(mistake);
+      return this.#ofAttachment(["add"], undefined, () => {
         this.#guards.set(this.#owner, `${link} ${mac}`);
         return { ok: undefined };
-      }),
-    framesGuarded: (link, mac) =>
-      this.#act(["add", "check"], () =>
-        macPattern.test(mac)
-          ? { ok: this.#guards.get(this.#owner) === `${link} ${mac}` }
-          : misused(`${mac} is not a MAC address`),
-      ),
+      });
+    },
+    framesGuarded: (link, mac) => {
+      const mistake = macMistake(mac);
+      if (mistake !== undefined) return refuse(mistake);
+      const isGuarded = (): WitOutcome<boolean> => ({ ok: this.#guards.get(this.#owner) === `${link} ${mac}` });
+      return this.#ofAttachment(["add", "check"], undefined, isGuarded);
+    },
     remove: () =>
-      this.#act(["add", "del"], () => {
+      this.#ofAttachment(["add", "del"], undefined, () => {
         this.#rules.delete(this.#owner);
         this.#guards.delete(this.#owner);
         return { ok: undefined };
       }),
-    retain: (valid) =>
-      this.#act(["gc"], () => {
+    retain: (valid) => {
+      const denied = retainDenial(this.#call);
+      if (denied !== undefined) return refuse(denied);
+      return this.#unlessFailing(() => {
         const keep = new Set(valid.map(ownerKey));
         const stale = new Set([...this.#rules.keys(), ...this.#guards.keys()].filter((owner) => !keep.has(owner)));
         for (const owner of stale) {
@@ -111,23 +116,32 @@ export class MemoryFirewall {
           this.#guards.delete(owner);
         }
         return { ok: stale.size };
-      }),
-    probe: () => this.#act(["add", "del", "check", "gc", "status"], () => ({ ok: undefined })),
+      });
+    },
+    probe: () => this.#unlessFailing(() => ({ ok: undefined })),
   };
 
-  #act<T>(verbs: readonly FirewallCall["verb"][], act: () => Outcome<T>): Outcome<T> {
-    if (!verbs.includes(this.#call.verb)) return misused(`${this.#call.verb} may not do this; allowed: ${verbs.join(", ")}`);
+  /** Runs a request for the call's attachment if its verb and its rules are allowed, as on a node. */
+  #ofAttachment<T>(
+    verbs: readonly FirewallCall["verb"][],
+    requested: RequestedRules | undefined,
+    act: () => WitOutcome<T>,
+  ): WitOutcome<T> {
+    const attachment = attachmentIn(this.#call, verbs);
+    if (!attachment.ok) return refuse(attachment.fault);
+    const rules = requested === undefined ? undefined : allowedRules(this.#call, requested);
+    return rules?.ok === false ? refuse(rules.fault) : this.#unlessFailing(act);
+  }
+
+  #unlessFailing<T>(act: () => WitOutcome<T>): WitOutcome<T> {
     return this.#fault === undefined ? act() : { err: this.#fault };
   }
 
-  #check(rules: RestrictedRules): Outcome<boolean> {
-    const mistake = this.#mistakeIn(rules);
-    return mistake ?? { ok: isDeepStrictEqual(inKernel(this.#rules.get(this.#owner)), inKernel(rules)) };
+  #check(rules: RestrictedRules): WitOutcome<boolean> {
+    return { ok: isDeepStrictEqual(inKernel(this.#rules.get(this.#owner)), inKernel(rules)) };
   }
 
-  #replace({ conditions = [], ...rules }: RestrictedRules): Outcome<undefined> {
-    const mistake = this.#mistakeIn({ ...rules, conditions });
-    if (mistake !== undefined) return mistake;
+  #replace({ conditions = [], ...rules }: RestrictedRules): WitOutcome<undefined> {
     const wanted = rules.portMappings.map(portOf);
     for (const [owner, { portMappings }] of this.#rules) {
       // Attachments of one container may map one port.
@@ -141,40 +155,6 @@ export class MemoryFirewall {
     else this.#rules.set(this.#owner, conditions.length === 0 ? rules : { ...rules, conditions });
     return { ok: undefined };
   }
-
-  /** The refusal of malformed rules, and of rules for addresses that are not the attachment's; undefined if there is none. */
-  #mistakeIn({ masquerades, portMappings, conditions = [] }: RestrictedRules): { readonly err: Fault } | undefined {
-    const known = new Set(
-      this.#call.facts.addresses.flatMap((text) => readCidr(text)?.address ?? readAddress(text) ?? []).map(formatAddress),
-    );
-    const isOwn = (text: string): boolean => {
-      const cidr = readCidr(text);
-      return cidr !== undefined && known.has(formatAddress(cidr.address));
-    };
-    const restricted = new Set<string>();
-    for (const { side, network } of conditions) {
-      const cidr = readCidr(network);
-      if (cidr === undefined) return misused(`${network} is not an IP address with a prefix length`);
-      const place = `${side} of IPv${cidr.address.family}`;
-      if (restricted.has(place)) return misused(`there are two conditions on the ${place}`);
-      restricted.add(place);
-    }
-    for (const { address } of masquerades) if (!isOwn(address)) return misused(`${address} is not an address of the attachment`);
-    for (const mapping of portMappings) {
-      const { hostPort, podPort, podAddress } = mapping;
-      if (!isOwn(podAddress)) return misused(`${podAddress} is not an address of the attachment`);
-      if (hostPort === 0 || podPort === 0) return misused("a port mapping has port 0");
-      if (!isHostAddress(mapping)) return misused(`the host address ${mapping.hostAddress} doesn't fit ${podAddress}`);
-    }
-    return undefined;
-  }
-}
-
-/** Whether a mapping's address of the node, if it has one, is of the pod's family and not all zeros. */
-function isHostAddress({ hostAddress, podAddress }: FirewallPortMapping): boolean {
-  if (hostAddress === undefined) return true;
-  const address = readAddress(hostAddress);
-  return address !== undefined && address.value !== 0n && address.family === readCidr(podAddress)?.address.family;
 }
 
 interface HostPort {
@@ -184,7 +164,7 @@ interface HostPort {
   readonly address: string | undefined;
 }
 
-function portOf({ protocol, hostPort, hostAddress, podAddress }: FirewallPortMapping): HostPort {
+function portOf({ protocol, hostPort, hostAddress, podAddress }: FirewallRules["portMappings"][number]): HostPort {
   const address = hostAddress === undefined ? undefined : readAddress(hostAddress);
   return {
     port: `${hostPort}/${protocol} of IPv${readCidr(podAddress)?.address.family ?? 4}`,
@@ -229,8 +209,4 @@ function ownerKey({ containerId, ifname }: AttachmentId): string {
 /** The container of an attachment's key. */
 function containerOf(owner: string): string {
   return owner.slice(0, owner.lastIndexOf(" "));
-}
-
-function misused(msg: string): { readonly err: Fault } {
-  return { err: { code: 999, msg } };
 }

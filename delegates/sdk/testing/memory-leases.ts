@@ -1,8 +1,13 @@
-// The capability `leases` in memory, with the WIT's rules, for test vectors. A vector's input has the leases before the call, its answer those
-// after the call.
+// The leases of a test in memory: a vector's input has those before the call, its answer those after the call. The capability is the node's
+// (host/capabilities/leases/capability.ts).
 
-import { compareAddresses, formatAddress, readAddress, type IpAddress } from "../../../src/net/ip.ts";
-import type { AttachmentIdRecord, CapabilityFunctions, FaultRecord, Outcome, PoolRecord, ReservationRecord } from "./records.ts";
+import { leasesOver, type LeaseCall, type LeaseOwner } from "../../../host/capabilities/leases/capability.ts";
+import type { LeaseOperation } from "../../../host/capabilities/leases/effect.ts";
+import { simulatedLeases } from "../../../host/capabilities/leases/simulated-leases.ts";
+import type { LeasesCapability } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok } from "../../../src/fault/result.ts";
+import { compareAddresses, readAddress, type IpAddress } from "../../../src/net/ip.ts";
 
 /** The leases in a vector. */
 export interface LeaseState {
@@ -14,10 +19,7 @@ export interface LeaseState {
   readonly last: Readonly<Record<string, string>>;
 }
 
-/** CNI error 7: invalid network configuration. */
-const invalid = (msg: string): { readonly err: FaultRecord } => ({ err: { code: 7, msg } });
-
-/** A lease store for one call. */
+/** The leases of one directory. */
 export class MemoryLeases {
   readonly #directory: string | undefined;
   readonly #held: Map<string, string>;
@@ -39,98 +41,55 @@ export class MemoryLeases {
 
   /** Releases each address that the predicate refuses. */
   keepOnly(keeps: (address: string) => boolean): void {
-    this.#drop([...this.#held.keys()].filter((address) => !keeps(address)));
+    for (const address of this.#held.keys()) if (!keeps(address)) this.#held.delete(address);
   }
 
-  readonly functions: CapabilityFunctions["leases"] = {
-    reserve: (pool, address, owner) =>
-      this.#inPool(pool, () => {
-        const ip = readAddress(address);
-        if (ip === undefined) return invalid(`${address} is no address`);
-        return { ok: this.#take(pool, formatAddress(ip), owner) };
-      }),
-    reserveNext: (pool, ranges, skip, owner) =>
-      this.#inPool<ReservationRecord | undefined>(pool, () => {
-        const spans: { readonly from: IpAddress; readonly to: IpAddress }[] = [];
-        for (const { first, last } of ranges) {
-          const from = readAddress(first);
-          const to = readAddress(last);
-          if (from === undefined || to === undefined || from.family !== to.family || from.value > to.value) {
-            return invalid(`${first} to ${last} is no range`);
-          }
-          spans.push({ from, to });
-        }
-        const heldAddress = this.#addressesOf(owner).find((address) => {
-          const ip = readAddress(address);
-          return (
-            ip !== undefined && spans.some(({ from, to }) => compareAddresses(from, ip) <= 0 && compareAddresses(ip, to) <= 0)
-          );
-        });
-        if (heldAddress !== undefined) return { ok: { address: heldAddress, heldBefore: true } };
-        const before = readAddress(this.#last.get(String(pool.set)) ?? "");
-        const inSpan = spans.findIndex(
-          ({ from, to }) => before?.family === from.family && before.value >= from.value && before.value <= to.value,
-        );
-        const start = spans[inSpan];
-        // From the last address to its range's end, then the other ranges in turn, then its own range's beginning.
-        const order =
-          start === undefined || before === undefined
-            ? spans
-            : [
-                { from: { ...before, value: before.value + 1n }, to: start.to },
-                ...spans.slice(inSpan + 1),
-                ...spans.slice(0, inSpan),
-                { from: start.from, to: before },
-              ];
-        for (const { from, to } of order) {
-          for (let value = from.value; value <= to.value; value += 1n) {
-            const text = formatAddress({ family: from.family, value });
-            if (!skip.includes(text) && this.#take(pool, text, owner)) return { ok: { address: text, heldBefore: false } };
-          }
-        }
-        return { ok: undefined };
-      }),
-    held: (pool, owner) => this.#inPool(pool, () => ({ ok: this.#addressesOf(owner) })),
-    release: (pool, owner) => this.#inPool(pool, () => ({ ok: this.#drop(this.#addressesOf(owner)) })),
-    retain: (pool, valid) =>
-      this.#inPool(pool, () => {
-        const keep = new Set(valid.map(ownerKey));
-        return { ok: this.#drop([...this.#held].filter(([, who]) => !keep.has(who)).map(([address]) => address)) };
-      }),
-    count: (pool, ranges, limit) =>
-      this.#inPool(pool, () => {
-        const inside = [...this.#held.keys()].filter((address) =>
-          ranges.some(({ first, last }) => {
-            const [from, to, ip] = [readAddress(first), readAddress(last), readAddress(address)];
-            if (from === undefined || to === undefined || ip === undefined) return false;
-            return compareAddresses(from, ip) <= 0 && compareAddresses(ip, to) <= 0;
-          }),
-        );
-        return { ok: Math.min(inside.length, limit) };
-      }),
-    probe: (pool) => this.#inPool(pool, () => ({ ok: undefined })),
-  };
-
-  /** Refuses a pool in a directory that is not allowed. */
-  #inPool<T>(pool: PoolRecord, act: () => Outcome<T>): Outcome<T> {
-    return pool.directory === this.#directory ? act() : invalid(`dataDir: ${pool.directory} is not allowed`);
+  /** The capability in one call. */
+  functions(call: LeaseCall): LeasesCapability {
+    const leases = leasesOver(call, {
+      open: (pool) =>
+        pool.directory === this.#directory
+          ? ok(pool)
+          : failed(fault("DIRECTORY_NOT_ALLOWED", `dataDir: ${pool.directory} is not allowed`)),
+      ...this.#operations,
+    });
+    return {
+      reserve: (...args) => ended(leases.reserve(...args)),
+      reserveNext: (...args) => ended(leases.reserveNext(...args)),
+      held: (...args) => ended(leases.held(...args)),
+      release: (...args) => ended(leases.release(...args)),
+      retain: (...args) => ended(leases.retain(...args)),
+      count: (...args) => ended(leases.count(...args)),
+      probe: (...args) => ended(leases.probe(...args)),
+    };
   }
 
-  #take(pool: PoolRecord, address: string, owner: AttachmentIdRecord): boolean {
-    if (this.#held.has(address)) return false;
-    this.#held.set(address, ownerKey(owner));
-    this.#last.set(String(pool.set), address);
-    return true;
-  }
+  readonly #operations = simulatedLeases({
+    reserved: () => this.#held.keys(),
+    isReserved: (address) => this.#held.has(address),
+    heldBy: (owner) => this.#ofOwner((who) => who === ownerKey(owner)).flatMap((text) => readAddress(text) ?? []),
+    staleBeside: (valid) => {
+      const kept = new Set(valid.map(ownerKey));
+      return this.#ofOwner((who) => !kept.has(who));
+    },
+    last: (set) => readAddress(this.#last.get(String(set)) ?? ""),
+    take: (set, address, owner) => {
+      this.#held.set(address, ownerKey(owner));
+      this.#last.set(String(set), address);
+    },
+    drop: (address) => void this.#held.delete(address),
+  });
 
-  #addressesOf(owner: AttachmentIdRecord): string[] {
-    return [...this.#held].filter(([, who]) => who === ownerKey(owner)).map(([address]) => address);
+  #ofOwner(has: (owner: string) => boolean): readonly string[] {
+    return [...this.#held].filter(([, owner]) => has(owner)).map(([address]) => address);
   }
+}
 
-  #drop(addresses: readonly string[]): number {
-    for (const address of addresses) this.#held.delete(address);
-    return addresses.length;
-  }
+/** The result of an operation that takes no lock. */
+function ended<T>(operation: LeaseOperation<T>): T {
+  const step = operation.next();
+  if (step.done !== true) throw new Error("an operation on leases in memory asked for a lock");
+  return step.value;
 }
 
 /** A sort key: texts that are not addresses come between the families. */
@@ -138,6 +97,6 @@ function sortKey(text: string): IpAddress {
   return readAddress(text) ?? { family: 6, value: -1n };
 }
 
-function ownerKey({ containerId, ifname }: AttachmentIdRecord): string {
+function ownerKey({ containerId, ifname }: LeaseOwner): string {
   return `${containerId} ${ifname}`;
 }

@@ -12,8 +12,12 @@ import type {
   LinksPortVlan,
   Route,
 } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
-import { cidrContains, formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
-import { type KnownLink, LinkTable } from "./link-table.ts";
+import { misused, operationText } from "../../../host/capabilities/links/link-scope.ts";
+import { operationMistake } from "../../../host/capabilities/links/operation-mistake.ts";
+import { refuse } from "../../../host/capabilities/outcome.ts";
+import type { Fault as HostFault } from "../../../src/fault/fault.ts";
+import { cidrContains, readCidr } from "../../../src/net/ip.ts";
+import { type KnownLink, LinkTable, networkText } from "./link-table.ts";
 
 /**
  * A link in a vector: a name and the relevant other members. Addresses are text; routes and neighbours are the answers of
@@ -71,6 +75,8 @@ export class MemoryLinks {
   readonly functions: LinksCapability = {
     apply: (operations) => {
       this.#applied.push(operations.map(({ tag, val }) => ({ [tag]: val })));
+      const mistake = requestMistake(operations);
+      if (mistake !== undefined) return refuse(mistake);
       const before = structuredClone(this.#table.known);
       const named = new Map<string, LinksLinkName>();
       for (const [at, operation] of operations.entries()) {
@@ -221,11 +227,10 @@ export class MemoryLinks {
         if (at === undefined) return [];
         const known = this.#find(at);
         const isAdded = operation.tag === "add-route";
-        if (isAdded && hasHostBits(route.dst)) throw new Refusal(`the route's destination ${route.dst} has host bits set`);
         const refused = isAdded ? this.#table.refusalOf(known, route, onLink) : undefined;
         if (refused !== undefined) throw new Refusal(refused);
-        const dst = withoutHostPart(route.dst);
-        known.routes = known.routes.filter((each) => withoutHostPart(each.dst) !== dst || each.gw !== route.gw);
+        const dst = networkText(route.dst);
+        known.routes = known.routes.filter((each) => networkText(each.dst) !== dst || each.gw !== route.gw);
         if (operation.tag === "add-route") known.routes.push({ ...route, dst });
         return [at];
       }
@@ -315,6 +320,15 @@ export function addLinks(state: LinksState, table: LinkTable, pod: string): Memo
   return new MemoryLinks(state, table, pod);
 }
 
+/** The fault of the first malformed operation: a node refuses it before the first change. */
+function requestMistake(operations: readonly LinksOperation[]): HostFault | undefined {
+  for (const [number, operation] of operations.entries()) {
+    const mistake = operationMistake(operation);
+    if (mistake !== undefined) return misused(`${operationText(number, operation.tag)}: ${mistake}`);
+  }
+  return undefined;
+}
+
 function inHost(name: string): LinksLinkName {
   return { place: "host", name };
 }
@@ -333,11 +347,6 @@ function excludes(existing: string, added: string): boolean {
   return a.address.family === 4 || cidrContains(a, b.address) || cidrContains(b, a.address);
 }
 
-function withoutHostPart(text: string): string {
-  const cidr = readCidr(text);
-  return cidr === undefined ? text : formatCidr({ ...cidr, address: networkOf(cidr).first });
-}
-
 function sameVlans(a: LinksPortVlan, b: LinksPortVlan): boolean {
   return a.first === b.first && a.last === b.last;
 }
@@ -345,10 +354,4 @@ function sameVlans(a: LinksPortVlan, b: LinksPortVlan): boolean {
 /** Without the members that are undefined. */
 function defined(record: object): object {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
-}
-
-/** Whether an IPv4 destination has host bits, which the kernel refuses. The kernel clears those of IPv6. */
-function hasHostBits(dst: string): boolean {
-  const cidr = readCidr(dst);
-  return cidr?.address.family === 4 && networkOf(cidr).first.value !== cidr.address.value;
 }

@@ -1,7 +1,16 @@
 // The `ovs` capability in memory: a vector sets the bridges and ports before the call and shows the ports after it. ovs-agrees.test.ts compares it with a
 // real Open vSwitch.
 
-import type { AttachmentFacts } from "../../../host/capabilities/call-facts.ts";
+import {
+  attachmentIn,
+  attachmentVerbs,
+  linkMistake,
+  noPortToAwait,
+  type OvsCall,
+  portDenial,
+  retainDenial,
+} from "../../../host/capabilities/ovs/requests.ts";
+import { refuse, type WitOutcome } from "../../../host/capabilities/outcome.ts";
 import type {
   AttachmentId,
   Fault,
@@ -9,9 +18,9 @@ import type {
   OvsNewPort,
   OvsPortState,
 } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
-import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
-import { isLinkName, normalMac, providedInterfaceId, requestProblem } from "../../../src/ovsdb/port-request.ts";
-import type { DelegateCall } from "./records.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { normalMac, providedInterfaceId } from "../../../src/ovsdb/port-request.ts";
+import { cniVerb, type DelegateCall } from "./records.ts";
 
 /** A port of a bridge. */
 export interface MemoryPort {
@@ -38,16 +47,11 @@ export interface OvsState {
 }
 
 /** The call that uses the ports. */
-export interface OvsCall {
+export interface MemoryOvsCall extends Pick<OvsCall, "attachment" | "facts"> {
   readonly verb: DelegateCall["verb"];
-  /** Undefined for GC and STATUS. */
-  readonly attachment: AttachmentId | undefined;
-  readonly facts: Pick<AttachmentFacts, "hostVeths">;
   /** The delegate's configuration as JSON text. */
   readonly config: string;
 }
-
-type Outcome<T> = { readonly ok: T } | { readonly err: Fault };
 
 /** The bridge of a vector that names none. */
 const defaultBridges = ["br-int"];
@@ -59,9 +63,18 @@ export class MemoryOvs {
   readonly #ports: Map<string, MemoryPort>;
 
   /** `ports`: the ports of earlier calls. */
-  constructor(state: OvsState = {}, call: OvsCall, ports = new Map(Object.entries(state.ports ?? {}))) {
+  constructor(state: OvsState = {}, call: MemoryOvsCall, ports = new Map(Object.entries(state.ports ?? {}))) {
     this.#state = state;
-    this.#call = call;
+    const { verb, attachment, facts, config } = call;
+    const parsed: unknown = JSON.parse(config);
+    this.#call = {
+      type: typeOf(parsed),
+      verb: cniVerb(verb),
+      attachment,
+      facts,
+      grant: { bridges: state.bridges ?? defaultBridges, interfaceIds: state.interfaceIds ?? [] },
+      providedInterfaceId: providedInterfaceId(parsed),
+    };
     this.#ports = ports;
   }
 
@@ -71,57 +84,55 @@ export class MemoryOvs {
   }
 
   readonly functions: OvsCapability = {
-    addPort: (port) => this.#act(["add"], () => this.#mistakeIn(port) ?? this.#add(port)),
-    settle: (link) =>
-      this.#onLink(["add", "check"], link, () => {
-        const state = this.#own(link);
-        if (state === undefined) return refuse(999, `the attachment has no port ${link}`);
-        return state.error === undefined ? { ok: state } : refuse(5, `ovs-vswitchd cannot take port ${link}: ${state.error}`);
+    addPort: (port) =>
+      this.#ofAttachment(["ADD"], () => {
+        const denied = portDenial(this.#call, port);
+        return denied === undefined ? this.#add(port) : refuse(denied);
       }),
-    port: (link) => this.#onLink(["add", "del", "check"], link, () => ({ ok: this.#own(link) })),
-    ports: () => this.#act(["add", "del", "check"], () => ({ ok: this.#owned() })),
+    settle: (link) =>
+      this.#onLink(["ADD", "CHECK"], link, () => {
+        const state = this.#own(link);
+        if (state === undefined) return refuse(noPortToAwait(link));
+        if (state.error === undefined) return { ok: state };
+        return refuse(fault("OVS_FAILED", `ovs-vswitchd cannot take port ${link}: ${state.error}`));
+      }),
+    port: (link) => this.#onLink(attachmentVerbs, link, () => ({ ok: this.#own(link) })),
+    ports: () => this.#ofAttachment(attachmentVerbs, () => ({ ok: this.#owned() })),
     removePort: (link) =>
-      this.#onLink(["add", "del"], link, () => ({ ok: this.#own(link) !== undefined && this.#ports.delete(link) })),
-    removePorts: () => this.#act(["add", "del"], () => ({ ok: this.#remove(this.#owned().map(({ link }) => link)) })),
-    retain: (valid) =>
-      this.#act(["gc"], () => {
+      this.#onLink(["ADD", "DEL"], link, () => ({ ok: this.#own(link) !== undefined && this.#ports.delete(link) })),
+    removePorts: () => this.#ofAttachment(["ADD", "DEL"], () => ({ ok: this.#remove(this.#owned().map(({ link }) => link)) })),
+    retain: (valid) => {
+      const denied = retainDenial(this.#call);
+      if (denied !== undefined) return refuse(denied);
+      return this.#unlessFailing(() => {
         const kept = new Set(valid.map(ownerOf));
         const stale = [...this.#ports].filter(([, { owner }]) => owner !== undefined && !kept.has(owner));
         return { ok: this.#remove(stale.map(([link]) => link)) };
-      }),
+      });
+    },
     probe: () =>
-      this.#act(["add", "del", "check", "gc", "status"], () =>
-        this.#bridges.length > 0 ? { ok: undefined } : refuse(11, "Open vSwitch has no granted bridge"),
+      this.#unlessFailing(() =>
+        (this.#call.grant.bridges ?? []).length > 0
+          ? { ok: undefined }
+          : refuse(fault("OVS_BRIDGE_MISSING", "Open vSwitch has no granted bridge")),
       ),
   };
 
-  get #bridges(): readonly string[] {
-    return this.#state.bridges ?? defaultBridges;
+  #ofAttachment<T>(verbs: readonly OvsCall["verb"][], act: () => WitOutcome<T>): WitOutcome<T> {
+    const attachment = attachmentIn(this.#call, verbs);
+    return attachment.ok ? this.#unlessFailing(act) : refuse(attachment.fault);
   }
 
-  #act<T>(verbs: readonly OvsCall["verb"][], act: () => Outcome<T>): Outcome<T> {
-    if (!verbs.includes(this.#call.verb)) return refuse(999, `${this.#call.verb} may not do this; allowed: ${verbs.join(", ")}`);
+  #onLink<T>(verbs: readonly OvsCall["verb"][], link: string, act: () => WitOutcome<T>): WitOutcome<T> {
+    const mistake = linkMistake(link);
+    return this.#ofAttachment(verbs, () => (mistake === undefined ? act() : refuse(mistake)));
+  }
+
+  #unlessFailing<T>(act: () => WitOutcome<T>): WitOutcome<T> {
     return this.#state.fault === undefined ? act() : { err: this.#state.fault };
   }
 
-  #onLink<T>(verbs: readonly OvsCall["verb"][], link: string, act: () => Outcome<T>): Outcome<T> {
-    return this.#act(verbs, () => (isLinkName(link) ? act() : refuse(999, `${link} is not the name of a link`)));
-  }
-
-  #mistakeIn(port: OvsNewPort): { readonly err: Fault } | undefined {
-    const { facts, config } = this.#call;
-    const problem = requestProblem(port);
-    if (problem !== undefined) return refuse(999, problem);
-    if (!this.#bridges.includes(port.bridge)) return refuse(7, `bridge ${port.bridge} is not granted`);
-    if (!facts.hostVeths.includes(port.link)) {
-      return refuse(999, `${port.link} is not the node's end of a veth that this call made`);
-    }
-    const isGranted = (this.#state.interfaceIds ?? []).some((pattern) => matchesPattern(pattern, port.interfaceId));
-    if (isGranted || port.interfaceId === providedInterfaceId(JSON.parse(config))) return undefined;
-    return refuse(7, `interface ID ${port.interfaceId} is not granted`);
-  }
-
-  #add({ bridge, link, interfaceId, mac }: OvsNewPort): Outcome<undefined> {
+  #add({ bridge, link, interfaceId, mac }: OvsNewPort): WitOutcome<undefined> {
     const port = { bridge, interfaceId, mac: normalMac(mac), owner: this.#owner };
     const existing = this.#ports.get(link);
     if (existing === undefined) {
@@ -131,7 +142,8 @@ export class MemoryOvs {
     }
     const { error: _, ...members } = existing;
     const isSame = Object.entries(port).every(([key, value]) => Reflect.get(members, key) === value);
-    return isSame ? { ok: undefined } : refuse(11, `bridge ${existing.bridge} already has a port ${link}`);
+    if (isSame) return { ok: undefined };
+    return refuse(fault("OVS_PORT_CONFLICT", `bridge ${existing.bridge} already has a port ${link}`));
   }
 
   #remove(links: readonly string[]): number {
@@ -160,6 +172,8 @@ function ownerOf({ containerId, ifname }: AttachmentId): string {
   return `${containerId} ${ifname}`;
 }
 
-function refuse(code: number, msg: string): { readonly err: Fault } {
-  return { err: { code, msg } };
+/** The delegate's type in its configuration, which names its grant. */
+function typeOf(config: unknown): string {
+  const type: unknown = typeof config === "object" && config !== null ? Reflect.get(config, "type") : undefined;
+  return typeof type === "string" ? type : "";
 }

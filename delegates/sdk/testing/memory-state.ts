@@ -1,6 +1,11 @@
-// The `state` capability in memory: a vector sets the attachment's state before the call and shows it after the call.
+// The text of an attachment in memory: a vector sets it before the call and shows it after the call. The capability is the node's
+// (host/capabilities/state/capability.ts).
 
-import type { StateCapability } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import { stateOver } from "../../../host/capabilities/state/capability.ts";
+import type { AttachmentId, StateCapability } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { cniVerb, type DelegateCall } from "./records.ts";
 
 /** The stored text, if any. */
 export interface KeptState {
@@ -9,7 +14,7 @@ export interface KeptState {
   readonly text?: string | undefined;
 }
 
-/** The state of one call. */
+/** The state of one attachment. */
 export class MemoryState {
   readonly #directory: string | undefined;
   #text: string | undefined;
@@ -27,22 +32,25 @@ export class MemoryState {
     };
   }
 
-  readonly functions: StateCapability = {
-    load: (directory) => this.#within(directory, () => this.#text),
-    save: (directory, text) =>
-      this.#within(directory, () => {
-        this.#text = text;
-        return undefined;
-      }),
-    remove: (directory) =>
-      this.#within(directory, () => {
-        this.#text = undefined;
-        return undefined;
-      }),
-  };
+  /** The capability in one call of the attachment. */
+  functions(verb: DelegateCall["verb"], attachment: AttachmentId | undefined): StateCapability {
+    const replace = (directory: string | undefined, text: string | undefined): Result<undefined> => {
+      const within = this.#within(directory);
+      if (within.ok) this.#text = text;
+      return within;
+    };
+    return stateOver({ verb: cniVerb(verb), attachment }, () => ({
+      load: (directory) => {
+        const within = this.#within(directory);
+        return within.ok ? ok(this.#text) : within;
+      },
+      save: replace,
+      remove: (directory) => replace(directory, undefined),
+    }));
+  }
 
-  #within<T>(directory: string | undefined, act: () => T): { ok: T } | { err: { code: number; msg: string } } {
-    if (directory === this.#directory) return { ok: act() };
-    return { err: { code: 7, msg: `${directory ?? "the default directory"} is not allowed` } };
+  #within(directory: string | undefined): Result<undefined> {
+    if (directory === this.#directory) return ok(undefined);
+    return failed(fault("NOT_GRANTED", `${directory ?? "the default directory"} is not allowed`));
   }
 }

@@ -1,9 +1,11 @@
 // The `sysctl` capability in memory: a vector sets the keys before the call and shows their values after it. The kernel's ranges of a
 // setting, and settings that change others, are not simulated; kernel-agrees-sysctl.test.ts compares the rest with the kernel.
 
-import type { Fault, SysctlCapability, SysctlSetting } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
-import { isSettingKey } from "../../../src/sysctl/setting-key.ts";
-import type { DelegateCall } from "./records.ts";
+import { refuse, type WitOutcome } from "../../../host/capabilities/outcome.ts";
+import { requestDenial, type SysctlCall, writeDenial } from "../../../host/capabilities/sysctl/requests.ts";
+import type { SysctlCapability, SysctlSetting } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { cniVerb, type DelegateCall } from "./records.ts";
 
 /** The state before a call. */
 export interface SysctlState {
@@ -13,11 +15,7 @@ export interface SysctlState {
   readonly refuses?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Maximum number of settings in one call. */
-const maxSettings = 256;
 const maxInteger = 2 ** 31 - 1;
-
-type Outcome<T> = { readonly ok: T } | { readonly err: Fault };
 
 /** The sysctls of one pod. */
 export class MemorySysctl {
@@ -34,27 +32,26 @@ export class MemorySysctl {
     return Object.fromEntries(this.#values);
   }
 
-  /** The capability in a call of this verb: GC and STATUS have no pod, and CHECK only reads. */
+  /** The capability in a call of this verb. */
   functions(verb: DelegateCall["verb"]): SysctlCapability {
+    const attachment = verb === "gc" || verb === "status" ? undefined : { ifname: "" };
+    const call: SysctlCall = { type: "", verb: cniVerb(verb), attachment, keys: "all" };
+    const accessUnless = (denied: Fault | undefined, settings: readonly SysctlSetting[]): WitOutcome<string[]> => {
+      const mistake = denied ?? requestDenial(call, settings);
+      return mistake === undefined ? this.#access(settings) : refuse(mistake);
+    };
     return {
       read: (keys) =>
-        this.#access(
-          verb,
+        accessUnless(
+          undefined,
           keys.map((key) => ({ key, value: "" })),
         ),
-      write: (settings) =>
-        verb === "add" || verb === "del" ? this.#access(verb, settings) : misused(`${verb} may not write settings`),
+      write: (settings) => accessUnless(writeDenial(call), settings),
     };
   }
 
   /** Writes the settings, and reads those with an empty value. Answers the old values. A failure undoes all. */
-  #access(verb: DelegateCall["verb"], settings: readonly SysctlSetting[]): Outcome<string[]> {
-    if (verb === "gc" || verb === "status") return misused(`${verb} has no pod`);
-    if (settings.length > maxSettings) return misused(`${settings.length} settings in one call; the maximum is ${maxSettings}`);
-    for (const { key, value } of settings) {
-      if (!isSettingKey(key)) return misused(`${key} is not a path of a setting below net`);
-      if (value.includes("\0")) return misused(`the value of ${key} contains a NUL`);
-    }
+  #access(settings: readonly SysctlSetting[]): WitOutcome<string[]> {
     const before = new Map(this.#values);
     const had: string[] = [];
     for (const [at, { key, value }] of settings.entries()) {
@@ -96,10 +93,6 @@ function integer(word: string): number {
   return word.startsWith("-") ? -value : value;
 }
 
-function misused(msg: string): { readonly err: Fault } {
-  return { err: { code: 999, msg } };
-}
-
-function refused(msg: string): { readonly err: Fault } {
-  return { err: { code: 5, msg } };
+function refused(msg: string): WitOutcome<never> {
+  return refuse(fault("SYSCTL_FAILED", msg));
 }

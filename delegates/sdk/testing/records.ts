@@ -1,9 +1,11 @@
 // The ABI's records in the form of JavaScript hosts: camel-case names, absent options undefined.
 
+import type { Verb } from "../../../src/cni/environment.ts";
 import type {
   AnnounceCapability,
   DelegationCapability,
   FirewallCapability,
+  LeasesCapability,
   LinksCapability,
   OvsCapability,
   StateCapability,
@@ -114,20 +116,7 @@ export interface ReservationRecord {
 /** The capabilities of a call, as synchronous functions. */
 export interface CapabilityFunctions {
   readonly log: { write(level: string, message: string): void };
-  readonly leases: {
-    reserve(pool: PoolRecord, address: string, owner: AttachmentIdRecord): Outcome<boolean>;
-    reserveNext(
-      pool: PoolRecord,
-      ranges: readonly { readonly first: string; readonly last: string }[],
-      skip: readonly string[],
-      owner: AttachmentIdRecord,
-    ): Outcome<ReservationRecord | undefined>;
-    held(pool: PoolRecord, owner: AttachmentIdRecord): Outcome<readonly string[]>;
-    release(pool: PoolRecord, owner: AttachmentIdRecord): Outcome<number>;
-    retain(pool: PoolRecord, valid: readonly AttachmentIdRecord[]): Outcome<number>;
-    count(pool: PoolRecord, ranges: readonly { readonly first: string; readonly last: string }[], limit: number): Outcome<number>;
-    probe(pool: PoolRecord): Outcome<undefined>;
-  };
+  readonly leases: LeasesCapability;
   readonly resolver: { read(path: string): Outcome<DnsRecord> };
   readonly links?: LinksCapability;
   readonly delegation?: DelegationCapability;
@@ -143,6 +132,11 @@ export type DelegateCall =
   | { readonly verb: "add" | "del" | "check"; readonly request: AttachmentRequestRecord }
   | { readonly verb: "gc"; readonly request: GcRequestRecord }
   | { readonly verb: "status"; readonly request: StatusRequestRecord };
+
+/** A call's verb, as the host's capabilities spell it. */
+export function cniVerb(verb: DelegateCall["verb"]): Verb {
+  return ({ add: "ADD", del: "DEL", check: "CHECK", gc: "GC", status: "STATUS" } as const)[verb];
+}
 
 /** Calls one verb of a component on a fresh instance. A trap rejects. */
 export type RunDelegate = (

@@ -4,12 +4,13 @@ import { readFile } from "node:fs/promises";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
-import { interfaceId } from "../generator/calls-file.ts";
+import { camel } from "../../../wit/codegen/names.ts";
+import { interfaceId } from "../../../wit/codegen/shapes.ts";
 import { arbitraryOf, crossed } from "./arbitrary.ts";
-import { buildEcho, jsName, type Echo } from "./echo.ts";
+import { buildEcho, type Echo } from "./echo.ts";
 import { isOracleError, oracleError, translate, type OracleExports, type OracleImports } from "./jco-oracle.ts";
 
-const nastyWit = await readFile(new URL("wit/nasty.wit", import.meta.url), "utf8");
+const nastyWit = await readFile(new URL("../../../wit/codegen/testing/nasty.wit", import.meta.url), "utf8");
 const delegateWit = await readFile(new URL("../../../wit/1.0.0/delegate.wit", import.meta.url), "utf8");
 
 /** The released ABI with a world that has a function for each of its types. */
@@ -43,7 +44,7 @@ function hostFor(model: WitModel, world: string, received: unknown[]): OracleImp
   return Object.fromEntries(
     imports.map((iface) => {
       const hostFunctions = Object.entries(model.interfaces[iface]?.functions ?? {}).map(([name, fn]) => [
-        jsName(name),
+        camel(name),
         (...args: unknown[]): unknown => {
           received.push(args);
           if (fn.result === null) return undefined;
@@ -95,7 +96,7 @@ function roundTrips(
   fn: WitFunction,
   runs: number,
 ): void {
-  const call = exports[iface]?.[jsName(name)];
+  const call = exports[iface]?.[camel(name)];
   if (call === undefined) throw new Error(`no export ${iface}.${name}`);
   const params = fc.tuple(...fn.params.map(([, type]) => arbitraryOf(echo.model, type)));
   fc.assert(

@@ -43,7 +43,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
   const log: string[] = [];
   const capabilities: Required<CapabilityFunctions> = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
-    leases: leases.functions,
+    leases: leases.functions({ verb: call.verb, attachment }),
     resolver: {
       read: (path) => {
         const found = vector.resolver[path];
@@ -53,7 +53,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     links: reporting.links,
     delegation: reporting.delegation,
     sysctl: sysctl.functions(call.verb),
-    state: kept.functions,
+    state: kept.functions(call.verb, attachment),
     announce: {
       send: (addresses) => {
         announced.push(addresses);

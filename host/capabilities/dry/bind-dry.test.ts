@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
 import type { DelegateGrants } from "../../../src/configuration/keys/grant-keys.ts";
-import { maxStateBytes } from "../state/scope.ts";
+import { maxStateBytes } from "../state/capability.ts";
 import { bindDry } from "./bind-dry.ts";
 import { DryRun } from "./dry-run.ts";
 

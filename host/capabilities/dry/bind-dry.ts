@@ -16,7 +16,8 @@ import { resolverFor } from "../resolver/scope.ts";
 import type { Step } from "../step.ts";
 import { ovsFor } from "../ovs/scope.ts";
 import { ovsScopeOf } from "../ovs/step-scope.ts";
-import { changeDenial, stateFor } from "../state/scope.ts";
+import { withChangesInMemory } from "../state/capability.ts";
+import { stateFor } from "../state/scope.ts";
 import { sysctlFor } from "../sysctl/scope.ts";
 import type { DryRun } from "./dry-run.ts";
 import { DryShim } from "./dry-shim.ts";
@@ -145,22 +146,7 @@ function withSingleBlanks(text: string): string {
 
 /** Real loads; a saved text is read back. A directory that is not granted is refused as in a real run. */
 function dryState({ step, grants }: Step): NonNullable<CapabilityImports["state"]> {
-  const scope = { ...podStep(step), directories: grants.state?.directories };
-  const state = stateFor(scope);
-  const saved = new Map<string, string | undefined>();
-  const change = (directory: string | undefined, text: string | undefined): WitOutcome<undefined> => {
-    const denied = changeDenial(scope, text ?? "");
-    if (denied !== undefined) return refuse(denied);
-    const loaded = state.load(directory);
-    if (!("ok" in loaded)) return loaded;
-    saved.set(directory ?? "", text);
-    return { ok: undefined };
-  };
-  return {
-    load: (directory) => (saved.has(directory ?? "") ? { ok: saved.get(directory ?? "") } : state.load(directory)),
-    save: (directory, text) => change(directory, text),
-    remove: (directory) => change(directory, undefined),
-  };
+  return stateFor({ ...podStep(step), directories: grants.state?.directories }, withChangesInMemory);
 }
 
 /** Real reads. A port cannot be added, because its link does not exist; a removal changes nothing. */

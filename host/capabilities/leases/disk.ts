@@ -5,6 +5,7 @@ import { readdirSync } from "node:fs";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
+import type { Reservation } from "./capability.ts";
 import { directoryExists, type LeaseDirectory, makeLeaseDirectory } from "./directory.ts";
 import { underLock, type LeaseOperation } from "./effect.ts";
 import {
@@ -45,12 +46,6 @@ export function* reserve(pool: Pool, address: IpAddress, owner: Owner, confirm?:
     ok(linkOf(pool, lease, address, confirm) === "linked" ? address : undefined),
   );
   return taken.ok ? ok(taken.value !== undefined) : taken;
-}
-
-/** The address that `reserveNext` found. `heldBefore`: the owner already had it, so nothing was reserved. */
-export interface Reservation {
-  readonly address: IpAddress;
-  readonly heldBefore: boolean;
 }
 
 /** Terms of `reserveNext` for a pool of the cluster. */

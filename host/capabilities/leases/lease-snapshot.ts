@@ -2,13 +2,11 @@
 // although that has reserved its address meanwhile, and reserves nothing.
 
 import { readdirSync } from "node:fs";
-import { ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
 import { directoryExists, type LeaseDirectory } from "./directory.ts";
-import type { Pool, Reservation } from "./disk.ts";
 import { holdingOf, LeaseReader, type Owner } from "./lease-file.ts";
-import { contains, roundRobin, type Span } from "./ring.ts";
 import { type LeaseScope, type LeaseStore, poolDirectory } from "./scope.ts";
+import { simulatedLeases } from "./simulated-leases.ts";
 
 /** Maximum number of leases in a snapshot. Reading a directory's names takes about 1 ms for that many. */
 const maxLeases = 10_000;
@@ -62,66 +60,26 @@ export class LeaseSnapshot {
     const taken = new Set(this.#taken);
     const positions = new Map(this.#positions);
     const reserved = new Set<string>();
-    const take = (pool: Pool, address: IpAddress): void => {
-      const name = formatAddress(address);
-      taken.add(name);
-      reserved.add(name);
-      positions.set(pool.set, address);
-    };
-    const heldNow = (owner: Owner): readonly IpAddress[] => {
-      const before = heldBy(this.directory, owner).filter((address) => this.#taken.has(formatAddress(address)));
-      const addresses = [...before, ...[...reserved].flatMap((name) => readAddress(name) ?? [])];
-      return addresses.filter((address) => taken.has(formatAddress(address)));
-    };
-    return simulation({ taken, positions, take, heldNow });
+    return simulatedLeases({
+      reserved: () => taken,
+      isReserved: (address) => taken.has(address),
+      heldBy: (owner) => {
+        const before = heldBy(this.directory, owner).filter((address) => this.#taken.has(formatAddress(address)));
+        const addresses = [...before, ...[...reserved].flatMap((name) => readAddress(name) ?? [])];
+        return addresses.filter((address) => taken.has(formatAddress(address)));
+      },
+      // A GC has no shadow.
+      staleBeside: () => [],
+      last: (set) => positions.get(set),
+      take: (set, address) => {
+        taken.add(address);
+        reserved.add(address);
+        const position = readAddress(address);
+        if (position !== undefined) positions.set(set, position);
+      },
+      drop: (address) => void taken.delete(address),
+    });
   }
-}
-
-interface SimulatedLeases {
-  readonly taken: Set<string>;
-  readonly positions: ReadonlyMap<number, IpAddress>;
-  readonly take: (pool: Pool, address: IpAddress) => void;
-  readonly heldNow: (owner: Owner) => readonly IpAddress[];
-}
-
-/* oxlint-disable require-yield -- generators like those on the disk, although they need no lock */
-function simulation({ taken, positions, take, heldNow }: SimulatedLeases): LeaseStore {
-  return {
-    *reserve(pool, address) {
-      if (taken.has(formatAddress(address))) return ok(false);
-      take(pool, address);
-      return ok(true);
-    },
-    *reserveNext(pool, spans, skip, owner): Generator<never, Result<Reservation | undefined>> {
-      const heldBefore = heldNow(owner).find((address) => spans.some((span) => contains(span, address)));
-      if (heldBefore !== undefined) return ok({ address: heldBefore, heldBefore: true });
-      const next = firstFree(spans, positions.get(pool.set), new Set([...taken, ...skip.map(formatAddress)]));
-      if (next !== undefined) take(pool, next);
-      return ok(next === undefined ? undefined : { address: next, heldBefore: false });
-    },
-    held: (_, owner) => ok([...heldNow(owner)]),
-    *release(_, owner) {
-      const held = heldNow(owner);
-      for (const address of held) taken.delete(formatAddress(address));
-      return ok(held.length);
-    },
-    *retain() {
-      return ok(0);
-    },
-    count: (_, spans, limit) => {
-      const addresses = [...taken].flatMap((name) => readAddress(name) ?? []);
-      return ok(Math.min(limit, addresses.filter((address) => spans.some((span) => contains(span, address))).length));
-    },
-    *probe() {
-      return ok(undefined);
-    },
-  };
-}
-/* oxlint-enable require-yield */
-
-function firstFree(spans: readonly Span[], last: IpAddress | undefined, taken: ReadonlySet<string>): IpAddress | undefined {
-  for (const address of roundRobin(spans, last)) if (!taken.has(formatAddress(address))) return address;
-  return undefined;
 }
 
 function namesIn({ path }: LeaseDirectory): readonly string[] {

@@ -4,34 +4,22 @@
 import { type AttachmentId, attachmentKey } from "../../../src/cni/attachment.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
-import { notGranted } from "../../../src/configuration/not-granted.ts";
-import { defaultOvsSocket, type OvsGrant } from "../../../src/configuration/keys/grant-keys.ts";
-import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { defaultOvsSocket } from "../../../src/configuration/keys/grant-keys.ts";
+import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { quote } from "../../../src/json/quote.ts";
 import { attachmentMarks, hasMarks, markedAttachment, ownerMarks } from "../../../src/ovsdb/owner-marks.ts";
 import { readNamed, selectBridges, selectInterface, selectMarkedInterfaces } from "../../../src/ovsdb/port-operations.ts";
-import { isLinkName, normalMac, requestProblem } from "../../../src/ovsdb/port-request.ts";
-import type { OvsCapability, OvsNewPort, OvsPortState } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
-import type { AttachmentFacts } from "../call-facts.ts";
-import { type Deferred, misuseOf, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
+import { normalMac } from "../../../src/ovsdb/port-request.ts";
+import type { OvsCapability, OvsPortState } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import { type Deferred, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { addPort, idKeys, type Marks, ownedPort, removePorts, settlePort } from "./change-ports.ts";
 import { type Database, withDatabase } from "./database.ts";
 import { findPorts, type FoundPort, rowsOf } from "./find-ports.ts";
+import { attachmentIn, attachmentVerbs, linkMistake, noPortToAwait, type OvsCall, portDenial, retainDenial } from "./requests.ts";
 
 /** The call that the capability is bound to, and its grant. */
-export interface OvsScope {
-  /** The delegate's type, which is the key of its grant. */
-  readonly type: string;
+export interface OvsScope extends OvsCall {
   readonly network: string;
-  readonly verb: Verb;
-  /** Undefined for GC and STATUS. */
-  readonly attachment: AttachmentId | undefined;
-  readonly grant: OvsGrant;
-  /** The links that the call made. */
-  readonly facts: Pick<AttachmentFacts, "hostVeths">;
-  /** The interface ID of the fabric's port in the call's configuration; undefined if there is none that the node trusts. */
-  readonly providedInterfaceId: string | undefined;
   /** In a GC: the containers whose ports may be removed; undefined: all of them. */
   readonly knownContainers?: ReadonlySet<string> | undefined;
   /** Milliseconds that the step has. */
@@ -48,8 +36,6 @@ const maxWaitMs = 60_000;
 /** The fault of a wait comes before the end of the step. */
 const reservedMs = 100;
 
-const misused = misuseOf("ovs");
-
 /** The capability for the delegate of one call. `clock`: a monotonic clock, in milliseconds. */
 export function ovsFor(scope: OvsScope, clock: () => number = () => performance.now()): OvsImports {
   const end = clock() + scope.maxMs;
@@ -61,7 +47,7 @@ export function ovsFor(scope: OvsScope, clock: () => number = () => performance.
   return {
     addPort: (port) =>
       onAttachment(scope, ["ADD"], (marks) => {
-        const denied = denial(scope, port);
+        const denied = portDenial(scope, port);
         const request = { ...port, mac: normalMac(port.mac) };
         return denied === undefined ? inDatabase((database) => addPort(database, request, marks)) : failed(denied);
       }),
@@ -71,7 +57,7 @@ export function ovsFor(scope: OvsScope, clock: () => number = () => performance.
         const settled = await inDatabase((database) => settlePort(database, link, marks, waitMs), waitMs);
         if (!settled.ok) return settled;
         if (settled.value !== undefined) return ok(portState(settled.value));
-        return failed(misused(`the attachment has no port ${quote(link, 40)} that could be awaited`));
+        return failed(noPortToAwait(link));
       }),
     port: (link) =>
       onLink(scope, attachmentVerbs, link, async (marks) => {
@@ -95,25 +81,23 @@ export function ovsFor(scope: OvsScope, clock: () => number = () => performance.
         inDatabase((database) => removePorts(database, marks, () => markedPorts(database, marks))),
       ),
     retain: async (valid) => {
-      if (scope.verb !== "GC") return refuse(misused(`retain is allowed in GC only, and this call is ${scope.verb}`));
+      const denied = retainDenial(scope);
+      if (denied !== undefined) return refuse(denied);
       return witOutcome(await inDatabase((database) => removeStale(database, scope, valid)));
     },
     probe: async () => witOutcome(await inDatabase((database) => probe(database, scope))),
   };
 }
 
-const attachmentVerbs: readonly Verb[] = ["ADD", "DEL", "CHECK"];
-
 /** Runs a request for the call's attachment if its verb allows that. Fault: CAPABILITY_MISUSED. */
 async function onAttachment<T>(
-  { verb, attachment, type, network }: OvsScope,
+  scope: OvsScope,
   verbs: readonly Verb[],
   run: (marks: Marks) => Result<T> | Promise<Result<T>>,
 ): Promise<WitOutcome<T>> {
-  if (attachment === undefined || !verbs.includes(verb)) {
-    return refuse(misused(`this function is allowed in ${verbs.join(" and ")} only, and this call is ${verb}`));
-  }
-  return witOutcome(await run(attachmentMarks({ type, network }, attachment)));
+  const attachment = attachmentIn(scope, verbs);
+  if (!attachment.ok) return refuse(attachment.fault);
+  return witOutcome(await run(attachmentMarks(scope, attachment.value)));
 }
 
 /** Like `onAttachment`, for a request that names a link. */
@@ -123,29 +107,8 @@ function onLink<T>(
   link: string,
   run: (marks: Marks) => Promise<Result<T>>,
 ): Promise<WitOutcome<T>> {
-  return onAttachment(scope, verbs, (marks) =>
-    isLinkName(link) ? run(marks) : failed(misused(`${quote(link, 40)} is not the name of a link`)),
-  );
-}
-
-/** Why the call may not make this port; undefined if it may. Faults: CAPABILITY_MISUSED, NOT_GRANTED. */
-export function denial(scope: OvsScope, { bridge, link, interfaceId, mac }: OvsNewPort): Fault | undefined {
-  const { type, grant, facts, providedInterfaceId } = scope;
-  const problem = requestProblem({ bridge, link, interfaceId, mac });
-  if (problem !== undefined) return misused(problem);
-  const { bridges = [], interfaceIds = [] } = grant;
-  if (!bridges.some((pattern) => matchesPattern(pattern, bridge))) {
-    return notGranted({ type, key: "ovs.bridges", request: `ovs: bridge ${quote(bridge, 40)}`, granted: bridges });
-  }
-  if (!facts.hostVeths.includes(link)) {
-    const made = facts.hostVeths.length === 0 ? "this call made no veth" : `this call made ${facts.hostVeths.join(", ")}`;
-    return misused(`${quote(link, 40)} is not the node's end of a veth that this call made: ${made}`);
-  }
-  if (interfaceId === providedInterfaceId || interfaceIds.some((pattern) => matchesPattern(pattern, interfaceId)))
-    return undefined;
-  const provided = providedInterfaceId === undefined ? "has none" : `has ${quote(providedInterfaceId, 60)}`;
-  const request = `ovs: interface ID ${quote(interfaceId, 60)} (the attachment's external port ${provided})`;
-  return notGranted({ type, key: "ovs.interfaceIds", request, granted: interfaceIds });
+  const mistake = linkMistake(link);
+  return onAttachment(scope, verbs, (marks) => (mistake === undefined ? run(marks) : failed(mistake)));
 }
 
 /** Removes the delegate's ports of attachments that are not valid, and answers their number. */

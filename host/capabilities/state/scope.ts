@@ -2,8 +2,6 @@
 // Any other request is refused here, before a file is touched.
 
 import { join } from "node:path";
-import type { AttachmentId } from "../../../src/cni/attachment.ts";
-import type { Verb } from "../../../src/cni/environment.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";
 import { defaultStateDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
@@ -15,80 +13,56 @@ import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { walkDirectories } from "../../store/files/walk-directories.ts";
 import type { StateCapability } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
-import { misuseOf, witOutcome } from "../outcome.ts";
+import { maxStateBytes, type StateCall, stateOver, type StateStore } from "./capability.ts";
 
 /** The call that the capability is bound to, and its grant. */
-export interface StateScope {
+export interface StateScope extends StateCall {
   /** The delegate's type, which is the key of its grant. */
   readonly type: string;
-  readonly verb: Verb;
-  /** Undefined for GC and STATUS. */
-  readonly attachment: AttachmentId | undefined;
   /** Absolute paths. The first one is the default. An entry that ends in `/` also allows every directory beneath it. */
   readonly directories?: readonly string[] | undefined;
 }
 
-/** Maximum length of the text, in bytes of UTF-8. */
-export const maxStateBytes = 65_536;
-
 /** The mode of a new directory. Like the file, the directory is accessible to its owner only. */
 const MODE = 0o700;
 
-const misused = misuseOf("state");
+/** The capability for the delegate of one call. `wrap` replaces the files' store, for a shadow. */
+export function stateFor(scope: StateScope, wrap: (store: StateStore) => StateStore = (store) => store): StateCapability {
+  return stateOver(scope, (fileName) => wrap(stateFiles(scope, fileName)));
+}
 
-/** Verbs that may change the state. */
-const writingVerbs: ReadonlySet<Verb> = new Set(["ADD", "DEL"]);
-
-/** The capability for the delegate of one call. */
-export function stateFor(scope: StateScope): StateCapability {
+/** The files of one name in the granted directories. */
+function stateFiles(scope: StateScope, fileName: string): StateStore {
   return {
-    load: (directory) => witOutcome(load(scope, directory)),
-    save: (directory, text) => witOutcome(save(scope, directory, text)),
-    remove: (directory) => witOutcome(remove(scope, directory)),
+    load: (directory) => {
+      const path = fileOf(scope, fileName, directory, undefined);
+      if (!path.ok || path.value === undefined) return path;
+      try {
+        return ok(readRegularFile(path.value, { maxBytes: maxStateBytes, foreign: false }));
+      } catch (error) {
+        return errnoOf(error) === "ENOENT" ? ok(undefined) : failed(failure(path.value, error));
+      }
+    },
+    save: (directory, text) => {
+      const path = fileOf(scope, fileName, directory, MODE);
+      if (!path.ok) return path;
+      return path.value === undefined ? ok(undefined) : withoutValue(writeDurably(path.value, text));
+    },
+    remove: (directory) => {
+      const path = fileOf(scope, fileName, directory, undefined);
+      if (!path.ok) return path;
+      return path.value === undefined ? ok(undefined) : withoutValue(removeFile(path.value));
+    },
   };
 }
 
-function load(scope: StateScope, directory: string | undefined): Result<string | undefined> {
-  const path = fileOf(scope, directory, undefined);
-  if (!path.ok || path.value === undefined) return path;
-  try {
-    return ok(readRegularFile(path.value, { maxBytes: maxStateBytes, foreign: false }));
-  } catch (error) {
-    return errnoOf(error) === "ENOENT" ? ok(undefined) : failed(failure(path.value, error));
-  }
-}
-
-/** Why a text cannot be saved, or with an empty text not be removed; undefined if it can. */
-export function changeDenial(scope: Pick<StateScope, "type" | "verb" | "attachment">, text: string): Fault | undefined {
-  const size = Buffer.byteLength(text);
-  return (
-    writeDenial(scope) ??
-    (size > maxStateBytes ? misused(`the text has ${size} bytes; the maximum is ${maxStateBytes}`) : undefined)
-  );
-}
-
-function save(scope: StateScope, directory: string | undefined, text: string): Result<undefined> {
-  const denied = changeDenial(scope, text);
-  if (denied !== undefined) return failed(denied);
-  const path = fileOf(scope, directory, MODE);
-  if (!path.ok) return path;
-  return path.value === undefined ? ok(undefined) : withoutValue(writeDurably(path.value, text));
-}
-
-function remove(scope: StateScope, directory: string | undefined): Result<undefined> {
-  const denied = writeDenial(scope);
-  if (denied !== undefined) return failed(denied);
-  const path = fileOf(scope, directory, undefined);
-  if (!path.ok) return path;
-  return path.value === undefined ? ok(undefined) : withoutValue(removeFile(path.value));
-}
-
 /** The attachment's file. A missing directory is made if `mode` is defined; otherwise the result is undefined. */
-function fileOf(scope: StateScope, requested: string | undefined, mode: number | undefined): Result<string | undefined> {
-  const { type, verb, attachment, directories = [] } = scope;
-  if (attachment === undefined) return failed(misused(`${verb} has no attachment, and so no state`));
-  const name = `${attachment.containerId}_${attachment.ifname}.json`;
-  if (/[/\0]/u.test(name)) return failed(misused(`${quote(name)} is not a valid file name`));
+function fileOf(
+  { type, directories = [] }: StateScope,
+  fileName: string,
+  requested: string | undefined,
+  mode: number | undefined,
+): Result<string | undefined> {
   const [first = defaultStateDirectory, ...further] = directories;
   const allowed = allowedDirectory([first, ...further], requested);
   if (typeof allowed === "string") {
@@ -98,12 +72,7 @@ function fileOf(scope: StateScope, requested: string | undefined, mode: number |
   }
   const exists = walkDirectories(allowed.root, allowed.directory, mode, walkFaults);
   if (!exists.ok) return exists;
-  return ok(exists.value ? join(allowed.directory, name) : undefined);
-}
-
-/** The fault of a verb that may not change the state; undefined if it may. */
-function writeDenial({ verb }: StateScope): Fault | undefined {
-  return writingVerbs.has(verb) ? undefined : misused(`${verb} may only load the state, not change it`);
+  return ok(exists.value ? join(allowed.directory, fileName) : undefined);
 }
 
 const walkFaults = {

@@ -1,14 +1,10 @@
 // Binds the capability `sysctl` to one call: the granted settings under `net` in the pod's network namespace. Any other request is
 // refused here, before a setting is written.
 
-import type { Verb } from "../../../src/cni/environment.ts";
-import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
-import { notGranted } from "../../../src/configuration/not-granted.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { allowedByList, type Allowlist } from "../../../src/sysctl/allowlist.ts";
-import { isSettingKey } from "../../../src/sysctl/setting-key.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import type { Shim } from "../../protocol/shim.ts";
@@ -16,19 +12,14 @@ import type { Setting } from "../../protocol/messages.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { systemError } from "../../system/system-error.ts";
 import type { SysctlSetting } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
-import { misuseOf, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
+import { refuse, type WitOutcome, witOutcome } from "../outcome.ts";
+import { requestDenial, type SysctlCall, writeDenial } from "./requests.ts";
 
 /** The call that the capability is bound to, and its grant. */
-export interface SysctlScope {
-  /** The delegate's type, which is the key of its grant. */
-  readonly type: string;
-  readonly verb: Verb;
-  /** Undefined for GC and STATUS. */
-  readonly attachment: { readonly ifname: string } | undefined;
+export interface SysctlScope extends SysctlCall {
+  readonly keys?: readonly string[] | undefined;
   /** Path of the pod's network namespace; empty if the namespace is gone. */
   readonly netns: string;
-  /** The granted patterns of keys. */
-  readonly keys?: readonly string[] | undefined;
   /** The file of allowed keys, in the format of the reference tuning plugin; by default the plugin's own. A missing file allows all. */
   readonly allowlist?: string | undefined;
 }
@@ -43,16 +34,7 @@ export interface SysctlImports {
 
 /** The allow-list of the reference tuning plugin. */
 const defaultAllowlist = "/etc/cni/tuning/allowlist.conf";
-/** Maximum number of settings in one call. */
-const maxSettings = 256;
-/** Maximum bytes of a value; the shim has the same limit. */
-const maxValueBytes = 65_535;
 const maxAllowlistBytes = 1 << 20;
-
-const misused = misuseOf("sysctl");
-
-/** Verbs that may write. */
-const writingVerbs: ReadonlySet<Verb> = new Set(["ADD", "DEL"]);
 
 /** The capability for the delegate of one call. */
 export function sysctlFor(scope: SysctlScope, shim: Pick<Shim, "sysctl">): SysctlImports {
@@ -69,26 +51,14 @@ export function sysctlFor(scope: SysctlScope, shim: Pick<Shim, "sysctl">): Sysct
   };
 }
 
-/** The fault of a request that is malformed or not granted; undefined if it is allowed. */
+/** The fault of a request that is malformed, not granted or without a pod; undefined if it is allowed. */
 function denialOf(scope: SysctlScope, settings: readonly Setting[]): Fault | undefined {
-  const { verb, attachment } = scope;
-  if (attachment === undefined) return misused(`${verb} has no attachment, and so no network namespace`);
-  if (settings.length > maxSettings) return misused(`${settings.length} settings in one call; the maximum is ${maxSettings}`);
-  for (const { key, value } of settings) {
-    if (!isSettingKey(key)) return misused(`${quote(key)} is not a path of a setting below net`);
-    if (value.includes("\0") || Buffer.byteLength(value) > maxValueBytes)
-      return misused(`the value of ${key} contains a NUL or has more than ${maxValueBytes} bytes`);
-    const keys = scope.keys ?? [];
-    if (!keys.some((pattern) => matchesKey(pattern, key, attachment.ifname)))
-      return notGranted({ type: scope.type, key: "sysctl.keys", request: `sysctl: ${quote(key)}`, granted: keys });
-  }
-  return scope.netns === "" ? unreachable("SYSCTL_FAILED", "sysctl", "", 0) : undefined;
+  return requestDenial(scope, settings) ?? (scope.netns === "" ? unreachable("SYSCTL_FAILED", "sysctl", "", 0) : undefined);
 }
 
 /** The fault of a write that the verb, the grant or the allow-list forbids; undefined if it is allowed. */
 async function writeDenialOf(scope: SysctlScope, settings: readonly Setting[]): Promise<Fault | undefined> {
-  if (!writingVerbs.has(scope.verb)) return misused(`${scope.verb} may only read settings, not write them`);
-  const denied = denialOf(scope, settings);
+  const denied = writeDenial(scope) ?? denialOf(scope, settings);
   if (denied !== undefined || settings.length === 0) return denied;
   const list = readAllowlist(scope.allowlist ?? defaultAllowlist);
   if (!list.ok) return list.fault;
@@ -109,13 +79,6 @@ function readAllowlist(file: string): Result<Allowlist | undefined> {
     if (errnoOf(error) === "ENOENT") return ok(undefined);
     return failed(fault("SYSCTL_NOT_ALLOWED", `sysctl: ${file}: ${error instanceof Error ? error.message : String(error)}`));
   }
-}
-
-/** Whether a grant's pattern matches the key, part by part. `IFNAME` matches the attachment's interface name literally. */
-function matchesKey(pattern: string, key: string, ifname: string): boolean {
-  const [patternParts, parts] = [pattern.split("/"), key.split("/")];
-  if (patternParts.length !== parts.length) return false;
-  return patternParts.every((part, at) => (part === "IFNAME" ? parts[at] === ifname : matchesPattern(part, parts[at] ?? "")));
 }
 
 /** Reads or writes the settings, and returns their old values. After a failure, the settings written before it are restored. */

@@ -1,8 +1,8 @@
 // Checks JSON values from another process against their WIT types, and copies only what the types describe.
 
 import type { TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
-import { camel } from "./generate-types.ts";
-import { definitionOf } from "./layout.ts";
+import { camel } from "../../../wit/codegen/names.ts";
+import { definitionOf } from "../../../wit/codegen/shapes.ts";
 
 /** A value that does not have its WIT type. */
 export class NonConforming extends Error {}

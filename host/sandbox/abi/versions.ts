@@ -1,6 +1,6 @@
 // The supported ABI versions, each with its glue and model.
 
-import modelOf100 from "../../../wit/1.0.0/model.json" with { type: "json" };
+import modelOf100 from "../../../wit/1.0.0/generated/model.json" with { type: "json" };
 import type { WitModel } from "../../../wit/model.ts";
 import type { ImportGlue, VerbGlue } from "./guest.ts";
 import { imports, verbs } from "./generated/delegate-1.0.0.ts";

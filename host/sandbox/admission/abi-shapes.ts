@@ -1,6 +1,7 @@
 // Converts the types in the WIT model of one ABI version to shapes (shapes.ts). Admission compares a component's types with these shapes.
 
 import type { TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
+import { definitionOf } from "../../../wit/codegen/shapes.ts";
 import type { FunctionShape, Shape, Shapes } from "./shapes.ts";
 
 /** The types and functions of one interface. */
@@ -14,17 +15,10 @@ export interface InterfaceShapes {
  * type that the model lacks: a defect of the model.
  */
 export function abiShapes(model: WitModel, shapes: Shapes): ReadonlyMap<string, InterfaceShapes> {
-  const definitionOf = (reference: string): TypeDef => {
-    const dot = reference.lastIndexOf(".");
-    const definition = model.interfaces[reference.slice(0, dot)]?.types[reference.slice(dot + 1)];
-    if (definition === undefined) throw new Error(`the WIT model has no type ${reference}`);
-    return definition;
-  };
-
   // Elements of lists, options and tuples have no name: their label is empty.
   const shapeOf = (use: TypeRef): Shape => {
     if (typeof use === "string") return shapes.of(use);
-    if ("ref" in use) return shapeOfDefinition(definitionOf(use.ref));
+    if ("ref" in use) return shapeOfDefinition(definitionOf(model, use.ref));
     if ("list" in use) return shapes.of("list", [["", shapeOf(use.list)]]);
     if ("option" in use) return shapes.of("option", [["", shapeOf(use.option)]]);
     if ("tuple" in use)

@@ -1,7 +1,7 @@
 import { parse } from "@bytecodealliance/jco";
 import { describe, expect, it, vi } from "vitest";
 import { readCoreModule } from "../binary/core-module.ts";
-import { Reader } from "../binary/reader.ts";
+import { Reader } from "../../../wit/binary/reader.ts";
 import { leb } from "../binary/writer.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
 import { defaultLimits } from "../limits.ts";

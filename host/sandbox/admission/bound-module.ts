@@ -4,8 +4,8 @@
 
 import type { CoreModule, SectionRange } from "../binary/core-module.ts";
 import type { CoreLimits } from "../binary/core-types.ts";
-import { Reader } from "../binary/reader.ts";
-import { refuse } from "../binary/refusal.ts";
+import { Reader } from "../../../wit/binary/reader.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 import type { WorkBudget } from "../binary/work-budget.ts";
 import { asciiName, joined, leb, section, signedLeb } from "../binary/writer.ts";
 import type { Limits } from "../limits.ts";

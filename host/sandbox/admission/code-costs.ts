@@ -4,7 +4,7 @@
 
 import type { CoreFunctionType } from "../binary/core-types.ts";
 import { blockWithout, type Instructions } from "../binary/instructions.ts";
-import { refuse } from "../binary/refusal.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 import { stackEffect } from "../binary/stack-effects.ts";
 import type { WorkBudget } from "../binary/work-budget.ts";
 import { codeBytesOf, codeBytesOfFunction, codeBytesOfMovedValue, codeBytesOfTarget } from "./code-sizes.ts";

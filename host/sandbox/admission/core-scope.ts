@@ -1,10 +1,10 @@
 // The core definitions of one component's scope: core modules, their instances, and the instances' exports.
 
-import type { CoreSort } from "../binary/component-aliases.ts";
+import type { CoreSort } from "../../../wit/binary/component-aliases.ts";
 import type { CanonicalOptions, Use } from "../binary/component.ts";
 import { readCoreModule, type CoreKind, type CoreModule } from "../binary/core-module.ts";
-import type { Reader } from "../binary/reader.ts";
-import { refuse } from "../binary/refusal.ts";
+import type { Reader } from "../../../wit/binary/reader.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 import type { WorkBudget } from "../binary/work-budget.ts";
 import type { CoreInstance, CoreItem } from "./items.ts";
 import { unique } from "./unique.ts";

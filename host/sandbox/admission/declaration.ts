@@ -3,7 +3,7 @@
 import { closest } from "../../../src/configuration/closest.ts";
 import { ObjectReader } from "../../../src/configuration/object-reader.ts";
 import { describeJson, isJsonObject } from "../../../src/json/document.ts";
-import { refuse } from "../binary/refusal.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 
 /** A delegate's declaration. */
 export interface Declaration {

@@ -5,10 +5,10 @@
 // A nested component is evaluated when one of its exports is used. WASI instances that one part of a component passes to another are not
 // evaluated. Functions that trap replace them, because such stubs only trap; those that print have answers (linker/standard-streams.ts).
 
-import type { AliasDefinition, Sort } from "../binary/component-aliases.ts";
+import type { AliasDefinition, Sort } from "../../../wit/binary/component-aliases.ts";
 import { readComponent, type Definition, type Use } from "../binary/component.ts";
-import type { Reader } from "../binary/reader.ts";
-import { refuse } from "../binary/refusal.ts";
+import type { Reader } from "../../../wit/binary/reader.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 import type { WorkBudget } from "../binary/work-budget.ts";
 import { CoreInstantiations, CoreScope, type CoreInstantiation } from "./core-scope.ts";
 import type { ExternItem, FunctionItem, InstanceItem, TypeExport, TypeItem } from "./items.ts";

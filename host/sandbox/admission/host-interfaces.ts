@@ -2,7 +2,7 @@
 
 import { closest } from "../../../src/configuration/closest.ts";
 import { abiVersions, type AbiVersion } from "../abi/versions.ts";
-import { refuse } from "../binary/refusal.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 import { abiShapes, type InterfaceShapes } from "./abi-shapes.ts";
 import type { ExternItem, FunctionItem, TypeExport } from "./items.ts";
 import { Shapes, type FunctionShape } from "./shapes.ts";

@@ -3,7 +3,7 @@
 import { capabilitiesOf, type AbiVersion } from "../abi/versions.ts";
 import type { CoreModule } from "../binary/core-module.ts";
 import { signature } from "../binary/core-types.ts";
-import { refuse } from "../binary/refusal.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 import type { LinkPlan, PlanImport, PlanItem, PlanMemory, PlanSource, PlanVerb } from "../linker/plan.ts";
 import { streamFunction } from "../linker/standard-streams.ts";
 import type { CoreInstantiation } from "./core-scope.ts";

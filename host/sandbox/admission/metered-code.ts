@@ -4,7 +4,7 @@
 
 import { readValueType } from "../binary/core-types.ts";
 import { type IndexSpaces, Instructions } from "../binary/instructions.ts";
-import type { Reader } from "../binary/reader.ts";
+import type { Reader } from "../../../wit/binary/reader.ts";
 import type { WorkBudget } from "../binary/work-budget.ts";
 import type { CoreFunctionType } from "../binary/core-types.ts";
 import { CodeCosts, type CodeTypes } from "./code-costs.ts";

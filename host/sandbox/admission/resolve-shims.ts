@@ -3,7 +3,7 @@
 // The host passes the import directly and looks up the memory at the call. Only modules that are exactly that, byte for byte, are omitted.
 
 import type { CoreModule } from "../binary/core-module.ts";
-import { Reader } from "../binary/reader.ts";
+import { Reader } from "../../../wit/binary/reader.ts";
 import type { CoreInstantiation } from "./core-scope.ts";
 import type { CoreItem } from "./items.ts";
 

@@ -1,8 +1,8 @@
 // Evaluates the types of a component: resolves indices to structures.
 
-import type { AliasDefinition } from "../binary/component-aliases.ts";
-import type { Declarator, ExternDescription, TypeDefinition, ValueUse } from "../binary/component-types.ts";
-import { refuse } from "../binary/refusal.ts";
+import type { AliasDefinition } from "../../../wit/binary/component-aliases.ts";
+import type { Declarator, ExternDescription, TypeDefinition, ValueUse } from "../../../wit/binary/component-types.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 import type { TypeExport, TypeItem } from "./items.ts";
 import type { FunctionShape, Shape, Shapes } from "./shapes.ts";
 

@@ -1,6 +1,6 @@
 // Named arguments and exports as a map.
 
-import { refuse } from "../binary/refusal.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 
 /** Maps the entries' values. Refuses a name that appears twice. */
 export function unique<T, U>(entries: readonly (readonly [string, T])[], at: number, map: (value: T) => U): Map<string, U> {

@@ -1,17 +1,24 @@
 // Reads a component's sections as a list of definitions, in the order of their indices. Nested components and core modules stay byte
 // ranges until they are instantiated.
 
-import { readAlias, readCoreSort, readSort, type AliasDefinition, type CoreSort, type Sort } from "./component-aliases.ts";
+import {
+  readAlias,
+  readCoreSort,
+  readSort,
+  type AliasDefinition,
+  type CoreSort,
+  type Sort,
+} from "../../../wit/binary/component-aliases.ts";
 import {
   readExternDescription,
   readExternName,
   readTypeDefinition,
   type ExternDescription,
   type TypeDefinition,
-} from "./component-types.ts";
-import { requireCoreName } from "./names.ts";
-import type { Reader } from "./reader.ts";
-import { refuse } from "./refusal.ts";
+} from "../../../wit/binary/component-types.ts";
+import { requireCoreName } from "../../../wit/binary/names.ts";
+import type { Reader } from "../../../wit/binary/reader.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 import { maxWork, type WorkBudget } from "./work-budget.ts";
 
 /** A reference to a definition: its sort and its index. */

@@ -1,7 +1,7 @@
 // Skips constant expressions of core WebAssembly (3.3.10): initial values of globals, offsets of segments.
 
-import type { Reader } from "./reader.ts";
-import { refuse } from "./refusal.ts";
+import type { Reader } from "../../../wit/binary/reader.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 
 /** Skips one constant expression. Refuses an instruction that is not constant or makes a GC object. */
 export function skipConstantExpression(reader: Reader): void {

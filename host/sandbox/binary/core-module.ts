@@ -11,9 +11,9 @@ import {
   type CoreLimits,
 } from "./core-types.ts";
 import { readData, readElements } from "./core-segments.ts";
-import { requireCoreName } from "./names.ts";
-import type { Reader } from "./reader.ts";
-import { refuse } from "./refusal.ts";
+import { requireCoreName } from "../../../wit/binary/names.ts";
+import type { Reader } from "../../../wit/binary/reader.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 import type { WorkBudget } from "./work-budget.ts";
 
 /** The kind of a core import or export. */

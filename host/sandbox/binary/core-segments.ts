@@ -1,8 +1,8 @@
 // Skips the element and data segments of a core module, and checks their form (5.5.12, 5.5.14).
 
 import { skipConstantExpression } from "./core-expression.ts";
-import type { Reader } from "./reader.ts";
-import { refuse } from "./refusal.ts";
+import type { Reader } from "../../../wit/binary/reader.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 
 /** Skips element segments: function indices or constant expressions, of funcref only. */
 export function readElements(reader: Reader): void {

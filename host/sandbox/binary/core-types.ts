@@ -1,7 +1,7 @@
 // The types of core WebAssembly that a delegate may use: functions over numbers, funcref tables, 32-bit memories.
 
-import type { Reader } from "./reader.ts";
-import { refuse } from "./refusal.ts";
+import type { Reader } from "../../../wit/binary/reader.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 
 /** A value type that a delegate may use. */
 export type CoreValueType = "i32" | "i64" | "f32" | "f64" | "v128" | "funcref";

@@ -2,7 +2,7 @@
 // V8 validates their effects.
 
 import { isValueType } from "./core-types.ts";
-import { refuse } from "./refusal.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 
 /** The immediates after an opcode. */
 const form = {

@@ -1,7 +1,7 @@
 // Bounds the work of one admission. A nested component is read and evaluated once for each instantiation, so a bound on the component's bytes
 // alone does not bound the work. Each kind of work is counted over all evaluations.
 
-import { refuse } from "./refusal.ts";
+import { refuse } from "../../../wit/binary/refusal.ts";
 
 /**
  * The maximum of each kind of work in one admission. The largest known toolchain output (the QuickJS backend's runtime) needs about a tenth of

@@ -12,8 +12,8 @@ import { componentSubject } from "../../../delegates/sdk/conformance/component/c
 import { runChecks } from "../../../delegates/sdk/conformance/run-checks.ts";
 import { readSetup } from "../../../delegates/sdk/conformance/setup-file.ts";
 import { prepared, type Run } from "../../../delegates/sdk/component/run.ts";
-import { docsOf } from "../../../delegates/sdk/generator/docs.ts";
-import { javaScriptTypes } from "../../../delegates/sdk/generator/javascript-types.ts";
+import { docsOf } from "../../../wit/codegen/docs.ts";
+import { javaScriptTypes } from "../../../wit/codegen/javascript/declarations.ts";
 import { checkVector } from "../../../delegates/sdk/testing/check-vectors.ts";
 import { readVectors, vectorOf } from "../../../delegates/sdk/testing/vector.ts";
 import { currentAbi, readAbi } from "../../../delegates/sdk/build/abi.ts";

@@ -79,7 +79,7 @@ export class MemoryNode {
     const { verb } = call;
     const capabilities = {
       log: { write: (level: string, message: string) => void log.push(`${level}: ${message}`) },
-      leases: this.#leases.functions,
+      leases: this.#leases.functions({ verb, attachment }),
       resolver: {
         read: (path: string) => {
           const found = this.#setup.resolver[path];
@@ -88,7 +88,7 @@ export class MemoryNode {
       },
       ...reporting,
       sysctl: (this.#sysctls.get(pod) ?? new MemorySysctl()).functions(verb),
-      state: this.#keptBy(attachment).functions,
+      state: this.#keptBy(attachment).functions(verb, attachment),
       announce: { send: () => ({ ok: undefined }) },
       firewall: new MemoryFirewall(undefined, { verb, attachment, facts }, this.#rules).functions,
       ovs: new MemoryOvs(this.#setup.ovs, { verb, attachment, facts, config: call.request.network.config }, this.#ports)

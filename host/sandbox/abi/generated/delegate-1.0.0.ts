@@ -1,4 +1,4 @@
-// Generated from wit/1.0.0/model.json by host/sandbox/abi/build.ts. Do not edit.
+// Generated from wit/1.0.0/delegate.wit. Do not edit: run `node wit/codegen/write.ts`.
 
 import type { Guest, ImportGlue, Outcome, VerbGlue } from "../guest.ts";
 

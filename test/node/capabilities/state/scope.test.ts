@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPodNamespace, missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { linkType, missing, referencePlugin, referencePlugins } from "../../../lab/requires.ts";
-import { maxStateBytes, stateFor, type StateScope } from "../../../../host/capabilities/state/scope.ts";
+import { maxStateBytes } from "../../../../host/capabilities/state/capability.ts";
+import { stateFor, type StateScope } from "../../../../host/capabilities/state/scope.ts";
 
 let base: string;
 let standard: string;

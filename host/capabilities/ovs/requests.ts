@@ -1,0 +1,74 @@
+// The requests to the capability `ovs` that a call may make. The node and the kit for authors have the same rules. No I/O.
+
+import type { AttachmentId } from "../../../src/cni/attachment.ts";
+import type { Verb } from "../../../src/cni/environment.ts";
+import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import { notGranted } from "../../../src/configuration/not-granted.ts";
+import type { OvsGrant } from "../../../src/configuration/keys/grant-keys.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { isLinkName, requestProblem } from "../../../src/ovsdb/port-request.ts";
+import type { OvsNewPort } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { AttachmentFacts } from "../call-facts.ts";
+import { misuseOf } from "../outcome.ts";
+
+/** The call that makes the request, and its grant. */
+export interface OvsCall {
+  /** The delegate's type, which is the key of its grant. */
+  readonly type: string;
+  readonly verb: Verb;
+  /** Undefined for GC and STATUS. */
+  readonly attachment: AttachmentId | undefined;
+  readonly grant: OvsGrant;
+  /** The links that the call made. */
+  readonly facts: Pick<AttachmentFacts, "hostVeths">;
+  /** The interface ID of the fabric's port in the call's configuration; undefined if there is none that the node trusts. */
+  readonly providedInterfaceId: string | undefined;
+}
+
+const misused = misuseOf("ovs");
+
+/** Verbs that may read ports. */
+export const attachmentVerbs: readonly Verb[] = ["ADD", "DEL", "CHECK"];
+
+/** The call's attachment in one of `verbs`. Fault: CAPABILITY_MISUSED in another verb. */
+export function attachmentIn({ attachment, verb }: OvsCall, verbs: readonly Verb[]): Result<AttachmentId> {
+  if (attachment !== undefined && verbs.includes(verb)) return ok(attachment);
+  return failed(misused(`this function is allowed in ${verbs.join(" and ")} only, and this call is ${verb}`));
+}
+
+/** The fault of `retain` in another verb than GC; undefined in GC. */
+export function retainDenial({ verb }: OvsCall): Fault | undefined {
+  return verb === "GC" ? undefined : misused(`retain is allowed in GC only, and this call is ${verb}`);
+}
+
+/** The fault of a text that is not a link's name; undefined for one. */
+export function linkMistake(link: string): Fault | undefined {
+  return isLinkName(link) ? undefined : misused(`${quote(link, 40)} is not the name of a link`);
+}
+
+/** The fault of a wait for a port that the attachment does not have. */
+export function noPortToAwait(link: string): Fault {
+  return misused(`the attachment has no port ${quote(link, 40)} that could be awaited`);
+}
+
+/** Why the call may not make this port; undefined if it may. Faults: CAPABILITY_MISUSED, NOT_GRANTED. */
+export function portDenial(call: OvsCall, { bridge, link, interfaceId, mac }: OvsNewPort): Fault | undefined {
+  const { type, grant, facts, providedInterfaceId } = call;
+  const problem = requestProblem({ bridge, link, interfaceId, mac });
+  if (problem !== undefined) return misused(problem);
+  const { bridges = [], interfaceIds = [] } = grant;
+  if (!bridges.some((pattern) => matchesPattern(pattern, bridge))) {
+    return notGranted({ type, key: "ovs.bridges", request: `ovs: bridge ${quote(bridge, 40)}`, granted: bridges });
+  }
+  if (!facts.hostVeths.includes(link)) {
+    const made = facts.hostVeths.length === 0 ? "this call made no veth" : `this call made ${facts.hostVeths.join(", ")}`;
+    return misused(`${quote(link, 40)} is not the node's end of a veth that this call made: ${made}`);
+  }
+  if (interfaceId === providedInterfaceId || interfaceIds.some((pattern) => matchesPattern(pattern, interfaceId)))
+    return undefined;
+  const provided = providedInterfaceId === undefined ? "has none" : `has ${quote(providedInterfaceId, 60)}`;
+  const request = `ovs: interface ID ${quote(interfaceId, 60)} (the attachment's external port ${provided})`;
+  return notGranted({ type, key: "ovs.interfaceIds", request, granted: interfaceIds });
+}
