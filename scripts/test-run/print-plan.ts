@@ -9,7 +9,7 @@ import { absentPrograms, type OptionalProgram } from "./optional-programs.ts";
 
 /** The folders of `npm test`, in the order of CONTRIBUTING.md's table. */
 const places: ReadonlyMap<string, readonly string[]> = new Map([
-  ["unit", ["{wit,src,host,scripts,bench}/**/*.test.ts"]],
+  ["unit", ["{wit,src,host,features,scripts,bench}/**/*.test.ts"]],
   ...["node", "api", "kit", "ship", "hostile", "docs"].map((place): [string, string[]] => [
     `test/${place}`,
     [`test/${place}/**/*.test.ts`, ...(place === "kit" ? ["delegates/**/*.test.ts"] : [])],

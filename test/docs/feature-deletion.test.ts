@@ -10,7 +10,7 @@ import { missing } from "../lab/requires.ts";
 import { TreeCopy } from "./without-feature.ts";
 
 const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" });
-const files = (listed.stdout ?? "").split("\n").filter((file) => file !== "" && !file.startsWith("docs/pictures/"));
+const files = (listed.stdout ?? "").split("\n").filter((file) => file !== "");
 const names = features.map(({ name }) => name);
 
 /** The pages that say what features have (`npm run docs`). */

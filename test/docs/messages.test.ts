@@ -8,7 +8,7 @@ import { withoutSecrets } from "../../src/fault/without-secrets.ts";
 import { root } from "../lab/compiled.ts";
 
 /** Sources whose texts reach a log or a terminal. */
-const sources = ["src/**/*.ts", "host/**/*.ts"]
+const sources = ["src/**/*.ts", "host/**/*.ts", "features/**/*.ts"]
   .flatMap((pattern) => globSync(pattern, { cwd: root }))
   .filter((file) => !/\.test\.ts$|\/(?:testing|fixtures|generated|node_modules)\//.test(file));
 

@@ -23,7 +23,7 @@ const standards =
 const exceptions: ReadonlyMap<string, string> = new Map([
   ["test/docs/row-ids.test.ts", "has the examples of this rule"],
   ["test/docs/checklist.test.ts", "has the examples of titles"],
-  ["host/programs/plexusctl/provider/check-provider.test.ts", "names a check that does not exist"],
+  ["features/external-ports/ctl/check-provider.test.ts", "names a check that does not exist"],
   ["test/kit/conformance-command.test.ts", "names a check that does not exist"],
 ]);
 

@@ -15,7 +15,7 @@ const exceptions: ReadonlyMap<string, string> = new Map([
 ]);
 
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const files = globSync("{wit,src,host,scripts,bench}/**/*.test.ts", { cwd: root }).toSorted();
+const files = globSync("{wit,src,host,features,scripts,bench}/**/*.test.ts", { cwd: root }).toSorted();
 
 test("tests beside their sources start no process and need no build; others are in a folder of test/", () => {
   expect(files.filter((file) => !exceptions.has(file) && needsPlace.test(read(file)))).toEqual([]);

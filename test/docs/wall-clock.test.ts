@@ -13,7 +13,7 @@ const exceptions: ReadonlyMap<string, string> = new Map([
   ["test/api/pod-life.test.ts", "a token of an hour expires later than 50 minutes from now"],
 ]);
 
-const files = globSync(["{wit,src,host,scripts,bench,delegates}/**/*.test.ts", "test/**/*.ts"], { cwd: root })
+const files = globSync(["{wit,src,host,features,scripts,bench,delegates}/**/*.test.ts", "test/**/*.ts"], { cwd: root })
   .filter((path) => !path.includes("node_modules") && !path.includes("/assembly/"))
   .toSorted();
 
