@@ -39,4 +39,6 @@ export const field: Readonly<Record<string, string>> = {
   "FI-35": "Beside Istio's real node agent and plugin the mesh's step is kept once, whatever is installed, restarted or removed.",
   "FI-36":
     "Beside Calico's real CNI plugin pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
+  "FI-37":
+    "Beside flannel's real daemon and plugin pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
 };
