@@ -13,19 +13,19 @@ export interface Compilable {
 
 /** Compiles each component once; drops the least recently used component if there are too many. */
 export class CompiledComponents {
-  private readonly maxComponents: number;
-  private readonly compiled = new Map<string, Callable>();
+  readonly #maxComponents: number;
+  readonly #compiled = new Map<string, Callable>();
 
   constructor(maxComponents = 32) {
-    this.maxComponents = maxComponents;
+    this.#maxComponents = maxComponents;
   }
 
   /** The compiled component with this key; undefined if there is none. */
   get(key: string): Callable | undefined {
-    const found = this.compiled.get(key);
+    const found = this.#compiled.get(key);
     if (found === undefined) return undefined;
-    this.compiled.delete(key);
-    this.compiled.set(key, found);
+    this.#compiled.delete(key);
+    this.#compiled.set(key, found);
     return found;
   }
 
@@ -34,9 +34,9 @@ export class CompiledComponents {
     const memories: MemoryPool[] = [];
     for (const [module, limits] of Object.entries(plan.memories)) memories[Number(module)] = new MemoryPool(limits);
     const callable = { plan, modules: modules.map((bytes) => new WebAssembly.Module(bytes)), memories };
-    const [oldest] = this.compiled.keys();
-    if (this.compiled.size >= this.maxComponents && oldest !== undefined) this.compiled.delete(oldest);
-    this.compiled.set(key, callable);
+    const [oldest] = this.#compiled.keys();
+    if (this.#compiled.size >= this.#maxComponents && oldest !== undefined) this.#compiled.delete(oldest);
+    this.#compiled.set(key, callable);
     return callable;
   }
 }

@@ -27,44 +27,41 @@ export function callCapability(imports: object, capability: string, func: string
  * later and may run other guests here. The capabilities of other components must answer synchronously.
  */
 export class InProcessRunner implements GuestRunner {
-  private readonly compiled = new CompiledComponents();
-  private readonly memory = new InstanceMemory();
+  readonly #compiled = new CompiledComponents();
+  readonly #memory = new InstanceMemory();
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
-    return mayWait(call.component.plan.capabilities) ? this.callSuspendable(call, imports) : this.callNow(call, imports);
+    return mayWait(call.component.plan.capabilities) ? this.#callSuspendable(call, imports) : this.callNow(call, imports);
   }
 
   /** As `call`, synchronously, with synchronous capabilities. */
   callNow<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Result<GuestSuccess<V>> {
-    const callable = this.callable(call);
+    const callable = this.#callable(call);
     if (!callable.ok) return callable;
     const outcome = callGuest(callable.value, { ...call, ungranted: call.component.ungranted }, (name, func, args) => {
       const answer = callOrLog(imports, name, func, args);
       if (answer instanceof Promise) throw new Error(`the capability ${name} answered a promise in a synchronous call`);
       return answer;
     });
-    return this.resultOf(call, outcome);
+    return this.#resultOf(call, outcome);
   }
 
-  private async callSuspendable<V extends Verb>(
-    call: GuestCall<V>,
-    imports: CapabilityImports,
-  ): Promise<Result<GuestSuccess<V>>> {
-    const callable = this.callable(call);
+  async #callSuspendable<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
+    const callable = this.#callable(call);
     if (!callable.ok) return callable;
     const capability: CapabilityCall = (name, func, args) => callOrLog(imports, name, func, args);
     const { outcome, abandon } = callSuspendable(callable.value, { ...call, ungranted: call.component.ungranted }, capability);
     const timer = setTimeout(() => abandon(lateFault(call.deadlineMs)), call.deadlineMs);
     try {
-      return this.resultOf(call, await outcome);
+      return this.#resultOf(call, await outcome);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private callable<V extends Verb>({ component, verb }: GuestCall<V>): Result<Callable> {
+  #callable<V extends Verb>({ component, verb }: GuestCall<V>): Result<Callable> {
     try {
-      return ok(this.compiled.get(component.key) ?? this.compiled.add(component));
+      return ok(this.#compiled.get(component.key) ?? this.#compiled.add(component));
     } catch (error) {
       if (error instanceof WebAssembly.CompileError)
         return hostFault(component, verb, "COMPONENT_REFUSED", `does not compile: ${error.message}`);
@@ -72,9 +69,9 @@ export class InProcessRunner implements GuestRunner {
     }
   }
 
-  private resultOf<V extends Verb>({ component, verb }: GuestCall<V>, outcome: CallOutcome): Result<GuestSuccess<V>> {
-    this.memory.add(outcome.kind === "answered" ? outcome.report.abandonedBytes : brokenBytes(outcome));
-    this.memory.collectIfMuch();
+  #resultOf<V extends Verb>({ component, verb }: GuestCall<V>, outcome: CallOutcome): Result<GuestSuccess<V>> {
+    this.#memory.add(outcome.kind === "answered" ? outcome.report.abandonedBytes : brokenBytes(outcome));
+    this.#memory.collectIfMuch();
     return resultOf(component, verb, outcome);
   }
 

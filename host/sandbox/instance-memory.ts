@@ -7,20 +7,20 @@ const maxUncollectedBytes = 64 * 1024 * 1024;
 
 /** Counts the linear memory of ended calls, and requests a garbage collection above 64 MiB. One per process. */
 export class InstanceMemory {
-  private uncollectedBytes = 0;
-  private collect: (() => void) | undefined;
+  #uncollectedBytes = 0;
+  #collect: (() => void) | undefined;
 
   /** Adds the bytes of linear memory that an ended call leaves to the garbage collector. */
   add(bytes: number): void {
-    this.uncollectedBytes += bytes;
+    this.#uncollectedBytes += bytes;
   }
 
   /** Collects garbage above 64 MiB. Takes some milliseconds, so the caller first sends the call's answer. */
   collectIfMuch(): void {
-    if (this.uncollectedBytes < maxUncollectedBytes) return;
-    this.uncollectedBytes = 0;
-    this.collect ??= collector();
-    this.collect();
+    if (this.#uncollectedBytes < maxUncollectedBytes) return;
+    this.#uncollectedBytes = 0;
+    this.#collect ??= collector();
+    this.#collect();
   }
 }
 

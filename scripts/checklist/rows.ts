@@ -1,5 +1,6 @@
 // The rows of the checklist by section. Core rows must be held before Plexus may replace Multus on a node.
 
+import { decisions } from "./rows/decisions.ts";
 import { externalPorts } from "./rows/external-ports.ts";
 import { field } from "./rows/field.ts";
 import { libcni } from "./rows/libcni.ts";
@@ -34,6 +35,7 @@ export const sections: readonly Section[] = [
   section("NPWG 1.0", npwg10, all),
   section("NPWG 1.1 to 1.3", npwgLater, all),
   section("Device information 1.1.0", deviceInformation, all),
+  section("Decisions", decisions, none),
   section("Multus: configuration", multusConfiguration, all),
   section("Multus: annotations", multusAnnotations, (id) => coreAnnotations.has(id)),
   section("Multus: operation", multusOperation, (id) => coreOperation.has(id)),

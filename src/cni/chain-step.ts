@@ -53,7 +53,7 @@ export interface ChainContext {
   readonly path: string;
   /** The variables of each plugin's environment besides the CNI variables. */
   readonly inherited: readonly EnvironmentPair[];
-  /** Whether plugins see their `capabilities` key: the specification says no, libcni keeps it (D-3). Default: `keep`. */
+  /** Whether plugins see their `capabilities` key: the specification says no, libcni keeps it (D-03). Default: `keep`. */
   readonly capabilities?: "keep" | "strip";
 }
 

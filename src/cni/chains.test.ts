@@ -167,7 +167,7 @@ describe("DEL", () => {
     expect(input(run(delChain(context(["a"]), undefined)).steps[0])).not.toHaveProperty("prevResult");
   });
 
-  test("L-40: the first failure stops the chain", () => {
+  test("L-40, D-04: the first failure stops the chain", () => {
     const { result, steps } = run(delChain(context(["a", "b", "c"]), cached), { b: broken });
     expect(calls(steps)).toEqual(["DEL c", "DEL b"]);
     expect(failure(result)).toEqual([107, 'plugin type="b" failed (delete): no veth', 1]);

@@ -132,7 +132,7 @@ export interface DelOutcome {
 }
 
 /**
- * DEL: plugins in reverse order. The first failure stops the chain, so that the next DEL starts from the same state (L-40, D-4).
+ * DEL: plugins in reverse order. The first failure stops the chain, so that the next DEL starts from the same state (L-40, D-04).
  * A step that is refused for its version or its grant, that can't be started, or that never succeeded in ADD, stops no other: it will fail each
  * time. The fault has the messages of all failures. A step that was refused, or not begun, in ADD and in DEL has nothing to undo.
  * Neither has a step that ADD passed over and undid: its DEL runs once more, and may fail. `tolerance` says which further failures stop no

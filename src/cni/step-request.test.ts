@@ -54,7 +54,7 @@ describe("the configuration that a plugin gets", () => {
     expect(stdin('{"type":"a","capabilities":{"__proto__":true}}')).not.toContain("runtimeConfig");
   });
 
-  test("L-28: keeps capabilities, unless they are stripped as in the specification", () => {
+  test("L-28, D-03: keeps capabilities, unless they are stripped as in the specification", () => {
     const plugin = '{"type":"a","capabilities":{"mac":true},"x":1}';
     expect(stdin(plugin)).toContain('"capabilities":{"mac":true}');
     expect(stdin(plugin, { capabilities: "keep" })).toBe(stdin(plugin));

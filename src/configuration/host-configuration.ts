@@ -69,7 +69,7 @@ export interface HostConfiguration {
    * may do what Multus allows.
    */
   readonly profile: (typeof profiles)[number];
-  /** Whether an invalid selection annotation fails the pod (D-1); undefined: the profile decides. */
+  /** Whether an invalid selection annotation fails the pod (D-01); undefined: the profile decides. */
   readonly invalidAnnotation: "ignore" | "fail" | undefined;
   /** When a repeatedly failing DEL is given up (RT-07). */
   readonly del: DeletionConfiguration;
@@ -115,7 +115,7 @@ export interface ReadinessConfiguration {
   readonly file: string | undefined;
   /** Maximum wait of an ADD for the file, in milliseconds. */
   readonly addMs: number;
-  /** Maximum wait of a DEL for the file, in milliseconds; then the DEL proceeds without it (D-7). */
+  /** Maximum wait of a DEL for the file, in milliseconds; then the DEL proceeds without it (D-07). */
   readonly delMs: number;
 }
 

@@ -492,7 +492,7 @@ const common = {
     .array(z.string().min(1))
     .optional()
     .describe(
-      "Further networks for every pod outside systemNamespaces, named in the same way as clusterNetwork. A pod with the annotation plexus-cni.dev/default-networks: none gets none of them.",
+      "Further networks for every pod outside systemNamespaces, named in the same way as clusterNetwork. A pod with the annotation plexus.dev/default-networks: none gets none of them.",
     ),
   systemNamespaces: z
     .array(z.string())

@@ -26,7 +26,7 @@ const keysOfArgs = new Set(["ips", "mac"]);
 
 /**
  * Matches the requests of `selection` with the capabilities of the plugins of `list`. A request for which no plugin declares the
- * capability fails the attachment (4.1.2.1.3.2 ff.). The profile can pass `ips` and `mac` in `args.cni` instead (D-2). Fault
+ * capability fails the attachment (4.1.2.1.3.2 ff.). The profile can pass `ips` and `mac` in `args.cni` instead (D-02). Fault
  * CAPABILITY_MISSING names key, capability and network.
  *
  * The runtime's own `runtimeConfig` is not used here: only the default network gets it (7.5).
@@ -40,7 +40,7 @@ export function splitRequests(selection: NetworkSelection, list: NetworkList, pr
     else if (profile.missingCapability === "args" && keysOfArgs.has(key)) cniArgs.set(key, value);
     else return failed(missing(key, capability, selection));
   }
-  // Plugins may ignore these two, so a missing capability is not refused (4.1.2.1.11; D-9).
+  // Plugins may ignore these two, so a missing capability is not refused (4.1.2.1.11; D-09).
   if (selection.deviceId !== undefined && declared.has("deviceID")) {
     capabilityArgs.set("deviceID", JSON.stringify(selection.deviceId));
   }

@@ -138,7 +138,7 @@ describe("default routes", () => {
     ]);
   });
 
-  test("N11-13, D-8: each family may have only one attachment", () => {
+  test("N11-13, D-08: each family may have only one attachment", () => {
     const split = plan([eth0, asking(["10.1.0.1"]), asking(["fd02::1"], net2)], [v4, v6]);
     expect(split.add.map(({ ifname }) => ifname)).toEqual(["net1", "net2"]);
     expect(cleared(split)).toEqual([[4, 6], [6], [4]]);

@@ -1,4 +1,4 @@
-// Plans the default routes of a pod's network namespace (NPWG 4.1.2.1.9, decision D-8). The attachment whose selection has
+// Plans the default routes of a pod's network namespace (NPWG 4.1.2.1.9, decision D-08). The attachment whose selection has
 // `default-route` keeps or gets them and all others lose theirs, separately for each address family. Planning only: existing
 // routes come in as data, changes go out as data.
 

@@ -10,7 +10,13 @@ import { networksAnnotation } from "./selection.ts";
 const read = [networksAnnotation, defaultNetworkAnnotation, defaultNetworksAnnotation, verifyAnnotation, resourceNameAnnotation];
 
 test("annotations that Plexus reads are kept, the others are not", () => {
-  const other = ["kubectl.kubernetes.io/last-applied-configuration", "k8s.ovn.org/pod-networks", networkStatusAnnotation];
+  const other = [
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "k8s.ovn.org/pod-networks",
+    networkStatusAnnotation,
+    "plexus.dev/conditions",
+    "plexus.dev/network-status",
+  ];
   const annotations = new Map([...read, ...other].map((key) => [key, key]));
   expect([...keptAnnotations(annotations).keys()]).toEqual(read);
 });

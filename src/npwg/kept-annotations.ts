@@ -1,12 +1,17 @@
 // Selects the annotations to keep of objects that are held in memory by the thousand.
 
+import { defaultNetworksAnnotation, verifyAnnotation } from "./extension-keys.ts";
 import { networkStatusAnnotation } from "./network-status.ts";
 
-/** Prefixes of all annotations that Plexus reads. Other annotations may be as long as an object can be. */
+/**
+ * The annotations that Plexus reads, by their names or their prefixes. `plexus.dev/` itself is no prefix: Plexus writes long annotations of its
+ * own, such as `plexus.dev/network-status`.
+ */
 const prefixes = [
   "k8s.v1.cni.cncf.io/",
   "v1.multus-cni.io/",
-  "plexus-cni.dev/",
+  defaultNetworksAnnotation,
+  verifyAnnotation,
   "plexus.dev/networks",
   "plexus.dev/external-port",
   "openstack.org/kuryr-config",

@@ -56,17 +56,23 @@ describe("a definition's configuration", () => {
     expect(network.path).toBeUndefined();
   });
 
-  test.each(["00.conflist", "00.configlist"])("N1-10: a list in %s is found by its JSON name, not by the file name", (file) => {
-    const conf = directory(
-      ["a.conflist", { name: "other", plugins: [{ type: "no" }] }],
-      [file, { name: "a", plugins: [{ type: "yes" }] }],
-    );
-    expect(types(found(nad("a"), conf))).toEqual(["yes"]);
-  });
+  test.each(["00.conflist", "00.configlist"])(
+    "N1-10, D-10: a list in %s is found by its JSON name, not by the file name",
+    (file) => {
+      const conf = directory(
+        ["a.conflist", { name: "other", plugins: [{ type: "no" }] }],
+        [file, { name: "a", plugins: [{ type: "yes" }] }],
+      );
+      expect(types(found(nad("a"), conf))).toEqual(["yes"]);
+    },
+  );
 
-  test.each(["zz.conf", "zz.config", "zz.json"])("N1-11: a single configuration in %s is found by its JSON name", (file) => {
-    expect(types(found(nad("a"), directory([file, { name: "a", type: "yes" }])))).toEqual(["yes"]);
-  });
+  test.each(["zz.conf", "zz.config", "zz.json"])(
+    "N1-11, D-10: a single configuration in %s is found by its JSON name",
+    (file) => {
+      expect(types(found(nad("a"), directory([file, { name: "a", type: "yes" }])))).toEqual(["yes"]);
+    },
+  );
 
   test("N1-11: a list wins over a single configuration, for any file names", () => {
     const conf = directory(

@@ -162,7 +162,7 @@ describe("the keys", () => {
     expect(entry?.["dns"]).toEqual({ nameservers: ["192.0.2.53"] });
   });
 
-  test("D-6: with profile compat, entries also have gateway and mtu", () => {
+  test("D-06: with profile compat, entries also have gateway and mtu", () => {
     const [entry] = entries(
       {
         ...sandboxed,
@@ -224,7 +224,7 @@ describe("the keys", () => {
     for (const profile of [strict, compat]) expect(entries(printed, profile)[0]).not.toHaveProperty("ips");
   });
 
-  test("N1-50: addresses have their prefix length with profile strict, and not with compat (D-5)", () => {
+  test("N1-50, D-05: addresses have their prefix length with profile strict, and not with compat", () => {
     expect(entries(sandboxed, strict)[0]?.["ips"]).toEqual(["192.0.2.2/24", "2001:db8::2/32"]);
     expect(entries(sandboxed, compat)[0]?.["ips"]).toEqual(["192.0.2.2", "2001:db8::2", "203.0.113.2"]);
   });

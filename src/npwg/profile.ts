@@ -1,24 +1,24 @@
-// Decisions where the NPWG specification and its users differ (docs: decisions D-1, D-2, D-5, D-6, D-8, D-12).
+// Decisions where the NPWG specification and its users differ (the rows D-01 to D-12 of the checklist).
 
 /** One decision per field. Start from a named profile and override the fields that a configuration sets. */
 export interface NpwgProfile {
   readonly name: "strict" | "compat";
-  /** D-1: an annotation with an invalid value fails the pod, or is ignored as a whole as 4.1.2.1.3 ff. say. */
+  /** D-01: an annotation with an invalid value fails the pod, or is ignored as a whole as 4.1.2.1.3 ff. say. */
   readonly invalidAnnotation: "fail" | "ignore";
   /** Multus' extensions of the selection: `name@ifname`, `deviceID`, `interfaceRequest`, null for an absent key. */
   readonly multusSelection: boolean;
   /** Lengths in bytes of a requested `mac`: 6 since version 1.2; older versions also allow 20 (IP over InfiniBand). */
   readonly macLengths: readonly number[];
-  /** D-8: `default-route` on one element only (4.1.2.1.9), or on one element for each address family. */
+  /** D-08: `default-route` on one element only (4.1.2.1.9), or on one element for each address family. */
   readonly defaultRoutes: "one" | "one-per-family";
   /**
-   * D-2: `ips` or `mac` requested from a network without a plugin that has the capability: refused (version 1.1), or passed in
+   * D-02: `ips` or `mac` requested from a network without a plugin that has the capability: refused (version 1.1), or passed in
    * `args.cni` as in version 1.0. The result is verified in both cases.
    */
   readonly missingCapability: "refuse" | "args";
-  /** D-5: `ips` of the status with their prefix length (5.4), or without it, as every consumer expects. */
+  /** D-05: `ips` of the status with their prefix length (5.4), or without it, as every consumer expects. */
   readonly statusPrefix: boolean;
-  /** D-6: `gateway` and `mtu` in the status besides the specification's keys. */
+  /** D-06: `gateway` and `mtu` in the status besides the specification's keys. */
   readonly statusMultusKeys: boolean;
   /** D-12: one status entry for each sandbox interface of a result, or only for the first (5.1.1). */
   readonly statusEveryInterface: boolean;

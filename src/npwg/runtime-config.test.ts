@@ -162,7 +162,7 @@ describe("requests by args.cni", () => {
     expect(network.capabilityArgs.size).toBe(0);
   });
 
-  test("D-2: with the capability, only runtimeConfig has it", () => {
+  test("D-02: with the capability, only runtimeConfig has it", () => {
     const [config] = configs(ready(listOf(capable("ips")), { ips: ["10.0.0.1"] }));
     expect(config).not.toHaveProperty("args");
   });
@@ -226,7 +226,7 @@ describe("requests by args.cni", () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  test("N13-01: the claim goes to args.cni of every plugin, and to runtimeConfig of plugins that declare it", () => {
+  test("N13-01, D-09: the claim goes to args.cni of every plugin, and to runtimeConfig of plugins that declare it", () => {
     const claim = { "ipam-claim-reference": "vm123.tenantblue" };
     const [plain, declared] = configs(ready(listOf({ type: "a" }, capable("ipam-claim-reference")), claim, strict));
     expect(plain).toMatchObject({ args: { cni: claim } });

@@ -7,7 +7,7 @@ import { fault, type Fault } from "../fault/fault.ts";
 export interface SelectionProblem {
   /** One sentence that names the element and the key. */
   readonly why: string;
-  /** Whether the specification allows the annotation to be ignored for this problem (decision D-1). */
+  /** Whether the specification allows the annotation to be ignored for this problem (decision D-01). */
   readonly ignorable: boolean;
 }
 

@@ -172,7 +172,7 @@ describe("keys", () => {
     for (const key of keys) expect(key).toContain(".");
   });
 
-  // The specification's rule for an invalid value: the annotation "shall be invalid and ignored" (D-1).
+  // The specification's rule for an invalid value: the annotation "shall be invalid and ignored" (D-01).
   const ignorable: readonly (readonly [id: string, key: string, value: unknown, why: string])[] = [
     ["N1-23", "ips", [], "is an empty list"],
     ["N1-23", "ips", ["x"], '"x", which is not an IP address'],
@@ -237,12 +237,12 @@ describe("keys", () => {
     expect(warnings(selection, strict)[0]).toContain(why);
   });
 
-  test("D-1: invalidAnnotation overrides the profile", () => {
+  test("D-01: invalidAnnotation overrides the profile", () => {
     expect(accepted([{ name: "a", ips: [] }], { ...compat, invalidAnnotation: "ignore" })).toEqual([]);
     expect(refusal([{ name: "a", ips: [] }], { ...strict, invalidAnnotation: "fail" })).toContain("empty list");
   });
 
-  test("D-1: an error beside an ignorable mistake stays an error, and the message has both", () => {
+  test("D-01: an error beside an ignorable mistake stays an error, and the message has both", () => {
     const result = read([{ name: "a", ips: [] }, { name: "" }], strict);
     expect(result).toMatchObject({ ok: false, fault: { msg: expect.stringContaining('element 1: "name" is empty') } });
     expect(result).toMatchObject({ ok: false, fault: { details: expect.stringContaining('element 0: "ips" is an empty list') } });
@@ -326,12 +326,12 @@ describe("keys", () => {
     expect(refusal(two([], ["fd00::1"]))).toContain("remove one of them");
   });
 
-  test("D-8: with profile compat two elements may split the families", () => {
+  test("D-08: with profile compat two elements may split the families", () => {
     expect(accepted(two(["10.0.0.1"], ["fd00::1"]))).toHaveLength(2);
   });
 
-  test("D-8: the extension's key splits the families also with profile strict", () => {
-    const key = "dev.plexus-cni.default-route";
+  test("D-08: the extension's key splits the families also with profile strict", () => {
+    const key = "dev.plexus.default-route";
     const split = [
       { name: "a", "default-route": ["10.0.0.1"] },
       { name: "b", [key]: ["fd00::1"] },

@@ -30,7 +30,7 @@ const maxDepth = 32;
  * Only the text and the pod's namespace are used, so a refused annotation causes no access to files or the API.
  *
  * Fault SELECTION_INVALID names the element and the key. With `invalidAnnotation: "ignore"`, mistakes for which the specification
- * says that the annotation is ignored give an empty selection with a warning instead (D-1). `annotation` is the annotation's key,
+ * says that the annotation is ignored give an empty selection with a warning instead (D-01). `annotation` is the annotation's key,
  * for messages.
  */
 export function parseSelection(
@@ -106,7 +106,7 @@ function selectionsOf(readings: readonly Reading<ElementSelection>[]): NetworkSe
 }
 
 /**
- * 4.1.2.1.9: only one element may have the default routes; with the extension, or for Multus' users (D-8), one for each family.
+ * 4.1.2.1.9: only one element may have the default routes; with the extension, or for Multus' users (D-08), one for each family.
  */
 function routeProblems(readings: readonly Reading<ElementSelection>[], profile: NpwgProfile): SelectionProblem[] {
   const problems: SelectionProblem[] = [];

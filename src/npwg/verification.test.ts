@@ -28,7 +28,7 @@ function complaint(
   return verified.ok ? undefined : `${verified.fault.kind}: ${verified.fault.msg}`;
 }
 
-const annotated = (text: string) => verificationOf(new Map([["plexus-cni.dev/verify", text]]));
+const annotated = (text: string) => verificationOf(new Map([["plexus.dev/verify", text]]));
 
 const bridge = {
   interfaces: [
@@ -133,7 +133,7 @@ describe("requested interface names", () => {
 });
 
 describe("the definition's annotation", () => {
-  test("D-2: selects the comparisons, or none; without the annotation all are made; an unknown name is a fault", () => {
+  test("D-02: selects the comparisons, or none; without the annotation all are made; an unknown name is a fault", () => {
     expect(verificationOf(new Map())).toEqual({ ok: true, value: new Set(["ips", "mac", "interface"]) });
     expect(annotated("none")).toEqual({ ok: true, value: new Set() });
     expect(annotated(" mac , ips")).toEqual({ ok: true, value: new Set(["ips", "mac"]) });
@@ -144,7 +144,7 @@ describe("the definition's annotation", () => {
     expect(annotated("")).toMatchObject({ ok: false });
   });
 
-  test("D-2: a comparison that is not selected is skipped", () => {
+  test("D-02: a comparison that is not selected is skipped", () => {
     const requested = { ips: ["10.9.9.9"], mac: "02:00:00:00:00:09", interface: "data" };
     expect(complaint(requested, bridge, "data", new Set())).toBeUndefined();
     expect(complaint(requested, bridge, "data", new Set(["mac"]))).toContain("should have the mac");

@@ -1,4 +1,4 @@
-// Compares a network's result with the pod's requests (NPWG 1.0 4.1.2.1.3.2 and 4.1.2.1.4.2; 4.1.2.1.5; decision D-2).
+// Compares a network's result with the pod's requests (NPWG 1.0 4.1.2.1.3.2 and 4.1.2.1.4.2; 4.1.2.1.5; decision D-02).
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -16,7 +16,7 @@ export type Verification = ReadonlySet<Verified>;
 type Verified = "ips" | "mac" | "interface";
 const all: readonly Verified[] = ["ips", "mac", "interface"];
 
-/** The comparisons that a definition's annotation `plexus-cni.dev/verify` selects; without the annotation, all. */
+/** The comparisons that a definition's annotation `plexus.dev/verify` selects; without the annotation, all. */
 export function verificationOf(annotations: ReadonlyMap<string, string>): Result<Verification> {
   const text = annotations.get(verifyAnnotation)?.trim();
   if (text === undefined) return ok(new Set(all));

@@ -8,7 +8,7 @@ import { type Grants, leasePlaces, leaseRoots } from "./lease-places.ts";
 const lease = (containerId: string, ifname = "eth0", writtenMs = 0): Lease => ({ path: "/l", containerId, ifname, writtenMs });
 const departed = { containerId: "gone", ifname: "eth0", departedMs: 100 };
 
-test("U-11 a lease belongs to the attachment with its container and interface, or its container if it has no interface", () => {
+test("FI-22 a lease belongs to the attachment with its container and interface, or its container if it has no interface", () => {
   const ownerOf = ownershipOf([{ containerId: "a", ifname: "eth0" }], []);
   expect([ownerOf(lease("a")), ownerOf(lease("a", "")), ownerOf(lease("a", "net1")), ownerOf(lease("b"))]).toEqual([
     { owner: "attached" },
@@ -18,7 +18,7 @@ test("U-11 a lease belongs to the attachment with its container and interface, o
   ]);
 });
 
-test("U-11 a lease of an undone attachment is known, unless it was written later or the container is attached again", () => {
+test("FI-22 a lease of an undone attachment is known, unless it was written later or the container is attached again", () => {
   const ownerOf = ownershipOf([], [departed]);
   expect(ownerOf(lease("gone", "eth0", 100))).toEqual({ owner: "departed", attachment: departed });
   expect(ownerOf(lease("gone", "eth0", 101))).toEqual({ owner: "unknown" });
@@ -27,7 +27,7 @@ test("U-11 a lease of an undone attachment is known, unless it was written later
   expect(attached(lease("gone"))).toEqual({ owner: "unknown" });
 });
 
-test("U-11 only a lease whose owner was in the journal counts as Plexus'", () => {
+test("FI-22 only a lease whose owner was in the journal counts as Plexus'", () => {
   const id = fc.constantFrom("a", "b", "c", "d");
   const attachment = fc.record({ containerId: id, ifname: fc.constantFrom("eth0", "net1") });
   const past = fc.record({ containerId: id, ifname: fc.constantFrom("eth0", "net1"), departedMs: fc.nat(10) });
@@ -48,7 +48,7 @@ test("U-11 only a lease whose owner was in the journal counts as Plexus'", () =>
   );
 });
 
-test("U-11 lease directories are those of native and WASM host-local", () => {
+test("FI-22 lease directories are those of native and WASM host-local", () => {
   expect(places([{ type: "bridge", ipam: { type: "host-local" } }])).toEqual(["/var/lib/cni/networks/pods"]);
   expect(places([{ type: "bridge", ipam: { type: "ipam-host-local", dataDir: "/leases/" } }])).toEqual(["/leases/pods"]);
   expect(places([{ type: "ipam-host-local", ipam: { subnet: "10.0.0.0/24" } }])).toEqual(["/var/lib/cni/networks/pods"]);
@@ -58,7 +58,7 @@ test("U-11 lease directories are those of native and WASM host-local", () => {
   expect(places([{ type: "bridge", ipam: { type: "host-local", dataDir: "relative" } }])).toEqual([]);
 });
 
-test("U-11 FI-16 lease directories of a component are those of its grant, too", () => {
+test("FI-16 FI-22 lease directories of a component are those of its grant, too", () => {
   const grants = {
     wasm: { ...defaultWasm, grants: { "ipam-host-local": { leases: { directories: ["/data/leases", "/more"] } } } },
   };

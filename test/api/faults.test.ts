@@ -74,7 +74,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
     expect([recorder.calls(), node.left()]).toEqual([[], nothing]);
   };
 
-  describe("MO-01 U-14", () => {
+  describe("MO-01", () => {
     test.each([400, 2_000, 8_000])("ADD waits for a server that answers after %i ms", async (delayMs) => {
       proxy.script((request) => (toPod(request) ? { delayMs } : undefined));
       const answer = await add({ kubernetes: { budgetMs: 100_000 } });

@@ -173,7 +173,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     await api?.dispose();
   });
 
-  test("N13-05 N13-06 U-30: DEL keeps the address as long as the claim exists, and another pod on another node gets it by the claim", async () => {
+  test("N13-05 N13-06: DEL keeps the address as long as the claim exists, and another pod on another node gets it by the claim", async () => {
     await makeClaim("vm.pods.eth0");
     const first = ["vm-1", await makePod("vm-1")] as const;
     const added = await call(nodes[0], "ADD", first, { claim: "vm.pods.eth0" });

@@ -28,7 +28,7 @@ function problems(schema: Schema, value: unknown, path = ""): readonly string[] 
 }
 
 describe("the CRD of IPAM claims", () => {
-  test("N13-04: has the specification's names, and the specification's group instead of its example's (D-16)", () => {
+  test("N13-04, D-16: has the specification's names, and the specification's group instead of its example's", () => {
     expect(crd).toMatchObject({ apiVersion: "apiextensions.k8s.io/v1", metadata: { name: "ipamclaims.k8s.cni.cncf.io" } });
     expect(crd.spec).toMatchObject({
       group: "k8s.cni.cncf.io",

@@ -55,11 +55,11 @@ const sorted = (yaml: string): readonly unknown[] => objectsOf(yaml).toSorted((a
 
 /** The annotation of the DaemonSet's pod by which another list of components makes other pods. */
 const listDigest = (rendered: readonly object[]): string | undefined =>
-  /"plexus-cni.dev\/components":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
+  /"plexus.dev\/checksum-components":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
 
 /** The annotation of the controller's pods by which other providers make other pods. */
 const portsDigest = (rendered: readonly object[]): string | undefined =>
-  /"plexus-cni.dev\/external-ports":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
+  /"plexus.dev\/checksum-external-ports":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
 
 /** The chart with one provider of external ports. */
 const withProvider = (name: string, authority: string): readonly Manifest[] =>

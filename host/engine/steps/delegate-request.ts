@@ -1,7 +1,7 @@
 // Makes the request for a delegate from a step of a chain: the records of the ABI.
 
 import { splitCniArgs } from "../../../src/cni/args.ts";
-import { validAttachments } from "../verbs/valid-attachments.ts";
+import { validAttachments } from "../call/valid-attachments.ts";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";

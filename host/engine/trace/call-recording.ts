@@ -6,7 +6,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { openTraceDirectory, traceFileName, writeTrace } from "../../store/traces/trace-directory.ts";
 import type { Reply } from "../../protocol/messages.ts";
-import { newSpanId } from "../call/span-id.ts";
+import { newSpanId } from "../events/span-id.ts";
 import { CallRecorder } from "./call-recorder.ts";
 import type { TraceTerms } from "./trace-terms.ts";
 

@@ -11,7 +11,7 @@ import { finishAbandoned } from "./finish-abandoned.ts";
 import { type GcPlan, type GcRound, planGc } from "./gc-plan.ts";
 import { knownNetworks, removeTornFiles, runPluginGc, supportsGc } from "./gc-networks.ts";
 import { clearStale } from "./gc-stale.ts";
-import { validAttachments } from "./valid-attachments.ts";
+import { validAttachments } from "../call/valid-attachments.ts";
 
 /** Runs one GC within `gc.seconds`. The fault joins all faults of its steps; GC_UNFINISHED if the time did not suffice. */
 export async function gc(context: CallContext): Promise<Result<void>> {
@@ -25,10 +25,10 @@ export async function gc(context: CallContext): Promise<Result<void>> {
   if (context.configuration.gc.dryRun) return reportDryRun(context, plan.value, current);
 
   const { seconds } = context.configuration.gc;
-  const started = context.now();
+  const started = context.clock.now();
   let skippedSteps = 0;
   const hasTime = (): boolean => {
-    if (context.now() - started <= seconds * 1000) return true;
+    if (context.clock.now() - started <= seconds * 1000) return true;
     skippedSteps += 1;
     return false;
   };

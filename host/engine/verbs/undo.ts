@@ -23,7 +23,7 @@ import { readDefaultNetwork } from "../plan/default-network.ts";
 import { lostSteps } from "./lost-step.ts";
 import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
-import { type PodView, prepareUndo, viewPod, withoutLink } from "../pod-links/prepare-undo.ts";
+import { type PodView, prepareUndo, viewPod, withoutLink } from "../record/prepare-undo.ts";
 
 /** Decides by an attachment's plan and the list in it whether the attachment is to be undone. */
 export type Choose = (list: NetworkList, planned: PlannedAttachment) => boolean | Promise<boolean>;

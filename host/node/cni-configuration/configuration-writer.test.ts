@@ -257,7 +257,7 @@ describe("files of others", () => {
     });
   });
 
-  test("U-05 a program that renames plexusd's file meets one restoration, not a loop", async () => {
+  test("FI-19 a program that renames plexusd's file meets one restoration, not a loop", async () => {
     put("10-a.conflist");
     const writer = await start();
     let removals = 0;

@@ -3,7 +3,7 @@ import { RestorePace } from "./restore-pace.ts";
 
 const minute = 60_000;
 
-test("U-05 a file is restored at once, then after a minute, then every ten minutes", () => {
+test("FI-19 a file is restored at once, then after a minute, then every ten minutes", () => {
   const pace = new RestorePace();
   expect(pace.waitMs(0)).toBe(0);
   pace.changed(0);

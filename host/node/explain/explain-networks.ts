@@ -15,7 +15,7 @@ import { type JsonPath, nearestOffset } from "../../../src/json/position.ts";
 import type { LintSource } from "../../../src/lint/finding.ts";
 import { locateNetwork } from "../../../src/lint/locate-network.ts";
 import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
-import { notFound } from "../../engine/steps/plugin-finder.ts";
+import { notFound } from "../../engine/call/plugin-finder.ts";
 import { shadowRefusal } from "../../capabilities/dry/dry-run.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
 import { limitsOf } from "../../sandbox/limits.ts";

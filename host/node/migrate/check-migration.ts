@@ -21,7 +21,7 @@ import type { PlanContext } from "../../engine/call/call-context.ts";
 import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
 import type { AttachmentPlan } from "../../engine/plan/attachment-plan.ts";
 import { planCall } from "../../engine/plan/plan-call.ts";
-import { PluginFinder } from "../../engine/steps/plugin-finder.ts";
+import { PluginFinder } from "../../engine/call/plugin-finder.ts";
 import { explain } from "../explain/explain-networks.ts";
 import type { ExplainedStep } from "../explain/explanation.ts";
 import type { HostSettings } from "../explain/host-settings.ts";

@@ -1,4 +1,4 @@
-// Removes stale attachments and leases at the daemon's start and at an interval (RT-02, RT-10, U-11). A reboot, a killed runtime or a lost
+// Removes stale attachments and leases at the daemon's start and at an interval (RT-02, RT-10, FI-22). A reboot, a killed runtime or a lost
 // DEL leaves attachments and addresses behind, and no runtime calls GC.
 
 import { setTimeout } from "node:timers/promises";

@@ -37,41 +37,41 @@ const emptyView = new DataView(new ArrayBuffer(0));
 
 /** The memory and the allocator of one instance. Throws GuestFault for every violation. */
 export class Guest {
-  private readonly memory: WebAssembly.Memory;
-  private readonly realloc: unknown;
-  private readonly budget: Budget;
-  private view: DataView = emptyView;
-  private bytes: Uint8Array = new Uint8Array(0);
+  readonly #memory: WebAssembly.Memory;
+  readonly #realloc: unknown;
+  readonly #budget: Budget;
+  #view: DataView = emptyView;
+  #bytes: Uint8Array = new Uint8Array(0);
 
   constructor(memory: WebAssembly.Memory, realloc: unknown, budget: Budget) {
-    this.memory = memory;
-    this.realloc = realloc;
-    this.budget = budget;
+    this.#memory = memory;
+    this.#realloc = realloc;
+    this.#budget = budget;
   }
 
   /** Renews the views of the memory. Must be called after guest code ran, because the guest may have grown the memory. */
   refresh(): void {
-    const { buffer } = this.memory;
-    if (this.view.buffer === buffer && this.view.byteLength === buffer.byteLength) return;
-    this.view = new DataView(buffer);
-    this.bytes = new Uint8Array(buffer);
+    const { buffer } = this.#memory;
+    if (this.#view.buffer === buffer && this.#view.byteLength === buffer.byteLength) return;
+    this.#view = new DataView(buffer);
+    this.#bytes = new Uint8Array(buffer);
   }
 
   /** Checks that `size` bytes at `at` are in the guest's memory and aligned. Answers the unsigned offset. */
   range(at: number, size: number, align: number): number {
     const start = at >>> 0;
-    if (start + size > this.bytes.length)
-      throw violated(`passes ${size} bytes at ${start}, beyond its memory of ${this.bytes.length} bytes`);
+    if (start + size > this.#bytes.length)
+      throw violated(`passes ${size} bytes at ${start}, beyond its memory of ${this.#bytes.length} bytes`);
     if (start % align !== 0) throw violated(`passes the pointer ${start}, which is not aligned to ${align}`);
     return start;
   }
 
   /** Calls the guest's allocator and checks the pointer that it returns. */
   alloc(size: number, align: number): number {
-    this.budget.input -= size;
-    if (this.budget.input < 0) throw new GuestFault("LIMIT_INPUT", "would receive more than the limit of its input");
-    if (typeof this.realloc !== "function") throw violated("has no allocator");
-    const answer: unknown = this.realloc(0, 0, align, size);
+    this.#budget.input -= size;
+    if (this.#budget.input < 0) throw new GuestFault("LIMIT_INPUT", "would receive more than the limit of its input");
+    if (typeof this.#realloc !== "function") throw violated("has no allocator");
+    const answer: unknown = this.#realloc(0, 0, align, size);
     this.refresh();
     if (typeof answer !== "number") throw violated("has an allocator that returned no pointer");
     return this.range(answer, size, align);
@@ -79,22 +79,22 @@ export class Guest {
 
   // Numbers in memory. The caller has checked their range.
   u8(at: number): number {
-    return this.view.getUint8(at >>> 0);
+    return this.#view.getUint8(at >>> 0);
   }
   s8(at: number): number {
-    return this.view.getInt8(at >>> 0);
+    return this.#view.getInt8(at >>> 0);
   }
   u16(at: number): number {
-    return this.view.getUint16(at >>> 0, true);
+    return this.#view.getUint16(at >>> 0, true);
   }
   s16(at: number): number {
-    return this.view.getInt16(at >>> 0, true);
+    return this.#view.getInt16(at >>> 0, true);
   }
   u32(at: number): number {
-    return this.view.getUint32(at >>> 0, true);
+    return this.#view.getUint32(at >>> 0, true);
   }
   s32(at: number): number {
-    return this.view.getInt32(at >>> 0, true);
+    return this.#view.getInt32(at >>> 0, true);
   }
   bool(at: number): boolean {
     return this.u8(at) !== 0;
@@ -134,9 +134,9 @@ export class Guest {
   liftString(pointer: number, length: number): string {
     const size = length >>> 0;
     const start = this.range(pointer, size, 1);
-    this.charge(size + elementCost);
+    this.#charge(size + elementCost);
     try {
-      return decoder.decode(this.bytes.subarray(start, start + size));
+      return decoder.decode(this.#bytes.subarray(start, start + size));
     } catch {
       throw violated(`passes a text of ${size} bytes at ${start} that is not UTF-8`);
     }
@@ -155,7 +155,7 @@ export class Guest {
     try {
       // With `stream`, the decoder holds back an incomplete character at the cut instead of refusing it.
       const textDecoder = cut ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }) : decoder;
-      return { text: textDecoder.decode(this.bytes.subarray(start, start + taken), { stream: cut }), cut, bytes: taken };
+      return { text: textDecoder.decode(this.#bytes.subarray(start, start + taken), { stream: cut }), cut, bytes: taken };
     } catch {
       throw violated(`passes a text of ${size} bytes at ${start} that is not UTF-8`);
     }
@@ -165,13 +165,13 @@ export class Guest {
   copy(pointer: number, length: number, maxBytes: number): Uint8Array {
     const size = length >>> 0;
     const start = this.range(pointer, size, 1);
-    return this.bytes.slice(start, start + Math.min(size, maxBytes));
+    return this.#bytes.slice(start, start + Math.min(size, maxBytes));
   }
 
   /** Fills `size` bytes at `at` with zeros, after a check of their range; answers the unsigned offset. */
   zeros(at: number, size: number, align: number): number {
     const start = this.range(at, size, align);
-    this.bytes.fill(0, start, start + size);
+    this.#bytes.fill(0, start, start + size);
     return start;
   }
 
@@ -182,38 +182,38 @@ export class Guest {
   liftList<T>(pointer: number, length: number, size: number, align: number, load: (guest: Guest, at: number) => T): readonly T[] {
     const count = length >>> 0;
     const start = this.range(pointer, count * size, align);
-    this.charge(count * (size + elementCost));
+    this.#charge(count * (size + elementCost));
     const list: T[] = [];
     for (let index = 0; index < count; index += 1) list.push(load(this, start + index * size));
     return list;
   }
 
   storeU8(at: number, value: number): void {
-    this.view.setUint8(at, requireInteger(value, 0, 0xff));
+    this.#view.setUint8(at, requireInteger(value, 0, 0xff));
   }
   storeU16(at: number, value: number): void {
-    this.view.setUint16(at, requireInteger(value, 0, 0xffff), true);
+    this.#view.setUint16(at, requireInteger(value, 0, 0xffff), true);
   }
   storeU32(at: number, value: number): void {
-    this.view.setUint32(at, requireInteger(value, 0, 0xffff_ffff), true);
+    this.#view.setUint32(at, requireInteger(value, 0, 0xffff_ffff), true);
   }
   storeS32(at: number, value: number): void {
-    this.view.setInt32(at, requireInteger(value, -0x8000_0000, 0x7fff_ffff), true);
+    this.#view.setInt32(at, requireInteger(value, -0x8000_0000, 0x7fff_ffff), true);
   }
   storeBool(at: number, value: boolean): void {
-    this.view.setUint8(at, value ? 1 : 0);
+    this.#view.setUint8(at, value ? 1 : 0);
   }
 
   storeString(at: number, value: string): void {
     const length = Buffer.byteLength(value);
-    const pointer = this.text(value, length);
-    this.view.setUint32(at, pointer, true);
-    this.view.setUint32(at + 4, length, true);
+    const pointer = this.#text(value, length);
+    this.#view.setUint32(at, pointer, true);
+    this.#view.setUint32(at + 4, length, true);
   }
 
   lowerString(value: string, out: number[]): void {
     const length = Buffer.byteLength(value);
-    out.push(this.text(value, length), length);
+    out.push(this.#text(value, length), length);
   }
 
   lowerU32(value: number, out: number[]): void {
@@ -221,33 +221,33 @@ export class Guest {
   }
 
   storeList<T>(at: number, list: readonly T[], size: number, align: number, store: (at: number, value: T) => void): void {
-    const pointer = this.elements(list, size, align, store);
-    this.view.setUint32(at, pointer, true);
-    this.view.setUint32(at + 4, list.length, true);
+    const pointer = this.#elements(list, size, align, store);
+    this.#view.setUint32(at, pointer, true);
+    this.#view.setUint32(at + 4, list.length, true);
   }
 
   lowerList<T>(list: readonly T[], size: number, align: number, out: number[], store: (at: number, value: T) => void): void {
-    out.push(this.elements(list, size, align, store), list.length);
+    out.push(this.#elements(list, size, align, store), list.length);
   }
 
   // An empty list needs no allocation: any aligned pointer is valid.
-  private elements<T>(list: readonly T[], size: number, align: number, store: (at: number, value: T) => void): number {
+  #elements<T>(list: readonly T[], size: number, align: number, store: (at: number, value: T) => void): number {
     if (list.length === 0) return align;
     const pointer = this.alloc(list.length * size, align);
     for (const [index, value] of list.entries()) store(pointer + index * size, value);
     return pointer;
   }
 
-  private text(value: string, length: number): number {
+  #text(value: string, length: number): number {
     if (length === 0) return 1;
     const pointer = this.alloc(length, 1);
-    encoder.encodeInto(value, this.bytes.subarray(pointer, pointer + length));
+    encoder.encodeInto(value, this.#bytes.subarray(pointer, pointer + length));
     return pointer;
   }
 
-  private charge(bytes: number): void {
-    this.budget.output -= bytes;
-    if (this.budget.output < 0) throw new GuestFault("LIMIT_OUTPUT", "passed more than the limit of its output");
+  #charge(bytes: number): void {
+    this.#budget.output -= bytes;
+    if (this.#budget.output < 0) throw new GuestFault("LIMIT_OUTPUT", "passed more than the limit of its output");
   }
 }
 

@@ -38,34 +38,34 @@ const maxResultBytes = 64 * 1024 * 1024;
 
 /** Remembered results by key, least recently used first. */
 export class AdmissionResults {
-  private readonly results = new Map<string, Result<AdmittedComponent>>();
-  private bytes = 0;
+  readonly #results = new Map<string, Result<AdmittedComponent>>();
+  #bytes = 0;
 
   /** The result under this key; undefined if there is none. */
   get(key: string): Result<AdmittedComponent> | undefined {
-    const result = this.results.get(key);
+    const result = this.#results.get(key);
     if (result === undefined) return undefined;
-    this.results.delete(key);
-    this.results.set(key, result);
+    this.#results.delete(key);
+    this.#results.set(key, result);
     return result;
   }
 
   /** Adds a result. If there are too many, or if they are too large, the least recently used ones are dropped. */
   add(key: string, result: Result<AdmittedComponent>): void {
-    this.drop(key);
-    this.results.set(key, result);
-    this.bytes += sizeOf(result);
-    for (const oldest of this.results.keys()) {
-      if (oldest === key || (this.results.size <= maxResults && this.bytes <= maxResultBytes)) return;
-      this.drop(oldest);
+    this.#drop(key);
+    this.#results.set(key, result);
+    this.#bytes += sizeOf(result);
+    for (const oldest of this.#results.keys()) {
+      if (oldest === key || (this.#results.size <= maxResults && this.#bytes <= maxResultBytes)) return;
+      this.#drop(oldest);
     }
   }
 
-  private drop(key: string): void {
-    const result = this.results.get(key);
+  #drop(key: string): void {
+    const result = this.#results.get(key);
     if (result === undefined) return;
-    this.results.delete(key);
-    this.bytes -= sizeOf(result);
+    this.#results.delete(key);
+    this.#bytes -= sizeOf(result);
   }
 }
 
@@ -78,7 +78,7 @@ function sizeOf(result: Result<AdmittedComponent>): number {
  * remembered, so that a second admission of the same bytes costs at most a hash.
  */
 export class Admission implements ComponentAdmission {
-  private readonly results = new AdmissionResults();
+  readonly #results = new AdmissionResults();
 
   /**
    * Admits a component. Faults, which name the construct and its byte: COMPONENT_REFUSED, CAPABILITY_NOT_GRANTED, LIMIT_MEMORY. The result
@@ -94,17 +94,17 @@ export class Admission implements ComponentAdmission {
     const tooLong = lengthFault(bytes.length, limits);
     if (tooLong !== undefined) return tooLong;
     const key = keyOf(name, limits);
-    const known = this.results.get(key);
+    const known = this.#results.get(key);
     if (known !== undefined) return known;
     // A copy: the caller may change its buffer later.
     const examined = examineComponent(Uint8Array.from(bytes), limits);
     const result = examined.ok ? ok({ ...examined.value, key }) : examined;
-    this.results.add(key, result);
+    this.#results.add(key, result);
     return result;
   }
 
   recall(name: string, terms: AdmissionTerms): Result<AdmittedComponent> | undefined {
-    const result = this.results.get(keyOf(name, terms.limits));
+    const result = this.#results.get(keyOf(name, terms.limits));
     return result === undefined ? undefined : requireGrants(result, terms.granted);
   }
 }

@@ -22,7 +22,7 @@ export class CoreInstantiations {
   readonly budget: WorkBudget;
   /** In the order of instantiation. */
   readonly all: CoreInstantiation[] = [];
-  private readonly outlines = new Map<number, CoreModule>();
+  readonly #outlines = new Map<number, CoreModule>();
 
   constructor(budget: WorkBudget) {
     this.budget = budget;
@@ -30,10 +30,10 @@ export class CoreInstantiations {
 
   /** The outline of the module in this range. Each module is read once, also if a nested component has many instances. */
   outline(range: Reader): CoreModule {
-    const known = this.outlines.get(range.start);
+    const known = this.#outlines.get(range.start);
     if (known !== undefined) return known;
     const outline = readCoreModule(range.again(), this.budget);
-    this.outlines.set(range.start, outline);
+    this.#outlines.set(range.start, outline);
     return outline;
   }
 
@@ -46,35 +46,35 @@ export class CoreInstantiations {
 
 /** Resolves the core indices of one component. */
 export class CoreScope {
-  private readonly instantiations: CoreInstantiations;
-  private readonly modules: Reader[] = [];
-  private readonly instances: CoreInstance[] = [];
-  private readonly items: Record<CoreKind, CoreItem[]> = { func: [], table: [], memory: [], global: [] };
+  readonly #instantiations: CoreInstantiations;
+  readonly #modules: Reader[] = [];
+  readonly #instances: CoreInstance[] = [];
+  readonly #items: Record<CoreKind, CoreItem[]> = { func: [], table: [], memory: [], global: [] };
 
   constructor(instantiations: CoreInstantiations) {
-    this.instantiations = instantiations;
+    this.#instantiations = instantiations;
   }
 
   module(range: Reader): void {
-    this.modules.push(range);
+    this.#modules.push(range);
   }
 
   item(item: CoreItem): void {
-    this.items[kindOf(item)].push(item);
+    this.#items[kindOf(item)].push(item);
   }
 
   bundle(exports: readonly (readonly [string, Use<CoreSort>])[], at: number): void {
     const one = ({ sort, index }: Use<CoreSort>): CoreItem => {
       if (sort === "module" || sort === "instance") return refuse(`a core ${sort} as an export is not part of a delegate`, at);
-      return this.items[sort][index] ?? refuse(`core ${sort} ${index} does not exist`, at);
+      return this.#items[sort][index] ?? refuse(`core ${sort} ${index} does not exist`, at);
     };
-    this.instances.push({ kind: "bundle", exports: unique(exports, at, one) });
+    this.#instances.push({ kind: "bundle", exports: unique(exports, at, one) });
   }
 
   instantiate(index: number, args: readonly (readonly [string, number])[], at: number): void {
-    const module = this.instantiations.outline(this.modules[index] ?? refuse(`core module ${index} does not exist`, at));
-    this.instantiations.budget.spend("coreImports", module.imports.length, at);
-    const argumentsByName = unique(args, at, (instance) => this.instanceAt(instance, at));
+    const module = this.#instantiations.outline(this.#modules[index] ?? refuse(`core module ${index} does not exist`, at));
+    this.#instantiations.budget.spend("coreImports", module.imports.length, at);
+    const argumentsByName = unique(args, at, (instance) => this.#instanceAt(instance, at));
     const imports = module.imports.map((wanted) => {
       const what = `core import "${wanted.module}" "${wanted.name}"`;
       const source = argumentsByName.get(wanted.module);
@@ -83,31 +83,31 @@ export class CoreScope {
       if (kindOf(item) !== wanted.kind) refuse(`${what} is not a ${wanted.kind}`, wanted.at);
       return { module: wanted.module, name: wanted.name, item };
     });
-    const number = this.instantiations.add({ module, imports, at });
-    this.instances.push({ kind: "instantiated", number, module });
+    const number = this.#instantiations.add({ module, imports, at });
+    this.#instances.push({ kind: "instantiated", number, module });
   }
 
   alias(instance: number, name: string, sort: string, at: number): void {
-    const item = exported(this.instanceAt(instance, at), name) ?? refuse(`core instance ${instance} exports no "${name}"`, at);
+    const item = exported(this.#instanceAt(instance, at), name) ?? refuse(`core instance ${instance} exports no "${name}"`, at);
     if (sort !== `core ${kindOf(item)}`) refuse(`"${name}" is not a ${sort}`, at);
     this.item(item);
   }
 
   function(index: number, at: number): CoreItem {
-    return this.items.func[index] ?? refuse(`core function ${index} does not exist`, at);
+    return this.#items.func[index] ?? refuse(`core function ${index} does not exist`, at);
   }
 
   options({ memory, realloc, postReturn }: CanonicalOptions, at: number) {
     return {
       memory:
-        memory === undefined ? undefined : (this.items.memory[memory] ?? refuse(`core memory ${memory} does not exist`, at)),
+        memory === undefined ? undefined : (this.#items.memory[memory] ?? refuse(`core memory ${memory} does not exist`, at)),
       realloc: realloc === undefined ? undefined : this.function(realloc, at),
       postReturn: postReturn === undefined ? undefined : this.function(postReturn, at),
     };
   }
 
-  private instanceAt(index: number, at: number): CoreInstance {
-    return this.instances[index] ?? refuse(`core instance ${index} does not exist`, at);
+  #instanceAt(index: number, at: number): CoreInstance {
+    return this.#instances[index] ?? refuse(`core instance ${index} does not exist`, at);
   }
 }
 

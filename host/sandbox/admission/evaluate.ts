@@ -57,68 +57,68 @@ interface Shared {
 class Scope extends TypeScope {
   readonly exports = new Map<string, { item: ExternItem; at: number }>();
   readonly customs: CustomSection[] = [];
-  private readonly shared: Shared;
-  private readonly args: ReadonlyMap<string, ExternItem> | undefined;
-  private readonly depth: number;
-  private readonly core: CoreScope;
-  private readonly components: Reader[] = [];
-  private readonly instances: InstanceItem[] = [];
-  private readonly functions: FunctionItem[] = [];
-  private readonly importNames = new Set<string>();
+  readonly #shared: Shared;
+  readonly #args: ReadonlyMap<string, ExternItem> | undefined;
+  readonly #depth: number;
+  readonly #core: CoreScope;
+  readonly #components: Reader[] = [];
+  readonly #instances: InstanceItem[] = [];
+  readonly #functions: FunctionItem[] = [];
+  readonly #importNames = new Set<string>();
 
   constructor(shared: Shared, parent: Scope | undefined, args: ReadonlyMap<string, ExternItem> | undefined, depth: number) {
     super(shared.shapes, parent);
-    this.shared = shared;
-    this.args = args;
-    this.depth = depth;
-    this.core = new CoreScope(shared.core);
+    this.#shared = shared;
+    this.#args = args;
+    this.#depth = depth;
+    this.#core = new CoreScope(shared.core);
   }
 
   run(range: Reader): void {
-    for (const definition of readComponent(range, this.shared.budget)) this.define(definition);
+    for (const definition of readComponent(range, this.#shared.budget)) this.#define(definition);
   }
 
-  private define(it: Definition): void {
+  #define(it: Definition): void {
     switch (it.kind) {
       case "custom":
         this.customs.push(it);
         return;
       case "core-module":
-        this.core.module(it.range);
+        this.#core.module(it.range);
         return;
       case "component":
-        this.components.push(it.range);
+        this.#components.push(it.range);
         return;
       case "core-instantiate":
-        this.core.instantiate(it.module, it.args, it.at);
+        this.#core.instantiate(it.module, it.args, it.at);
         return;
       case "core-bundle":
-        this.core.bundle(it.exports, it.at);
+        this.#core.bundle(it.exports, it.at);
         return;
       case "instantiate":
-        this.instances.push(this.instantiate(it.component, it.args, it.at));
+        this.#instances.push(this.#instantiate(it.component, it.args, it.at));
         return;
       case "bundle": {
-        const exports = unique(it.exports, it.at, (use) => this.item(use, it.at));
-        this.instances.push({ host: undefined, export: (name) => exports.get(name) });
+        const exports = unique(it.exports, it.at, (use) => this.#item(use, it.at));
+        this.#instances.push({ host: undefined, export: (name) => exports.get(name) });
         return;
       }
       case "alias":
-        this.alias(it.alias, it.at);
+        this.#alias(it.alias, it.at);
         return;
       case "type":
         this.types.push(this.evaluate(it.type, it.at));
         return;
       case "lift": {
-        const options = this.core.options(it.options, it.at);
-        const core = this.core.function(it.func, it.at);
-        this.functions.push({ from: "lift", type: this.functionAt(it.type, it.at), core, ...options, at: it.at });
+        const options = this.#core.options(it.options, it.at);
+        const core = this.#core.function(it.func, it.at);
+        this.#functions.push({ from: "lift", type: this.functionAt(it.type, it.at), core, ...options, at: it.at });
         return;
       }
       case "lower": {
-        const { memory, realloc } = this.core.options(it.options, it.at);
-        const func = this.functions[it.func] ?? refuse(`function ${it.func} does not exist`, it.at);
-        this.core.item(
+        const { memory, realloc } = this.#core.options(it.options, it.at);
+        const func = this.#functions[it.func] ?? refuse(`function ${it.func} does not exist`, it.at);
+        this.#core.item(
           func.from === "inert" ? { from: "inert", name: func.name, memory } : { from: "lower", func, memory, realloc },
         );
         return;
@@ -126,25 +126,25 @@ class Scope extends TypeScope {
       case "resource":
         if (this.typeAt(it.type, it.at).kind !== "resource") refuse(`type ${it.type} is not a resource`, it.at);
         if (it.operation !== "drop") refuse(`resource.${it.operation}: delegates define no resources`, it.at);
-        this.core.item({ from: "inert", name: resourceDrop, memory: undefined });
+        this.#core.item({ from: "inert", name: resourceDrop, memory: undefined });
         return;
       case "import":
-        this.import(it);
+        this.#import(it);
         return;
       case "export":
-        this.export(it);
+        this.#export(it);
     }
   }
 
-  private instantiate(index: number, args: readonly (readonly [string, Use<Sort>])[], at: number): InstanceItem {
-    const range = this.components[index] ?? refuse(`component ${index} does not exist`, at);
-    if (this.depth >= maxDepth) refuse("components nested too deeply", at);
-    const resolved = unique(args, at, (use) => this.item(use, at));
+  #instantiate(index: number, args: readonly (readonly [string, Use<Sort>])[], at: number): InstanceItem {
+    const range = this.#components[index] ?? refuse(`component ${index} does not exist`, at);
+    if (this.#depth >= maxDepth) refuse("components nested too deeply", at);
+    const resolved = unique(args, at, (use) => this.#item(use, at));
     let inner: Scope | undefined;
     const exported = (name: string): ExternItem | undefined => {
       if (inertInterface.test(name)) return { sort: "instance", instance: { host: undefined, export: () => undefined } };
       if (inner === undefined) {
-        inner = new Scope(this.shared, this, resolved, this.depth + 1);
+        inner = new Scope(this.#shared, this, resolved, this.#depth + 1);
         inner.run(range.again());
       }
       return inner.exports.get(name)?.item;
@@ -152,63 +152,63 @@ class Scope extends TypeScope {
     return { host: undefined, export: exported };
   }
 
-  private alias(alias: AliasDefinition, at: number): void {
-    if (alias.kind === "core-export") this.core.alias(alias.instance, alias.name, alias.sort, at);
+  #alias(alias: AliasDefinition, at: number): void {
+    if (alias.kind === "core-export") this.#core.alias(alias.instance, alias.name, alias.sort, at);
     else if (alias.kind === "outer") {
       if (alias.sort !== "type") refuse(`an outer alias of a ${alias.sort} is not part of a delegate`, at);
       this.types.push(this.outer(alias, at));
     } else {
-      const source = this.instances[alias.instance] ?? refuse(`instance ${alias.instance} does not exist`, at);
+      const source = this.#instances[alias.instance] ?? refuse(`instance ${alias.instance} does not exist`, at);
       const item = source.export(alias.name) ?? refuse(`instance ${alias.instance} exports no "${alias.name}"`, at);
       if (item.sort !== alias.sort) refuse(`"${alias.name}" is not a ${alias.sort}`, at);
-      this.add(item);
+      this.#add(item);
     }
   }
 
-  private import(it: Definition & { readonly kind: "import" }): void {
+  #import(it: Definition & { readonly kind: "import" }): void {
     const { name, at } = it;
-    if (this.importNames.has(name)) refuse(`import "${name}" appears twice`, at);
-    this.importNames.add(name);
+    if (this.#importNames.has(name)) refuse(`import "${name}" appears twice`, at);
+    this.#importNames.add(name);
     const described = this.describe(it.description, at);
     if (described.sort === "instance") {
       if (described.type.kind !== "instance") refuse(`import "${name}" has a type that is not an instance type`, at);
       const { exports } = described.type;
-      this.shared.budget.spend("importedItems", exports.size, at);
-      const inert = this.isInert(name, at);
-      if (!inert) this.shared.hostImport(name, exports, at);
-      this.add({ sort: "instance", instance: importedInstance(name, exports, inert) });
+      this.#shared.budget.spend("importedItems", exports.size, at);
+      const inert = this.#isInert(name, at);
+      if (!inert) this.#shared.hostImport(name, exports, at);
+      this.#add({ sort: "instance", instance: importedInstance(name, exports, inert) });
       return;
     }
-    if (this.args === undefined) refuse(`import "${name}": a delegate imports interfaces only`, at);
-    const item = this.args.get(name) ?? refuse(`nested component's import "${name}" has no argument`, at);
-    this.requireEqual(item, described, name, at);
-    this.add(item);
+    if (this.#args === undefined) refuse(`import "${name}": a delegate imports interfaces only`, at);
+    const item = this.#args.get(name) ?? refuse(`nested component's import "${name}" has no argument`, at);
+    this.#requireEqual(item, described, name, at);
+    this.#add(item);
   }
 
   // The host provides the imports of the outermost component. A nested component's import is a host interface that is passed on under the
   // same name, or WASI from another part of the component.
-  private isInert(name: string, at: number): boolean {
-    if (this.args === undefined) return false;
-    const argument = this.args.get(name);
+  #isInert(name: string, at: number): boolean {
+    if (this.#args === undefined) return false;
+    const argument = this.#args.get(name);
     if (argument?.sort === "instance" && argument.instance.host === name) return false;
     if (argument?.sort === "instance" && argument.instance.host === undefined && inertInterface.test(name)) return true;
     return refuse(`nested component's import "${name}" is not a host interface: composed components are not supported`, at);
   }
 
-  private export(it: Definition & { readonly kind: "export" }): void {
+  #export(it: Definition & { readonly kind: "export" }): void {
     const { name, at } = it;
-    const item = this.item(it.use, at);
+    const item = this.#item(it.use, at);
     if (it.description !== undefined) {
       const described = this.describe(it.description, at);
       if (described.sort === "instance") refuse(`export "${name}": a description of an instance is not supported`, at);
-      this.requireEqual(item, described, name, at);
+      this.#requireEqual(item, described, name, at);
     }
     if (this.exports.has(name)) refuse(`export "${name}" appears twice`, at);
     this.exports.set(name, { item, at });
-    this.add(item);
+    this.#add(item);
   }
 
-  private requireEqual(item: ExternItem, described: TypeExport, name: string, at: number): void {
+  #requireEqual(item: ExternItem, described: TypeExport, name: string, at: number): void {
     const required: TypeItem = described.sort === "func" ? { kind: "func", type: described.type } : described.type;
     const found = typeOf(item);
     const isResource = required.kind === "resource" && found?.kind === "resource";
@@ -217,17 +217,17 @@ class Scope extends TypeScope {
     }
   }
 
-  private add(item: ExternItem): void {
-    if (item.sort === "func") this.functions.push(item.func);
+  #add(item: ExternItem): void {
+    if (item.sort === "func") this.#functions.push(item.func);
     else if (item.sort === "type") this.types.push(item.type);
-    else this.instances.push(item.instance);
+    else this.#instances.push(item.instance);
   }
 
-  private item({ sort, index }: Use<Sort>, at: number): ExternItem {
+  #item({ sort, index }: Use<Sort>, at: number): ExternItem {
     const missing = () => refuse(`${sort} ${index} does not exist`, at);
-    if (sort === "func") return { sort, func: this.functions[index] ?? missing() };
+    if (sort === "func") return { sort, func: this.#functions[index] ?? missing() };
     if (sort === "type") return { sort, type: this.typeAt(index, at) };
-    if (sort === "instance") return { sort, instance: this.instances[index] ?? missing() };
+    if (sort === "instance") return { sort, instance: this.#instances[index] ?? missing() };
     return refuse(`a ${sort} as argument or export is not part of a delegate`, at);
   }
 }

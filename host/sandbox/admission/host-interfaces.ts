@@ -31,17 +31,17 @@ function knownInterfaces(): KnownInterfaces {
 /** Compares one component with the ABI version in the names of its imports and exports. */
 export class HostInterfaces {
   readonly shapes: Shapes;
-  private readonly known: KnownInterfaces;
-  private used: { readonly abi: AbiVersion; readonly interfaces: ReadonlyMap<string, InterfaceShapes> } | undefined;
+  readonly #known: KnownInterfaces;
+  #used: { readonly abi: AbiVersion; readonly interfaces: ReadonlyMap<string, InterfaceShapes> } | undefined;
 
   constructor() {
-    this.known = knownInterfaces();
-    this.shapes = new Shapes(this.known.shapes);
+    this.#known = knownInterfaces();
+    this.shapes = new Shapes(this.#known.shapes);
   }
 
   /** The ABI version of the component. Refuses a component without such a name. */
   get abi(): AbiVersion {
-    return this.used?.abi ?? refuse(`a component that exports no ${exportNames()}`);
+    return this.#used?.abi ?? refuse(`a component that exports no ${exportNames()}`);
   }
 
   /** Checks an imported instance: the interface may be imported, and its functions and types are the ABI's. */
@@ -52,7 +52,7 @@ export class HostInterfaces {
     );
     if (parsed === undefined)
       refuse(`import "${name}" is not one that a delegate may have${suggestion(name, valid)} (valid: ${valid.join(", ")})`, at);
-    const { abi, interfaces } = this.useVersion(parsed, at);
+    const { abi, interfaces } = this.#useVersion(parsed, at);
     const contents = abi.importable.includes(parsed.interface) ? interfaces.get(parsed.interface) : undefined;
     if (contents === undefined)
       refuse(`import "${name}" does not exist in ABI ${abi.version}${suggestion(name, valid)} (valid: ${valid.join(", ")})`, at);
@@ -62,7 +62,7 @@ export class HostInterfaces {
         const known = contents.functions.get(key);
         if (known === undefined)
           refuse(`${what} is not a function of the ABI (valid: ${[...contents.functions.keys()].join(", ")})`, at);
-        this.requireFunction(what, found.type, known, at);
+        this.#requireFunction(what, found.type, known, at);
       } else {
         const known = contents.types.get(key);
         if (known === undefined) refuse(`${what} is not a type of the ABI`, at);
@@ -78,7 +78,7 @@ export class HostInterfaces {
   checkExport(name: string, item: ExternItem, at: number): ReadonlyMap<string, FunctionItem & { readonly from: "lift" }> {
     const parsed = parse(name);
     if (parsed === undefined) refuse(`export "${name}" is not one that a delegate may have (valid: ${exportNames()})`, at);
-    const { abi, interfaces } = this.useVersion(parsed, at);
+    const { abi, interfaces } = this.#useVersion(parsed, at);
     if (parsed.interface !== abi.exported)
       refuse(`export "${name}" is not one that a delegate may have (valid: ${exportNames()})`, at);
     if (item.sort !== "instance") refuse(`export "${name}" is a ${item.sort}, not an instance`, at);
@@ -87,26 +87,26 @@ export class HostInterfaces {
       const found = item.instance.export(key);
       if (found?.sort !== "func") refuse(`export "${name}" lacks the function "${key}"`, at);
       if (found.func.from !== "lift") refuse(`"${key}" of export "${name}" is not implemented by the component`, at);
-      this.requireFunction(`"${key}" of export "${name}"`, found.func.type, known, at);
+      this.#requireFunction(`"${key}" of export "${name}"`, found.func.type, known, at);
       functions.set(key, found.func);
     }
     return functions;
   }
 
-  private requireFunction(what: string, found: FunctionShape, known: FunctionShape, at: number): void {
+  #requireFunction(what: string, found: FunctionShape, known: FunctionShape, at: number): void {
     const { shapes } = this;
     if (shapes.func(found) === shapes.func(known)) return;
     refuse(`${what} has the type ${shapes.describe(shapes.func(found))}; the ABI has ${shapes.describe(shapes.func(known))}`, at);
   }
 
-  private useVersion(name: AbiName, at: number) {
+  #useVersion(name: AbiName, at: number) {
     const abi = abiVersions[name.version];
     if (abi === undefined) {
       return refuse(`ABI version ${name.version} is not supported (supported: ${Object.keys(abiVersions).join(", ")})`, at);
     }
-    this.used ??= { abi, interfaces: this.known.of(abi) };
-    if (this.used.abi !== abi) refuse(`two ABI versions in one component: ${this.used.abi.version} and ${name.version}`, at);
-    return this.used;
+    this.#used ??= { abi, interfaces: this.#known.of(abi) };
+    if (this.#used.abi !== abi) refuse(`two ABI versions in one component: ${this.#used.abi.version} and ${name.version}`, at);
+    return this.#used;
   }
 }
 

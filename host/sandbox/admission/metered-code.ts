@@ -72,20 +72,20 @@ export function meterCallBody(indices: MeterIndices, table: number, type: number
 
 class MeterInserter {
   /** The instructions before the cost. */
-  private readonly prefix: Uint8Array;
+  readonly #prefix: Uint8Array;
   /** The instructions after the cost. */
-  private readonly suffix: Uint8Array;
-  private readonly spaces: IndexSpaces;
-  private readonly budget: WorkBudget;
-  private readonly costs: CodeCosts;
+  readonly #suffix: Uint8Array;
+  readonly #spaces: IndexSpaces;
+  readonly #budget: WorkBudget;
+  readonly #costs: CodeCosts;
 
   constructor({ counter, meterCall }: MeterIndices, module: MeteredModule, budget: WorkBudget) {
-    this.spaces = module.counts;
-    this.budget = budget;
-    this.costs = new CodeCosts(module, budget);
+    this.#spaces = module.counts;
+    this.#budget = budget;
+    this.#costs = new CodeCosts(module, budget);
     const index = leb(counter);
-    this.prefix = joined([Uint8Array.of(0x23), index, Uint8Array.of(0x41)]); // global.get; i32.const
-    this.suffix = joined([
+    this.#prefix = joined([Uint8Array.of(0x23), index, Uint8Array.of(0x41)]); // global.get; i32.const
+    this.#suffix = joined([
       Uint8Array.of(0x6b, 0x24), // i32.sub; global.set
       index,
       Uint8Array.of(0x23), // global.get
@@ -97,11 +97,11 @@ class MeterInserter {
   }
 
   body(body: Reader, type: CoreFunctionType): Uint8Array {
-    const places = meteredPlaces(body, type, this.spaces, this.budget, this.costs);
+    const places = meteredPlaces(body, type, this.#spaces, this.#budget, this.#costs);
     const parts: Uint8Array[] = [];
     let copied = body.start;
     for (const { at, cost } of places) {
-      parts.push(body.slice(copied, at), this.prefix, signedLeb(cost), this.suffix);
+      parts.push(body.slice(copied, at), this.#prefix, signedLeb(cost), this.#suffix);
       copied = at;
     }
     parts.push(body.slice(copied, body.end));

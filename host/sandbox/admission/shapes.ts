@@ -22,43 +22,51 @@ const maxDescription = 400;
 
 /** Interns structures. Structures of `base` keep their numbers, and `base` is not changed. */
 export class Shapes {
-  private readonly base: Shapes | undefined;
-  private readonly first: Shape;
-  private readonly numbers = new Map<string, Shape>();
-  private readonly entries: Entry[] = [];
+  readonly #base: Shapes | undefined;
+  readonly #first: Shape;
+  readonly #numbers = new Map<string, Shape>();
+  readonly #entries: Entry[] = [];
   /** Shapes of functions. Many exports may have the type of one long definition. */
-  private readonly functions = new WeakMap<FunctionShape, Shape>();
-  private resources = 0;
+  readonly #functions = new WeakMap<FunctionShape, Shape>();
+  #resources = 0;
 
   constructor(base?: Shapes) {
-    this.base = base;
-    this.first = base === undefined ? 0 : base.first + base.entries.length;
+    this.#base = base;
+    this.#first = base === undefined ? 0 : base.#first + base.#entries.length;
   }
 
   /** The number of the structure with this head (record, list, …) and these parts. */
   of(head: string, parts: readonly (readonly [string, Shape | null])[] = []): Shape {
     let key = head;
     for (const [label, child] of parts) key += `,${label}:${child ?? ""}`;
-    const known = this.base?.numbers.get(key) ?? this.numbers.get(key);
+    const known = this.#known(key);
     if (known !== undefined) return known;
-    const shape = this.first + this.entries.length;
-    this.entries.push({ head, parts });
-    this.numbers.set(key, shape);
+    const shape = this.#first + this.#entries.length;
+    this.#entries.push({ head, parts });
+    this.#numbers.set(key, shape);
     return shape;
+  }
+
+  #known(key: string): Shape | undefined {
+    return this.#numbers.get(key) ?? (this.#base === undefined ? undefined : this.#base.#numbers.get(key));
+  }
+
+  #entry(shape: Shape): Entry | undefined {
+    return this.#base !== undefined && shape < this.#first ? this.#base.#entries[shape] : this.#entries[shape - this.#first];
   }
 
   /** A new resource type, which is equal only to itself. */
   resource(): Shape {
-    this.resources += 1;
-    return this.of(`resource ${this.resources}`);
+    this.#resources += 1;
+    return this.of(`resource ${this.#resources}`);
   }
 
   /** The number of a function's structure. */
   func(type: FunctionShape): Shape {
-    const known = this.functions.get(type);
+    const known = this.#functions.get(type);
     if (known !== undefined) return known;
     const shape = this.of("func", [...type.params, ["->", type.result]]);
-    this.functions.set(type, shape);
+    this.#functions.set(type, shape);
     return shape;
   }
 
@@ -66,7 +74,7 @@ export class Shapes {
   describe(shape: Shape | null): string {
     const text: string[] = [];
     const left = { characters: maxDescription };
-    this.append(shape, 3, (part) => {
+    this.#append(shape, 3, (part) => {
       if (left.characters <= 0) return false;
       text.push(part.length > left.characters ? `${part.slice(0, left.characters)}…` : part);
       left.characters -= part.length;
@@ -76,16 +84,16 @@ export class Shapes {
   }
 
   /** Appends the structure's text part by part, until `append` answers false: a structure of n parts has a text of up to n³ parts. */
-  private append(shape: Shape | null, depth: number, append: (part: string) => boolean): boolean {
+  #append(shape: Shape | null, depth: number, append: (part: string) => boolean): boolean {
     if (shape === null) return append("_");
-    const entry = this.base?.entries[shape] ?? this.entries[shape - this.first];
+    const entry = this.#entry(shape);
     if (entry === undefined) return append("?");
     if (entry.parts.length === 0) return append(entry.head);
     if (depth === 0) return append(`${entry.head}<…>`);
     if (!append(`${entry.head}<`)) return false;
     for (const [index, [label, child]] of entry.parts.entries()) {
       const separator = index === 0 ? "" : ", ";
-      if (!append(label === "" ? separator : `${separator}${label}: `) || !this.append(child, depth - 1, append)) return false;
+      if (!append(label === "" ? separator : `${separator}${label}: `) || !this.#append(child, depth - 1, append)) return false;
     }
     return append(">");
   }

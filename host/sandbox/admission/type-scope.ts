@@ -29,13 +29,14 @@ export class TypeScope {
   /** The type of an `alias outer`: `count` scopes outwards. */
   outer(alias: AliasDefinition & { readonly kind: "outer" }, at: number): TypeItem {
     return (
-      this.outwards(alias.count)?.types[alias.index] ??
+      this.#outwards(alias.count)?.types[alias.index] ??
       refuse(`type ${alias.index} of the scope ${alias.count} outwards does not exist`, at)
     );
   }
 
-  private outwards(count: number): TypeScope | undefined {
-    return count === 0 ? this : count > 16 ? undefined : this.parent?.outwards(count - 1);
+  #outwards(count: number): TypeScope | undefined {
+    if (count === 0) return this;
+    return count > 16 || this.parent === undefined ? undefined : this.parent.#outwards(count - 1);
   }
 
   /** Evaluates a type definition; `at` is its byte offset. */
@@ -48,14 +49,14 @@ export class TypeScope {
         return value(
           shapes.of(
             "record",
-            definition.fields.map(([name, use]) => [name, this.use(use, at)]),
+            definition.fields.map(([name, use]) => [name, this.#use(use, at)]),
           ),
         );
       case "variant":
         return value(
           shapes.of(
             "variant",
-            definition.cases.map(([name, use]) => [name, this.optional(use, at)]),
+            definition.cases.map(([name, use]) => [name, this.#optional(use, at)]),
           ),
         );
       case "enum":
@@ -68,19 +69,19 @@ export class TypeScope {
         );
       case "list":
       case "option":
-        return value(shapes.of(definition.kind, [["", this.use(definition.element, at)]]));
+        return value(shapes.of(definition.kind, [["", this.#use(definition.element, at)]]));
       case "tuple":
         return value(
           shapes.of(
             "tuple",
-            definition.elements.map((use) => ["", this.use(use, at)]),
+            definition.elements.map((use) => ["", this.#use(use, at)]),
           ),
         );
       case "result":
         return value(
           shapes.of("result", [
-            ["ok", this.optional(definition.ok, at)],
-            ["err", this.optional(definition.err, at)],
+            ["ok", this.#optional(definition.ok, at)],
+            ["err", this.#optional(definition.err, at)],
           ]),
         );
       case "handle": {
@@ -89,11 +90,11 @@ export class TypeScope {
         return value(shapes.of(definition.form, [["", resource.shape]]));
       }
       case "func": {
-        const params = definition.params.map(([name, use]) => [name, this.use(use, at)] as const);
-        return { kind: "func", type: { params, result: this.optional(definition.result, at) } };
+        const params = definition.params.map(([name, use]) => [name, this.#use(use, at)] as const);
+        return { kind: "func", type: { params, result: this.#optional(definition.result, at) } };
       }
       case "instance":
-        return { kind: "instance", exports: new TypeScope(shapes, this).declared(definition.declarations) };
+        return { kind: "instance", exports: new TypeScope(shapes, this).#declared(definition.declarations) };
       case "resource":
         return { kind: "resource", shape: shapes.resource() };
     }
@@ -113,7 +114,7 @@ export class TypeScope {
     }
   }
 
-  private declared(declarations: readonly Declarator[]): ReadonlyMap<string, TypeExport> {
+  #declared(declarations: readonly Declarator[]): ReadonlyMap<string, TypeExport> {
     const exports = new Map<string, TypeExport>();
     for (const declaration of declarations) {
       const { at } = declaration;
@@ -133,14 +134,14 @@ export class TypeScope {
     return exports;
   }
 
-  private use(use: ValueUse, at: number): Shape {
+  #use(use: ValueUse, at: number): Shape {
     if (typeof use === "string") return this.shapes.of(use);
     const type = this.typeAt(use, at);
     return type.kind === "value" ? type.shape : refuse(`type ${use} is not a value type`, at);
   }
 
-  private optional(use: ValueUse | null, at: number): Shape | null {
-    return use === null ? null : this.use(use, at);
+  #optional(use: ValueUse | null, at: number): Shape | null {
+    return use === null ? null : this.#use(use, at);
   }
 }
 

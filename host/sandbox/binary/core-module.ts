@@ -142,18 +142,18 @@ class Outline {
         for (let left = reader.count("types", maxTypes); left > 0; left -= 1) this.types.push(readFunctionType(reader));
         return;
       case 2:
-        for (let left = reader.count("imports", 2000); left > 0; left -= 1) this.import(reader);
+        for (let left = reader.count("imports", 2000); left > 0; left -= 1) this.#import(reader);
         return;
       case 3:
-        for (let left = reader.count("functions"); left > 0; left -= 1) this.function(reader);
+        for (let left = reader.count("functions"); left > 0; left -= 1) this.#function(reader);
         return;
       case 4:
         for (let left = reader.count("tables", 2); left > 0; left -= 1)
-          this.tables.push(this.counted("table", readTableType(reader)));
+          this.tables.push(this.#counted("table", readTableType(reader)));
         return;
       case 5:
         for (let left = reader.count("memories", 1); left > 0; left -= 1) {
-          this.memories.push(this.counted("memory", readLimits(reader, "memory")));
+          this.memories.push(this.#counted("memory", readLimits(reader, "memory")));
         }
         return;
       case 6:
@@ -164,10 +164,10 @@ class Outline {
         }
         return;
       case 7:
-        for (let left = reader.count("exports", 5000); left > 0; left -= 1) this.export(reader);
+        for (let left = reader.count("exports", 5000); left > 0; left -= 1) this.#export(reader);
         return;
       case 8:
-        this.functionAt(reader.u32("the start function"), reader.pos);
+        this.#functionAt(reader.u32("the start function"), reader.pos);
         return;
       case 9:
         readElements(reader);
@@ -186,14 +186,14 @@ class Outline {
     }
   }
 
-  private import(reader: Reader): void {
+  #import(reader: Reader): void {
     const at = reader.pos;
     const module = requireCoreName(reader, "an import's module name");
     const name = requireCoreName(reader, "an import's name");
     const kind = readKind(reader, "an import");
     let type: CoreFunctionType | undefined;
     if (kind === "func") {
-      type = this.typeAt(reader.u32("a type index"), at);
+      type = this.#typeAt(reader.u32("a type index"), at);
       this.functions.push(type);
     } else if (kind === "table") readTableType(reader);
     else if (kind === "memory") readLimits(reader, "memory");
@@ -202,32 +202,32 @@ class Outline {
     this.imports.push({ module, name, kind, type, at });
   }
 
-  private function(reader: Reader): void {
-    const type = this.typeAt(reader.u32("a type index"), reader.pos);
+  #function(reader: Reader): void {
+    const type = this.#typeAt(reader.u32("a type index"), reader.pos);
     this.functions.push(type);
     this.definedFunctions.push(type);
     this.counts.func += 1;
   }
 
-  private export(reader: Reader): void {
+  #export(reader: Reader): void {
     const at = reader.pos;
     const name = requireCoreName(reader, "an export's name");
     const kind = readKind(reader, "an export");
     const index = reader.u32("an index");
     if (index >= this.counts[kind]) refuse(`core export "${name}" names ${kind} ${index}, which does not exist`, at);
     if (this.exports.has(name)) refuse(`core export "${name}" appears twice`, at);
-    this.exports.set(name, { kind, type: kind === "func" ? this.functionAt(index, at) : undefined });
+    this.exports.set(name, { kind, type: kind === "func" ? this.#functionAt(index, at) : undefined });
   }
 
-  private typeAt(index: number, at: number): CoreFunctionType {
+  #typeAt(index: number, at: number): CoreFunctionType {
     return this.types[index] ?? refuse(`core type ${index} does not exist`, at);
   }
 
-  private functionAt(index: number, at: number): CoreFunctionType {
+  #functionAt(index: number, at: number): CoreFunctionType {
     return this.functions[index] ?? refuse(`core function ${index} does not exist`, at);
   }
 
-  private counted(kind: CoreKind, limits: CoreLimits): CoreLimits {
+  #counted(kind: CoreKind, limits: CoreLimits): CoreLimits {
     this.counts[kind] += 1;
     return limits;
   }

@@ -91,9 +91,9 @@ fill(vector, form.memArgByte, [84, 91]);
 
 /** Walks through the instructions of a byte range. Refuses code that is cut short. */
 export class Instructions {
-  private readonly bytes: Uint8Array;
-  private readonly end: number;
-  private readonly spaces: IndexSpaces;
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
+  readonly #spaces: IndexSpaces;
   /** Offset of the next instruction. */
   pos: number;
   /** Offset of the last instruction. */
@@ -108,28 +108,28 @@ export class Instructions {
   targets: number[] = [];
 
   constructor(bytes: Uint8Array, start: number, end: number, spaces: IndexSpaces) {
-    this.bytes = bytes;
+    this.#bytes = bytes;
     this.pos = start;
-    this.end = end;
-    this.spaces = spaces;
+    this.#end = end;
+    this.#spaces = spaces;
   }
 
   get atEnd(): boolean {
-    return this.pos >= this.end;
+    return this.pos >= this.#end;
   }
 
   /** Skips the next instruction and answers its kind. Refuses exceptions, GC, atomics and typed references. */
   next(): InstructionKind {
     this.at = this.pos;
-    const opcode = this.byte();
+    const opcode = this.#byte();
     this.opcode = opcode;
-    if (opcode === 0xfc) return this.prefixed();
+    if (opcode === 0xfc) return this.#prefixed();
     if (opcode === 0xfd) {
       this.operation = this.number();
-      this.immediate(vector[this.operation] ?? form.refused, opcode);
+      this.#immediate(vector[this.operation] ?? form.refused, opcode);
       return "other";
     }
-    this.immediate(plain[opcode] ?? form.refused, opcode);
+    this.#immediate(plain[opcode] ?? form.refused, opcode);
     switch (opcode) {
       case 0x02:
       case 0x04:
@@ -149,91 +149,91 @@ export class Instructions {
   number(): number {
     let value = 0;
     for (let shift = 0; shift < 35; shift += 7) {
-      const byte = this.byte();
+      const byte = this.#byte();
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
     return refuse("a number in an instruction is not a 32-bit number", this.at);
   }
 
-  private prefixed(): InstructionKind {
+  #prefixed(): InstructionKind {
     const operation = this.number();
     this.operation = operation;
-    this.immediate(prefixed[operation] ?? form.refused, 0xfc);
+    this.#immediate(prefixed[operation] ?? form.refused, 0xfc);
     return operation >= 8 && operation !== 9 && operation !== 13 && operation !== 16 ? "bulk" : "other";
   }
 
-  private immediate(immediate: number, opcode: number): void {
+  #immediate(immediate: number, opcode: number): void {
     switch (immediate) {
       case form.none:
         return;
       case form.twoNumbers:
-        this.skipNumber();
-        this.skipNumber();
+        this.#skipNumber();
+        this.#skipNumber();
         return;
       case form.number:
-        this.skipNumber();
+        this.#skipNumber();
         return;
       case form.byte:
-        this.skip(1);
+        this.#skip(1);
         return;
       case form.bytes4:
-        this.skip(4);
+        this.#skip(4);
         return;
       case form.bytes8:
-        this.skip(8);
+        this.#skip(8);
         return;
       case form.bytes16:
-        this.skip(16);
+        this.#skip(16);
         return;
       case form.memArg:
-        this.memArg();
+        this.#memArg();
         return;
       case form.memArgByte:
-        this.memArg();
-        this.skip(1);
+        this.#memArg();
+        this.#skip(1);
         return;
       case form.label:
         this.operand = this.number();
         return;
       case form.branchTable:
-        this.branchTargets();
+        this.#branchTargets();
         return;
       case form.valueTypes:
-        for (let left = this.number(); left > 0; left -= 1) this.valueType(this.byte());
+        for (let left = this.number(); left > 0; left -= 1) this.#valueType(this.#byte());
         return;
       case form.blockType:
-        this.blockType();
+        this.#blockType();
         return;
       case form.global:
-        this.index("global");
+        this.#index("global");
         return;
       case form.twoTables:
-        this.index("table");
-        this.index("table");
+        this.#index("table");
+        this.#index("table");
         return;
       case form.numberTable:
         this.operand = this.number();
-        this.index("table");
+        this.#index("table");
         return;
       case form.table:
-        this.index("table");
+        this.#index("table");
         return;
       case form.func:
-        this.operand = this.index("func");
+        this.operand = this.#index("func");
         return;
       case form.refused:
         refuse(`${refusals[opcode] ?? exceptionOr(opcode)} is not allowed in a delegate`, this.at);
     }
   }
 
-  private index(space: keyof IndexSpaces): number {
+  #index(space: keyof IndexSpaces): number {
     const index = this.number();
-    if (index >= this.spaces[space]) refuse(`an instruction names ${space} ${index}, which does not exist`, this.at);
+    if (index >= this.#spaces[space]) refuse(`an instruction names ${space} ${index}, which does not exist`, this.at);
     return index;
   }
 
-  private branchTargets(): void {
+  #branchTargets(): void {
     const count = this.number();
     if (count > maxBranchTargets) refuse(`a branch table with ${count} targets (at most ${maxBranchTargets})`, this.at);
     this.targets = [];
@@ -241,46 +241,46 @@ export class Instructions {
   }
 
   /** A block type is empty, a value type of one byte, or a type index. A typed reference would need more than one number. */
-  private blockType(): void {
-    const first = this.byte();
+  #blockType(): void {
+    const first = this.#byte();
     if (first >= 0x40 && first < 0x80) {
-      if (first > 0x40) this.valueType(first);
+      if (first > 0x40) this.#valueType(first);
       this.operand = first > 0x40 ? blockWithout.typeIndex : blockWithout.values;
       return;
     }
     let last = first;
     this.operand = first & 0x7f;
     for (let count = 1; last >= 0x80 && count < 5; count += 1) {
-      last = this.byte();
+      last = this.#byte();
       this.operand += (last & 0x7f) * 2 ** (7 * count);
     }
     if (last >= 0x40) refuse("a block's type is not a type index", this.at);
   }
 
-  private valueType(byte: number): void {
+  #valueType(byte: number): void {
     if (!isValueType(byte)) refuse(`a value of type 0x${byte.toString(16)} is not allowed in a delegate`, this.at);
   }
 
-  private memArg(): void {
-    if ((this.bytes[this.pos] ?? 0) >= 0x40) refuse("an access to a second memory is not allowed in a delegate", this.at);
-    this.skipNumber();
-    this.skipNumber();
+  #memArg(): void {
+    if ((this.#bytes[this.pos] ?? 0) >= 0x40) refuse("an access to a second memory is not allowed in a delegate", this.at);
+    this.#skipNumber();
+    this.#skipNumber();
   }
 
   // An i64.const has at most ten bytes, any other number fewer.
-  private skipNumber(): void {
-    for (let count = 0; count < 10; count += 1) if (this.byte() < 0x80) return;
+  #skipNumber(): void {
+    for (let count = 0; count < 10; count += 1) if (this.#byte() < 0x80) return;
     refuse("a number in an instruction is too long", this.at);
   }
 
-  private skip(length: number): void {
+  #skip(length: number): void {
     this.pos += length;
-    if (this.pos > this.end) refuse("an instruction is cut short", this.at);
+    if (this.pos > this.#end) refuse("an instruction is cut short", this.at);
   }
 
-  private byte(): number {
-    if (this.pos >= this.end) refuse("an instruction is cut short", this.at);
-    const byte = this.bytes[this.pos] ?? 0;
+  #byte(): number {
+    if (this.pos >= this.#end) refuse("an instruction is cut short", this.at);
+    const byte = this.#bytes[this.pos] ?? 0;
     this.pos += 1;
     return byte;
   }

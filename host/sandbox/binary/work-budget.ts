@@ -73,7 +73,7 @@ const remarks: Readonly<Record<Work, string>> = {
 
 /** The work of one admission so far. */
 export class WorkBudget {
-  private readonly spent: Record<Work, number> = {
+  readonly #spent: Record<Work, number> = {
     sections: 0,
     definitions: 0,
     definitionBytes: 0,
@@ -85,11 +85,11 @@ export class WorkBudget {
     liveValues: 0,
   };
 
-  private readonly max: Readonly<Record<Work, number>>;
+  readonly #max: Readonly<Record<Work, number>>;
 
   /** `coreInstances`: the administrator's limit. `componentBytes`: the component's length. */
   constructor(coreInstances: number = maxWork.coreInstances, componentBytes = 0) {
-    this.max = {
+    this.#max = {
       ...maxWork,
       coreInstances,
       coreImports: Math.max(maxWork.coreImports, coreImportsOfInstance * coreInstances),
@@ -100,10 +100,10 @@ export class WorkBudget {
 
   /** Counts `amount` of a kind of work, before it is done. Refuses work above the maximum; `at` is the byte offset of its cause. */
   spend(work: Work, amount: number, at: number): void {
-    const total = this.spent[work] + amount;
-    if (total > this.max[work]) {
-      refuse(`more than ${this.max[work]} ${names[work]}: ${total}${remarks[work]}`, at);
+    const total = this.#spent[work] + amount;
+    if (total > this.#max[work]) {
+      refuse(`more than ${this.#max[work]} ${names[work]}: ${total}${remarks[work]}`, at);
     }
-    this.spent[work] = total;
+    this.#spent[work] = total;
   }
 }

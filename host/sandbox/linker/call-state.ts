@@ -7,39 +7,39 @@ import { requireHeadroom } from "./stack-headroom.ts";
 
 /** Guards the imports of one call: their order, their number and the meter. */
 export class CallState {
-  private stage: "entering" | "running" | "import" | "leaving" = "entering";
-  private imports = 0;
-  private readonly maxImportCalls: number;
-  private readonly meter: Meter;
-  private fail: ((error: unknown) => void) | undefined;
+  #stage: "entering" | "running" | "import" | "leaving" = "entering";
+  #imports = 0;
+  readonly #maxImportCalls: number;
+  readonly #meter: Meter;
+  #fail: ((error: unknown) => void) | undefined;
   /** The first error of the host or of an import. It decides the call, whatever the guest answers. */
   firstError: unknown;
 
   constructor(maxImportCalls: number, meter: Meter) {
-    this.maxImportCalls = maxImportCalls;
-    this.meter = meter;
+    this.#maxImportCalls = maxImportCalls;
+    this.#meter = meter;
   }
 
   /** The exported function begins. */
   run(): void {
-    this.stage = "running";
+    this.#stage = "running";
   }
 
   /** The exported function has ended. */
   leave(): void {
-    this.stage = "leaving";
+    this.#stage = "leaving";
   }
 
   /** Runs an import. `ask` is the host's work; `deliver` writes the answer into the guest's memory and may run the guest's allocator. */
   import<T>(name: string, ask: () => T, deliver?: (value: T) => void): void {
-    this.meter.pause();
+    this.#meter.pause();
     try {
-      this.begin(name);
+      this.#begin(name);
       requireHeadroom();
       const value = ask();
-      this.meter.resume();
+      this.#meter.resume();
       deliver?.(value);
-      this.stage = "running";
+      this.#stage = "running";
     } catch (error) {
       this.firstError ??= error;
       throw error;
@@ -49,19 +49,19 @@ export class CallState {
   /** Like `import`, for a suspended guest. The guest resumes when the promise of `ask` settles. */
   importSuspended<T>(name: string, ask: () => T | Promise<T>, deliver: (value: T) => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.meter.pause();
+      this.#meter.pause();
       let waiting = true;
       const fail = (error: unknown): void => {
         // The call was abandoned, so nobody waits for this answer.
         if (!waiting) return;
         waiting = false;
-        this.fail = undefined;
+        this.#fail = undefined;
         this.firstError ??= error;
         reject(error);
       };
       const answered = (value: T): void => {
         if (!waiting) return;
-        this.meter.resume();
+        this.#meter.resume();
         try {
           deliver(value);
         } catch (error) {
@@ -69,14 +69,14 @@ export class CallState {
           return;
         }
         waiting = false;
-        this.fail = undefined;
-        this.stage = "running";
+        this.#fail = undefined;
+        this.#stage = "running";
         resolve();
       };
       try {
-        this.begin(name);
+        this.#begin(name);
         const answer = ask();
-        this.fail = fail;
+        this.#fail = fail;
         if (answer instanceof Promise) answer.then(answered, fail);
         else answered(answer);
       } catch (error) {
@@ -90,21 +90,21 @@ export class CallState {
    * which the meter ends.
    */
   abandon(fault: GuestFault): void {
-    this.fail?.(fault);
+    this.#fail?.(fault);
   }
 
-  private begin(name: string): void {
+  #begin(name: string): void {
     if (this.firstError !== undefined) throw this.firstError;
-    if (this.stage !== "running") {
+    if (this.#stage !== "running") {
       throw new GuestFault(
         "ABI_VIOLATED",
-        `calls ${name} while it is ${this.stage === "entering" ? "being instantiated or allocating" : "allocating or cleaning up"}`,
+        `calls ${name} while it is ${this.#stage === "entering" ? "being instantiated or allocating" : "allocating or cleaning up"}`,
       );
     }
-    this.imports += 1;
-    if (this.imports > this.maxImportCalls) {
-      throw new GuestFault("LIMIT_TIME", `calls its imports more than ${this.maxImportCalls} times`);
+    this.#imports += 1;
+    if (this.#imports > this.#maxImportCalls) {
+      throw new GuestFault("LIMIT_TIME", `calls its imports more than ${this.#maxImportCalls} times`);
     }
-    this.stage = "import";
+    this.#stage = "import";
   }
 }

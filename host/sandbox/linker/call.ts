@@ -119,58 +119,68 @@ function takePrepared(component: Callable): LinkedComponent | undefined {
 
 class GuestRun {
   readonly state: CallState;
-  private readonly meter: Meter;
-  private readonly meterFunction: MeterFunction;
-  private readonly budget: Budget;
-  private linked: LinkedComponent | undefined;
-  private glue: VerbGlue | undefined;
-  private plan: PlanVerb | undefined;
-  private started = 0;
-  private instantiated = 0;
-  private readonly component: Callable;
-  private readonly call: VerbCall;
-  private readonly capability: CapabilityCall;
-  private readonly suspends: boolean;
+  readonly #meter: Meter;
+  readonly #meterFunction: MeterFunction;
+  readonly #budget: Budget;
+  #linked: LinkedComponent | undefined;
+  #glue: VerbGlue | undefined;
+  #plan: PlanVerb | undefined;
+  #started = 0;
+  #instantiated = 0;
+  readonly #component: Callable;
+  readonly #call: VerbCall;
+  readonly #capability: CapabilityCall;
+  readonly #suspends: boolean;
 
   constructor(component: Callable, call: VerbCall, capability: CapabilityCall, suspends: boolean) {
     const { limits, deadlineMs } = call;
-    this.component = component;
-    this.call = call;
-    this.capability = capability;
-    this.suspends = suspends;
-    this.meter = new Meter(limits.timeMs, deadlineMs);
-    this.meterFunction = MeterFunction.forMeter(this.meter);
-    this.state = new CallState(limits.importCalls, this.meter);
-    this.budget = { input: limits.inputBytes, output: limits.outputBytes };
+    this.#component = component;
+    this.#call = call;
+    this.#capability = capability;
+    this.#suspends = suspends;
+    this.#meter = new Meter(limits.timeMs, deadlineMs);
+    this.#meterFunction = MeterFunction.forMeter(this.#meter);
+    this.state = new CallState(limits.importCalls, this.#meter);
+    this.#budget = { input: limits.inputBytes, output: limits.outputBytes };
   }
 
   /** Prepares the call: answers the exported function and its arguments. */
   enter(): { readonly func: (...args: number[]) => unknown; readonly args: readonly number[] } {
-    const { component, state, budget, capability, suspends } = this;
-    const { verb, request, limits, ungranted = [] } = this.call;
+    const component = this.#component;
+    const { verb, request, limits, ungranted = [] } = this.#call;
     const abi = abiVersions[component.plan.abi];
     const glue = abi?.verbs[verb];
     const plan = component.plan.verbs[verb];
     if (abi === undefined || glue === undefined || plan === undefined)
       throw new Error(`no verb ${verb} in ABI ${component.plan.abi}`);
-    this.glue = glue;
-    this.plan = plan;
-    this.started = performance.now();
-    const linked = takePrepared(component) ?? new LinkedComponent(component, abi, suspends);
-    this.linked = linked;
-    linked.begin({ limits, state, meterFunction: this.meterFunction, budget, capability, ungranted });
-    this.instantiated = performance.now();
+    this.#glue = glue;
+    this.#plan = plan;
+    this.#started = performance.now();
+    const linked = takePrepared(component) ?? new LinkedComponent(component, abi, this.#suspends);
+    this.#linked = linked;
+    linked.begin({
+      limits,
+      state: this.state,
+      meterFunction: this.#meterFunction,
+      budget: this.#budget,
+      capability: this.#capability,
+      ungranted,
+    });
+    this.#instantiated = performance.now();
     const guest = linked.guest(plan.through);
     guest.refresh();
     const args = glue.lower(guest, request);
-    state.run();
+    this.state.run();
     return { func: linked.func(plan.func), args };
   }
 
   /** Lifts the answer from the pointer that the exported function returned. */
   leave(pointer: unknown): CallOutcome {
-    const { linked, glue, plan, state, budget } = this;
-    const { limits } = this.call;
+    const { state } = this;
+    const linked = this.#linked;
+    const glue = this.#glue;
+    const plan = this.#plan;
+    const { limits } = this.#call;
     if (linked === undefined || glue === undefined || plan === undefined) throw new Error("leave() was called before enter()");
     state.leave();
     if (state.firstError !== undefined) throw state.firstError;
@@ -182,26 +192,26 @@ class GuestRun {
     if (state.firstError !== undefined) throw state.firstError;
     linked.endOutput();
     const ended = performance.now();
-    const { fuel } = this.meter;
+    const { fuel } = this.#meter;
     const report = {
       ...(fuel === undefined ? {} : { fuel }),
       memoryBytes: linked.memoryBytes(),
       abandonedBytes: linked.release(),
-      inputBytes: limits.inputBytes - budget.input,
-      outputBytes: limits.outputBytes - budget.output,
-      instantiateUs: Math.round((this.instantiated - this.started) * 1000),
-      totalUs: Math.round((ended - this.started) * 1000),
+      inputBytes: limits.inputBytes - this.#budget.input,
+      outputBytes: limits.outputBytes - this.#budget.output,
+      instantiateUs: Math.round((this.#instantiated - this.#started) * 1000),
+      totalUs: Math.round((ended - this.#started) * 1000),
     };
     return { kind: "answered", answer, report };
   }
 
   /** The outcome of a call that ended with an error. */
   failed(error: unknown): CallOutcome {
-    const { limits } = this.call;
-    const bytes = this.linked?.memoryBytes();
+    const { limits } = this.#call;
+    const bytes = this.#linked?.memoryBytes();
     const outcome = classify(this.state.firstError ?? error, bytes ?? 0, limits);
-    const lastLines = this.linked?.endOutput() ?? "";
-    this.linked?.detach();
+    const lastLines = this.#linked?.endOutput() ?? "";
+    this.#linked?.detach();
     return {
       kind: "broken",
       ...outcome,
@@ -212,7 +222,7 @@ class GuestRun {
 
   close(): void {
     // From here on the time belongs to the host or another guest.
-    this.meter.pause();
-    this.meterFunction.release();
+    this.#meter.pause();
+    this.#meterFunction.release();
   }
 }

@@ -42,83 +42,83 @@ type CoreFunction = (...args: number[]) => unknown;
 
 /** The instances of one component for one call. No guest code runs before `begin`. */
 export class LinkedComponent {
-  private readonly component: Linkable;
-  private readonly abi: AbiVersion;
-  private readonly suspends: boolean;
-  private context: LinkContext | undefined;
-  private output: GuestOutput | undefined;
-  private readonly instances: WebAssembly.Instance[] = [];
-  private readonly guests = new Map<PlanMemory, Guest>();
+  readonly #component: Linkable;
+  readonly #abi: AbiVersion;
+  readonly #suspends: boolean;
+  #context: LinkContext | undefined;
+  #output: GuestOutput | undefined;
+  readonly #instances: WebAssembly.Instance[] = [];
+  readonly #guests = new Map<PlanMemory, Guest>();
 
-  private readonly memories: { readonly pool: MemoryPool; readonly memory: WebAssembly.Memory }[] = [];
+  readonly #memories: { readonly pool: MemoryPool; readonly memory: WebAssembly.Memory }[] = [];
 
   /** `suspends`: every import except the log's suspends the guest; the caller then calls the verb with `WebAssembly.promising`. */
   constructor(component: Linkable, abi: AbiVersion, suspends: boolean) {
-    this.component = component;
-    this.abi = abi;
-    this.suspends = suspends;
+    this.#component = component;
+    this.#abi = abi;
+    this.#suspends = suspends;
     // Only a single instance is made here: a start function, which runs in `begin`, may change the exports that a later instance imports.
-    if (component.plan.instances.length === 1) this.instantiate(0);
+    if (component.plan.instances.length === 1) this.#instantiate(0);
   }
 
   /** Begins the call: makes the remaining instances and runs the start functions, on the call's time. */
   begin(context: LinkContext): void {
-    this.context = context;
-    const mayLog = this.component.plan.capabilities.includes("log") && !context.ungranted.includes("log");
-    this.output = new GuestOutput(
+    this.#context = context;
+    const mayLog = this.#component.plan.capabilities.includes("log") && !context.ungranted.includes("log");
+    this.#output = new GuestOutput(
       context.limits,
       mayLog ? (...line) => void context.capability("log", "write", line) : undefined,
     );
-    for (let index = 0; index < this.component.plan.instances.length; index++)
-      context.meterFunction.start(this.instances[index] ?? this.instantiate(index));
+    for (let index = 0; index < this.#component.plan.instances.length; index++)
+      context.meterFunction.start(this.#instances[index] ?? this.#instantiate(index));
   }
 
-  private instantiate(index: number): WebAssembly.Instance {
-    const { plan, modules, memories } = this.component;
+  #instantiate(index: number): WebAssembly.Instance {
+    const { plan, modules, memories } = this.#component;
     const { module, imports } = plan.instances[index] ?? { module: -1, imports: [] };
     const compiled = modules[module];
     if (compiled === undefined) throw new Error(`the plan names core module ${module}, which does not exist`);
     const importObject: Record<string, Record<string, unknown>> = Object.create(null);
     for (const { module: from, name, source } of imports) {
       const namespace = (importObject[from] ??= Object.create(null) as Record<string, unknown>);
-      namespace[name] = this.importValue(source);
+      namespace[name] = this.#importValue(source);
     }
     const pool = memories[module];
-    if (pool !== undefined) importObject[memoryImport] = this.takeMemory(pool);
+    if (pool !== undefined) importObject[memoryImport] = this.#takeMemory(pool);
     for (const namespace of Object.values(importObject)) Object.freeze(namespace);
     const instance = new WebAssembly.Instance(compiled, Object.freeze(importObject));
-    this.instances.push(instance);
+    this.#instances.push(instance);
     return instance;
   }
 
   /** An exported function. */
   func(item: PlanItem): CoreFunction {
-    const found = this.item(item);
+    const found = this.#item(item);
     if (!isFunction(found)) throw new Error(`"${item.name}" is not a function`);
     return found;
   }
 
   /** The guest's memory and allocator, looked up at first use: an import function is made before the instance that exports them. */
   guest(through: PlanMemory): Guest {
-    let guest = this.guests.get(through);
+    let guest = this.#guests.get(through);
     if (guest === undefined) {
       const { memory, realloc } = through;
-      guest = new Guest(this.memory(memory), this.item(realloc), this.running().budget);
-      this.guests.set(through, guest);
+      guest = new Guest(this.#memory(memory), this.#item(realloc), this.#running().budget);
+      this.#guests.set(through, guest);
     }
     return guest;
   }
 
   /** Ends the call's output. Answers the last lines of error, or an empty text. */
   endOutput(): string {
-    this.output?.flush();
-    return this.output?.lastLines() ?? "";
+    this.#output?.flush();
+    return this.#output?.lastLines() ?? "";
   }
 
   /** Size in bytes of the largest linear memory. */
   memoryBytes(): number {
     let maxBytes = 0;
-    for (const { exports } of this.instances) {
+    for (const { exports } of this.#instances) {
       for (const item of Object.values(exports))
         if (item instanceof WebAssembly.Memory) maxBytes = Math.max(maxBytes, item.buffer.byteLength);
     }
@@ -131,29 +131,29 @@ export class LinkedComponent {
    */
   release(): number {
     this.detach();
-    return this.memories.splice(0).reduce((left, { pool, memory }) => left + pool.giveBack(memory), 0);
+    return this.#memories.splice(0).reduce((left, { pool, memory }) => left + pool.giveBack(memory), 0);
   }
 
   /** As `release`, after an error: the memories are left to the garbage collector. */
   detach(): void {
-    this.context = undefined;
-    this.output = undefined;
-    this.instances.length = 0;
-    this.guests.clear();
+    this.#context = undefined;
+    this.#output = undefined;
+    this.#instances.length = 0;
+    this.#guests.clear();
   }
 
-  private takeMemory(pool: MemoryPool): Record<string, unknown> {
+  #takeMemory(pool: MemoryPool): Record<string, unknown> {
     const memory = pool.take();
-    this.memories.push({ pool, memory });
+    this.#memories.push({ pool, memory });
     const namespace: Record<string, unknown> = Object.create(null);
     namespace[memoryImport] = memory;
     return namespace;
   }
 
-  private importValue(source: PlanSource): unknown {
+  #importValue(source: PlanSource): unknown {
     switch (source.kind) {
       case "item":
-        return this.item(source.item);
+        return this.#item(source.item);
       case "inert":
         return () => {
           throw new GuestFault("DELEGATE_TRAPPED", `called ${source.name}, which a delegate cannot use`);
@@ -161,13 +161,13 @@ export class LinkedComponent {
       case "drop":
         return () => undefined;
       case "stream":
-        return this.stream(source);
+        return this.#stream(source);
       case "capability":
-        return this.capability(source);
+        return this.#capability(source);
     }
   }
 
-  private stream({ name, core, through }: PlanSource & { readonly kind: "stream" }): CoreFunction {
+  #stream({ name, core, through }: PlanSource & { readonly kind: "stream" }): CoreFunction {
     const found = streamFunction(name, core);
     if (found === undefined) throw new Error(`the plan names ${name}, which is no stream's function`);
     const memory = (): Guest => {
@@ -178,33 +178,33 @@ export class LinkedComponent {
     };
     return (...flat) => {
       let answer: number | undefined;
-      this.running().state.import(name, () => {
-        if (this.output !== undefined) answer = found.call(memory, flat, this.output);
+      this.#running().state.import(name, () => {
+        if (this.#output !== undefined) answer = found.call(memory, flat, this.#output);
       });
       return answer;
     };
   }
 
-  private capability(source: PlanSource & { readonly kind: "capability" }): CoreFunction | WebAssembly.Suspending {
+  #capability(source: PlanSource & { readonly kind: "capability" }): CoreFunction | WebAssembly.Suspending {
     const { interface: name, name: func, through } = source;
-    const glue = this.abi.imports[name]?.[func];
+    const glue = this.#abi.imports[name]?.[func];
     if (glue === undefined) throw new Error(`the plan names ${name}.${func}, which has no glue`);
     const fullName = `${name}.${func}`;
     if (fullName === "log.write") {
       return (...flat) => {
-        const { state, capability, ungranted } = this.running();
+        const { state, capability, ungranted } = this.#running();
         state.import(fullName, () => {
           if (ungranted.includes(name)) return;
           const guest = this.guest(through);
           guest.refresh();
-          this.output?.writeLog(guest, flat, (level, message) => {
+          this.#output?.writeLog(guest, flat, (level, message) => {
             if (isLogLevel(level)) capability(name, glue.host, [level, message]);
           });
         });
       };
     }
     const ask = (flat: readonly number[]): unknown => {
-      const { capability, ungranted } = this.running();
+      const { capability, ungranted } = this.#running();
       if (ungranted.includes(name)) throw new GuestFault("DELEGATE_TRAPPED", `called ${fullName}, which is ${uncallable}`);
       const guest = this.guest(through);
       guest.refresh();
@@ -217,9 +217,9 @@ export class LinkedComponent {
       // The last flat parameter is the address of the result.
       glue.lower?.(guest, value, flat[flat.length - 1] ?? 0);
     };
-    if (!this.suspends) {
+    if (!this.#suspends) {
       return (...flat) => {
-        this.running().state.import(
+        this.#running().state.import(
           fullName,
           () => ask(flat),
           (value) => deliver(flat, value),
@@ -227,7 +227,7 @@ export class LinkedComponent {
       };
     }
     return new WebAssembly.Suspending((...flat: number[]) =>
-      this.running().state.importSuspended(
+      this.#running().state.importSuspended(
         fullName,
         () => ask(flat),
         (value) => deliver(flat, value),
@@ -236,17 +236,17 @@ export class LinkedComponent {
   }
 
   /** The context of the call. Throws if the call has ended. */
-  private running(): LinkContext {
-    if (this.context === undefined) throw new GuestFault("ABI_VIOLATED", "calls an import after its call has ended");
-    return this.context;
+  #running(): LinkContext {
+    if (this.#context === undefined) throw new GuestFault("ABI_VIOLATED", "calls an import after its call has ended");
+    return this.#context;
   }
 
-  private item({ instance, name }: PlanItem): unknown {
-    return this.instances[instance]?.exports[name];
+  #item({ instance, name }: PlanItem): unknown {
+    return this.#instances[instance]?.exports[name];
   }
 
-  private memory(item: PlanItem): WebAssembly.Memory {
-    const found = this.item(item);
+  #memory(item: PlanItem): WebAssembly.Memory {
+    const found = this.#item(item);
     if (found instanceof WebAssembly.Memory) return found;
     throw new GuestFault("ABI_VIOLATED", "calls an import before its memory exists");
   }

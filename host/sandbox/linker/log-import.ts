@@ -23,62 +23,62 @@ export function isLogLevel(text: unknown): text is LogLevel {
 
 /** The log budget of one call. Further log is dropped, and one line reports the cut. A flood ends the call (LIMIT_LOG). */
 export class LogBudget {
-  private bytes: number;
-  private lines: number;
-  private calls = 0;
-  private closed = false;
-  private streamBytes: number;
-  private readonly limits: LogLimits;
+  #bytes: number;
+  #lines: number;
+  #calls = 0;
+  #closed = false;
+  #streamBytes: number;
+  readonly #limits: LogLimits;
 
   constructor(limits: LogLimits) {
-    this.limits = limits;
-    this.bytes = limits.logBytes;
-    this.streamBytes = limits.logBytes;
-    this.lines = limits.logLines;
+    this.#limits = limits;
+    this.#bytes = limits.logBytes;
+    this.#streamBytes = limits.logBytes;
+    this.#lines = limits.logLines;
   }
 
   /** Passes one line from the guest's memory to `write`. Throws GuestFault. */
   write(guest: Guest, [level = 0, pointer = 0, length = 0]: readonly number[], write: WriteLog): void {
-    this.count();
+    this.#count();
     const name = guest.label(levels, level);
-    if (this.closed) {
+    if (this.#closed) {
       guest.range(pointer, length >>> 0, 1);
       return;
     }
-    const { text, cut, bytes } = guest.liftCutString(pointer, length, this.bytes);
-    this.pass(name, text, bytes, cut, write);
+    const { text, cut, bytes } = guest.liftCutString(pointer, length, this.#bytes);
+    this.#pass(name, text, bytes, cut, write);
   }
 
   /** The bytes that a guest writes to a stream: at most as many in one call as its log may have. Throws GuestFault. */
   take(guest: Guest, pointer: number, length: number): Uint8Array {
-    this.count();
-    const bytes = guest.copy(pointer, length, this.streamBytes);
-    this.streamBytes -= bytes.length;
+    this.#count();
+    const bytes = guest.copy(pointer, length, this.#streamBytes);
+    this.#streamBytes -= bytes.length;
     return bytes;
   }
 
   /** Passes one line of a stream to `write`. */
   writeLine(level: LogLevel, line: string, write: WriteLog): void {
-    if (this.closed) return;
+    if (this.#closed) return;
     const bytes = Buffer.from(line);
-    const cut = bytes.length > this.bytes;
-    this.pass(level, cut ? bytes.toString("utf8", 0, this.bytes) : line, Math.min(bytes.length, this.bytes), cut, write);
+    const cut = bytes.length > this.#bytes;
+    this.#pass(level, cut ? bytes.toString("utf8", 0, this.#bytes) : line, Math.min(bytes.length, this.#bytes), cut, write);
   }
 
-  private pass(level: LogLevel, text: string, bytes: number, cut: boolean, write: WriteLog): void {
-    const { logBytes, logLines } = this.limits;
-    this.bytes -= bytes;
-    this.lines -= 1;
-    this.closed = cut || this.lines <= 0;
+  #pass(level: LogLevel, text: string, bytes: number, cut: boolean, write: WriteLog): void {
+    const { logBytes, logLines } = this.#limits;
+    this.#bytes -= bytes;
+    this.#lines -= 1;
+    this.#closed = cut || this.#lines <= 0;
     write(level, text);
-    if (this.closed) write("warn", `the rest of the log is cut (at most ${logBytes} bytes, ${logLines} lines)`);
+    if (this.#closed) write("warn", `the rest of the log is cut (at most ${logBytes} bytes, ${logLines} lines)`);
   }
 
-  private count(): void {
-    const { logLines } = this.limits;
-    this.calls += 1;
-    if (this.calls > logLines * floodFactor) {
-      throw new GuestFault("LIMIT_LOG", `wrote ${this.calls} lines of log; ${logLines} are allowed`);
+  #count(): void {
+    const { logLines } = this.#limits;
+    this.#calls += 1;
+    if (this.#calls > logLines * floodFactor) {
+      throw new GuestFault("LIMIT_LOG", `wrote ${this.#calls} lines of log; ${logLines} are allowed`);
     }
   }
 }

@@ -27,56 +27,56 @@ function threadCpuMs(): number {
  * has passed on the wall clock, the thread's CPU time is read: the guest may have waited for a CPU on a busy machine.
  */
 export class Meter {
-  private left: number;
-  private since: number;
-  private readonly limitMs: number;
-  private readonly deadline: number;
-  private readonly deadlineMs: number;
-  private readonly cpuMsAtStart = threadCpuMs();
-  private readonly counters: WebAssembly.Global[] = [];
-  private refilled = 0;
+  #left: number;
+  #since: number;
+  readonly #limitMs: number;
+  readonly #deadline: number;
+  readonly #deadlineMs: number;
+  readonly #cpuMsAtStart = threadCpuMs();
+  readonly #counters: WebAssembly.Global[] = [];
+  #refilled = 0;
 
   /** `limitMs` limits the guest's own time, `deadlineMs` the whole call. */
   constructor(limitMs: number, deadlineMs: number) {
-    this.limitMs = limitMs;
-    this.deadlineMs = deadlineMs;
-    this.left = limitMs;
-    this.since = performance.now();
-    this.deadline = this.since + deadlineMs;
+    this.#limitMs = limitMs;
+    this.#deadlineMs = deadlineMs;
+    this.#left = limitMs;
+    this.#since = performance.now();
+    this.#deadline = this.#since + deadlineMs;
   }
 
   /** The host runs from now on. */
   pause(): void {
     const now = performance.now();
-    this.left -= now - Math.max(this.since, lastSwitch);
+    this.#left -= now - Math.max(this.#since, lastSwitch);
     lastSwitch = now;
   }
 
   /** The guest runs from now on. */
   resume(): void {
-    this.since = performance.now();
-    lastSwitch = this.since;
+    this.#since = performance.now();
+    lastSwitch = this.#since;
   }
 
   /** Counts the code of an instance by its counter. */
   count(counter: WebAssembly.Global): void {
-    this.counters.push(counter);
+    this.#counters.push(counter);
   }
 
   /** The executed code so far, in bytes of function bodies and loops that were entered; undefined if no instance counts. */
   get fuel(): number | undefined {
-    if (this.counters.length === 0) return undefined;
-    return this.counters.reduce((sum, { value }) => sum + quantum - value, this.refilled);
+    if (this.#counters.length === 0) return undefined;
+    return this.#counters.reduce((sum, { value }) => sum + quantum - value, this.#refilled);
   }
 
   /** Throws LIMIT_TIME if the guest's time limit or the call's deadline has passed. */
   check(): void {
     // The instance that asks has used up its counter, and sets it to the quantum next.
-    for (const { value } of this.counters) if (value < 0) this.refilled += quantum - value;
+    for (const { value } of this.#counters) if (value < 0) this.#refilled += quantum - value;
     const now = performance.now();
-    if (now - Math.max(this.since, lastSwitch) > this.left && threadCpuMs() - this.cpuMsAtStart > this.limitMs)
-      throw new GuestFault("LIMIT_TIME", `used up its ${this.limitMs} ms`);
-    if (now > this.deadline) throw lateFault(this.deadlineMs);
+    if (now - Math.max(this.#since, lastSwitch) > this.#left && threadCpuMs() - this.#cpuMsAtStart > this.#limitMs)
+      throw new GuestFault("LIMIT_TIME", `used up its ${this.#limitMs} ms`);
+    if (now > this.#deadline) throw lateFault(this.#deadlineMs);
   }
 }
 
@@ -93,34 +93,34 @@ const functionModule = new WebAssembly.Module(
 
 /** A WebAssembly function that calls the meter of one call. Making one takes 5 us, so they are reused. */
 export class MeterFunction {
-  private static readonly free: MeterFunction[] = [];
-  private meter: Meter | undefined;
-  private readonly func: unknown;
+  static readonly #free: MeterFunction[] = [];
+  #meter: Meter | undefined;
+  readonly #func: unknown;
 
   private constructor() {
-    this.func = new WebAssembly.Instance(functionModule, { "": { "": () => this.meter?.check() } }).exports[""];
+    this.#func = new WebAssembly.Instance(functionModule, { "": { "": () => this.#meter?.check() } }).exports[""];
   }
 
   /** A function that calls `meter`. */
   static forMeter(meter: Meter): MeterFunction {
-    const meterFunction = MeterFunction.free.pop() ?? new MeterFunction();
-    meterFunction.meter = meter;
+    const meterFunction = MeterFunction.#free.pop() ?? new MeterFunction();
+    meterFunction.#meter = meter;
     return meterFunction;
   }
 
   /** Makes the function available to another call. No guest code of this call may run afterwards. */
   release(): void {
-    this.meter = undefined;
-    MeterFunction.free.push(this);
+    this.#meter = undefined;
+    MeterFunction.#free.push(this);
   }
 
   /** Connects a metered instance to the meter, then runs its start function. */
   start({ exports }: WebAssembly.Instance): void {
     const table = exports[meterExport];
     if (!(table instanceof WebAssembly.Table)) return;
-    table.set(0, this.func);
+    table.set(0, this.#func);
     const counter = exports[counterExport];
-    if (counter instanceof WebAssembly.Global) this.meter?.count(counter);
+    if (counter instanceof WebAssembly.Global) this.#meter?.count(counter);
     const start = exports[startExport];
     if (typeof start === "function") start();
   }

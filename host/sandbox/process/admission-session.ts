@@ -42,17 +42,17 @@ export interface AdmissionOutcome {
 /** One admission. Its time runs from its construction on. */
 export class AdmissionSession {
   readonly outcome: Promise<AdmissionOutcome>;
-  private readonly settleWith: (outcome: AdmissionOutcome) => void;
-  private readonly cpuMs: () => number | undefined;
-  private readonly kill: (reason: string) => void;
-  private readonly limitMs: number;
-  private readonly wasAdmitted: () => boolean;
-  private deadlineMs: number;
+  readonly #settleWith: (outcome: AdmissionOutcome) => void;
+  readonly #cpuMs: () => number | undefined;
+  readonly #kill: (reason: string) => void;
+  readonly #limitMs: number;
+  readonly #wasAdmitted: () => boolean;
+  #deadlineMs: number;
   /** Whether the time limit is lifted, because the component was admitted before. */
-  private isKnown = false;
-  private readonly startedAt = performance.now();
-  private readonly startedCpuMs: number | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  #isKnown = false;
+  readonly #startedAt = performance.now();
+  readonly #startedCpuMs: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   /** `cpuMs` is the process' CPU time; `kill` ends the process, because its time has passed. */
   constructor(
@@ -63,72 +63,72 @@ export class AdmissionSession {
     cpuMs: () => number | undefined,
     kill: (reason: string) => void,
   ) {
-    this.limitMs = limits.admissionMs;
-    this.wasAdmitted = wasAdmitted;
-    this.deadlineMs = Math.max(leastAdmissionDeadlineMs, deadlineFactor * this.limitMs);
-    ({ promise: this.outcome, resolve: this.settleWith } = Promise.withResolvers<AdmissionOutcome>());
-    this.cpuMs = cpuMs;
-    this.kill = kill;
-    this.startedCpuMs = cpuMs();
-    this.setTimer(this.limitMs);
+    this.#limitMs = limits.admissionMs;
+    this.#wasAdmitted = wasAdmitted;
+    this.#deadlineMs = Math.max(leastAdmissionDeadlineMs, deadlineFactor * this.#limitMs);
+    ({ promise: this.outcome, resolve: this.#settleWith } = Promise.withResolvers<AdmissionOutcome>());
+    this.#cpuMs = cpuMs;
+    this.#kill = kill;
+    this.#startedCpuMs = cpuMs();
+    this.#setTimer(this.#limitMs);
   }
 
   /** Takes the process' answer, and answers whether the process has loaded the component. Throws NonConforming. */
   receive(frame: Frame): boolean {
     if (frame.type !== frameTypes.ADMITTED) throw new NonConforming(`a frame of type ${frame.type}`);
     const result = readReport(frame);
-    this.settle({ result, isFinal: true, isTimeLimit: false });
+    this.#settle({ result, isFinal: true, isTimeLimit: false });
     return result.ok;
   }
 
   /** The process ended or broke the protocol; `reason` says why. */
   lost(reason: string): void {
-    this.fail("SANDBOX_UNAVAILABLE", `the component's admission failed: ${reason}`, false);
+    this.#fail("SANDBOX_UNAVAILABLE", `the component's admission failed: ${reason}`, false);
   }
 
-  private setTimer(milliseconds: number): void {
-    this.timer = setTimeout(() => this.onTimer(), Math.max(1, Math.ceil(milliseconds)));
+  #setTimer(milliseconds: number): void {
+    this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, Math.ceil(milliseconds)));
   }
 
   /**
    * Only computing time decides about a component: a busy node makes an admission late, and the next call tries again. A component that was
    * admitted before is not refused at all, because a slow or busy node may need more computing time than yesterday.
    */
-  private onTimer(): void {
-    const wallMs = performance.now() - this.startedAt;
-    const usedMs = this.usedMs() ?? 0;
-    if (!this.isKnown && usedMs >= this.limitMs) {
-      this.isKnown = this.wasAdmitted();
-      if (!this.isKnown) {
-        const why = `its admission took more than ${this.limitMs} ms of computing time (wasm.limits.admissionMs)`;
-        this.fail("COMPONENT_REFUSED", `component refused: ${why}`, true);
-        this.kill("was ended because the admission of its component took too long");
+  #onTimer(): void {
+    const wallMs = performance.now() - this.#startedAt;
+    const usedMs = this.#usedMs() ?? 0;
+    if (!this.#isKnown && usedMs >= this.#limitMs) {
+      this.#isKnown = this.#wasAdmitted();
+      if (!this.#isKnown) {
+        const why = `its admission took more than ${this.#limitMs} ms of computing time (wasm.limits.admissionMs)`;
+        this.#fail("COMPONENT_REFUSED", `component refused: ${why}`, true);
+        this.#kill("was ended because the admission of its component took too long");
         return;
       }
-      this.deadlineMs *= factorOfAdmitted;
+      this.#deadlineMs *= factorOfAdmitted;
     }
-    if (wallMs < this.deadlineMs) {
-      const untilDeadlineMs = this.deadlineMs - wallMs;
+    if (wallMs < this.#deadlineMs) {
+      const untilDeadlineMs = this.#deadlineMs - wallMs;
       // Without a computing time, nothing but the deadline counts.
-      const untilLimitMs = this.isKnown || this.usedMs() === undefined ? untilDeadlineMs : this.limitMs - usedMs;
-      this.setTimer(Math.min(untilLimitMs, untilDeadlineMs));
+      const untilLimitMs = this.#isKnown || this.#usedMs() === undefined ? untilDeadlineMs : this.#limitMs - usedMs;
+      this.#setTimer(Math.min(untilLimitMs, untilDeadlineMs));
       return;
     }
-    this.fail("SANDBOX_UNAVAILABLE", `the component's admission did not end within ${this.deadlineMs} ms`, false);
-    this.kill("was ended because the admission of its component took too long");
+    this.#fail("SANDBOX_UNAVAILABLE", `the component's admission did not end within ${this.#deadlineMs} ms`, false);
+    this.#kill("was ended because the admission of its component took too long");
   }
 
-  private usedMs(): number | undefined {
-    const now = this.cpuMs();
-    return now === undefined || this.startedCpuMs === undefined ? undefined : now - this.startedCpuMs;
+  #usedMs(): number | undefined {
+    const now = this.#cpuMs();
+    return now === undefined || this.#startedCpuMs === undefined ? undefined : now - this.#startedCpuMs;
   }
 
-  private fail(kind: FaultKind, message: string, isTimeLimit: boolean): void {
-    this.settle({ result: failed(fault(kind, message)), isFinal: isTimeLimit, isTimeLimit });
+  #fail(kind: FaultKind, message: string, isTimeLimit: boolean): void {
+    this.#settle({ result: failed(fault(kind, message)), isFinal: isTimeLimit, isTimeLimit });
   }
 
-  private settle(outcome: Omit<AdmissionOutcome, "cpuMs">): void {
-    clearTimeout(this.timer);
-    this.settleWith({ ...outcome, cpuMs: this.usedMs() });
+  #settle(outcome: Omit<AdmissionOutcome, "cpuMs">): void {
+    clearTimeout(this.#timer);
+    this.#settleWith({ ...outcome, cpuMs: this.#usedMs() });
   }
 }

@@ -64,8 +64,8 @@ export function decodeBody(body: Buffer): Frame {
 /** Splits a stream into frames. Throws for a frame that is malformed or longer than `maxBytes`. */
 export class FrameDecoder {
   maxBytes: number;
-  private chunks: Buffer[] = [];
-  private heldBytes = 0;
+  #chunks: Buffer[] = [];
+  #heldBytes = 0;
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
@@ -73,26 +73,26 @@ export class FrameDecoder {
 
   /** Takes a chunk, and answers the frames that the chunk completes. */
   push(chunk: Buffer): readonly Frame[] {
-    this.chunks.push(chunk);
-    this.heldBytes += chunk.length;
+    this.#chunks.push(chunk);
+    this.#heldBytes += chunk.length;
     const frames: Frame[] = [];
     for (;;) {
-      const length = this.length();
-      if (length === undefined || this.heldBytes < headerBytes + length) return frames;
-      const [only] = this.chunks;
-      const bytes = only !== undefined && this.chunks.length === 1 ? only : Buffer.concat(this.chunks);
+      const length = this.#length();
+      if (length === undefined || this.#heldBytes < headerBytes + length) return frames;
+      const [only] = this.#chunks;
+      const bytes = only !== undefined && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks);
       frames.push(decodeBody(bytes.subarray(headerBytes, headerBytes + length)));
       const rest = bytes.subarray(headerBytes + length);
-      this.chunks = rest.length === 0 ? [] : [rest];
-      this.heldBytes = rest.length;
+      this.#chunks = rest.length === 0 ? [] : [rest];
+      this.#heldBytes = rest.length;
     }
   }
 
-  private length(): number | undefined {
-    if (this.heldBytes < headerBytes) return undefined;
-    const [first] = this.chunks;
-    if (first !== undefined && first.length < headerBytes) this.chunks = [Buffer.concat(this.chunks)];
-    const length = this.chunks[0]?.readUInt32LE(0) ?? 0;
+  #length(): number | undefined {
+    if (this.#heldBytes < headerBytes) return undefined;
+    const [first] = this.#chunks;
+    if (first !== undefined && first.length < headerBytes) this.#chunks = [Buffer.concat(this.#chunks)];
+    const length = this.#chunks[0]?.readUInt32LE(0) ?? 0;
     if (length > this.maxBytes) throw new Error(`a frame of ${length} bytes (at most ${this.maxBytes})`);
     return length;
   }

@@ -17,74 +17,74 @@ export interface GuestClockInit {
 
 /** The clock of one call. */
 export class GuestClock {
-  private readonly init: GuestClockInit;
-  private readonly deadline: NodeJS.Timeout;
-  private timer: NodeJS.Timeout | undefined;
+  readonly #init: GuestClockInit;
+  readonly #deadline: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   /** The guest's remaining time in ms when it last started. */
-  private left: number;
+  #left: number;
   /** Time of the last start; undefined while the guest does not run. */
-  private since: number | undefined;
+  #since: number | undefined;
   /** Milliseconds of further wall-clock time that may be granted for waits for a CPU. */
-  private extraMs: number;
+  #extraMs: number;
   /** CPU time of the guest's process when the limit first passed. */
-  private cpuMsAtLimit: number | undefined;
+  #cpuMsAtLimit: number | undefined;
 
   constructor(init: GuestClockInit) {
-    this.init = init;
-    this.left = init.guestMs;
-    this.extraMs = init.guestMs * (maxWallFactor - 1);
-    this.deadline = setTimeout(() => init.expire("deadline"), init.deadlineMs);
+    this.#init = init;
+    this.#left = init.guestMs;
+    this.#extraMs = init.guestMs * (maxWallFactor - 1);
+    this.#deadline = setTimeout(() => init.expire("deadline"), init.deadlineMs);
   }
 
   /** The guest runs from now on. */
   start(): void {
-    this.since = performance.now();
-    if (this.timer === undefined) this.setTimer(this.left);
+    this.#since = performance.now();
+    if (this.#timer === undefined) this.#setTimer(this.#left);
   }
 
   /** The host or another guest runs from now on. */
   pause(): void {
-    if (this.since === undefined) return;
-    this.left -= performance.now() - this.since;
-    this.since = undefined;
+    if (this.#since === undefined) return;
+    this.#left -= performance.now() - this.#since;
+    this.#since = undefined;
   }
 
   /** Stops the clock; no limit expires afterwards. */
   stop(): void {
-    this.since = undefined;
-    clearTimeout(this.timer);
-    clearTimeout(this.deadline);
+    this.#since = undefined;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#deadline);
   }
 
   /** The timer continues during pauses: a call has a dozen of them, and setting a timer for each would be wasted. */
-  private setTimer(milliseconds: number): void {
-    this.timer = setTimeout(() => this.onTimer(), Math.max(1, Math.ceil(milliseconds)));
+  #setTimer(milliseconds: number): void {
+    this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, Math.ceil(milliseconds)));
   }
 
-  private onTimer(): void {
-    this.timer = undefined;
+  #onTimer(): void {
+    this.#timer = undefined;
     // The guest does not run; the next start sets the timer.
-    if (this.since === undefined) return;
-    const left = this.left - (performance.now() - this.since);
-    if (left > 0) this.setTimer(left);
-    else this.limitPassed();
+    if (this.#since === undefined) return;
+    const left = this.#left - (performance.now() - this.#since);
+    if (left > 0) this.#setTimer(left);
+    else this.#limitPassed();
   }
 
   /**
    * The limit has passed on the wall clock. A process that was stopped or got no CPU gets its full time again from now on, then the
    * CPU time that it still lacks. The CPU time is not read earlier, because hardly any guest reaches its limit.
    */
-  private limitPassed(): void {
-    const { guestMs, cpuMs, expire } = this.init;
+  #limitPassed(): void {
+    const { guestMs, cpuMs, expire } = this.#init;
     const cpu = cpuMs();
-    const missing = cpu === undefined ? 0 : guestMs - (cpu - (this.cpuMsAtLimit ??= cpu));
-    const granted = Math.min(missing, this.extraMs);
+    const missing = cpu === undefined ? 0 : guestMs - (cpu - (this.#cpuMsAtLimit ??= cpu));
+    const granted = Math.min(missing, this.#extraMs);
     if (granted <= 0) {
       expire("time");
       return;
     }
-    this.extraMs -= granted;
-    this.left = granted;
+    this.#extraMs -= granted;
+    this.#left = granted;
     this.start();
   }
 }

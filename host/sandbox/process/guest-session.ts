@@ -23,26 +23,26 @@ export class GuestSession {
   abandonSent = false;
   /** The component was sent again, because the process answered UNKNOWN. */
   reloaded = false;
-  private readonly settleWith: (outcome: CallOutcome) => void;
-  private readonly abi: AbiVersion;
-  private readonly imports: CapabilityImports;
-  private readonly log: LineLog;
-  private importCalls = 0;
+  readonly #settleWith: (outcome: CallOutcome) => void;
+  readonly #abi: AbiVersion;
+  readonly #imports: CapabilityImports;
+  readonly #log: LineLog;
+  #importCalls = 0;
 
   constructor(number: number, call: GuestCall<Verb>, abi: AbiVersion, imports: CapabilityImports, clock: GuestClock) {
     const { logBytes, logLines } = call.limits;
     this.number = number;
     this.call = call;
     this.clock = clock;
-    this.abi = abi;
-    this.imports = imports;
-    this.log = new LineLog(logBytes, logLines, imports);
-    ({ promise: this.outcome, resolve: this.settleWith } = Promise.withResolvers<CallOutcome>());
+    this.#abi = abi;
+    this.#imports = imports;
+    this.#log = new LineLog(logBytes, logLines, imports);
+    ({ promise: this.outcome, resolve: this.#settleWith } = Promise.withResolvers<CallOutcome>());
   }
 
   /** Sets the outcome; only the first call has an effect. */
   settle(outcome: CallOutcome): void {
-    this.settleWith(outcome);
+    this.#settleWith(outcome);
   }
 
   /** Sets a fault as the outcome. */
@@ -52,7 +52,7 @@ export class GuestSession {
 
   /** Writes a line of log, unless the call was abandoned. Throws NonConforming. */
   writeLog(json: unknown): void {
-    const write = this.log.check(json);
+    const write = this.#log.check(json);
     if (!this.abandoned) write();
   }
 
@@ -62,9 +62,9 @@ export class GuestSession {
    * exceptions.
    */
   callImport(json: unknown): unknown {
-    this.importCalls += 1;
-    if (this.importCalls > this.call.limits.importCalls) throw new NonConforming("more imports than allowed");
-    const { abi } = this;
+    this.#importCalls += 1;
+    if (this.#importCalls > this.call.limits.importCalls) throw new NonConforming("more imports than allowed");
+    const abi = this.#abi;
     const { capability, func, args } = fields(json);
     if (typeof capability !== "string" || typeof func !== "string" || !this.call.component.capabilities.includes(capability))
       throw new NonConforming("a call of a function that was not granted");
@@ -74,7 +74,7 @@ export class GuestSession {
     if (type === undefined || !Array.isArray(args) || args.length !== type.params.length)
       throw new NonConforming("a call with a wrong number of arguments");
     const checked = type.params.map(([, use], index) => conform(abi.model, use, args[index]));
-    return callCapability(this.imports, capability, func, checked);
+    return callCapability(this.#imports, capability, func, checked);
   }
 }
 
@@ -87,25 +87,25 @@ function witName({ imports }: AbiVersion, capability: string, func: string): str
 
 /** Checks a call's log lines against its budget. */
 class LineLog {
-  private bytes: number;
-  private lines: number;
-  private readonly imports: CapabilityImports;
+  #bytes: number;
+  #lines: number;
+  readonly #imports: CapabilityImports;
 
   constructor(bytes: number, lines: number, imports: CapabilityImports) {
     // One further line reports that the rest is cut.
-    this.lines = lines + 1;
-    this.bytes = bytes + 256;
-    this.imports = imports;
+    this.#lines = lines + 1;
+    this.#bytes = bytes + 256;
+    this.#imports = imports;
   }
 
   /** Counts a line; answers the function that writes it. Throws NonConforming. */
   check(json: unknown): () => void {
     const { level, message } = fields(json);
     if (!isLogLevel(level) || typeof message !== "string") throw new NonConforming("a log line that is not a level and a text");
-    this.lines -= 1;
-    this.bytes -= Buffer.byteLength(message);
-    if (this.lines < 0 || this.bytes < 0) throw new NonConforming("more log than allowed");
-    return () => void this.imports.log?.write(level, inertLine(message, message.length));
+    this.#lines -= 1;
+    this.#bytes -= Buffer.byteLength(message);
+    if (this.#lines < 0 || this.#bytes < 0) throw new NonConforming("more log than allowed");
+    return () => void this.#imports.log?.write(level, inertLine(message, message.length));
   }
 }
 

@@ -29,36 +29,36 @@ export class GuestSessions {
   /** A call ended without an answer: the process takes no further calls, and is replaced after its last call. */
   mustBeReplaced = false;
   readonly process: SandboxProcess;
-  private readonly callEnded: () => void;
-  private readonly sessions = new Map<number, GuestSession>();
+  readonly #callEnded: () => void;
+  readonly #sessions = new Map<number, GuestSession>();
   /** Calls that may run, in the order of their frames. The first one runs, and the others wait for the thread. */
-  private readonly running: GuestSession[] = [];
+  readonly #running: GuestSession[] = [];
   /** The admission that runs in the process, which then has no calls. */
-  private admission: { readonly session: AdmissionSession; readonly key: string } | undefined;
-  private lastNumber = 0;
-  private frameBytes = 0;
+  #admission: { readonly session: AdmissionSession; readonly key: string } | undefined;
+  #lastNumber = 0;
+  #frameBytes = 0;
 
   /** `callEnded` is called whenever a call has left the process. */
   constructor(process: SandboxProcess, callEnded: () => void) {
     this.process = process;
-    this.callEnded = callEnded;
-    process.listen((frame) => this.receive(frame));
+    this.#callEnded = callEnded;
+    process.listen((frame) => this.#receive(frame));
     void process.ended.then((ended) => {
-      for (const session of this.sessions.values()) {
+      for (const session of this.#sessions.values()) {
         session.clock.stop();
         session.settle(lostProcessOutcome(ended));
       }
-      this.running.length = 0;
-      this.sessions.clear();
-      this.admission?.session.lost(`its sandbox process ${ended.reason}`);
-      this.admission = undefined;
-      this.callEnded();
+      this.#running.length = 0;
+      this.#sessions.clear();
+      this.#admission?.session.lost(`its sandbox process ${ended.reason}`);
+      this.#admission = undefined;
+      this.#callEnded();
     });
   }
 
   /** Number of calls in the process, including abandoned calls whose guest has not ended yet, and an admission. */
   get calls(): number {
-    return this.sessions.size + (this.admission === undefined ? 0 : 1);
+    return this.#sessions.size + (this.#admission === undefined ? 0 : 1);
   }
 
   /** Lets an idle process without a component prepare for its first admission. */
@@ -78,7 +78,7 @@ export class GuestSessions {
       void this.process.ended.then(({ reason }) => session.lost(`its sandbox process ${reason}`));
       return session.outcome;
     }
-    this.admission = { session, key };
+    this.#admission = { session, key };
     this.process.limitFrames(maxReportBytes(limits.componentBytes));
     const { memoryPages, tableEntries, coreInstances } = limits;
     this.process.send(frameTypes.ADMIT, 0, { key, limits: { memoryPages, tableEntries, coreInstances } } satisfies AdmitMessage, [
@@ -87,12 +87,12 @@ export class GuestSessions {
     return session.outcome;
   }
 
-  private receiveAdmission(admission: AdmissionSession, key: string, frame: Frame): void {
+  #receiveAdmission(admission: AdmissionSession, key: string, frame: Frame): void {
     if (admission.receive(frame)) this.process.loaded.add(key);
     // A process that refused its component has no further use.
     else this.mustBeReplaced = true;
-    this.admission = undefined;
-    this.callEnded();
+    this.#admission = undefined;
+    this.#callEnded();
   }
 
   /** Runs a call. The outcome never rejects. */
@@ -106,70 +106,70 @@ export class GuestSessions {
       guestMs: limits.timeMs + (isSuspendable ? graceMs : 0),
       deadlineMs,
       cpuMs: () => this.process.cpuMs(),
-      expire: (which) => this.expired(session, which),
+      expire: (which) => this.#expired(session, which),
     });
-    this.lastNumber += 1;
-    const session = new GuestSession(this.lastNumber, call, abi, imports, clock);
+    this.#lastNumber += 1;
+    const session = new GuestSession(this.#lastNumber, call, abi, imports, clock);
     const bytes = jsonFactor * Math.max(limits.outputBytes, limits.logBytes);
-    this.frameBytes = this.sessions.size === 0 ? bytes : Math.max(this.frameBytes, bytes);
-    this.process.limitFrames(this.frameBytes);
-    this.sessions.set(session.number, session);
+    this.#frameBytes = this.#sessions.size === 0 ? bytes : Math.max(this.#frameBytes, bytes);
+    this.process.limitFrames(this.#frameBytes);
+    this.#sessions.set(session.number, session);
     try {
-      this.start(session);
+      this.#start(session);
     } catch (error) {
       clock.stop();
-      this.sessions.delete(session.number);
+      this.#sessions.delete(session.number);
       session.settle(hostErrorOutcome(error));
-      this.callEnded();
+      this.#callEnded();
     }
     return session.outcome;
   }
 
-  private start(session: GuestSession): void {
+  #start(session: GuestSession): void {
     const { component, verb, request, limits, deadlineMs } = session.call;
     loadInto(this.process, component);
     const { key, ungranted } = component;
     const message: CallMessage = { key, verb, request, limits, deadlineMs, ungranted };
-    this.resume(session, frameTypes.CALL, message);
+    this.#resume(session, frameTypes.CALL, message);
   }
 
   /** Sends a frame to a guest, which makes it run after the guests before it. */
-  private resume(session: GuestSession, type: number, json: unknown): void {
+  #resume(session: GuestSession, type: number, json: unknown): void {
     this.process.send(type, session.number, json);
-    this.running.push(session);
-    if (this.running.length === 1) session.clock.start();
+    this.#running.push(session);
+    if (this.#running.length === 1) session.clock.start();
   }
 
-  private receive(frame: Frame): void {
+  #receive(frame: Frame): void {
     const { type, call, json } = frame;
-    const [session] = this.running;
+    const [session] = this.#running;
     try {
-      if (this.admission !== undefined) {
-        this.receiveAdmission(this.admission.session, this.admission.key, frame);
+      if (this.#admission !== undefined) {
+        this.#receiveAdmission(this.#admission.session, this.#admission.key, frame);
         return;
       }
       if (session === undefined || session.number !== call) throw new NonConforming("a frame of a call that is not running");
       if (type === frameTypes.LOG) session.writeLog(json);
-      else if (type === frameTypes.IMPORT) this.receiveImport(session, json);
-      else if (type === frameTypes.OUTCOME) this.receiveOutcome(session, readOutcome(json));
+      else if (type === frameTypes.IMPORT) this.#receiveImport(session, json);
+      else if (type === frameTypes.OUTCOME) this.#receiveOutcome(session, readOutcome(json));
       else if (type === frameTypes.UNKNOWN && !session.reloaded) {
         session.reloaded = true;
         this.process.loaded.delete(session.call.component.key);
-        this.stopRunning(session);
-        this.start(session);
+        this.#stopRunning(session);
+        this.#start(session);
       } else throw new NonConforming(`a frame of type ${type}`);
     } catch (error) {
       if (!(error instanceof NonConforming)) throw error;
       session?.fail("ABI_VIOLATED", `its sandbox process sent ${error.message}`);
-      this.admission?.session.lost(`its sandbox process sent ${error.message}`);
+      this.#admission?.session.lost(`its sandbox process sent ${error.message}`);
       this.process.kill(`was ended because it sent ${error.message}`);
     }
   }
 
-  private receiveImport(session: GuestSession, json: unknown): void {
-    this.stopRunning(session);
+  #receiveImport(session: GuestSession, json: unknown): void {
+    this.#stopRunning(session);
     if (session.abandoned) {
-      this.endGuest(session);
+      this.#endGuest(session);
       return;
     }
     let value: unknown;
@@ -177,49 +177,49 @@ export class GuestSessions {
       value = session.callImport(json);
     } catch (error) {
       if (error instanceof NonConforming) throw error;
-      this.failImport(session, error);
+      this.#failImport(session, error);
       return;
     }
     if (value instanceof Promise) {
       value.then(
-        (answer) => this.answer(session, answer),
-        (error: unknown) => this.failImport(session, error),
+        (answer) => this.#answer(session, answer),
+        (error: unknown) => this.#failImport(session, error),
       );
-    } else this.answer(session, value);
+    } else this.#answer(session, value);
   }
 
-  private answer(session: GuestSession, value: unknown): void {
+  #answer(session: GuestSession, value: unknown): void {
     // No call waits for an answer after the deadline or after the process' end.
-    if (session.abandoned || !this.sessions.has(session.number)) return;
+    if (session.abandoned || !this.#sessions.has(session.number)) return;
     try {
-      this.resume(session, frameTypes.ANSWER, { value });
+      this.#resume(session, frameTypes.ANSWER, { value });
     } catch (error) {
-      this.failImport(session, error);
+      this.#failImport(session, error);
     }
   }
 
-  private failImport(session: GuestSession, error: unknown): void {
+  #failImport(session: GuestSession, error: unknown): void {
     session.settle(hostErrorOutcome(error));
-    this.abandon(session);
+    this.#abandon(session);
   }
 
-  private receiveOutcome(session: GuestSession, outcome: CallOutcome): void {
-    this.stopRunning(session);
+  #receiveOutcome(session: GuestSession, outcome: CallOutcome): void {
+    this.#stopRunning(session);
     if (outcome.kind !== "answered") this.mustBeReplaced = true;
     session.clock.stop();
-    this.sessions.delete(session.number);
+    this.#sessions.delete(session.number);
     session.settle(outcome);
-    this.callEnded();
+    this.#callEnded();
   }
 
   /** The guest has stopped; the next guest runs. */
-  private stopRunning({ clock }: GuestSession): void {
-    this.running.shift();
+  #stopRunning({ clock }: GuestSession): void {
+    this.#running.shift();
     clock.pause();
-    this.running[0]?.clock.start();
+    this.#running[0]?.clock.start();
   }
 
-  private expired(session: GuestSession, which: "time" | "deadline"): void {
+  #expired(session: GuestSession, which: "time" | "deadline"): void {
     const { limits, deadlineMs } = session.call;
     if (which === "time") {
       session.fail("LIMIT_TIME", `used up its ${limits.timeMs} ms`);
@@ -227,25 +227,25 @@ export class GuestSessions {
       return;
     }
     session.fail("LIMIT_TIME", `did not end within the call's ${Math.round(deadlineMs)} ms`);
-    this.abandon(session);
+    this.#abandon(session);
   }
 
   /**
    * Abandons a call and keeps the process for its other calls. A suspended guest is ended now, a running guest by its meter or at its next
    * import.
    */
-  private abandon(session: GuestSession): void {
-    if (session.abandoned || !this.sessions.has(session.number)) return;
+  #abandon(session: GuestSession): void {
+    if (session.abandoned || !this.#sessions.has(session.number)) return;
     session.abandoned = true;
     this.mustBeReplaced = true;
     if (!mayWait(session.call.component.plan.capabilities)) this.process.kill("was ended together with its call");
-    else if (!this.running.includes(session)) this.endGuest(session);
+    else if (!this.#running.includes(session)) this.#endGuest(session);
   }
 
-  private endGuest(session: GuestSession): void {
+  #endGuest(session: GuestSession): void {
     if (session.abandonSent) throw new NonConforming("an import of a call that was ended");
     session.abandonSent = true;
-    this.resume(session, frameTypes.ABANDON, {});
+    this.#resume(session, frameTypes.ABANDON, {});
   }
 }
 

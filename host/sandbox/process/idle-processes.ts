@@ -9,70 +9,70 @@ export interface OwnedProcess {
 
 /** The idle processes; `P` is a process of the pool. */
 export class IdleProcesses<P extends OwnedProcess> {
-  private readonly unowned: P[] = [];
+  readonly #unowned: P[] = [];
   /** Least recently used first. */
-  private readonly kept: P[] = [];
-  private readonly maxKept: number;
+  readonly #kept: P[] = [];
+  readonly #maxKept: number;
 
   /** `maxKept`: maximum number of processes that are kept for their owners. */
   constructor(maxKept: number) {
-    this.maxKept = maxKept;
+    this.#maxKept = maxKept;
   }
 
   get size(): number {
-    return this.unowned.length + this.kept.length;
+    return this.#unowned.length + this.#kept.length;
   }
 
   /** Number of the processes without an owner. */
   get unownedCount(): number {
-    return this.unowned.length;
+    return this.#unowned.length;
   }
 
   /** The processes that are kept for their owners, least recently used first. */
   get keptForOwners(): readonly P[] {
-    return this.kept;
+    return this.#kept;
   }
 
   /** Adds a process. Answers the process that must end, because more than the maximum would be kept. */
   add(process: P): P | undefined {
     if (process.owner === undefined) {
-      this.unowned.push(process);
+      this.#unowned.push(process);
       return undefined;
     }
-    this.kept.push(process);
-    return this.kept.length > this.maxKept ? this.kept.shift() : undefined;
+    this.#kept.push(process);
+    return this.#kept.length > this.#maxKept ? this.#kept.shift() : undefined;
   }
 
   /** Removes and answers a process for `wanted`: the owner's most recently used one, else one without an owner. */
   take(wanted: ProcessOwner): P | undefined {
-    const at = this.kept.findLastIndex(({ owner }) => mayServe(owner, wanted));
-    return at < 0 ? this.unowned.pop() : this.kept.splice(at, 1)[0];
+    const at = this.#kept.findLastIndex(({ owner }) => mayServe(owner, wanted));
+    return at < 0 ? this.#unowned.pop() : this.#kept.splice(at, 1)[0];
   }
 
   /** Removes and answers the oldest process without an owner. */
   takeUnowned(): P | undefined {
-    return this.unowned.shift();
+    return this.#unowned.shift();
   }
 
   /** Whether an owner has more than one idle process. */
   get hasDuplicates(): boolean {
-    return this.duplicate >= 0;
+    return this.#duplicate >= 0;
   }
 
   /** Removes and answers the least recently used process whose owner has another idle one. */
   takeDuplicate(): P | undefined {
-    return this.duplicate < 0 ? undefined : this.kept.splice(this.duplicate, 1)[0];
+    return this.#duplicate < 0 ? undefined : this.#kept.splice(this.#duplicate, 1)[0];
   }
 
-  private get duplicate(): number {
-    return this.kept.findIndex(({ owner }, index) =>
-      this.kept.some((other, otherIndex) => otherIndex > index && isSame(other.owner, owner)),
+  get #duplicate(): number {
+    return this.#kept.findIndex(({ owner }, index) =>
+      this.#kept.some((other, otherIndex) => otherIndex > index && isSame(other.owner, owner)),
     );
   }
 
   /** Removes a process; answers whether it was here. */
   remove(process: P): boolean {
-    for (const list of [this.unowned, this.kept]) {
+    for (const list of [this.#unowned, this.#kept]) {
       const at = list.indexOf(process);
       if (at >= 0) return list.splice(at, 1).length === 1;
     }

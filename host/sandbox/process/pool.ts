@@ -35,63 +35,63 @@ interface PoolProcess extends WatchedProcess {
 
 /** Runs guests in sandbox processes. */
 export class ProcessPool implements GuestRunner {
-  private readonly starter: ProcessStarter;
-  private readonly warm: number;
-  private readonly maxProcesses: number;
-  private readonly keepMs: number;
-  private readonly processPerCall: boolean;
-  private readonly idle: IdleProcesses<PoolProcess>;
-  private readonly busy = new Set<PoolProcess>();
-  private readonly queue: WaitingCalls<PoolProcess>;
-  private readonly memory: ProcessMemory;
-  private readonly unwatch: () => void;
-  private warmTimer: NodeJS.Timeout | undefined;
-  private closed = false;
+  readonly #starter: ProcessStarter;
+  readonly #warm: number;
+  readonly #maxProcesses: number;
+  readonly #keepMs: number;
+  readonly #processPerCall: boolean;
+  readonly #idle: IdleProcesses<PoolProcess>;
+  readonly #busy = new Set<PoolProcess>();
+  readonly #queue: WaitingCalls<PoolProcess>;
+  readonly #memory: ProcessMemory;
+  readonly #unwatch: () => void;
+  #warmTimer: NodeJS.Timeout | undefined;
+  #closed = false;
 
   constructor(init: ProcessPoolInit = {}) {
-    this.memory = init.memory ?? new ProcessMemory(memoryBounds(containerMemoryBytes()));
-    this.starter = new ProcessStarter(init, this.memory);
-    this.maxProcesses = Math.max(1, init.maxProcesses ?? 4);
-    this.warm = Math.min(init.warm ?? 2, this.maxProcesses);
-    this.idle = new IdleProcesses(init.maxKept ?? defaultMaxKept);
-    this.keepMs = init.keepMs ?? 10_000;
-    this.processPerCall = init.processPerCall ?? false;
-    this.queue = new WaitingCalls(this.maxCallsPerProcess);
-    this.unwatch = this.memory.watch<PoolProcess>({
-      keptProcesses: () => this.idle.keptForOwners,
-      busyProcesses: () => [...this.busy],
+    this.#memory = init.memory ?? new ProcessMemory(memoryBounds(containerMemoryBytes()));
+    this.#starter = new ProcessStarter(init, this.#memory);
+    this.#maxProcesses = Math.max(1, init.maxProcesses ?? 4);
+    this.#warm = Math.min(init.warm ?? 2, this.#maxProcesses);
+    this.#idle = new IdleProcesses(init.maxKept ?? defaultMaxKept);
+    this.#keepMs = init.keepMs ?? 10_000;
+    this.#processPerCall = init.processPerCall ?? false;
+    this.#queue = new WaitingCalls(this.#maxCallsPerProcess);
+    this.#unwatch = this.#memory.watch<PoolProcess>({
+      keptProcesses: () => this.#idle.keptForOwners,
+      busyProcesses: () => [...this.#busy],
       end: (process, reason) => {
-        this.idle.remove(process);
+        this.#idle.remove(process);
         process.sessions.process.kill(reason);
       },
     });
-    this.startWarm();
+    this.#startWarm();
   }
 
   /** The uids of the processes: of the range for sandbox processes if the engine can change users. */
   get uids(): readonly number[] {
-    return this.starter.uids;
+    return this.#starter.uids;
   }
 
   /** The controls of the jail of the last process that started; undefined: none has started yet. */
   get controls(): ReadonlySet<Control> | undefined {
-    return this.starter.controls;
+    return this.#starter.controls;
   }
 
   /** The last start's failure; undefined: it succeeded. Continues "a sandbox process …". */
   get startProblem(): string | undefined {
-    return this.starter.startProblem;
+    return this.#starter.startProblem;
   }
 
   /** The present numbers. */
   get counts(): PoolCounts {
-    const { starting, started, ended } = this.starter;
-    return { idle: this.idle.size, busy: this.busy.size, starting, waiting: this.queue.size, started, ended };
+    const { starting, started, ended } = this.#starter;
+    return { idle: this.#idle.size, busy: this.#busy.size, starting, waiting: this.#queue.size, started, ended };
   }
 
   /** Tries again to start warm processes after a failed start. */
   warmUp(): void {
-    this.startWarm();
+    this.#startWarm();
   }
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
@@ -101,7 +101,7 @@ export class ProcessPool implements GuestRunner {
       shares: mayWait(component.plan.capabilities),
       lane: isLast ? lastLane : namespace,
     };
-    const outcome = await this.inProcess(need, deadlineMs, ({ sessions }, leftMs): Promise<CallOutcome> =>
+    const outcome = await this.#inProcess(need, deadlineMs, ({ sessions }, leftMs): Promise<CallOutcome> =>
       sessions.run(leftMs === deadlineMs ? call : { ...call, deadlineMs: leftMs }, imports),
     );
     if (outcome !== undefined) return resultOf(component, verb, outcome);
@@ -116,144 +116,141 @@ export class ProcessPool implements GuestRunner {
   /** Admits a component in a process, which then belongs to the component. Undefined: there is no process. */
   admit(request: AdmissionRequest): Promise<AdmissionOutcome | undefined> {
     const need: Need = { owner: { component: request.key, source: undefined }, shares: false, lane: "" };
-    return this.inProcess(need, leastAdmissionDeadlineMs, ({ sessions }) => sessions.admit(request));
+    return this.#inProcess(need, leastAdmissionDeadlineMs, ({ sessions }) => sessions.admit(request));
   }
 
   async close(): Promise<void> {
-    this.closed = true;
-    this.queue.refuseAll();
-    this.unwatch();
-    await this.starter.killAll("was ended with the pool");
+    this.#closed = true;
+    this.#queue.refuseAll();
+    this.#unwatch();
+    await this.#starter.killAll("was ended with the pool");
   }
 
   /** Runs `use` with a process for the need, and the milliseconds that are left of `waitMs`. Undefined: there is no process. */
-  private inProcess<T>(
-    need: Need,
-    waitMs: number,
-    use: (process: PoolProcess, leftMs: number) => Promise<T>,
-  ): Promise<T | undefined> {
-    const found = this.find(need);
-    if (found !== undefined) return this.queue.running(need, use(found, waitMs));
+  #inProcess<T>(need: Need, waitMs: number, use: (process: PoolProcess, leftMs: number) => Promise<T>): Promise<T | undefined> {
+    const found = this.#find(need);
+    if (found !== undefined) return this.#queue.running(need, use(found, waitMs));
     const started = performance.now();
     const { promise, resolve } = Promise.withResolvers<T | undefined>();
     // The call starts immediately in its process, so that the process counts it.
-    this.queue.add(need, waitMs, (process) => {
+    this.#queue.add(need, waitMs, (process) => {
       const leftMs = Math.max(1, waitMs - (performance.now() - started));
-      resolve(process === undefined ? undefined : this.queue.running(need, use(process, leftMs)));
+      resolve(process === undefined ? undefined : this.#queue.running(need, use(process, leftMs)));
     });
-    if (this.closed) this.queue.refuseAll();
-    else this.startMissing();
+    if (this.#closed) this.#queue.refuseAll();
+    else this.#startMissing();
     return promise;
   }
 
   /** A process that takes the need now; undefined if there is none, or if the maximum of processes has calls. */
-  private find(need: Need): PoolProcess | undefined {
+  #find(need: Need): PoolProcess | undefined {
     const { owner, shares } = need;
     if (shares) {
-      for (const process of this.busy)
-        if (process.isShared && mayServe(process.owner, owner) && this.canTakeCall(process)) return process;
+      for (const process of this.#busy)
+        if (process.isShared && mayServe(process.owner, owner) && this.#canTakeCall(process)) return process;
     }
     // Starting processes do not count: a call must not wait for the start of one that is not for it.
-    if (this.busy.size >= this.limit) return undefined;
-    for (let process = this.idle.take(owner); process !== undefined; process = this.idle.take(owner)) {
+    if (this.#busy.size >= this.#limit) return undefined;
+    for (let process = this.#idle.take(owner); process !== undefined; process = this.#idle.take(owner)) {
       if (!process.sessions.process.isAlive) continue;
       process.owner = ownerAfter(process.owner, owner);
       process.isShared = shares;
-      this.busy.add(process);
-      this.memory.callsChanged();
+      this.#busy.add(process);
+      this.#memory.callsChanged();
       return process;
     }
     return undefined;
   }
 
-  private canTakeCall({ sessions }: PoolProcess): boolean {
-    return sessions.calls < this.maxCallsPerProcess && !sessions.mustBeReplaced && sessions.process.isAlive;
+  #canTakeCall({ sessions }: PoolProcess): boolean {
+    return sessions.calls < this.#maxCallsPerProcess && !sessions.mustBeReplaced && sessions.process.isAlive;
   }
 
-  private get maxCallsPerProcess(): number {
-    return this.processPerCall ? 1 : maxSharedCalls;
+  get #maxCallsPerProcess(): number {
+    return this.#processPerCall ? 1 : maxSharedCalls;
   }
 
-  private callEnded(process: PoolProcess): void {
+  #callEnded(process: PoolProcess): void {
     const { sessions } = process;
-    if (sessions.calls === 0 && this.busy.delete(process)) {
+    if (sessions.calls === 0 && this.#busy.delete(process)) {
       // A process that has only examined its component has no source yet, and takes its first call.
-      const isUsed = this.processPerCall && process.owner?.source !== undefined;
-      if (sessions.mustBeReplaced || isUsed || this.closed) sessions.process.kill("was replaced");
-      else if (sessions.process.isAlive) this.keep(process);
+      const isUsed = this.#processPerCall && process.owner?.source !== undefined;
+      if (sessions.mustBeReplaced || isUsed || this.#closed) sessions.process.kill("was replaced");
+      else if (sessions.process.isAlive) this.#keep(process);
     }
-    this.dispatch();
+    this.#dispatch();
   }
 
-  private keep(process: PoolProcess): void {
+  #keep(process: PoolProcess): void {
     process.isShared = false;
-    this.idle.add(process)?.sessions.process.kill("was not needed");
-    if (this.idle.unownedCount > this.warm || this.idle.hasDuplicates) setTimeout(() => this.endSurplus(), this.keepMs).unref();
+    this.#idle.add(process)?.sessions.process.kill("was not needed");
+    if (this.#idle.unownedCount > this.#warm || this.#idle.hasDuplicates)
+      setTimeout(() => this.#endSurplus(), this.#keepMs).unref();
   }
 
-  private endSurplus(): void {
-    const surplus = this.idle.unownedCount > this.warm ? this.idle.takeUnowned() : this.idle.takeDuplicate();
+  #endSurplus(): void {
+    const surplus = this.#idle.unownedCount > this.#warm ? this.#idle.takeUnowned() : this.#idle.takeDuplicate();
     surplus?.sessions.process.kill("was not needed");
   }
 
   /** Gives processes to waiting calls, and starts the missing ones. */
-  private dispatch(): void {
-    if (this.queue.size > 0) this.queue.offer((need) => this.find(need));
-    this.startMissing();
+  #dispatch(): void {
+    if (this.#queue.size > 0) this.#queue.offer((need) => this.#find(need));
+    this.#startMissing();
   }
 
   /** A suspended call may wait for another call in this pool. Therefore one process more than suspended calls hold is always allowed. */
-  private get limit(): number {
-    const held = [...this.busy].filter(({ isShared }) => isShared).length;
-    return Math.max(this.maxProcesses, held + 1);
+  get #limit(): number {
+    const held = [...this.#busy].filter(({ isShared }) => isShared).length;
+    return Math.max(this.#maxProcesses, held + 1);
   }
 
   /** Starts the processes that the waiting calls need, and the warm ones if no call has run for a while. */
-  private startMissing(): void {
-    while (this.queue.neededProcesses > this.starter.starting && this.mayStart) void this.start();
-    if (!this.lacksWarm) return;
+  #startMissing(): void {
+    while (this.#queue.neededProcesses > this.#starter.starting && this.#mayStart) void this.#start();
+    if (!this.#lacksWarm) return;
     // With a process for each call, every call takes a warm one. Otherwise only a new component does, and a start would take the CPU of calls.
-    if (this.processPerCall) this.startWarm();
-    else this.warmTimer ??= setTimeout(() => this.warmTimerEnded(), quietMs).unref();
+    if (this.#processPerCall) this.#startWarm();
+    else if (this.#warmTimer === undefined) this.#warmTimer = setTimeout(() => this.#warmTimerEnded(), quietMs).unref();
   }
 
-  private warmTimerEnded(): void {
-    this.warmTimer = undefined;
+  #warmTimerEnded(): void {
+    this.#warmTimer = undefined;
     // The end of the running calls sets the timer again.
-    if (this.busy.size === 0) this.startWarm();
+    if (this.#busy.size === 0) this.#startWarm();
   }
 
-  private startWarm(): void {
-    while (this.lacksWarm && this.mayStart) void this.start();
+  #startWarm(): void {
+    while (this.#lacksWarm && this.#mayStart) void this.#start();
   }
 
-  private get lacksWarm(): boolean {
-    return !this.closed && this.idle.unownedCount + this.starter.starting < this.warm;
+  get #lacksWarm(): boolean {
+    return !this.#closed && this.#idle.unownedCount + this.#starter.starting < this.#warm;
   }
 
-  private get mayStart(): boolean {
-    return !this.closed && this.busy.size + this.starter.starting < this.limit;
+  get #mayStart(): boolean {
+    return !this.#closed && this.#busy.size + this.#starter.starting < this.#limit;
   }
 
-  private async start(): Promise<void> {
-    const process = await this.starter.start();
-    if (this.closed) process?.kill("was ended with the pool");
+  async #start(): Promise<void> {
+    const process = await this.#starter.start();
+    if (this.#closed) process?.kill("was ended with the pool");
     // The next start is tried at the next call, because other processes would fail for the same reason.
-    else if (process === undefined) this.queue.refuseFirst();
+    else if (process === undefined) this.#queue.refuseFirst();
     else {
       const poolProcess: PoolProcess = {
-        sessions: new GuestSessions(process, () => this.callEnded(poolProcess)),
+        sessions: new GuestSessions(process, () => this.#callEnded(poolProcess)),
         pid: process.pid,
-        memoryPages: this.starter.memoryPages,
+        memoryPages: this.#starter.memoryPages,
         owner: undefined,
         isShared: false,
       };
       void process.ended.then(() => {
-        if (this.idle.remove(poolProcess)) this.startMissing();
+        if (this.#idle.remove(poolProcess)) this.#startMissing();
       });
-      this.keep(poolProcess);
-      this.dispatch();
-      if (poolProcess.owner === undefined && !this.processPerCall) poolProcess.sessions.warmUp();
+      this.#keep(poolProcess);
+      this.#dispatch();
+      if (poolProcess.owner === undefined && !this.#processPerCall) poolProcess.sessions.warmUp();
     }
   }
 }

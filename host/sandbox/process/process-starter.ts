@@ -11,8 +11,8 @@ import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
 
 /** Starts sandbox processes that all have the same settings. */
 export class ProcessStarter {
-  private readonly init: SandboxProcessInit;
-  private readonly live = new Set<SandboxProcess>();
+  readonly #init: SandboxProcessInit;
+  readonly #live = new Set<SandboxProcess>();
   /** Processes that are starting. */
   starting = 0;
   /** Processes that were started since the pool was made. */
@@ -28,7 +28,7 @@ export class ProcessStarter {
   constructor(init: Partial<SandboxProcessInit>, memory: Pick<ProcessMemory, "ofProcess">) {
     const entry = init.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
     const memoryPages = init.memoryPages ?? defaultLimits.memoryPages;
-    this.init = {
+    this.#init = {
       node: init.node ?? nodePath(),
       entry,
       readable:
@@ -42,22 +42,22 @@ export class ProcessStarter {
 
   /** Pages of linear memory of a guest. */
   get memoryPages(): number {
-    return this.init.memoryPages;
+    return this.#init.memoryPages;
   }
 
   /** The uids of the living processes. */
   get uids(): readonly number[] {
-    return [...this.live].map(({ uid }) => uid);
+    return [...this.#live].map(({ uid }) => uid);
   }
 
   /** Starts a process. Undefined: it ended before it was ready, for the reason in `startProblem`. */
   async start(): Promise<SandboxProcess | undefined> {
-    const process = new SandboxProcess(this.init);
-    this.live.add(process);
+    const process = new SandboxProcess(this.#init);
+    this.#live.add(process);
     this.starting += 1;
     this.started += 1;
     void process.ended.then(() => {
-      this.live.delete(process);
+      this.#live.delete(process);
       this.ended += 1;
     });
     const isReady = await process.ready();
@@ -70,7 +70,7 @@ export class ProcessStarter {
   /** Ends all living processes. */
   async killAll(reason: string): Promise<void> {
     await Promise.all(
-      [...this.live].map((process) => {
+      [...this.#live].map((process) => {
         process.kill(reason);
         return process.ended;
       }),

@@ -61,12 +61,12 @@ export class SandboxProcess {
   controls: ReadonlySet<Control> = new Set();
   /** The process' pid in the engine's pid namespace. With a jail, the engine's child is the launcher, which waits for the process. */
   pid: number | undefined;
-  private readonly child: ChildProcess;
-  private readonly decoder = new FrameDecoder(overheadBytes);
-  private readonly first = Promise.withResolvers<Frame | undefined>();
-  private onFrame: (frame: Frame) => void;
-  private killed: Ended | undefined;
-  private hasEnded = false;
+  readonly #child: ChildProcess;
+  readonly #decoder = new FrameDecoder(overheadBytes);
+  readonly #first = Promise.withResolvers<Frame | undefined>();
+  #onFrame: (frame: Frame) => void;
+  #killed: Ended | undefined;
+  #hasEnded = false;
 
   constructor(init: SandboxProcessInit) {
     const { node, entry, readable, memoryPages, tableEntries, jail } = init;
@@ -84,29 +84,29 @@ export class SandboxProcess {
           ? [jail.launcher, launcherArguments(jail, { command, readable, ...asked })]
           : [jail.launcher, askArguments({ ...asked, numbers })];
     const server = jail?.server === undefined ? [] : [jail.server.descriptor];
-    this.onFrame = jail === undefined ? this.first.resolve : (frame) => this.receivedReport(jail, frame);
-    this.child = spawn(program, args, { cwd: "/", env: {}, stdio: ["pipe", "pipe", "ignore", ...server] });
-    if (jail === undefined) this.pid = this.child.pid;
+    this.#onFrame = jail === undefined ? this.#first.resolve : (frame) => this.#receivedReport(jail, frame);
+    this.#child = spawn(program, args, { cwd: "/", env: {}, stdio: ["pipe", "pipe", "ignore", ...server] });
+    if (jail === undefined) this.pid = this.#child.pid;
     this.ended = new Promise((resolve) => {
       const end = (reason: string) => {
-        this.hasEnded = true;
+        this.#hasEnded = true;
         cgroup?.remove();
-        this.first.resolve(undefined);
-        resolve(this.killed ?? { reason });
+        this.#first.resolve(undefined);
+        resolve(this.#killed ?? { reason });
       };
       // Also if the launcher, as another user, cannot be signalled. The launcher then ends the process when its stdin closes.
-      this.child.on("error", (error) => end(`could not be started: ${error.message}`));
-      this.child.once("close", (code, signal) => end(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
-      this.child.stdin?.on("error", () => undefined);
-      this.child.stdout?.on("error", () => undefined);
-      if (this.child.stdout !== null) readUnbuffered(this.child.stdout, (chunk) => this.received(chunk));
+      this.#child.on("error", (error) => end(`could not be started: ${error.message}`));
+      this.#child.once("close", (code, signal) => end(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
+      this.#child.stdin?.on("error", () => undefined);
+      this.#child.stdout?.on("error", () => undefined);
+      if (this.#child.stdout !== null) readUnbuffered(this.#child.stdout, (chunk) => this.#received(chunk));
     });
   }
 
   /** Waits for READY. False: the process did not start, and is killed. */
   async ready(): Promise<boolean> {
     const timer = setTimeout(() => this.kill("did not start in time"), maxStartMs);
-    const frame = await this.first.promise;
+    const frame = await this.#first.promise;
     clearTimeout(timer);
     if (frame?.type === frameTypes.READY) return true;
     const failed = frame?.type === frameTypes.LAUNCHED ? readLaunched(frame.json) : undefined;
@@ -121,33 +121,33 @@ export class SandboxProcess {
 
   /** Sets the maximum size of the process' frames: `bytes`, and a fixed overhead. */
   limitFrames(bytes: number): void {
-    this.decoder.maxBytes = overheadBytes + bytes;
+    this.#decoder.maxBytes = overheadBytes + bytes;
   }
 
   /** Passes every later frame to `onFrame`, until the process is killed. */
   listen(onFrame: (frame: Frame) => void): void {
-    this.onFrame = onFrame;
+    this.#onFrame = onFrame;
   }
 
   /** Sends a frame. */
   send(type: number, call: number, json: unknown, raw: readonly Uint8Array[] = []): void {
-    this.child.stdin?.write(encodeFrame(type, call, json, raw));
+    this.#child.stdin?.write(encodeFrame(type, call, json, raw));
   }
 
   get isAlive(): boolean {
-    return !this.hasEnded && this.killed === undefined;
+    return !this.#hasEnded && this.#killed === undefined;
   }
 
   /** Kills the process; `reason` continues "its sandbox process, which …". */
   kill(reason: string): void {
-    this.killed ??= { reason };
-    this.child.kill("SIGKILL");
-    this.child.stdin?.destroy();
+    this.#killed ??= { reason };
+    this.#child.kill("SIGKILL");
+    this.#child.stdin?.destroy();
   }
 
   /** The launcher's report, which comes before the first frame of the process. */
-  private receivedReport({ required }: Jail, frame: Frame): void {
-    this.onFrame = this.first.resolve;
+  #receivedReport({ required }: Jail, frame: Frame): void {
+    this.#onFrame = this.#first.resolve;
     const report = frame.type === frameTypes.LAUNCHED ? readLaunched(frame.json) : "the launcher sent no report";
     if (typeof report === "string") {
       this.kill(`could not be started: ${report}`);
@@ -160,10 +160,10 @@ export class SandboxProcess {
     if (missing.length > 0) this.kill(`is not used, because its jail lacks ${missingText(missing)}`);
   }
 
-  private received(chunk: Buffer): void {
+  #received(chunk: Buffer): void {
     if (!this.isAlive) return;
     try {
-      for (const frame of this.decoder.push(chunk)) if (this.isAlive) this.onFrame(frame);
+      for (const frame of this.#decoder.push(chunk)) if (this.isAlive) this.#onFrame(frame);
     } catch (error) {
       this.kill(`broke the protocol: ${error instanceof Error ? error.message : String(error)}`);
     }

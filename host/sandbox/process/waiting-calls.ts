@@ -25,17 +25,17 @@ interface Waiting<P> {
 
 /** The queue of a pool; `P` is a process of the pool. */
 export class WaitingCalls<P> {
-  private readonly waiting: Waiting<P>[] = [];
-  private readonly turns = new FairTurns();
-  private readonly maxCallsPerProcess: number;
+  readonly #waiting: Waiting<P>[] = [];
+  readonly #turns = new FairTurns();
+  readonly #maxCallsPerProcess: number;
 
   /** `maxCallsPerProcess`: calls of one owner that may share a process. */
   constructor(maxCallsPerProcess: number) {
-    this.maxCallsPerProcess = maxCallsPerProcess;
+    this.#maxCallsPerProcess = maxCallsPerProcess;
   }
 
   get size(): number {
-    return this.waiting.length;
+    return this.#waiting.length;
   }
 
   /** Adds a call. `receive` is called once: with a process, or with undefined after `waitMs`. */
@@ -48,59 +48,59 @@ export class WaitingCalls<P> {
         receive(process);
       },
     };
-    const timer = setTimeout(() => this.leave(waiting, undefined), waitMs);
-    this.waiting.push(waiting);
+    const timer = setTimeout(() => this.#leave(waiting, undefined), waitMs);
+    this.#waiting.push(waiting);
   }
 
   /** The number of processes that all waiting calls need. */
   get neededProcesses(): number {
     const callsByOwner = new Map<string, number>();
     let unshared = 0;
-    for (const { need } of this.waiting) {
+    for (const { need } of this.#waiting) {
       if (!need.shares) unshared += 1;
       else callsByOwner.set(textOf(need.owner), (callsByOwner.get(textOf(need.owner)) ?? 0) + 1);
     }
-    return [...callsByOwner.values()].reduce((sum, calls) => sum + Math.ceil(calls / this.maxCallsPerProcess), unshared);
+    return [...callsByOwner.values()].reduce((sum, calls) => sum + Math.ceil(calls / this.#maxCallsPerProcess), unshared);
   }
 
   /** Counts a call that runs until `end` settles, for the turns of the namespaces. Answers `end`. */
   running<T>({ lane }: Need, end: Promise<T>): Promise<T> {
-    this.turns.began(lane);
-    return end.finally(() => this.turns.ended(lane));
+    this.#turns.began(lane);
+    return end.finally(() => this.#turns.ended(lane));
   }
 
   /** Offers the calls to `serve`, in turn. A call for which `serve` answers a process is removed and receives the process. */
   offer(serve: (need: Need) => P | undefined): void {
-    const lanes = Map.groupBy(this.waiting, ({ need }) => need.lane);
-    for (let lane = this.turns.first(lanes.keys()); lane !== undefined; lane = this.turns.first(lanes.keys())) {
+    const lanes = Map.groupBy(this.#waiting, ({ need }) => need.lane);
+    for (let lane = this.#turns.first(lanes.keys()); lane !== undefined; lane = this.#turns.first(lanes.keys())) {
       const each = lanes.get(lane)?.shift();
       if (each === undefined) lanes.delete(lane);
       // A call that receives its process may end at once, and the pool then offers the calls again.
       else if (!each.hasLeft) {
         const process = serve(each.need);
-        if (process !== undefined) this.leave(each, process);
+        if (process !== undefined) this.#leave(each, process);
       }
     }
   }
 
   /** Refuses the first call, and all calls that would have shared its process. */
   refuseFirst(): void {
-    const [first] = this.waiting;
+    const [first] = this.#waiting;
     if (first === undefined) return;
     const isRefused = ({ need }: Waiting<P>): boolean =>
       need === first.need || (first.need.shares && need.shares && textOf(need.owner) === textOf(first.need.owner));
-    for (const each of this.waiting.filter(isRefused)) this.leave(each, undefined);
+    for (const each of this.#waiting.filter(isRefused)) this.#leave(each, undefined);
   }
 
   /** Refuses all calls. */
   refuseAll(): void {
-    for (const each of this.waiting.slice()) this.leave(each, undefined);
+    for (const each of this.#waiting.slice()) this.#leave(each, undefined);
   }
 
-  private leave(waiting: Waiting<P>, process: P | undefined): void {
-    const at = this.waiting.indexOf(waiting);
+  #leave(waiting: Waiting<P>, process: P | undefined): void {
+    const at = this.#waiting.indexOf(waiting);
     if (at < 0) return;
-    this.waiting.splice(at, 1);
+    this.#waiting.splice(at, 1);
     waiting.hasLeft = true;
     waiting.receive(process);
   }

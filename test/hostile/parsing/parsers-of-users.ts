@@ -54,7 +54,7 @@ export const parsersOfUsers: readonly Parser[] = [
   } },
   { name: "annotation of PodNetworks", covers: ["readPodNetworks"], kind: "json", sample: [{ podNetworkName: "blue", interfaceName: "net1", isDefaultGW4: true }], parse: readPodNetworks },
   { name: "annotation of an external port", covers: ["definitionProvider"], kind: "json", sample: { provider: "neutron", subnet: "s" }, parse: (text) => definitionProvider(new Map([[externalPortAnnotation, text]])) },
-  { name: "annotation of the verification", covers: ["verificationOf"], kind: "text", sample: "ips,mac", parse: (text) => verificationOf(new Map([["plexus-cni.dev/verify", text]])) },
+  { name: "annotation of the verification", covers: ["verificationOf"], kind: "text", sample: "ips,mac", parse: (text) => verificationOf(new Map([["plexus.dev/verify", text]])) },
   { name: "pod", covers: ["readPod", "readObjectMeta", "checkPodUid"], kind: "value", sample: { metadata, spec: {} }, parse: readPod },
   { name: "resource claims of a pod", covers: ["readPodClaims"], kind: "value", sample: claims, parse: readPodClaims },
   { name: "allocation of a resource claim", kind: "value", sample: claim, parse: (value) => allocatedTo(value, "claim", { namespace: "shop", name: "p", uid: "u" }) },

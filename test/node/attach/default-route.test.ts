@@ -167,7 +167,7 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     await finish(web);
   });
 
-  test("D-8: one network may have the IPv4 default route and another the IPv6 one, as with Multus", async () => {
+  test("D-08: one network may have the IPv4 default route and another the IPv6 one, as with Multus", async () => {
     const web = attaching([
       { name: "plain", "default-route": ["10.20.0.1"] },
       { name: "plain", "default-route": ["fd00:20::1"] },

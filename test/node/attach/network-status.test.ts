@@ -70,7 +70,7 @@ describe.skipIf(missingForMixed("network status"))("the network status", () => {
     ]);
   });
 
-  test("D-5, D-6, D-12: with the profile `compat` has an entry for each interface, addresses without prefix length, gateway and mtu, as Multus has", async () => {
+  test("D-05, D-06, D-12: with the profile `compat` has an entry for each interface, addresses without prefix length, gateway and mtu, as Multus has", async () => {
     const routes = [{ dst: "0.0.0.0/0", gw: "192.0.2.1" }];
     const all = await entries({ cniVersion: "1.1.0", interfaces: [veth, first, second], ips, routes, dns }, "compat");
     expect(all.slice(1)).toEqual([

@@ -225,8 +225,8 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect([manifests.statusOf("web"), stage.left()]).toEqual([undefined, nothing]);
     });
 
-    test("D-2: a mac that the definition excludes from verification, and any result is accepted", async () => {
-      manifests.network("one", [{ type: "one", capabilities: { mac: true } }], { "plexus-cni.dev/verify": "ips" });
+    test("D-02: a mac that the definition excludes from verification, and any result is accepted", async () => {
+      manifests.network("one", [{ type: "one", capabilities: { mac: true } }], { "plexus.dev/verify": "ips" });
       answering("one", { name: "net1", mac: "02:00:00:00:00:99", sandbox: "/any" });
       await expectAdded([{ name: "one", mac }]);
     });
@@ -307,7 +307,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect(stdinOf(recorders.one.calls()[0])).not.toHaveProperty("runtimeConfig");
     });
 
-    test("N13-01: an IPAM claim, which plugins get in args.cni, and in runtimeConfig with the capability", async () => {
+    test("N13-01, D-09: an IPAM claim, which plugins get in args.cni, and in runtimeConfig with the capability", async () => {
       capable("two", "ipam-claim-reference");
       await expectAdded([
         { name: "one", "ipam-claim-reference": "vm-a.one" },
@@ -359,7 +359,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect(executed()).toEqual(["ADD main eth0"]);
     });
 
-    test("D-1: an invalid value, and invalidAnnotation overrides the profile's behaviour", async () => {
+    test("D-01: an invalid value, and invalidAnnotation overrides the profile's behaviour", async () => {
       await expectRefused([{ name: "one", ips: [] }], /"ips"/, { profile: "strict", invalidAnnotation: "fail" });
       await expectAdded([{ name: "one", ips: [] }], { profile: "compat", invalidAnnotation: "ignore" });
       expect(executed()).toEqual(["ADD main eth0"]);

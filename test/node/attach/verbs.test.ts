@@ -317,7 +317,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test('MO-11: checks only the default network if `check` is "default" (D-15)', async () => {
+    test('MO-11, D-15: checks only the default network if `check` is "default"', async () => {
       const web = await attachThenDeleteLink("default");
       await stage.succeed("CHECK", web);
       expect(web.pod.exec(["ip", "link", "delete", "eth0"]).status).toBe(0);

@@ -21,7 +21,7 @@ describe.skipIf(missingForMixed("a daemon that is killed repeatedly"))("a daemon
   afterEach(() => stage.dispose());
 
   test(
-    `MO-15 U-11 ${pods} pods: every answer is true, calls without a daemon use one-shot engines, and DEL leaves nothing`,
+    `MO-15 ${pods} pods: every answer is true, calls without a daemon use one-shot engines, and DEL leaves nothing`,
     { timeout: 900_000 },
     async () => {
       const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));

@@ -134,7 +134,7 @@ describe.skipIf(missingForMixed("a daemon's network configuration"))("a daemon's
     await untilReady();
   });
 
-  test("U-05 a network plugin that renames foreign files is reported by readiness, log and metric", async () => {
+  test("FI-19 a network plugin that renames foreign files is reported by readiness, log and metric", async () => {
     put("10-agent.conflist", "flannel");
     await start();
     await untilReady();

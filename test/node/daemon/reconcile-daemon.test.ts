@@ -70,7 +70,7 @@ describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconc
     });
   const expectNoLeases = (): Promise<void> => expect.poll(() => leases(stage.leases), { interval: 200 }).toEqual([]);
 
-  test("RT-02 U-11 releases the address of a pod whose namespace ended without a DEL, and keeps another pod's address", async () => {
+  test("RT-02 releases the address of a pod whose namespace ended without a DEL, and keeps another pod's address", async () => {
     const { stderr } = await daemon();
     startNodeAgent();
     const dead = { config: mixedNetwork(stage), containerId: "dead", pod: stage.pod() };

@@ -1,4 +1,4 @@
-// The reconciler undoes attachments that no runtime deletes, and nothing else (RT-02, RT-10, U-11), with real plugins and leases.
+// The reconciler undoes attachments that no runtime deletes, and nothing else (RT-02, RT-10, FI-22), with real plugins and leases.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -68,7 +68,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
   };
 
   describe("after a reboot", () => {
-    test("RT-02 RT-10 U-11 releases the addresses of native and WASM IPAM and of secondary networks in the first round, before any call", async () => {
+    test("RT-02 RT-10 releases the addresses of native and WASM IPAM and of secondary networks in the first round, before any call", async () => {
       const delegates = [
         { cniVersion: "1.0.0", name: "pods", plugins: [bridgeStep()] },
         {
@@ -187,7 +187,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
   });
 
   describe("of a namespace that ended without a DEL", () => {
-    test("U-11 releases the address after two rounds without the namespace, and a late DEL succeeds", async () => {
+    test("RT-02 releases the address after two rounds without the namespace, and a late DEL succeeds", async () => {
       await node.startAgent();
       const [dead, live] = [await attached("dead"), await attached("live")];
       expect((await node.round()).findings).toEqual([]);
@@ -203,7 +203,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(node.left()).toEqual(noFiles);
     });
 
-    test("U-11 keeps the address during the grace period", async () => {
+    test("RT-02 keeps the address during the grace period", async () => {
       await node.start({ graceMs: 3_600_000 });
       await node.startAgent();
       const { pod } = await attached("dead");
@@ -213,7 +213,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
     });
 
-    test("U-11 releases the address even if the clock was years ahead at the ADD, in this boot or an earlier one", async () => {
+    test("RT-02 releases the address even if the clock was years ahead at the ADD, in this boot or an earlier one", async () => {
       await node.startAgent();
       // The first call runs alone: native bridge plugins that make the same bridge at once can fail.
       const all = [await attached("dead"), ...(await Promise.all([attached("earlier"), attached("live")]))];
@@ -583,7 +583,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
   });
 
   describe("of leases", () => {
-    test("U-11 releases the lease of an attachment without a journal entry after its namespace ended", async () => {
+    test("FI-22 releases the lease of an attachment without a journal entry after its namespace ended", async () => {
       await node.startAgent();
       const each = await attached("lost", native());
       await node.round();
@@ -676,7 +676,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(await node.settle()).toMatchObject([{ kind: "lease", id: foreign, why: "not-ours", handling: "reported" }]);
     });
 
-    test("U-11 reports and keeps a lease whose owner the journal never had", async () => {
+    test("FI-22 reports and keeps a lease whose owner the journal never had", async () => {
       await node.startAgent();
       await attached("live", native());
       const foreign = join(stage.leases, "pods", "10.10.0.77");

@@ -7,7 +7,7 @@ import { openRig, stdinOf, web, type CallOptions, type Pod, type Rig } from "../
 
 const selection = "k8s.v1.cni.cncf.io/networks";
 const otherDefault = "v1.multus-cni.io/default-network";
-const optOut = "plexus-cni.dev/default-networks";
+const optOut = "plexus.dev/default-networks";
 
 let rig: Rig;
 beforeEach(() => {
@@ -89,7 +89,7 @@ describe("defaultNetworks", () => {
     expect(await attached(dns, { systemNamespaces: [] })).toBe(3);
   });
 
-  it("MC-07 U-18 are not attached to a pod that opts out with the annotation none; any other value fails the pod", async () => {
+  it("MC-07 are not attached to a pod that opts out with the annotation none; any other value fails the pod", async () => {
     rig.pod(web, { [optOut]: "none" });
     await rig.succeed("ADD", withDefaults());
     expect(rig.seen()).toEqual(["ADD flannel eth0"]);

@@ -62,7 +62,7 @@ describe("readinessindicatorfile", () => {
     expect(rig.seen()).toEqual(["ADD flannel eth0"]);
   });
 
-  it("MC-12 N1-61 D-7 a DEL waits until readinessDelTimeoutMs, then works from the journal and logs a warning", async () => {
+  it("MC-12 N1-61 D-07 a DEL waits until readinessDelTimeoutMs, then works from the journal and logs a warning", async () => {
     const ready = rig.file("ready", "");
     await rig.succeed("ADD", configWithReadiness());
     rmSync(ready);

@@ -6,7 +6,7 @@ import type { PodLinks } from "../../store/journal/entry.ts";
 import { podLinks } from "../../store/journal/changed-entry.ts";
 import { lookIntoNamespace, type NamespaceLinks } from "../../system/netlink/namespace-links.ts";
 import type { CallContext } from "../call/call-context.ts";
-import type { Progress } from "../verbs/add-progress.ts";
+import type { Progress } from "./add-progress.ts";
 
 /** The links of the pod before the ADD; undefined if they are unknown, because the namespace could not be looked into. */
 export type LinksBefore = NamespaceLinks | undefined;

@@ -5,7 +5,7 @@ import type { CniCall, Verb } from "../../../src/cni/environment.ts";
 import { type PluginRequest, readPluginRequest } from "../../../src/cni/plugin-request.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { RecentTexts } from "../../../src/json/recent-texts.ts";
-import { type CallConfiguration, readCallConfiguration } from "./read-configuration.ts";
+import { type CallConfiguration, readCallConfiguration } from "../call/read-configuration.ts";
 
 /** The parsed stdin of a call: the request of the CNI protocol, and the host configuration or its fault. */
 export interface CallRequest {
