@@ -24,6 +24,9 @@ const storage = {
   },
 };
 
+/** Pods of the namespace `default`. */
+const ofPods = (...names: readonly string[]): readonly string[] => names.map((name) => `default/${name}`).toSorted();
+
 describe.skipIf(missingBeside("whereabouts", realWhereabouts))("Plexus beside whereabouts", () => {
   let cluster: Cluster;
   let node: ClusterNode;
@@ -36,7 +39,6 @@ describe.skipIf(missingBeside("whereabouts", realWhereabouts))("Plexus beside wh
     await cluster.nodesReady();
   });
 
-  const ofPods = (...names: readonly string[]): readonly string[] => names.map((name) => `default/${name}`).toSorted();
   const start = async (...names: readonly string[]): Promise<void> => {
     await cluster.apply(...names.map((name) => beside.besidePod(name)));
     await beside.ready(cluster, names);

@@ -19,6 +19,9 @@ export const mountsOf = (paths: readonly NodePath[]): readonly object[] =>
 export const volumesOf = (paths: readonly NodePath[], type = "DirectoryOrCreate"): readonly object[] =>
   paths.map(([name, path]) => ({ name, hostPath: { path, type } }));
 
+/** An environment variable with a field of the pod. */
+export const fieldVariable = (name: string, fieldPath: string): object => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+
 /** A DaemonSet whose service account has its name, or the name in `spec`. */
 export function daemonSet({ namespace, name }: NodeDaemon, spec: Readonly<Record<string, unknown>>): object {
   const labels = { "k8s-app": name };

@@ -1,7 +1,7 @@
 // flannel as Documentation/kube-flannel.yml of flannel-io/flannel v0.28 installs it. The objects are our own text. The shells and iptables are the node's,
 // and there is no liveness probe, because a busy machine answers late.
 
-import { daemonSet, mountsOf, type NodeDaemon, type NodePath, volumesOf } from "../daemon-set.ts";
+import { daemonSet, fieldVariable, mountsOf, type NodeDaemon, type NodePath, volumesOf } from "../daemon-set.ts";
 import { toolMounts, toolVolumes } from "../node-tools.ts";
 import { account } from "../role.ts";
 
@@ -67,7 +67,6 @@ function daemon(image: string): object {
     command: ["/opt/bin/install_conf", "/etc/kube-flannel/cni-conf.json", `/etc/cni/net.d/${flannelFile}`],
     volumeMounts: [configuration, ...mountsOf([lists])],
   };
-  const field = (fieldPath: string): object => ({ valueFrom: { fieldRef: { fieldPath } } });
   const flanneld = {
     ...common,
     name: "kube-flannel",
@@ -75,8 +74,8 @@ function daemon(image: string): object {
     readinessProbe: { httpGet: { path: "/readyz", port: 8081 }, periodSeconds: 2, timeoutSeconds: 10 },
     securityContext: { privileged: false, capabilities: { add: ["NET_ADMIN", "NET_RAW"] } },
     env: [
-      { name: "POD_NAME", ...field("metadata.name") },
-      { name: "POD_NAMESPACE", ...field("metadata.namespace") },
+      fieldVariable("POD_NAME", "metadata.name"),
+      fieldVariable("POD_NAMESPACE", "metadata.namespace"),
       { name: "EVENT_QUEUE_DEPTH", value: "5000" },
       { name: "CONT_WHEN_CACHE_NOT_READY", value: "false" },
     ],
