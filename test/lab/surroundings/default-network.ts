@@ -15,7 +15,7 @@ export interface DefaultNetwork {
   readonly daemon: NodeDaemon;
   /** The addresses of pods. */
   readonly addresses: RegExp;
-  /** The first entry of a pod's network status. Default: name, interface, addresses and MAC are not compared. */
+  /** The first entry of a pod's network status, without its addresses. Default: only the addresses are compared. */
   readonly status?: object;
   /** The beginning of the names of its links in the node's network namespace. */
   readonly links: string;

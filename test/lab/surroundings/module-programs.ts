@@ -69,6 +69,14 @@ export function modulePrograms({ name, module, packages, files = [], cgo = false
   };
 }
 
+/** Runs builds until one fails. Prints one line then, and never fails itself: the tests are skipped. */
+export function buildOrSay(title: string, ...builds: readonly (() => string | undefined)[]): void {
+  for (const build of builds) {
+    const why = build();
+    if (why !== undefined) return void process.stderr.write(`plexus: tests beside ${title} will be skipped: ${why}\n`);
+  }
+}
+
 /** Copies a file of the required module, which the build has downloaded. */
 function copyModuleFile(module: string, required: string, file: string, target: string): void {
   const options = { cwd: module, encoding: "utf8" } as const;
