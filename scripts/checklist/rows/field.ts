@@ -41,6 +41,8 @@ export const field: Readonly<Record<string, string>> = {
     "Beside Calico's real CNI plugin pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
   "FI-37":
     "Beside flannel's real daemon and plugin pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
+  "FI-38":
+    "Names and Services work for pods with further networks, and host ports of portmap beside kube-proxy, whatever is restarted or removed.",
   "FI-39": "Beside kube-router pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
   "FI-40":
     "Beside kindnet, played by its files, pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
