@@ -8,6 +8,7 @@ import { join } from "node:path";
 
 import { root, testDist } from "../../test/lab/compiled.ts";
 import { skipReasonsVariable } from "../../test/lab/skip-reasons.ts";
+import { repetitionArgs } from "./repetition-args.ts";
 import { closingText, failedFiles, isGreen, mergeRepetition, unsteadyLines, type TestReport } from "./test-report.ts";
 
 /** With more failed files than this, the tree is broken, and a repetition would only take time. */
@@ -44,11 +45,6 @@ async function runVitest(label: string, args: readonly string[]): Promise<Vitest
   return { status: typeof code === "number" ? code : 1, report };
 }
 
-/** The projects that the arguments choose. The repetition names its own files and its own number of workers. */
-function projectArgs(args: readonly string[]): readonly string[] {
-  return args.flatMap((argument, index) => (argument === "--project" ? [argument, args[index + 1] ?? ""] : []));
-}
-
 mkdirSync(reports, { recursive: true });
 const startedMs = performance.now();
 const first = await runVitest(name, vitestArgs);
@@ -60,7 +56,7 @@ const failed = failedFiles(first.report);
 let repetition: TestReport | undefined;
 if (repeats && failed.length > 0 && failed.length <= maxRepeatedFiles) {
   process.stdout.write(`\nplexus: repeating ${failed.length} failed ${failed.length === 1 ? "file" : "files"} alone\n`);
-  ({ report: repetition } = await runVitest(`${name}-repeated`, [...projectArgs(vitestArgs), "--maxWorkers", "1", ...failed]));
+  ({ report: repetition } = await runVitest(`${name}-repeated`, [...repetitionArgs(vitestArgs), "--maxWorkers", "1", ...failed]));
 }
 const run = mergeRepetition(first.report, repetition);
 writeFileSync(join(reports, `${name}.json`), JSON.stringify(run));

@@ -39,4 +39,14 @@ export const field: Readonly<Record<string, string>> = {
   "FI-35": "Beside Istio's real node agent and plugin the mesh's step is kept once, whatever is installed, restarted or removed.",
   "FI-36":
     "Beside Calico's real CNI plugin pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
+  "FI-37":
+    "Beside flannel's real daemon and plugin pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
+  "FI-38":
+    "Names and Services work for pods with further networks, and host ports of portmap beside kube-proxy, whatever is restarted or removed.",
+  "FI-39": "Beside kube-router pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
+  "FI-40":
+    "Beside kindnet, played by its files, pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
+  "FI-41":
+    "With addresses of the real plugin whereabouts each attachment has one address, and none is left, whatever is restarted or removed.",
+  "FI-42": "Pods of a default network that was replaced end, and nothing of theirs is left once its plugins are there again.",
 };

@@ -1,27 +1,19 @@
 // Plexus beside Istio's CNI node agent and plugin, built from istio.io/istio, on a node with a real kubelet and containerd.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
-import { type Cluster, startCluster } from "../../lab/cluster/cluster.ts";
+import type { Cluster } from "../../lab/cluster/cluster.ts";
 import type { ClusterNode } from "../../lab/cluster/node.ts";
-import { importPlexus } from "../../lab/cluster/plexus-image.ts";
 import { deployPlexus, removePlexus } from "../../lab/cluster/release.ts";
-import { missingCluster } from "../../lab/cluster/requirements.ts";
 import { storage } from "../../lab/cluster/storage.ts";
 import { toolsImage } from "../../lab/cluster/images.ts";
-import { helm } from "../../lab/kube/helm.ts";
-import { missingBuild } from "../../lab/plexus.ts";
+import { besideCluster, missingBeside } from "../../lab/surroundings/beside-cluster.ts";
 import * as beside from "../../lab/surroundings/beside.ts";
 import { deployIstio, importIstio, removeIstio } from "../../lab/surroundings/istio/install.ts";
 import { istioDaemonSet, istioNamespace } from "../../lab/surroundings/istio/objects.ts";
 import { istioPrograms } from "../../lab/surroundings/istio/programs.ts";
 
-const skip = missingCluster(
-  "Plexus beside Istio",
-  helm,
-  () => missingBuild({ components: ["ipam-host-local"] }),
-  istioPrograms.requirement,
-);
+const skip = missingBeside("Istio", istioPrograms.requirement);
 
 const plexusFile = "00-plexus.conflist";
 const networkFile = "10-bridge.conflist";
@@ -36,15 +28,13 @@ function meshed(name: string, annotations: Readonly<Record<string, string>> = {}
 describe.skipIf(skip)("Plexus beside Istio", () => {
   let cluster: Cluster;
   let node: ClusterNode;
-  beforeAll(async () => {
-    cluster = await startCluster();
+  besideCluster(async (started) => {
+    cluster = started;
     [node] = cluster.nodes;
     node.installNetwork();
     for (const tag of ["v1", "v2"]) importIstio(cluster.nodes, tag);
-    for (const tag of ["v1", "v2"]) importPlexus(cluster.nodes, tag);
     await cluster.nodesReady();
-  }, 300_000);
-  afterAll(async () => cluster?.stop());
+  });
 
   const lists = (): object => ({ plexus: beside.stepsOf(node, plexusFile), network: beside.stepsOf(node, networkFile) });
   /** How often each pod's network namespace has Istio's redirection. */

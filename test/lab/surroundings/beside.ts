@@ -21,7 +21,8 @@ export const selected = { "k8s.v1.cni.cncf.io/networks": "storage@data0" };
 /** The names of ten pods. */
 export const tenPods: readonly string[] = Array.from({ length: 10 }, (_, index) => `pod-${index}`);
 
-const patient = { timeout: 120_000, interval: 500 };
+/** For `expect.poll` on a busy machine. */
+export const patient = { timeout: 120_000, interval: 500 };
 
 /** A pod with the network `storage` as `data0`, which ends one second after its deletion. */
 export function besidePod(name: string, spec: object = {}, annotations: Readonly<Record<string, string>> = {}): object {
@@ -82,9 +83,9 @@ export function servingPod(name: string): object {
   return besidePod(name, { containers: [{ ...container, ports: [{ containerPort: 80, hostPort: 8080 }] }] });
 }
 
-/** The HTTP status from the node's port 8080: 404 of a serving pod, 000 without a pod. */
-export function hostPortStatus(node: ClusterNode): string {
-  return node.run(["curl", "-s", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}", `http://${node.address}:8080/`]).stdout;
+/** The HTTP status from a port of the node: 404 of a serving pod, 000 without a pod. */
+export function hostPortStatus(node: ClusterNode, port = 8080): string {
+  return node.run(["curl", "-s", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}", `http://${node.address}:${port}/`]).stdout;
 }
 
 /** Restarts the pods of a DaemonSet and waits for the new ones. */

@@ -19,6 +19,8 @@ export interface ModuleProgramsInit {
   readonly packages: readonly string[];
   /** Further files of the module that are kept beside the programs, by their path in the module. */
   readonly files?: readonly string[];
+  /** The programs have parts in C. Default: false. */
+  readonly cgo?: boolean;
   /** The command that builds the programs. */
   readonly command: string;
 }
@@ -37,7 +39,7 @@ export interface ModulePrograms {
 const maxBuildMinutes = 40;
 
 /** Programs of the module that go.mod requires first. */
-export function modulePrograms({ name, module, packages, files = [], command }: ModuleProgramsInit): ModulePrograms {
+export function modulePrograms({ name, module, packages, files = [], cgo = false, command }: ModuleProgramsInit): ModulePrograms {
   const text = ["go.mod", "go.sum"].map((file) => readFileSync(join(module, file), "utf8"));
   const digest = createHash("sha256")
     .update([process.arch, ...text, ...packages, ...files].join("\n"))
@@ -57,7 +59,7 @@ export function modulePrograms({ name, module, packages, files = [], command }: 
         args: ["build", "-mod=readonly", "-trimpath", "-ldflags=-s -w", "-o", `${temporary}/`, ...packages],
         timeoutMinutes: maxBuildMinutes,
         directory: module,
-        env: { GOMAXPROCS: "2" },
+        env: { GOMAXPROCS: "2", ...(cgo ? { CGO_ENABLED: "1" } : {}) },
       });
       for (const file of failure === undefined ? files : []) copyModuleFile(module, required, file, temporary);
       if (failure === undefined) renameSync(temporary, cached);
@@ -65,6 +67,14 @@ export function modulePrograms({ name, module, packages, files = [], command }: 
       return failure;
     },
   };
+}
+
+/** Runs builds until one fails. Prints one line then, and never fails itself: the tests are skipped. */
+export function buildOrSay(title: string, ...builds: readonly (() => string | undefined)[]): void {
+  for (const build of builds) {
+    const why = build();
+    if (why !== undefined) return void process.stderr.write(`plexus: tests beside ${title} will be skipped: ${why}\n`);
+  }
 }
 
 /** Copies a file of the required module, which the build has downloaded. */

@@ -3,16 +3,16 @@
 // /var/lib/calico/nodename, as calico-node's start does; without Felix no policy is enforced.
 
 import { toolsImage } from "../../cluster/images.ts";
+import { daemonSet, mountsOf, type NodeDaemon, type NodePath, volumesOf } from "../daemon-set.ts";
 import { roles } from "./roles.ts";
 
 /** The subnet of Calico's pool, which no other network of the cluster has. */
 export const calicoPool = "10.48.0.0/24";
 
-/** The DaemonSet, in the namespace kube-system. */
-export const calicoDaemonSet = "calico-node";
-
 const namespace = "kube-system";
-const labels = { "k8s-app": calicoDaemonSet };
+
+/** The DaemonSet. */
+export const calicoDaemon: NodeDaemon = { namespace, name: "calico-node" };
 
 /** The list that the installer writes. It replaces the words between underscores. */
 const networkConfiguration = {
@@ -65,16 +65,15 @@ export function calicoObjects(image: string): readonly object[] {
       metadata: { name: "calico-config", namespace },
       data: { cni_network_config: JSON.stringify(networkConfiguration, undefined, 2) },
     },
-    daemonSet(image),
+    daemon(image),
   ];
 }
 
-const hostDirectories = [
-  ["cni-bin-dir", "/opt/cni/bin", "/host/opt/cni/bin"],
-  ["cni-net-dir", "/etc/cni/net.d", "/host/etc/cni/net.d"],
-] as const;
+const binaries: NodePath = ["cni-bin-dir", "/opt/cni/bin", "/host/opt/cni/bin"];
+const lists: NodePath = ["cni-net-dir", "/etc/cni/net.d", "/host/etc/cni/net.d"];
+const state: NodePath = ["var-lib-calico", "/var/lib/calico", "/var/lib/calico"];
 
-function daemonSet(image: string): object {
+function daemon(image: string): object {
   const nodeName = { valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } };
   const configuration = { valueFrom: { configMapKeyRef: { name: "calico-config", key: "cni_network_config" } } };
   const install = {
@@ -88,7 +87,7 @@ function daemonSet(image: string): object {
       { name: "KUBERNETES_NODE_NAME", ...nodeName },
       { name: "SLEEP", value: "false" },
     ],
-    volumeMounts: hostDirectories.map(([name, , mountPath]) => ({ name, mountPath })),
+    volumeMounts: mountsOf([binaries, lists]),
     securityContext: { privileged: true },
   };
   // The installer of 3.28 writes https://[10.96.0.1]:443, which programs of Go 1.26 refuse: RFC 3986 has brackets around IPv6 addresses only.
@@ -97,7 +96,7 @@ function daemonSet(image: string): object {
     image: toolsImage,
     imagePullPolicy: "Never",
     command: ["sed", "-i", "s|//\\[\\([0-9.]*\\)\\]|//\\1|", "/host/etc/cni/net.d/calico-kubeconfig"],
-    volumeMounts: [{ name: "cni-net-dir", mountPath: "/host/etc/cni/net.d" }],
+    volumeMounts: mountsOf([lists]),
   };
   const script = 'echo -n "$NODENAME" > /var/lib/calico/nodename; trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done';
   const node = {
@@ -106,28 +105,12 @@ function daemonSet(image: string): object {
     imagePullPolicy: "Never",
     command: ["/bin/sh", "-c", script],
     env: [{ name: "NODENAME", ...nodeName }],
-    volumeMounts: [{ name: "var-lib-calico", mountPath: "/var/lib/calico" }],
+    volumeMounts: mountsOf([state]),
   };
-  const volumes = [...hostDirectories, ["var-lib-calico", "/var/lib/calico"] as const];
-  return {
-    apiVersion: "apps/v1",
-    kind: "DaemonSet",
-    metadata: { name: calicoDaemonSet, namespace },
-    spec: {
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          hostNetwork: true,
-          serviceAccountName: calicoDaemonSet,
-          priorityClassName: "system-node-critical",
-          terminationGracePeriodSeconds: 0,
-          tolerations: ["NoSchedule", "NoExecute"].map((effect) => ({ operator: "Exists", effect })),
-          initContainers: [install, unbracketed],
-          containers: [node],
-          volumes: volumes.map(([name, path]) => ({ name, hostPath: { path, type: "DirectoryOrCreate" } })),
-        },
-      },
-    },
-  };
+  return daemonSet(calicoDaemon, {
+    serviceAccountName: calicoDaemon.name,
+    initContainers: [install, unbracketed],
+    containers: [node],
+    volumes: volumesOf([binaries, lists, state]),
+  });
 }

@@ -1,5 +1,7 @@
 // The rights of Calico's installer and of its CNI plugin, of calico-node-rbac.yaml, without those of Felix and of the BGP daemon.
 
+import { account } from "../role.ts";
+
 const group = "crd.projectcalico.org";
 const allocations = ["blockaffinities", "ipamblocks", "ipamhandles"];
 
@@ -20,19 +22,5 @@ const pluginRules = [
 
 /** Service accounts, roles and bindings of the installer and of the plugin. */
 export function roles(namespace: string): readonly object[] {
-  const accounts = [
-    ["calico-node", installerRules],
-    ["calico-cni-plugin", pluginRules],
-  ] as const;
-  return accounts.flatMap(([name, rules]) => [
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } },
-    { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name }, rules },
-    {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
-      subjects: [{ kind: "ServiceAccount", name, namespace }],
-    },
-  ]);
+  return [...account(namespace, "calico-node", installerRules), ...account(namespace, "calico-cni-plugin", pluginRules)];
 }
