@@ -4,8 +4,10 @@
 import { readFileSync } from "node:fs";
 
 import type { DelegateHost } from "../host/capabilities/delegate-host.ts";
-import type { RunningStep } from "../host/capabilities/step.ts";
+import type { Step } from "../host/capabilities/step.ts";
 import { runDelegateStep } from "../host/engine/steps/delegate-step.ts";
+import { partialCall } from "../host/engine/testing/partial-call.ts";
+import { systemClock } from "../host/system/clock.ts";
 import { runNativeStep } from "../host/engine/steps/native-step.ts";
 import { OneShotShim } from "../host/protocol/one-shot-shim.ts";
 import type { Content } from "../host/protocol/messages.ts";
@@ -109,7 +111,7 @@ const host: DelegateHost = {
   log: () => {},
 };
 /** A chain's step with its place, as the engine makes it. */
-function runningStep(step: ChainStep): RunningStep {
+function runningStep(step: ChainStep): Step {
   const grants = grantsOf(wasm, step.plugin.type);
   const place = { origin: "chain", network: "bench", ifname: "eth0", callers: [] } as const;
   return { step, ...place, grants, timeoutMs: 10_000, maxMs: Infinity, runDelegated: refuseNestedCall };
@@ -142,13 +144,18 @@ function timedAdd(list: NetworkList, run: Run): () => Promise<number> {
 }
 
 const { component, leases, warmUp, samples } = request;
+const nativeCall = partialCall({
+  shim,
+  configuration: { goMaxProcs: 0 },
+  nestedCallDirectory: "",
+  output: () => {},
+  clock: systemClock,
+});
 const taken = await inTurns({
   subject: timedAdd(listOf("bench-wasm", "ipam-host-local", leases), (step) =>
     runDelegateStep(host, runningStep(step), { path: component, identity: "warm" }),
   ),
-  baseline: timedAdd(listOf("bench-native", "host-local", leases), (step) =>
-    runNativeStep({ shim, configuration: { goMaxProcs: 0 }, nestedCallDirectory: "", output: () => {} }, runningStep(step)),
-  ),
+  baseline: timedAdd(listOf("bench-native", "host-local", leases), (step) => runNativeStep(nativeCall, runningStep(step))),
   warmUp,
   samples,
 });

@@ -8,7 +8,7 @@ import { CallFacts } from "./call-facts.ts";
 import type { DelegateHost } from "./delegate-host.ts";
 import { leasesFor, type LeaseScope } from "./leases/scope.ts";
 import { resolverFor } from "./resolver/scope.ts";
-import type { RunningStep } from "./step.ts";
+import type { Step } from "./step.ts";
 
 /** The part of the host that capabilities use. */
 type CapabilityHost = Pick<DelegateHost, "shim" | "runLeaseOperation" | "leaseMemory" | "log">;
@@ -18,7 +18,7 @@ type Name = keyof CapabilityImports;
 /** Binds one capability. Imports a capability's module only when it is bound, so that other calls need not load it. */
 type Bind<C extends Name> = (
   host: CapabilityHost,
-  running: RunningStep,
+  running: Step,
   facts: CallFacts,
 ) => NonNullable<CapabilityImports[C]> | Promise<NonNullable<CapabilityImports[C]>>;
 
@@ -109,7 +109,7 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
 /** Binds the capabilities `names`, which an admitted component imports, to one step. Nothing else can be called. */
 export async function bindCapabilities(
   host: CapabilityHost,
-  running: RunningStep,
+  running: Step,
   names: readonly string[],
 ): Promise<CapabilityImports> {
   if (running.dry !== undefined) {
@@ -130,8 +130,8 @@ export async function bindCapabilities(
 /** The leases of a pool of the cluster. */
 async function bindPool(
   scope: LeaseScope,
-  running: RunningStep,
-  pool: NonNullable<RunningStep["pool"]>,
+  running: Step,
+  pool: NonNullable<Step["pool"]>,
   run: DelegateHost["runLeaseOperation"],
 ): Promise<NonNullable<CapabilityImports["leases"]>> {
   const { leasesOfPool } = await import("./leases/pools/pool-leases.ts");

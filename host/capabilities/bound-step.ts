@@ -4,7 +4,7 @@ import type { ChainStep } from "../../src/cni/chain-step.ts";
 import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
 import type { LeaseScope } from "./leases/scope.ts";
-import type { RunningStep } from "./step.ts";
+import type { Step } from "./step.ts";
 
 /** The verbs as the ABI spells them. VERSION calls no capability. */
 export const witVerbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
@@ -22,7 +22,7 @@ export function podStep({ plugin, verb, attachment, env }: ChainStep): {
 
 /** The scope of `leases` for a step. */
 export function leaseScopeOf(
-  { step, network, grants, knownContainers, pool }: Pick<RunningStep, "step" | "network" | "grants" | "knownContainers" | "pool">,
+  { step, network, grants, knownContainers, pool }: Pick<Step, "step" | "network" | "grants" | "knownContainers" | "pool">,
   memory: LeaseMemory | undefined,
 ): LeaseScope {
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];

@@ -9,7 +9,7 @@ import type { CapabilityImports, GuestRunner } from "../sandbox/runner.ts";
 import type { LeaseOperation } from "./leases/effect.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
 import type { PoolSource } from "./leases/pools/pool-access.ts";
-import type { RunningStep } from "./step.ts";
+import type { Step } from "./step.ts";
 
 /** The resources of one call's delegates. The one-shot engine makes them once, the daemon for each call. */
 export interface DelegateHost {
@@ -31,7 +31,7 @@ export interface DelegateHost {
   /** Opens the pools of the cluster, for a step that names one; undefined in a call without a host configuration. */
   readonly pools?: (() => Promise<PoolSource>) | undefined;
   /** Binds the capabilities of a step in the place of bind.ts: a replay answers them from its record. */
-  readonly bindRecorded?: (running: RunningStep, names: readonly string[]) => CapabilityImports;
+  readonly bindRecorded?: (running: Step, names: readonly string[]) => CapabilityImports;
   /** Receives one message of a delegate's log. */
   readonly log: (type: string, level: string, message: string) => void;
 }

@@ -1,25 +1,45 @@
-// The recorder of one running step, for a chain trace. Undefined for nearly all calls.
+// What happens inside of a running step. Only a chain trace records it, so a step tells its details only if `Step.tell` is there.
 
 import type { ComponentUsage, NativeRecord, StepVerdict } from "../../src/chain-trace/chain-trace.ts";
-import type { CapabilityImports } from "../sandbox/runner.ts";
 
-/** Records one step. The functions never throw, because a trace must not break an attachment. */
-export interface StepRecorder {
-  /** Notes the component that runs. `digest`: `sha256:` and the digest of its bytes. */
-  readonly component: (component: {
-    readonly path: string;
-    readonly digest: string;
-    readonly grants: unknown;
-    readonly limits: unknown;
-  }) => void;
-  /** Notes the step's configuration as the component gets it, if the engine has completed it. A replay then needs no pool. */
-  readonly configuration: (stdin: string) => void;
-  /** The same capabilities, whose calls are recorded. A replay answers them instead. */
-  readonly imports: (imports: CapabilityImports) => CapabilityImports;
-  /** Notes the resources that the component used. */
-  readonly usage: (usage: ComponentUsage) => void;
-  /** Notes the end of a native plugin's process. */
-  readonly native: (native: NativeRecord) => void;
-  /** Notes a decision about the step. */
-  readonly verdict: (verdict: StepVerdict) => void;
+/** A call that the step's component makes to a capability. Calls of one step are numbered in their order. */
+export interface ImportBegan {
+  readonly what: "import-began";
+  readonly call: number;
+  readonly capability: string;
+  readonly func: string;
+  readonly args: readonly unknown[];
 }
+
+/** The answer to a component's call; `failed`: the capability threw. */
+export interface ImportEnded {
+  readonly what: "import-ended";
+  readonly call: number;
+  readonly answer: unknown;
+  readonly failed: boolean;
+}
+
+/** The component that a step runs. `digest`: `sha256:` and the digest of its bytes. */
+export interface ComponentChosen {
+  readonly what: "component-chosen";
+  readonly path: string;
+  readonly digest: string;
+  readonly grants: unknown;
+  readonly limits: unknown;
+}
+
+/** One detail of a step. */
+export type StepDetail =
+  | ComponentChosen
+  /** The engine has completed the step's configuration. A replay then needs no pool. */
+  | { readonly what: "configuration-completed"; readonly stdin: string }
+  | ImportBegan
+  | ImportEnded
+  /** The component has logged a line. */
+  | { readonly what: "line-logged"; readonly line: string }
+  /** The component has answered, and used these resources. */
+  | { readonly what: "guest-ended"; readonly usage: ComponentUsage }
+  /** The native plugin's process has ended. */
+  | { readonly what: "process-ended"; readonly native: NativeRecord }
+  /** The engine decided something about the step. */
+  | { readonly what: "decided"; readonly verdict: StepVerdict };

@@ -1,4 +1,7 @@
-// A running step: the call of a plugin, and its context in the runtime's call.
+// A step: one plugin of one chain while the engine runs it. The engine makes the step, and the capabilities of a component read it.
+//
+// A `ChainStep` (src/cni) says what to run: a plugin, a verb, its stdin and its environment. A `Step` adds what decides how it runs: its
+// callers, its grants, which definition binds it, how much time is left.
 
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
@@ -6,7 +9,7 @@ import type { LinkIdentity } from "../../src/pod-link/link-identity.ts";
 import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
 import type { PoolSource } from "./leases/pools/pool-access.ts";
 import type { DryRun } from "./dry/dry-run.ts";
-import type { StepRecorder } from "./step-detail.ts";
+import type { StepDetail } from "./step-detail.ts";
 
 /**
  * The origin of a step: a network's chain (or a runtime that calls a component directly), a native plugin's nested call, or a
@@ -14,8 +17,8 @@ import type { StepRecorder } from "./step-detail.ts";
  */
 export type StepOrigin = "chain" | "nested-call" | "delegate";
 
-/** A running step. The engine makes it, and capabilities read it. */
-export interface RunningStep {
+/** One plugin of one chain while it runs. */
+export interface Step {
   readonly step: ChainStep;
   readonly origin: StepOrigin;
   /** The network's name. */
@@ -36,8 +39,8 @@ export interface RunningStep {
   readonly timeoutMs: number;
   /** Milliseconds that the caller's remaining time allows for this step. */
   readonly maxMs: number;
-  /** Records the step's details; undefined if the call has no chain trace. */
-  readonly recorder?: StepRecorder | undefined;
+  /** Tells a detail of the step; undefined if nobody records details. It never throws. */
+  readonly tell?: ((detail: StepDetail) => void) | undefined;
   /** Set for a shadow: its capabilities change nothing, and record what they would have changed. */
   readonly dry?: DryRun | undefined;
   /** The pool of the cluster that the step's configuration names; undefined: the step's addresses are the node's own. */

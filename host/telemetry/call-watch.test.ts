@@ -34,7 +34,7 @@ function watching() {
   return { metrics, failures, lines, begin };
 }
 
-const ended = { ms: 1, fault: undefined, configuration: undefined };
+const ended = { what: "call-ended", ms: 1, fault: undefined, configuration: undefined } as const;
 
 test("ten thousand invented networks, types, pods and verbs take a bounded amount of memory", async () => {
   const { metrics, failures, begin } = watching();
@@ -55,9 +55,9 @@ test("ten thousand invented networks, types, pods and verbs take a bounded amoun
       nested: false,
     } as const;
     const reason = fault("LIMIT_MEMORY", `no ${name}`);
-    watch.step(step, 1, { ok: false, fault: reason }, undefined);
-    watch.attachment(step, 1, reason);
-    watch.end({ ...ended, fault: reason });
+    watch.receive({ what: "step-ended", run: 1, step, ms: 1, outcome: { ok: false, fault: reason }, span: undefined });
+    watch.receive({ what: "chain-ended", verb: "ADD", network: name, ifname: "eth0", ms: 1, fault: reason });
+    watch.receive({ ...ended, fault: reason });
   }
   const text = await metrics.text();
   // A few metrics have maxSeries series each, and a series has some twenty lines of some 500 characters.
@@ -73,8 +73,11 @@ test("ten thousand invented networks, types, pods and verbs take a bounded amoun
 test("counts a repeated failure as one, with its remedy", () => {
   const { failures, begin } = watching();
   for (const _ of [1, 2, 3])
-    begin({ CNI_COMMAND: "DEL", CNI_CONTAINERID: "c" }).end({ ...ended, fault: fault("CALL_BUSY", "busy") });
-  begin({ CNI_COMMAND: "ADD", CNI_CONTAINERID: "c" }).end({ ...ended, fault: fault("STORE_FAILED", 'of {"token":"hunter2"}') });
+    begin({ CNI_COMMAND: "DEL", CNI_CONTAINERID: "c" }).receive({ ...ended, fault: fault("CALL_BUSY", "busy") });
+  begin({ CNI_COMMAND: "ADD", CNI_CONTAINERID: "c" }).receive({
+    ...ended,
+    fault: fault("STORE_FAILED", 'of {"token":"hunter2"}'),
+  });
   expect(failures.list()).toMatchObject([
     { verb: "ADD", fault: "STORE_FAILED", code: 5, times: 1, msg: 'of {"token":"[redacted]"}' },
     { verb: "DEL", fault: "CALL_BUSY", code: 11, times: 3, remedy: expect.stringMatching(/^Repeat the call/) },
@@ -83,8 +86,8 @@ test("counts a repeated failure as one, with its remedy", () => {
 
 test("logs the pod and nothing else of CNI_ARGS; logs STATUS and VERSION at level debug", () => {
   const { lines, begin } = watching();
-  begin({ CNI_COMMAND: "ADD", CNI_ARGS: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=cart=7;TOKEN=hunter2" }).end(ended);
-  begin({ CNI_COMMAND: "STATUS", CNI_ARGS: "K8S_POD_NAME=only" }).end(ended);
+  begin({ CNI_COMMAND: "ADD", CNI_ARGS: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=cart=7;TOKEN=hunter2" }).receive(ended);
+  begin({ CNI_COMMAND: "STATUS", CNI_ARGS: "K8S_POD_NAME=only" }).receive(ended);
   expect(lines).toMatchObject([
     { level: "info", fields: { verb: "ADD", pod: "shop/cart=7" }, text: "ADD done" },
     { level: "debug", fields: { verb: "STATUS", pod: undefined }, text: "STATUS done" },
@@ -95,11 +98,11 @@ test("logs the pod and nothing else of CNI_ARGS; logs STATUS and VERSION at leve
 test("logs a delegate's line at the delegate's level, and a plugin's stderr with its step, both with the call's request", () => {
   const { lines, begin } = watching();
   const watch = begin({ CNI_COMMAND: "ADD" });
-  watch.line("delegate", "ipam-host-local: warn: the range is nearly full\n");
-  watch.line("delegate", "a line of its own\n");
-  watch.line("plexus", "no trace");
-  watch.output({ type: "bridge", ifname: "net1" }, "bridge net1: warn: half full\n");
-  watch.end(ended);
+  watch.receive({ what: "component-logged", line: "ipam-host-local: warn: the range is nearly full\n" });
+  watch.receive({ what: "component-logged", line: "a line of its own\n" });
+  watch.receive({ what: "warned", text: "no trace" });
+  watch.receive({ what: "plugin-printed", type: "bridge", ifname: "net1", line: "bridge net1: warn: half full\n" });
+  watch.receive(ended);
   expect(lines.map(({ level }) => level)).toEqual(["warn", "info", "warn", "info", "info"]);
   expect(lines[3]).toMatchObject({ fields: { step: "bridge", ifname: "net1" }, text: "bridge net1: warn: half full" });
   expect(new Set(lines.map(({ fields }) => fields.request)).size).toBe(1);

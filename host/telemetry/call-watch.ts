@@ -5,10 +5,17 @@ import { isVerb, type Verb } from "../../src/cni/environment.ts";
 import { catalogue, type FaultKind } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { type SpanContext, spanOf } from "../../src/trace/trace-context.ts";
-import type { CallEnd, CallObserver, RuleAct, ShadowRun, Span, TracedStep } from "../engine/events/call-events.ts";
+import type {
+  CallEnded,
+  CallEvent,
+  ChainEnded,
+  ShadowEnded,
+  StepEnded,
+  StepRuled,
+  Subscriber,
+} from "../engine/events/call-events.ts";
 import { splitCniArgs } from "../../src/cni/args.ts";
 import { newSpanId, newTraceId } from "../engine/events/span-id.ts";
-import type { StepOutcome } from "../../src/cni/chain-step.ts";
 import type { Request } from "../protocol/messages.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
@@ -42,7 +49,7 @@ const maxName = 253;
 const probes: ReadonlySet<string> = new Set(["STATUS", "VERSION"]);
 
 /** The observer of one call. */
-export class CallWatch implements CallObserver {
+export class CallWatch implements Subscriber {
   readonly span: SpanContext | undefined;
   readonly #deps: CallWatchDeps;
   readonly #verb: Verb | "other";
@@ -86,7 +93,32 @@ export class CallWatch implements CallObserver {
     };
   }
 
-  step(step: TracedStep, ms: number, outcome: StepOutcome, span: Span | undefined): void {
+  readonly receive = (event: CallEvent): void => {
+    switch (event.what) {
+      case "step-ended":
+        return this.#step(event);
+      case "step-retried":
+      case "step-passed-over":
+        return this.#rule(event);
+      case "shadow-ended":
+        return this.#shadow(event);
+      case "chain-ended":
+        return this.#chain(event);
+      case "warned":
+        return this.#deps.log.write("warn", this.#call, event.text.trimEnd());
+      case "component-logged":
+        return this.#component(event.line);
+      case "plugin-printed": {
+        const fields = { ...this.#call, step: event.type, ...(event.ifname === "" ? {} : { ifname: event.ifname }) };
+        return this.#deps.log.write("info", fields, event.line.trimEnd());
+      }
+      case "call-ended":
+        return this.#end(event);
+      default:
+    }
+  };
+
+  #step({ step, ms, outcome, span }: StepEnded): void {
     const { metrics, log } = this.#deps;
     const { verb, kind, network, type, ifname, nested } = step;
     this.#ongoing.step(step, ms, outcome);
@@ -114,19 +146,19 @@ export class CallWatch implements CallObserver {
     });
   }
 
-  rule({ what, verb, network, type, fault }: RuleAct): void {
-    const name = what === "retried" ? "plexus_step_retries_total" : "plexus_steps_passed_over_total";
-    this.#deps.metrics.add(name, { verb, fault, network, type });
+  #rule({ what, step, network, fault }: StepRuled): void {
+    const name = what === "step-retried" ? "plexus_step_retries_total" : "plexus_steps_passed_over_total";
+    this.#deps.metrics.add(name, { verb: step.verb, fault: fault.kind, network, type: step.plugin.type });
   }
 
-  shadow({ verb, network, type, shadow, outcome, text }: ShadowRun): void {
+  #shadow({ network, report: { verb, type, shadow, outcome }, text }: ShadowEnded): void {
     const { metrics, shadows } = this.#deps;
     metrics.add("plexus_shadow_runs_total", { verb, network, type, shadow, outcome });
     if (outcome === "mismatch") metrics.add("plexus_shadow_mismatch_total", { verb, network, type, shadow });
     shadows.note({ type, shadow, outcome, text });
   }
 
-  attachment({ verb, network }: Pick<TracedStep, "verb" | "network" | "ifname">, ms: number, fault: Fault | undefined): void {
+  #chain({ verb, network, ms, fault }: ChainEnded): void {
     const { metrics } = this.#deps;
     metrics.observe("plexus_attachment_duration_seconds", { verb, network }, ms / 1000);
     if (fault === undefined) return;
@@ -134,18 +166,12 @@ export class CallWatch implements CallObserver {
     metrics.add("plexus_attachment_failures_total", { verb, network, fault: fault.kind });
   }
 
-  line(from: "plexus" | "delegate", text: string): void {
-    const delegateLevel = from === "delegate" ? /^[^:]*: (debug|info|warn|error): /.exec(text)?.[1] : undefined;
-    const level = levels.find((each) => each === delegateLevel) ?? (from === "plexus" ? "warn" : "info");
-    this.#deps.log.write(level, this.#call, text.trimEnd());
+  #component(line: string): void {
+    const named = /^[^:]*: (debug|info|warn|error): /.exec(line)?.[1];
+    this.#deps.log.write(levels.find((level) => level === named) ?? "info", this.#call, line.trimEnd());
   }
 
-  output({ type, ifname }: Pick<TracedStep, "type" | "ifname">, text: string): void {
-    const fields = { ...this.#call, step: type, ...(ifname === "" ? {} : { ifname }) };
-    this.#deps.log.write("info", fields, text.trimEnd());
-  }
-
-  end({ ms, fault, configuration }: CallEnd): void {
+  #end({ ms, fault, configuration }: CallEnded): void {
     const { metrics, log, failures, addState } = this.#deps;
     const verb = this.#verb;
     const network = configuration?.name;
@@ -213,7 +239,7 @@ interface Recorded extends Pick<FinishedSpan, "context" | "parentId" | "name" | 
 }
 
 /** The directory of ipam-host-local's leases if a network's configuration names none. */
-function leaseDirectoryOf({ wasm }: NonNullable<CallEnd["configuration"]>): string {
+function leaseDirectoryOf({ wasm }: NonNullable<CallEnded["configuration"]>): string {
   const grants = Object.hasOwn(wasm.grants, "ipam-host-local") ? wasm.grants["ipam-host-local"] : undefined;
   return (grants ?? wasm.otherGrants).leases?.directories?.[0] ?? defaultLeaseDirectory;
 }

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { fault } from "../../src/fault/fault.ts";
-import type { TracedStep } from "../engine/events/call-events.ts";
+import type { StepIdentity } from "../engine/events/call-events.ts";
 import { type CallNames, maxCalls, maxUnits, RecentCalls, type RecentCallsDocument } from "./recent-calls.ts";
 import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 const names: CallNames = { request: "r1", verb: "ADD", pod: "shop/cart-7", container: "c1", ifname: "eth0" };
-const bridge: TracedStep = {
+const bridge: StepIdentity = {
   containerId: "c1",
   network: "pods",
   ifname: "eth0",

@@ -5,7 +5,7 @@ import { catalogue } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { harmlessMessage } from "../../src/text/harmless-message.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
-import type { TracedStep } from "../engine/events/call-events.ts";
+import type { StepIdentity } from "../engine/events/call-events.ts";
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
 
 /** A fault with the remedy of its kind. */
@@ -18,7 +18,7 @@ export interface RecentFault {
 }
 
 /** A step that has ended. */
-export interface RecentStep extends Pick<TracedStep, "network" | "ifname" | "verb" | "type" | "kind" | "nested"> {
+export interface RecentStep extends Pick<StepIdentity, "network" | "ifname" | "verb" | "type" | "kind" | "nested"> {
   /** From the call's start to the step's start, in ms. */
   readonly startMs: number;
   readonly ms: number;
@@ -65,7 +65,7 @@ export type CallNames = Pick<RecentCall, "request" | "verb" | "pod" | "container
 
 /** A call while it runs. */
 export interface OngoingCall {
-  step(step: TracedStep, ms: number, outcome: StepOutcome): void;
+  step(step: StepIdentity, ms: number, outcome: StepOutcome): void;
   /** Ends the call; `keep`: whether it is worth keeping. */
   end(end: {
     readonly network: string | undefined;
@@ -157,7 +157,7 @@ function callOf(
 }
 
 function stepOf(
-  { network, ifname, verb, type, kind, nested }: TracedStep,
+  { network, ifname, verb, type, kind, nested }: StepIdentity,
   startMs: number,
   ms: number,
   outcome: StepOutcome,

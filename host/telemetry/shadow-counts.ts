@@ -1,6 +1,6 @@
 // Counts the runs of shadows since the daemon's start, for `plexusctl status`.
 
-import type { ShadowRun } from "../engine/events/call-events.ts";
+import type { ShadowReport } from "../engine/events/shadow-report.ts";
 import { harmlessMessage } from "../../src/text/harmless-message.ts";
 
 /** Maximum number of pairs of types. An administrator configures a few. */
@@ -24,7 +24,7 @@ export class ShadowCounts {
     return this.#pairs.size === 0;
   }
 
-  note({ type, shadow, outcome, text }: Pick<ShadowRun, "type" | "shadow" | "outcome" | "text">): void {
+  note({ type, shadow, outcome, text }: Pick<ShadowReport, "type" | "shadow" | "outcome"> & { readonly text: string }): void {
     const pair = `${shadow} beside ${type}`;
     if (!this.#pairs.has(pair) && this.#pairs.size >= maxPairs) return;
     const counts = this.#pairs.get(pair) ?? { runs: 0, mismatches: 0, others: 0, last: "" };

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
-import type { CallObserver } from "../engine/events/call-events.ts";
+import type { Subscriber } from "../engine/events/call-events.ts";
 import type { Request } from "../protocol/messages.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { NodeStateReader } from "../node/state/node-state-reader.ts";
@@ -81,7 +81,7 @@ export class Telemetry {
   }
 
   /** Begins to observe a call. */
-  observe(request: Pick<Request, "environment">): CallObserver {
+  observe(request: Pick<Request, "environment">): Subscriber {
     const { metrics } = this.#observed;
     this.#loop.watch();
     const addState = (directory: string, leases: string): void => this.#addState(directory, leases);

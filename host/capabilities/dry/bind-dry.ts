@@ -13,7 +13,7 @@ import { checkOperations } from "../links/check-operations.ts";
 import { linksFor } from "../links/links.ts";
 import { refuse, type WitOutcome } from "../outcome.ts";
 import { resolverFor } from "../resolver/scope.ts";
-import type { RunningStep } from "../step.ts";
+import type { Step } from "../step.ts";
 import { ovsFor } from "../ovs/scope.ts";
 import { ovsScopeOf } from "../ovs/step-scope.ts";
 import { changeDenial, stateFor } from "../state/scope.ts";
@@ -24,7 +24,7 @@ import { DryShim } from "./dry-shim.ts";
 type DryHost = Pick<DelegateHost, "shim" | "runLeaseOperation" | "log">;
 
 /** Binds the capabilities `names` to a shadow's step. `shadowRefusal` has admitted the names. */
-export function bindDry(host: DryHost, running: RunningStep, dry: DryRun, names: readonly string[]): CapabilityImports {
+export function bindDry(host: DryHost, running: Step, dry: DryRun, names: readonly string[]): CapabilityImports {
   const shim = new DryShim(host.shim, dry);
   const binders: { readonly [C in keyof CapabilityImports]?: () => NonNullable<CapabilityImports[C]> } = {
     log: () => ({
@@ -48,11 +48,7 @@ function isBindable<T extends object>(binders: T, name: string): name is Extract
 }
 
 /** The leases of the snapshot. Another directory than the snapshot's is refused, because its earlier state is unknown. */
-function dryLeases(
-  { runLeaseOperation: run }: DryHost,
-  running: RunningStep,
-  dry: DryRun,
-): NonNullable<CapabilityImports["leases"]> {
+function dryLeases({ runLeaseOperation: run }: DryHost, running: Step, dry: DryRun): NonNullable<CapabilityImports["leases"]> {
   const scope = leaseScopeOf(running, undefined);
   const snapshot = dry.leases;
   const leases = leasesFor(scope, snapshot?.store());
@@ -71,7 +67,7 @@ function dryLeases(
 }
 
 /** Real reads. Of the changes, `change-link` is compared with the link's present state; others are refused. */
-function dryLinks({ step, grants }: RunningStep, shim: DryShim, dry: DryRun): NonNullable<CapabilityImports["links"]> {
+function dryLinks({ step, grants }: Step, shim: DryShim, dry: DryRun): NonNullable<CapabilityImports["links"]> {
   const { type, verb, attachment, netns } = podStep(step);
   const pod = attachment && { ifname: attachment.ifname, netns };
   const scope = { type, grant: grants.links ?? {}, verb, attachment: pod };
@@ -119,7 +115,7 @@ function inLowerCase(value: unknown): unknown {
 }
 
 /** Real reads; a written value is compared with the present one, and read back as written. */
-function drySysctl({ step, grants }: RunningStep, shim: DryShim, dry: DryRun): NonNullable<CapabilityImports["sysctl"]> {
+function drySysctl({ step, grants }: Step, shim: DryShim, dry: DryRun): NonNullable<CapabilityImports["sysctl"]> {
   const sysctl = sysctlFor({ ...podStep(step), ...grants.sysctl }, shim);
   const written = new Map<string, string>();
   const overlaid = (keys: readonly string[], outcome: WitOutcome<readonly string[]>): WitOutcome<readonly string[]> =>
@@ -148,7 +144,7 @@ function withSingleBlanks(text: string): string {
 }
 
 /** Real loads; a saved text is read back. A directory that is not granted is refused as in a real run. */
-function dryState({ step, grants }: RunningStep): NonNullable<CapabilityImports["state"]> {
+function dryState({ step, grants }: Step): NonNullable<CapabilityImports["state"]> {
   const scope = { ...podStep(step), directories: grants.state?.directories };
   const state = stateFor(scope);
   const saved = new Map<string, string | undefined>();
@@ -168,7 +164,7 @@ function dryState({ step, grants }: RunningStep): NonNullable<CapabilityImports[
 }
 
 /** Real reads. A port cannot be added, because its link does not exist; a removal changes nothing. */
-function dryOvs(running: RunningStep, dry: DryRun): NonNullable<CapabilityImports["ovs"]> {
+function dryOvs(running: Step, dry: DryRun): NonNullable<CapabilityImports["ovs"]> {
   const scope = ovsScopeOf(running, { hostVeths: [] });
   const ovs = ovsFor(scope);
   return {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
-import type { RunningStep } from "../step.ts";
+import type { Step } from "../step.ts";
 import { ovsScopeOf } from "./step-scope.ts";
 
 const portOf = (interfaceId: string) => ({ externalPort: { mac: "fa:16:3e:00:00:01", binding: { type: "ovs", interfaceId } } });
@@ -11,7 +11,7 @@ const runDelegated = () => expect.fail("no step is delegated");
 function interfaceIdOf(
   written: object | undefined,
   passed: object | undefined,
-  { origin = "chain", definition = true }: { readonly origin?: RunningStep["origin"]; readonly definition?: boolean } = {},
+  { origin = "chain", definition = true }: { readonly origin?: Step["origin"]; readonly definition?: boolean } = {},
 ): string | undefined {
   const bare = { cniVersion: "1.0.0", name: "backend", type: "external-port", capabilities: { externalPort: true } };
   const plugin = parsePluginConf(JSON.stringify({ ...bare, runtimeConfig: written }), "test");

@@ -10,12 +10,17 @@ import type { DeviceAllocation } from "../../../src/npwg/device-id.ts";
 import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
 import type { ResultCache } from "../../store/cache/result-cache.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
+import type { PluginOutput } from "../events/plugin-output.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import type { Journal } from "../../store/journal/journal.ts";
 import type { Abandoned } from "../../store/journal/abandoned.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { CallDeadline } from "./call-deadline.ts";
+import type { CallLocks } from "./call-locks.ts";
+import type { Clock } from "../../system/clock.ts";
+import type { CallEvents } from "../events/call-events.ts";
+import type { DelegateRunner } from "./delegate-runner.ts";
 import type { PluginFinder } from "./plugin-finder.ts";
 import type { PassedOverStep } from "../../../src/cni/failed-step.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
@@ -51,9 +56,25 @@ export interface CallContext {
   /** The records of abandoned attachments. */
   readonly abandoned: Abandoned;
   readonly cache: ResultCache;
+  /** Finds the plugins of chains. */
   readonly plugins: PluginFinder;
-  /** The shim, for changes of links and routes that Plexus itself makes. */
-  readonly shim: Pick<Shim, "netlink">;
+  /** Finds the plugins that delegates call. */
+  readonly delegatedPlugins: PluginFinder;
+  /** True if steps must be components, because the native binary of the same name made this call. */
+  readonly componentsOnly: boolean;
+  /** Runs steps in components. */
+  readonly delegates: DelegateRunner;
+  /** Carries out the call's effects: it executes plugins, and sends requests to the kernel. */
+  readonly shim: Shim;
+  /** Name of the directory for the nested calls of native steps, in the run directory; empty for none. */
+  readonly nestedCallDirectory: string;
+  /** The chains that the call has begun. A nested call belongs to one of them. */
+  readonly chains: ChainIdentity[];
+  /** The stream of the call's events. */
+  readonly events: CallEvents;
+  /** Takes the stderr of native plugins, unless the step's error contains it. */
+  readonly output: (output: PluginOutput) => void;
+  readonly clock: Clock;
   /** The source of pods and definitions; undefined if none is configured. */
   readonly cluster: () => Promise<Cluster | undefined>;
   /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */
@@ -69,10 +90,6 @@ export interface CallContext {
   readonly deadline: CallDeadline;
   /** Makes a runner for one chain, by the rules for its steps. A native plugin may take `maxMs` milliseconds, if that is less than configured. */
   readonly runStep: (chain: ChainIdentity, maxMs?: number) => RunStep;
-  /** The time of day. */
-  readonly date: () => Date;
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number;
   /** Whether no network namespace is mounted at this path. */
   readonly namespaceIsGone: (path: string) => Promise<boolean>;
   /** Writes a warning for the administrator to the call's log. */
@@ -86,19 +103,8 @@ export interface CallContext {
 /** The parts of a call that planning an ADD reads. Planning changes nothing on the node. */
 export type PlanContext = Pick<
   CallContext,
-  "call" | "document" | "configuration" | "plugins" | "shim" | "cluster" | "devices" | "claimedDevices" | "warn"
->;
-
-/** Releases a lock. */
-export type Release = () => void;
-
-/** Locks that exclude other processes (CNI 1.1.0 section 3: never two operations for one container at a time, and GC alone). */
-export interface CallLocks {
-  /** For ADD, DEL and CHECK: excludes other calls for this attachment, and GC. Faults: CALL_BUSY, STORE_FAILED. */
-  readonly container: (key: JournalKey) => Promise<Result<Release>>;
-  /** For GC: excludes every other call of this state directory. Faults: CALL_BUSY, STORE_FAILED. */
-  readonly everything: () => Promise<Result<Release>>;
-}
+  "call" | "document" | "configuration" | "plugins" | "cluster" | "devices" | "claimedDevices" | "warn"
+> & { readonly shim: Pick<Shim, "netlink"> };
 
 /** The key of the call's journal entry. */
 export function journalKey(context: Pick<CallContext, "call" | "configuration">): JournalKey {

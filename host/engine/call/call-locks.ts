@@ -8,8 +8,18 @@ import type { Shim } from "../../protocol/shim.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { ETIMEDOUT } from "../../system/errno.ts";
 import { systemError } from "../../system/system-error.ts";
-import type { CallLocks, Release } from "./call-context.ts";
 import { lockByte } from "./lock-byte.ts";
+
+/** Releases a lock. */
+export type Release = () => void;
+
+/** Locks that exclude other processes (CNI 1.1.0 section 3: never two operations for one container at a time, and GC alone). */
+export interface CallLocks {
+  /** For ADD, DEL and CHECK: excludes other calls for this attachment, and GC. Faults: CALL_BUSY, STORE_FAILED. */
+  readonly container: (key: JournalKey) => Promise<Result<Release>>;
+  /** For GC: excludes every other call of this state directory. Faults: CALL_BUSY, STORE_FAILED. */
+  readonly everything: () => Promise<Result<Release>>;
+}
 
 interface ByteLock {
   readonly byte: number;

@@ -9,17 +9,17 @@ import type { Found } from "../../protocol/messages.ts";
 export class PluginFinder {
   readonly #shim: Pick<Shim, "find">;
   readonly #prefer: WasmConfiguration["prefer"];
+  readonly #earlier: PluginFinder | undefined;
   readonly #found = new Map<string, Promise<Found>>();
 
-  /** `prefer`: whether a component precedes the native binary in the same directory: always, never, or for the listed types. */
-  constructor(shim: Pick<Shim, "find">, prefer: WasmConfiguration["prefer"]) {
+  /**
+   * `prefer`: whether a component precedes the native binary in the same directory: always, never, or for the listed types. `earlier`: a finder whose
+   * components are used without a further look-up.
+   */
+  constructor(shim: Pick<Shim, "find">, prefer: WasmConfiguration["prefer"], earlier?: PluginFinder) {
     this.#shim = shim;
     this.#prefer = prefer;
-  }
-
-  /** The look-up of a type, if it has started already. */
-  known(type: string): Promise<Found> | undefined {
-    return this.#found.get(type);
+    this.#earlier = earlier;
   }
 
   /** Looks the type up. The request is sent at once, so that several look-ups together take the time of one. */
@@ -27,7 +27,9 @@ export class PluginFinder {
     const known = this.#found.get(type);
     if (known !== undefined) return known;
     const componentFirst = typeof this.#prefer === "boolean" ? this.#prefer : this.#prefer.includes(type);
-    const found = this.#shim.find({ type, componentFirst });
+    const lookUp = (): Promise<Found> => this.#shim.find({ type, componentFirst });
+    const earlier = this.#earlier === undefined ? undefined : this.#earlier.#found.get(type);
+    const found = earlier?.then((before) => (before.what === "component" ? before : lookUp())) ?? lookUp();
     this.#found.set(type, found);
     return found;
   }

@@ -1,19 +1,21 @@
-// The observer of one call: the daemon's metrics, log and spans. A one-shot engine has no observer. An observer's functions must not
-// throw, because observing must not break an attachment.
+// The events of one call, as one stream. The engine tells what happens; log, metrics, spans, recent calls, the trace file, the chain trace and Events
+// of Kubernetes subscribe. A subscriber must not throw, because observing must not break an attachment.
 
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
-import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import type { StepVerdict } from "../../../src/chain-trace/chain-trace.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import type { ShadowReport } from "./shadow-report.ts";
-import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { SpanContext } from "../../../src/trace/trace-context.ts";
+import type { Step } from "../../capabilities/step.ts";
+import type { StepDetail } from "../../capabilities/step-detail.ts";
+import type { ShadowReport } from "./shadow-report.ts";
 
 /** The kind of a step's plugin: a native binary or a WebAssembly component. */
 export type StepKind = "native" | "wasm";
 
-/** A step before it runs. */
-export interface TracedStep {
+/** The identity of a step in logs, metrics and traces. */
+export interface StepIdentity {
   readonly containerId: string;
   readonly network: string;
   readonly ifname: string;
@@ -30,21 +32,54 @@ export interface Span {
   readonly parentId: string | undefined;
 }
 
-/** An act of a rule for steps: a failed step is tried again, or its chain goes on without it. */
-export interface RuleAct extends Pick<TracedStep, "verb" | "network" | "type"> {
-  readonly what: "retried" | "passed-over";
-  readonly fault: FaultKind;
+/** A step begins. `run` is its number in the call. */
+export interface StepBegan {
+  readonly what: "step-began";
+  readonly run: number;
+  readonly kind: StepKind;
+  readonly step: Step;
 }
 
-/** The run of a shadow beside a step. */
-export interface ShadowRun extends Pick<ShadowReport, "verb" | "type" | "shadow" | "outcome"> {
+/** A step ended. `ms`: its duration in milliseconds. `span` is undefined if no subscriber records spans. */
+export interface StepEnded {
+  readonly what: "step-ended";
+  readonly run: number;
+  readonly step: StepIdentity;
+  readonly ms: number;
+  readonly outcome: StepOutcome;
+  readonly span: Span | undefined;
+}
+
+/** A rule for steps acted: a failed step is tried again, or its chain goes on without it. */
+export interface StepRuled {
+  readonly what: "step-retried" | "step-passed-over";
+  readonly step: ChainStep;
   readonly network: string;
-  /** The difference, or why there is no comparison; empty for a match. */
+  readonly ifname: string;
+  readonly fault: Fault;
+}
+
+/** A shadow has run beside a step, or could not. `text`: the difference, or why there is no comparison; empty for a match. */
+export interface ShadowEnded {
+  readonly what: "shadow-ended";
+  readonly network: string;
+  readonly report: ShadowReport;
   readonly text: string;
 }
 
-/** The end of a call. */
-export interface CallEnd {
+/** The chain of one network for the call's container ended. */
+export interface ChainEnded {
+  readonly what: "chain-ended";
+  readonly verb: Verb;
+  readonly network: string;
+  readonly ifname: string;
+  readonly ms: number;
+  readonly fault: Fault | undefined;
+}
+
+/** The runtime has its answer, and the call ended. */
+export interface CallEnded {
+  readonly what: "call-ended";
   /** The call's duration in milliseconds. */
   readonly ms: number;
   /** Undefined if the call succeeded. */
@@ -53,25 +88,66 @@ export interface CallEnd {
   readonly configuration: Pick<HostConfiguration, "name" | "cniDir" | "wasm"> | undefined;
 }
 
+/** One event of a call. */
+export type CallEvent =
+  | StepBegan
+  /** A detail of a step that runs. Told only if a subscriber records details. */
+  | { readonly what: "step-detail"; readonly run: number; readonly detail: StepDetail }
+  /** A decision about a step, also after its end. */
+  | { readonly what: "step-decided"; readonly step: ChainStep; readonly verdict: StepVerdict }
+  | StepEnded
+  | StepRuled
+  | ShadowEnded
+  | ChainEnded
+  /** A warning of Plexus for the administrator. It may contain control characters. */
+  | { readonly what: "warned"; readonly text: string }
+  /** A component logged a line, with its line feed. */
+  | { readonly what: "component-logged"; readonly line: string }
+  /** A native plugin printed a line to its stderr, with its line feed. */
+  | { readonly what: "plugin-printed"; readonly type: string; readonly ifname: string; readonly line: string }
+  | CallEnded;
+
 /** Receives the events of one call. */
-export interface CallObserver {
-  /** The call's span, which is the parent of its steps' spans; undefined if no spans are recorded. */
-  readonly span: SpanContext | undefined;
-  /** A step ended that took `ms` milliseconds. */
-  readonly step: (step: TracedStep, ms: number, outcome: StepOutcome, span: Span | undefined) => void;
-  /** A rule for steps acted. */
-  readonly rule?: (act: RuleAct) => void;
-  /** A shadow has run, or could not. */
-  readonly shadow?: (run: ShadowRun) => void;
-  /** The chain of one network for the call's container ended. */
-  readonly attachment: (
-    attachment: Pick<TracedStep, "verb" | "network" | "ifname">,
-    ms: number,
-    fault: Fault | undefined,
-  ) => void;
-  /** A line of the call's log: a warning of Plexus, or a message that a delegate logged. A warning may contain control characters. */
-  readonly line: (from: "plexus" | "delegate", text: string) => void;
-  /** A line of the call's log that a native plugin printed to stderr. */
-  readonly output: (plugin: Pick<TracedStep, "type" | "ifname">, text: string) => void;
-  readonly end: (end: CallEnd) => void;
+export interface Subscriber {
+  readonly receive: (event: CallEvent) => void;
+  /** The call's span, which is the parent of its steps' spans; undefined if the subscriber records no span of the call. */
+  readonly span?: SpanContext | undefined;
+  /** Whether each step needs a span. */
+  readonly recordsSpans?: boolean;
+  /** Whether the details of steps are wanted. */
+  readonly recordsDetails?: boolean;
+}
+
+/** The stream of one call. */
+export class CallEvents {
+  readonly #subscribers: Subscriber[] = [];
+  #runs = 0;
+
+  /** Adds a subscriber; undefined adds none. It receives the events from now on. */
+  subscribe(subscriber: Subscriber | undefined): void {
+    if (subscriber !== undefined) this.#subscribers.push(subscriber);
+  }
+
+  tell(event: CallEvent): void {
+    for (const { receive } of this.#subscribers) receive(event);
+  }
+
+  warn(text: string): void {
+    this.tell({ what: "warned", text });
+  }
+
+  /** The number of the next step that runs. */
+  nextRun(): number {
+    return ++this.#runs;
+  }
+
+  /** Whether a subscriber records spans of steps. */
+  get recordsSpans(): boolean {
+    return this.#subscribers.some(({ recordsSpans, span }) => recordsSpans === true || span !== undefined);
+  }
+
+  /** Whether a subscriber records details of steps. */
+  get recordsDetails(): boolean {
+    return this.#subscribers.some(({ recordsDetails }) => recordsDetails === true);
+  }
 }

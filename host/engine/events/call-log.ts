@@ -6,6 +6,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { appendLines } from "../../store/files/regular-file.ts";
 import type { Request } from "../../protocol/messages.ts";
 import { withoutSecrets } from "../../../src/fault/without-secrets.ts";
+import type { CallEvent, Subscriber } from "./call-events.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 
 /** Maximum characters of one call's log, for stderr and for the file each. Delegates have a budget each; the reply must hold them all. */
@@ -36,8 +37,8 @@ interface Line {
   readonly text: string;
 }
 
-/** Collects the lines of one call. `date` is the time of day for the lines of the file. */
-export class CallLog {
+/** Collects the lines of one call from its events. `date` is the time of day for the lines of the file. */
+export class CallLog implements Subscriber {
   readonly #lines: Line[] = [];
   readonly #date: () => Date;
 
@@ -45,15 +46,15 @@ export class CallLog {
     this.#date = date;
   }
 
-  /** Adds a warning as one line, without control characters and secrets: the text may quote a plugin, a definition or a file. */
-  warn(text: string): void {
-    this.#lines.push({ level: "verbose", text: `plexus: warning: ${withoutSecrets(inertLine(text, maxWarningChars))}\n` });
-  }
-
-  /** Adds a line that a delegate logged or a native plugin printed. `text` is inert already and ends with a line feed. */
-  plugin(text: string): void {
-    this.#lines.push({ level: "verbose", text });
-  }
+  readonly receive = (event: CallEvent): void => {
+    if (event.what === "component-logged" || event.what === "plugin-printed")
+      this.#lines.push({ level: "verbose", text: event.line });
+    // One line, without control characters and secrets: the text may quote a plugin, a definition or a file.
+    if (event.what === "warned") {
+      const text = withoutSecrets(inertLine(event.text, maxWarningChars));
+      this.#lines.push({ level: "verbose", text: `plexus: warning: ${text}\n` });
+    }
+  };
 
   /**
    * Ends the log: appends the lines to the file and returns the lines for stderr. The error of a failed call goes to the file

@@ -11,7 +11,7 @@ import type { CallContext } from "../call/call-context.ts";
 import type { Attached, AttachmentPlan } from "../plan/attachment-plan.ts";
 import { Progress } from "../record/add-progress.ts";
 import { attach } from "../verbs/attach.ts";
-import { type AttachmentOrigin, hotPlugFacts, plannedAttachment } from "../record/planned-attachment.ts";
+import { type AttachmentOrigin, hotPlugFacts, plannedAttachment } from "../plan/planned-attachment.ts";
 import { undoOne } from "../verbs/undo.ts";
 import { recordEarlierLinks, recordMadeLinks } from "../record/record-links.ts";
 import type { RunningContainer } from "./running-container.ts";

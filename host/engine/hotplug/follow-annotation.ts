@@ -13,9 +13,8 @@ import type { JournalKey } from "../../store/journal/entry-file.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import { profileOf } from "../plan/plan-call.ts";
-import type { DelegateRunner } from "../steps/call-resources.ts";
 import { addedInterface } from "../verbs/publish-status.ts";
-import { selectedOrigin } from "../record/planned-attachment.ts";
+import { selectedOrigin } from "../plan/planned-attachment.ts";
 import { attachToContainer, detachFromContainer } from "./change-container.ts";
 import { planAddition } from "./plan-addition.ts";
 import { isWhole, type RunningContainer, runningContainer } from "./running-container.ts";
@@ -90,7 +89,6 @@ export async function detachUnselected(
  */
 export async function attachSelected(
   context: CallContext,
-  delegates: Pick<DelegateRunner, "admit">,
   key: JournalKey,
   { cluster, pod, wanted }: SelectingPod,
   tell: Tell,
@@ -105,7 +103,7 @@ export async function attachSelected(
     tried.add(selection);
     return async (container) => {
       const addition = { selection, index, requestedNames, podNamespace: pod.namespace };
-      const plan = await planAddition(context, delegates, cluster, container, addition);
+      const plan = await planAddition(context, cluster, container, addition);
       const origin = selectedOrigin(selection);
       const attached = plan.ok ? await attachToContainer(context, container, plan.value, origin, tell) : plan;
       if (!attached.ok) {

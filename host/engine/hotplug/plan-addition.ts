@@ -15,7 +15,6 @@ import type { AttachmentPlan } from "../plan/attachment-plan.ts";
 import { profileOf, reservedNameFault } from "../plan/plan-call.ts";
 import { planDefinition } from "../plan/plan-definition.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
-import type { DelegateRunner } from "../steps/call-resources.ts";
 import type { RunningContainer } from "./running-container.ts";
 
 /** One network to attach. */
@@ -32,7 +31,6 @@ export interface WantedAddition {
 /** Plans the attachment. Faults: HOT_PLUG_REFUSED, INTERFACE_NAME_TAKEN, and those of an ADD. */
 export async function planAddition(
   context: CallContext,
-  delegates: Pick<DelegateRunner, "admit">,
   cluster: Pick<Cluster, "networkAttachmentDefinition">,
   container: RunningContainer,
   wanted: WantedAddition,
@@ -65,7 +63,7 @@ export async function planAddition(
   if (!reserved.ok) return reserved;
   const shortEnough = checkPluginCount(configuration.bounds, source, plan.list.plugins.length);
   if (!shortEnough.ok) return shortEnough;
-  const required = await requirePlugins(context, delegates, [plan]);
+  const required = await requirePlugins(context, [plan]);
   return required.ok ? ok(plan) : required;
 }
 

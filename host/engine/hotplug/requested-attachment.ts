@@ -12,7 +12,6 @@ import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { podIdentity } from "../call/pod-identity.ts";
-import type { DelegateRunner } from "../steps/call-resources.ts";
 import { addedInterface } from "../verbs/publish-status.ts";
 import { attachToContainer, detachFromContainer } from "./change-container.ts";
 import { underLock } from "./follow-annotation.ts";
@@ -32,7 +31,6 @@ export interface HotPlugged {
 /** Attaches a network. The same request again answers its attachment. Takes the container's lock. Faults: those of `planAddition` and of plugins. */
 export async function attachRequested(
   context: CallContext,
-  delegates: Pick<DelegateRunner, "admit">,
   key: JournalKey,
   selection: NetworkSelection,
 ): Promise<Result<HotPlugged>> {
@@ -47,7 +45,7 @@ export async function attachRequested(
     if (same !== undefined) return ok(same);
     const index = entry.plan.attachments.length - 1;
     const addition = { selection, index, requestedNames: [], podNamespace: pod?.namespace };
-    const plan = await planAddition(context, delegates, cluster, container.value, addition);
+    const plan = await planAddition(context, cluster, container.value, addition);
     if (!plan.ok) return plan;
     const tell = (event: PodEvent): void => {
       if (pod !== undefined) cluster.tell(pod, event);

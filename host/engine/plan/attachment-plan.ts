@@ -4,11 +4,11 @@ import type { Attachment } from "../../../src/cni/attachment.ts";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
-import type { Result } from "../../../src/fault/result.ts";
-import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
 import type { DeviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import type { NpwgProfile } from "../../../src/npwg/profile.ts";
+import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { Verification } from "../../../src/npwg/verification.ts";
 
 /** A definition whose namespace's rules bind its network. */
@@ -54,12 +54,17 @@ export interface Attached {
   readonly deviceInfo?: DeviceInfo | undefined;
 }
 
+/** The pod of a call in the cluster that knows it. `profile`: the rules for its network status. */
+export interface PlannedPod {
+  readonly cluster: Cluster;
+  readonly pod: Pod;
+  readonly profile: NpwgProfile;
+}
+
 /** The plan of one ADD. */
 export interface CallPlan {
   /** The attachments in order, the default network first. Never empty. */
   readonly attachments: readonly AttachmentPlan[];
-  /** Writes the pod's network status; does nothing if no cluster is configured or the runtime names no pod. */
-  readonly publish: (attached: readonly Attached[]) => Promise<Result<void>>;
-  /** Queues an Event about the pod; does nothing if no cluster is configured or the runtime names no pod. */
-  readonly tell: (event: PodEvent) => void;
+  /** The pod, for its network status and its Events; undefined if no cluster is configured or the runtime names no pod. */
+  readonly pod: PlannedPod | undefined;
 }

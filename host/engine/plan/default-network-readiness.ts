@@ -24,15 +24,15 @@ export function requireReady({ configuration }: Pick<CallContext, "configuration
  * NETWORK_NOT_READY, and a DEL warns and goes on, because the journal has all that it needs.
  */
 export async function waitUntilReady(
-  context: Pick<CallContext, "call" | "configuration" | "deadline" | "now" | "warn">,
+  context: Pick<CallContext, "call" | "configuration" | "deadline" | "clock" | "warn">,
 ): Promise<Result<void>> {
-  const { call, configuration, deadline, now, warn } = context;
+  const { call, configuration, deadline, clock, warn } = context;
   const { file, addMs, delMs } = configuration.readiness;
   if (file === undefined || (call.verb !== "ADD" && call.verb !== "DEL")) return ok(undefined);
   const maxWaitMs = Math.min(call.verb === "ADD" ? addMs : delMs, Math.floor(deadline.stepMs));
-  const started = now();
+  const started = clock.now();
   while (!existsSync(file)) {
-    if (now() - started < maxWaitMs) {
+    if (clock.now() - started < maxWaitMs) {
       await process.getBuiltinModule("node:timers/promises").setTimeout(pollMs);
       continue;
     }

@@ -24,7 +24,6 @@ import { planDefinition } from "./plan-definition.ts";
 import { podNetworksOf } from "./plan-pod-networks.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../call/pod-identity.ts";
-import { publishStatus } from "../verbs/publish-status.ts";
 import type { LinksBefore } from "../record/record-links.ts";
 import { typesOf } from "./require-plugins.ts";
 
@@ -115,10 +114,7 @@ export async function planCall(context: PlanContext, linksBefore: () => Promise<
   if (!withPorts.ok) return missingNetwork(withPorts.fault);
   return ok({
     attachments: withPorts.value.map(withDeviceInfo),
-    publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
-    tell: (event) => {
-      if (pod.value !== undefined) cluster?.tell(pod.value, event);
-    },
+    pod: cluster === undefined || pod.value === undefined ? undefined : { cluster, pod: pod.value, profile },
   });
 }
 
@@ -148,7 +144,7 @@ async function planRetired(context: PlanContext, profile: NpwgProfile): Promise<
   const attachment = { containerId, netns, args, ifname, capabilityArgs: new Map() };
   const main = await planPodDefault(context, undefined, undefined, attachment, profile);
   if (!main.ok) return main;
-  return ok({ attachments: [withDeviceInfo(main.value.plan)], publish: async () => ok(undefined), tell: () => undefined });
+  return ok({ attachments: [withDeviceInfo(main.value.plan)], pod: undefined });
 }
 
 /**

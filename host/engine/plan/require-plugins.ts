@@ -11,9 +11,8 @@ import type { CallContext } from "../call/call-context.ts";
 import { mayLackVersion, versionRefusal, versionStepMs } from "./native-versions.ts";
 import { plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
 import { notFound } from "../call/plugin-finder.ts";
-import type { DelegateRunner } from "../steps/call-resources.ts";
 
-type Context = Pick<CallContext, "call" | "configuration" | "inherited" | "plugins" | "runStep">;
+type Context = Pick<CallContext, "call" | "configuration" | "inherited" | "plugins" | "delegates" | "runStep">;
 
 /**
  * Checks that every step of every attachment has its plugin. A component, also one that a native plugin calls for IPAM, must be
@@ -22,7 +21,6 @@ type Context = Pick<CallContext, "call" | "configuration" | "inherited" | "plugi
  */
 export async function requirePlugins(
   context: Context,
-  delegates: Pick<DelegateRunner, "admit">,
   attachments: readonly Pick<AttachmentPlan, "source" | "list" | "binding">[],
 ): Promise<Result<void>> {
   await Promise.all(attachments.flatMap(typesOf).map((type) => context.plugins.find(type)));
@@ -40,12 +38,12 @@ export async function requirePlugins(
         const why = `type "${plexusType}" can't be a plugin of a network that plexus attaches: it would be plexus itself`;
         return failed(fault("CONFIG_INVALID", `network ${source}: ${why}`));
       }
-      const found = await requireOne(context, delegates, { type, binding, version: version.value, must: true });
+      const found = await requireOne(context, { type, binding, version: version.value, must: true });
       // The IPAM plugin may be missing: some native plugins do their IPAM themselves, whatever `ipam.type` says.
       const ipam =
         ipamType === undefined || !found.ok
           ? found
-          : await requireOne(context, delegates, { type: ipamType, binding, version: version.value, must: false });
+          : await requireOne(context, { type: ipamType, binding, version: version.value, must: false });
       if (!ipam.ok) return failed({ ...ipam.fault, msg: `network ${source}: ${ipam.fault.msg}` });
     }
   }
@@ -98,8 +96,7 @@ interface RequiredPlugin extends Pick<AttachmentPlan, "binding"> {
 }
 
 async function requireOne(
-  { call, configuration, plugins }: Pick<Context, "call" | "configuration" | "plugins">,
-  delegates: Pick<DelegateRunner, "admit">,
+  { call, configuration, plugins, delegates }: Context,
   { type, binding, version, must }: RequiredPlugin,
 ): Promise<Result<void>> {
   const found = await plugins.find(type);

@@ -1,80 +1,44 @@
 // The session of one call: from the runtime's request to the reply, with the nested calls of its plugins. The one-shot engine and the
 // daemon use the same session.
 
+import type { TracedCall } from "../../../src/chain-trace/chain-trace.ts";
 import { printError } from "../../../src/cni/error-json.ts";
-import { defaultGoMaxProcs, type HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { defaultWasm, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
-import { fault } from "../../../src/fault/fault.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, type Result } from "../../../src/fault/result.ts";
 import { traceEnvironment } from "../../../src/trace/trace-context.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
-import { type Shim, ShimGone } from "../../protocol/shim.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
-import { monotonicMs } from "../../system/monotonic-ms.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { CniCall } from "../../../src/cni/environment.ts";
-import type { TracedCall } from "../../../src/chain-trace/chain-trace.ts";
-import type { CallRecorder } from "../trace/call-recorder.ts";
-import type { CallRecording } from "../trace/call-recording.ts";
-import { configuredTerms, type TraceableCall, type TraceTerms } from "../trace/trace-terms.ts";
-import { podName } from "../call/pod-identity.ts";
-import { serveCall, type EngineDeps, type CallInProgress } from "./serve-call.ts";
+import { type Shim, ShimGone } from "../../protocol/shim.ts";
 import type { CallContext } from "../call/call-context.ts";
+import type { DelegateRunner } from "../call/delegate-runner.ts";
+import { podName } from "../call/pod-identity.ts";
+import { CallEvents, type Subscriber } from "../events/call-events.ts";
 import { CallLog } from "../events/call-log.ts";
-import type { CallObserver } from "../events/call-events.ts";
-import { answerAsPlugin, nestedChain } from "./nested-call.ts";
-import { nestedCallDirectoryIn } from "../call/nested-call-directory.ts";
 import { PluginLines } from "../events/plugin-output.ts";
-import { PluginFinder } from "../call/plugin-finder.ts";
-import type { CallResources, DelegateRunner } from "../steps/call-resources.ts";
-import { stepRunner } from "../steps/step-runner.ts";
-import { openTrace } from "../events/trace-file.ts";
-
-/** The shim's file name as a delegating plugin. A runtime may also execute the shim under the name of a component. */
-const pluginName = "plexus";
-
-/** The settings for a component that a runtime calls directly, because such a call has no host configuration. */
-const bareConfiguration: CallResources["configuration"] = {
-  stepTimeoutMs: 60_000,
-  goMaxProcs: defaultGoMaxProcs,
-  wasm: defaultWasm,
-};
+import type { Node } from "../node.ts";
+import type { CallRecording } from "../trace/call-recording.ts";
+import { configuredTerms, type TraceTerms } from "../trace/trace-terms.ts";
+import { bareConfiguration, isComponentCall, runDirect, runNested } from "./component-call.ts";
+import type { SessionParts } from "./open-call.ts";
+import { serveCall } from "./serve-call.ts";
 
 /** Maximum milliseconds that the session spends on Kubernetes events after the reply. */
 const maxEventsMs = 3_000;
 
-/** The dependencies of one session, which the one-shot engine or the daemon supplies. */
-export interface CallHost extends Pick<EngineDeps, "takeLock" | "writer"> {
-  readonly shim: Shim;
-  /** Opens the source of pods and definitions that the configuration names. */
-  readonly cluster: (configuration: HostConfiguration, warn: (text: string) => void) => Promise<Cluster | undefined>;
-  /**
-   * Opens the runner of delegates when the call needs its first one. `log` receives whole lines. `configuration`: undefined if a runtime calls a
-   * component directly.
-   */
-  readonly openDelegates: (
-    wasm: WasmConfiguration,
-    log: (line: string) => void,
-    configuration: HostConfiguration | undefined,
-  ) => Promise<DelegateRunner>;
-  /** Makes the call's observer. */
-  readonly observe?: (request: Request) => CallObserver;
-  /** The terms on which an administrator asked the daemon to record this call; undefined: the configuration decides. */
-  readonly requestedTrace?: (call: TraceableCall) => TraceTerms | undefined;
-}
-
 /** Serves one call of a runtime, or runs one internal call. */
 export class CallSession {
-  readonly #host: CallHost;
-  readonly #progress: CallInProgress = {
-    configuration: undefined,
-    deadline: undefined,
-    plugins: undefined,
-    chains: [],
-    fault: undefined,
-  };
-  readonly #log = new CallLog(() => new Date());
+  readonly #node: Node;
+  readonly #shim: Shim;
+  readonly #events = new CallEvents();
+  readonly #log: CallLog;
   readonly #pluginLines = new PluginLines();
-  #observer: CallObserver | undefined;
+  readonly #parts: SessionParts;
+  #observer: Subscriber | undefined;
+  #configuration: HostConfiguration | undefined;
+  /** Undefined until the call is open. */
+  #call: CallContext | undefined;
+  #fault: Fault | undefined;
   /** Milliseconds from the request to the reply; undefined until the call is served. */
   #ms: number | undefined;
   #delegates: Promise<DelegateRunner> | undefined;
@@ -82,210 +46,151 @@ export class CallSession {
   #recording: CallRecording | undefined;
   #reply: Pick<Reply, "status" | "stdout"> | undefined;
 
-  constructor(host: CallHost) {
-    this.#host = host;
+  constructor(node: Node, shim: Shim) {
+    this.#node = node;
+    this.#shim = shim;
+    this.#log = new CallLog(node.clock.date);
+    this.#events.subscribe(this.#log);
+    this.#parts = {
+      node,
+      shim,
+      events: this.#events,
+      delegates: {
+        run: async (step, file) => (await this.#openDelegates()).run(step, file),
+        admit: async (delegate, file, cniVersion) => (await this.#openDelegates()).admit(delegate, file, cniVersion),
+      },
+      cluster: (configuration) => (this.#cluster ??= node.openCluster(configuration, (text) => this.#events.warn(text))),
+      output: (output) => {
+        const { type, ifname } = output;
+        for (const line of this.#pluginLines.of(output)) this.#events.tell({ what: "plugin-printed", type, ifname, line });
+      },
+    };
   }
 
   /** Serves the runtime's call, which waited `waitedMs` milliseconds in the queue. Throws ShimGone only. */
   async serve(request: Request, waitedMs = 0): Promise<Omit<Reply, "kind">> {
-    const started = monotonicMs();
-    this.#observer = this.#host.observe?.(request);
+    const { now } = this.#node.clock;
+    const started = now();
+    this.#observer = this.#node.observe?.(request);
+    this.#events.subscribe(this.#observer);
     try {
       const environment = traceEnvironment(request.environment, this.#observer?.span);
       const reply = await this.#answer({ ...request, environment }, waitedMs);
-      const ms = monotonicMs() - started;
+      const ms = now() - started;
       this.#reply = reply;
-      // The fault of a directly called component is printed in the reply, but not noted in `progress`.
-      if (reply.status !== 0) this.#progress.fault ??= fault("PLUGIN_FAILED", `${request.name} failed`);
+      // The fault of a directly called component is printed in the reply, but not noted.
+      if (reply.status !== 0) this.#fault ??= fault("PLUGIN_FAILED", `${request.name} failed`);
       this.#ms = ms;
-      return { ...reply, stderr: this.#log.end(request, reply, this.#progress.configuration, ms) };
+      return { ...reply, stderr: this.#log.end(request, reply, this.#configuration, ms) };
     } catch (error) {
       if (error instanceof ShimGone) {
-        this.#progress.fault = error.fault;
+        this.#fault = error.fault;
         // Nobody receives this reply; the chain trace shows why the call ended.
         this.#reply = { status: 1, stdout: printError(error.fault) };
       }
-      this.#ms = monotonicMs() - started;
+      this.#ms = now() - started;
       throw error;
     }
   }
 
   /**
-   * Runs an internal call: the daemon undoes or changes attachments without a runtime's call. `work` gets the context that a runtime's call
-   * with `request` would have, and the runner of delegates. Returns the result, and the log's lines that a runtime would get on stderr. Throws ShimGone only.
+   * Runs an internal call: the daemon undoes or changes attachments without a runtime's call. `work` gets the call that a runtime's request
+   * `request` would open. Returns the result, and the log's lines that a runtime would get on stderr. Throws ShimGone only.
    */
   async runInternal(
     request: Request,
-    work: (context: CallContext, delegates: DelegateRunner) => Promise<Result<void>>,
+    work: (call: CallContext) => Promise<Result<void>>,
   ): Promise<{ readonly result: Result<void>; readonly logText: string }> {
     const { openInternalCall } = await import("./internal-call.ts");
-    const started = monotonicMs();
+    const { now } = this.#node.clock;
+    const started = now();
     let result: Result<void>;
     try {
-      const deps = this.#deps();
-      const context = openInternalCall(request, deps, this.#progress);
-      if (context.ok) await this.#recordInternal(context.value, request);
-      result = context.ok ? await work(context.value, deps.delegates) : context;
+      const opened = openInternalCall(request, this.#parts);
+      if (opened.ok) {
+        this.#configuration = opened.value.configuration;
+        await this.#opened(opened.value, new TextDecoder().decode(request.stdin));
+      }
+      result = opened.ok ? await work(opened.value) : opened;
     } catch (error) {
       this.#recording?.abandon();
       if (error instanceof ShimGone) throw error;
       result = failed(fault("INTERNAL", error instanceof Error ? error.message : String(error)));
     }
     const reply = result.ok ? { status: 0, stdout: "" } : { status: 1, stdout: printError(result.fault) };
-    this.#endRecording(reply, monotonicMs() - started);
-    return { result, logText: this.#log.end(request, reply, this.#progress.configuration, monotonicMs() - started) };
+    this.#endRecording(reply, now() - started);
+    return { result, logText: this.#log.end(request, reply, this.#configuration, now() - started) };
   }
 
   /** The call's configuration; undefined until it is read. */
   get configuration(): HostConfiguration | undefined {
-    return this.#progress.configuration;
+    return this.#configuration;
   }
 
   /** Milliseconds that are left to a served call; Infinity if it has no bound, 0 if it never began. */
   get leftMs(): number {
-    return this.#progress.deadline?.leftMs ?? 0;
+    return this.#call?.deadline.leftMs ?? 0;
   }
 
   /** Serves a nested call: a native plugin of this call has executed the shim under a component's name. Throws ShimGone only. */
   serveNested(request: Request): Promise<Omit<Reply, "kind">> {
     const environment = traceEnvironment(request.environment);
-    return guarded(() => this.#callComponent({ ...request, environment }, true), { fault: undefined });
+    return this.#guarded(
+      () => runNested({ ...request, environment }, this.#parts, this.#call),
+      () => {},
+    );
   }
 
   /**
-   * Ends the session: writes the chain trace, reports the call's end to the observer, sends the queued Kubernetes events, and closes the
+   * Ends the session: writes the chain trace, tells the call's end, sends the queued Kubernetes events, and closes the
    * connections to the cluster. The caller replies before, so that the runtime need not wait.
    */
   async end(): Promise<void> {
     if (this.#reply === undefined) this.#recording?.abandon();
     else this.#endRecording(this.#reply, this.#ms ?? 0);
-    if (this.#ms !== undefined) this.#reportEnd(this.#ms);
+    if (this.#ms !== undefined)
+      this.#events.tell({ what: "call-ended", ms: this.#ms, fault: this.#fault, configuration: this.#configuration });
     const cluster = await this.#cluster?.catch(() => undefined);
     await cluster?.end(maxEventsMs);
   }
 
   #answer(request: Request, waitedMs: number): Promise<Omit<Reply, "kind">> {
-    return guarded(
-      async () =>
-        (await this.#isComponentCall(request))
-          ? this.#callComponent(request, false)
-          : serveCall(request, this.#deps(), this.#progress, waitedMs),
-      this.#progress,
-    );
-  }
-
-  #reportEnd(ms: number): void {
-    const { configuration, fault: reason } = this.#progress;
-    this.#observer?.end({ ms, fault: reason, configuration });
-  }
-
-  /** Whether a runtime has executed the shim under a component's name, to call that component directly. */
-  async #isComponentCall({ name, environment }: Request): Promise<boolean> {
-    if (name === pluginName || (environment.get("CNI_COMMAND") ?? "") === "") return false;
-    return (await this.#host.shim.find({ type: name, componentFirst: true })).what === "component";
-  }
-
-  /** Runs the component that the request names. `nested`: the caller is a native plugin of this call, not a runtime. */
-  #callComponent(request: Request, nested: boolean): Promise<Omit<Reply, "kind">> {
-    const configuration = this.#progress.configuration ?? bareConfiguration;
-    const { shim, delegates, output, observer, date, now, warn } = this.#deps();
-    const resources: CallResources = {
-      shim,
-      configuration,
-      plugins: this.#components(),
-      delegatedPlugins: this.#delegatedFinder(configuration),
-      componentsOnly: true,
-      delegates,
-      nestedCallDirectory: nested ? nestedCallDirectoryIn(request.environment) : "",
-      output,
-      trace: openTrace({
-        path: this.#progress.configuration?.trace,
-        observer,
-        recording: this.#progress,
-        now: date,
-        warn,
-      }),
-      now,
+    const noteFault = (reason: Fault): void => {
+      this.#fault = reason;
     };
-    // A component that a runtime calls directly counts as a chain of one step.
-    const origin = nested ? "nested-call" : "chain";
-    const timeoutMs = configuration.stepTimeoutMs;
-    return answerAsPlugin(request, (network, ifname) => {
-      const chain = nested ? nestedChain(this.#progress.chains, network, ifname) : ok({ network, ifname });
-      return chain.ok ? ok(stepRunner(resources, { ...chain.value, origin, timeoutMs })) : chain;
-    });
+    return this.#guarded(async () => {
+      if (await isComponentCall(request, this.#shim)) return runDirect(request, this.#parts);
+      const served = {
+        configured: (configuration: HostConfiguration): void => {
+          this.#configuration = configuration;
+        },
+        opened: (call: CallContext, stdin: string) => this.#opened(call, stdin),
+        failed: noteFault,
+      };
+      return serveCall(request, this.#parts, served, waitedMs);
+    }, noteFault);
   }
 
-  /** Finds the component to call: among the plugins that a surrounding call has found, otherwise by a new look-up. */
-  #components(): Pick<PluginFinder, "find"> {
-    const finder = new PluginFinder(this.#host.shim, true);
-    return {
-      find: async (type) => {
-        const known = await this.#progress.plugins?.known(type);
-        return known?.what === "component" ? known : finder.find(type);
-      },
-    };
-  }
-
-  /** The finder for plugins that delegates call. A nested call uses its surrounding call's finder: both then find the same plugins. */
-  #delegatedFinder({ wasm }: Pick<HostConfiguration, "wasm">): PluginFinder {
-    return this.#progress.plugins ?? new PluginFinder(this.#host.shim, wasm.prefer);
-  }
-
-  #deps(): EngineDeps {
-    const { shim, takeLock, writer } = this.#host;
-    const warn = (text: string): void => {
-      this.#log.warn(text);
-      this.#observer?.line("plexus", text);
-    };
-    return {
-      shim,
-      delegates: {
-        run: async (running, file) => (await this.#openDelegates()).run(running, file),
-        admit: async (delegate, file, cniVersion) => (await this.#openDelegates()).admit(delegate, file, cniVersion),
-      },
-      takeLock,
-      writer,
-      cluster: (configuration) => (this.#cluster ??= this.#host.cluster(configuration, warn)),
-      warn,
-      output: (output) => {
-        for (const line of this.#pluginLines.of(output)) {
-          this.#log.plugin(line);
-          this.#observer?.output(output, line);
-        }
-      },
-      now: monotonicMs,
-      date: () => new Date(),
-      observer: this.#observer,
-      beginRecording: (call, configuration, stdin) => this.#beginRecording(call, configuration, stdin),
-    };
-  }
-
-  /** Begins the chain trace of this call; undefined if the call has none, which costs nothing. */
-  #beginRecording(
-    { verb, args, containerId, ifname, netns }: CniCall,
-    configuration: Pick<HostConfiguration, "chainTrace" | "cniDir">,
-    stdin: string,
-  ): Promise<CallRecorder | undefined> | undefined {
-    const { requestedTrace } = this.#host;
+  /** Notes the open call, and begins its chain trace. Undefined if the call has none, which costs nothing. */
+  #opened(call: CallContext, stdin: string): Promise<void> | undefined {
+    this.#call = call;
+    const { configuration } = call;
+    const { requestedTrace } = this.#node;
     if (configuration.chainTrace === undefined && requestedTrace === undefined) return undefined;
+    const { verb, containerId, ifname, netns, args } = call.call;
     const pod = podName(args);
     const terms = requestedTrace?.({ verb, pod }) ?? configuredTerms(configuration, { verb, pod });
-    if (terms === undefined) return undefined;
-    return this.#openRecording({ verb, containerId, ifname, netns, pod, args, stdin }, terms);
+    return terms === undefined ? undefined : this.#record({ verb, containerId, ifname, netns, pod, args, stdin }, terms);
   }
 
   /** Imports lazily: nearly all calls have no chain trace. */
-  async #openRecording(call: TracedCall, terms: TraceTerms): Promise<CallRecorder | undefined> {
+  async #record(call: TracedCall, terms: TraceTerms): Promise<void> {
+    const { clock } = this.#node;
     const { CallRecording } = await import("../trace/call-recording.ts");
-    const begun = CallRecording.begin(call, terms, new Date(), monotonicMs);
-    if (begun.ok) this.#recording = begun.value;
-    else this.#deps().warn(`chain trace: ${begun.fault.msg}`);
-    return this.#recording?.recorder;
-  }
-
-  async #recordInternal({ call, configuration }: CallContext, { stdin }: Request): Promise<void> {
-    this.#progress.recorder = await this.#beginRecording(call, configuration, new TextDecoder().decode(stdin));
+    const begun = CallRecording.begin(call, terms, clock.date(), clock.now);
+    if (!begun.ok) return this.#events.warn(`chain trace: ${begun.fault.msg}`);
+    this.#recording = begun.value;
+    this.#events.subscribe(begun.value.recorder);
   }
 
   /** Writes the chain trace. A failure is a warning: the call has been answered. */
@@ -294,37 +199,31 @@ export class CallSession {
     this.#recording = undefined;
     try {
       const ended = recording?.end(reply, ms);
-      if (ended?.ok === false) this.#deps().warn(`chain trace: ${ended.fault.msg}`);
+      if (ended?.ok === false) this.#events.warn(`chain trace: ${ended.fault.msg}`);
     } catch (error) {
       // A defect of the recording must not end the daemon.
-      this.#deps().warn(`chain trace: ${error instanceof Error ? error.message : String(error)}`);
+      this.#events.warn(`chain trace: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
   #openDelegates(): Promise<DelegateRunner> {
-    const { configuration } = this.#progress;
-    const { wasm } = configuration ?? bareConfiguration;
-    const log = (line: string): void => {
-      this.#log.plugin(line);
-      this.#observer?.line("delegate", line);
-    };
-    this.#delegates ??= this.#host.openDelegates(wasm, log, configuration);
-    return this.#delegates;
+    const configuration = this.#configuration;
+    const { wasm } = configuration ?? bareConfiguration();
+    const log = (line: string): void => this.#events.tell({ what: "component-logged", line });
+    const [shim, node] = [this.#shim, this.#node];
+    return (this.#delegates ??= node.openDelegates({ shim, takeLock: node.takeLock(shim), wasm, log, configuration }));
   }
-}
 
-/** Turns an exception of Plexus into an INTERNAL error, so that the runtime never gets an empty answer. */
-async function guarded(
-  act: () => Promise<Omit<Reply, "kind">>,
-  progress: Pick<CallInProgress, "fault">,
-): Promise<Omit<Reply, "kind">> {
-  try {
-    return await act();
-  } catch (error) {
-    if (error instanceof ShimGone) throw error;
-    const reason = error instanceof Error ? error : new Error(String(error));
-    const internal = fault("INTERNAL", reason.message, { details: reason.stack ?? "" });
-    progress.fault = internal;
-    return { status: 1, stdout: printError(internal), stderr: "" };
+  /** Turns an exception of Plexus into an INTERNAL error, so that the runtime never gets an empty answer. */
+  async #guarded(act: () => Promise<Omit<Reply, "kind">>, noteFault: (reason: Fault) => void): Promise<Omit<Reply, "kind">> {
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof ShimGone) throw error;
+      const reason = error instanceof Error ? error : new Error(String(error));
+      const internal = fault("INTERNAL", reason.message, { details: reason.stack ?? "" });
+      noteFault(internal);
+      return { status: 1, stdout: printError(internal), stderr: "" };
+    }
   }
 }

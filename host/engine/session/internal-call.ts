@@ -9,7 +9,7 @@ import { memberValue } from "../../../src/json/document.ts";
 import type { Environment } from "../../protocol/fields.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { JournalPlan } from "../../store/journal/entry.ts";
-import { type EngineDeps, type CallInProgress, contextOf } from "./serve-call.ts";
+import { openCall, type SessionParts } from "./open-call.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import { readCallConfiguration } from "../call/read-configuration.ts";
@@ -31,8 +31,8 @@ export function callOfRunning(verb: "ADD" | "DEL", plan: JournalPlan): Environme
   return new Map([...deletionOf(plan), ["CNI_COMMAND", verb], ["CNI_NETNS", plan.netns]]);
 }
 
-/** The context of an internal call, which must be a DEL or an ADD. Faults: those of reading a runtime's call; INTERNAL for another verb. */
-export function openInternalCall(request: Request, deps: EngineDeps, progress: CallInProgress): Result<CallContext> {
+/** Opens an internal call, which must be a DEL or an ADD. Faults: those of reading a runtime's call; INTERNAL for another verb. */
+export function openInternalCall(request: Request, parts: SessionParts): Result<CallContext> {
   const call = readEnvironment(request.environment);
   if (!call.ok) return call;
   const { verb } = call.value;
@@ -50,7 +50,6 @@ export function openInternalCall(request: Request, deps: EngineDeps, progress: C
   );
   if (!configured.ok) return configured;
   const { configuration } = configured.value;
-  progress.configuration = configuration;
-  const deadline = new CallDeadline({ verb, callTimeoutMs: configuration.callTimeoutMs, waitedMs: 0, now: deps.now });
-  return ok(contextOf(request, call.value, { ...configured.value, deadline }, deps, progress));
+  const deadline = new CallDeadline({ verb, callTimeoutMs: configuration.callTimeoutMs, waitedMs: 0, now: parts.node.clock.now });
+  return ok(openCall(parts, request, call.value, { ...configured.value, deadline }));
 }

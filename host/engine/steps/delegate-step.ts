@@ -12,7 +12,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { bindCapabilities } from "../../capabilities/bind.ts";
 import type { DelegateHost } from "../../capabilities/delegate-host.ts";
 import { shadowRefusal } from "../../capabilities/dry/dry-run.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
+import type { Step } from "../../capabilities/step.ts";
 import type { Success } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import { successText } from "../../sandbox/abi/success-record.ts";
 import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
@@ -20,13 +20,13 @@ import { type ComponentFile, readComponentFile } from "../../sandbox/component-f
 import { limitsOf } from "../../sandbox/limits.ts";
 import { demandOn } from "../../sandbox/provenance/component-demands.ts";
 import { signaturesBeside } from "../../sandbox/provenance/read-signatures.ts";
-import type { StepRecorder } from "../../capabilities/step-detail.ts";
 import type { CallReport } from "../../sandbox/linker/call.ts";
 import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
 import { podNamespace } from "../call/pod-identity.ts";
-import type { DelegateRunner, GrantedDelegate } from "./call-resources.ts";
+import type { DelegateRunner, GrantedDelegate } from "../call/delegate-runner.ts";
 import { type DelegateCall, delegateCall, delegateFault, versionFault } from "./delegate-request.ts";
 import { withPool } from "./pool-step.ts";
+import { toldImports } from "./told-imports.ts";
 import { PendingImports } from "./pending-imports.ts";
 
 /** Makes the runner of one call's delegates. */
@@ -44,10 +44,10 @@ export function delegateRunner(host: DelegateHost): DelegateRunner {
 }
 
 /** Runs one step in the component. Faults: those of admission and limits, and the delegate's own. */
-export async function runDelegateStep(host: DelegateHost, asked: RunningStep, file: ComponentFile): Promise<StepOutcome> {
-  const { timeoutMs, maxMs, recorder } = asked;
+export async function runDelegateStep(host: DelegateHost, asked: Step, file: ComponentFile): Promise<StepOutcome> {
+  const { timeoutMs, maxMs, tell } = asked;
   const { type } = asked.step.plugin;
-  if (recorder !== undefined) await noteComponent(host, recorder, asked, file);
+  if (tell !== undefined) await tellComponent(host, tell, asked, file);
   const component = await load(host, { type, grants: asked.grants, definition: asked.definition }, file);
   if (!component.ok) return failedStep(neverBegun(component.fault));
   const { declaration } = component.value;
@@ -87,8 +87,8 @@ export async function runDelegateStep(host: DelegateHost, asked: RunningStep, fi
       namespace: podNamespace(step.env.find(([variable]) => variable === "CNI_ARGS")?.[1] ?? ""),
       isLast: running.dry !== undefined,
     },
-    pending.watched(recorder === undefined ? imports : recorder.imports(imports)),
-    recorder,
+    pending.watched(tell === undefined ? imports : toldImports(imports, tell)),
+    tell,
   );
   await pending.ended();
   if (!answer.ok) {
@@ -110,40 +110,37 @@ async function callGuest(
   call: DelegateCall,
   bounds: Required<Pick<GuestCall<"add">, "limits" | "deadlineMs" | "source" | "namespace" | "isLast">>,
   imports: CapabilityImports,
-  recorder: StepRecorder | undefined,
+  tell: Step["tell"],
 ): Promise<Result<Success | undefined>> {
   const terms = { component, ...bounds };
   switch (call.verb) {
     case "add":
-      return valueOf(await runner.call({ ...terms, verb: "add", request: call.request }, imports), recorder);
+      return valueOf(await runner.call({ ...terms, verb: "add", request: call.request }, imports), tell);
     case "del":
     case "check":
-      return valueOf(await runner.call({ ...terms, verb: call.verb, request: call.request }, imports), recorder);
+      return valueOf(await runner.call({ ...terms, verb: call.verb, request: call.request }, imports), tell);
     case "gc":
-      return valueOf(await runner.call({ ...terms, verb: "gc", request: call.request }, imports), recorder);
+      return valueOf(await runner.call({ ...terms, verb: "gc", request: call.request }, imports), tell);
     case "status":
-      return valueOf(await runner.call({ ...terms, verb: "status", request: call.request }, imports), recorder);
+      return valueOf(await runner.call({ ...terms, verb: "status", request: call.request }, imports), tell);
     default:
       return call satisfies never;
   }
 }
 
-function valueOf<T>(
-  answer: Result<{ readonly value: T; readonly report: CallReport }>,
-  recorder: StepRecorder | undefined,
-): Result<T> {
+function valueOf<T>(answer: Result<{ readonly value: T; readonly report: CallReport }>, tell: Step["tell"]): Result<T> {
   if (!answer.ok) return answer;
   const { value, report } = answer.value;
   const { memoryBytes, inputBytes, outputBytes, totalUs } = report;
-  recorder?.usage({ memoryBytes, inputBytes, outputBytes, guestMs: totalUs / 1000 });
+  tell?.({ what: "guest-ended", usage: { memoryBytes, inputBytes, outputBytes, guestMs: totalUs / 1000 } });
   return ok(value);
 }
 
-/** Notes the component for the chain trace. A one-shot engine names a component by its path, so its bytes are read for their digest. */
-async function noteComponent(
+/** Tells which component runs. A one-shot engine names a component by its path, so its bytes are read for their digest. */
+async function tellComponent(
   { componentNames, shim, wasm }: DelegateHost,
-  recorder: StepRecorder,
-  { grants }: RunningStep,
+  tell: NonNullable<Step["tell"]>,
+  { grants }: Step,
   file: ComponentFile,
 ): Promise<void> {
   const { limits } = wasm;
@@ -155,7 +152,7 @@ async function noteComponent(
     const { nameOf } = await import("../../sandbox/component-names.ts");
     if (bytes.ok) digest = nameOf(bytes.value);
   }
-  recorder.component({ path: file.path, digest, grants, limits });
+  tell({ what: "component-chosen", path: file.path, digest, grants, limits });
 }
 
 /** The admitted component of a file, read only if its content is not known yet. What the type's grants demand of it is checked first. */
@@ -201,7 +198,7 @@ function whereToGrant({ grants }: WasmConfiguration, { type, definition }: Grant
  * The step with its delegated plugins bounded by its deadline. Each plugin gets a part of the remaining time, so that the delegate
  * learns of a slow plugin in time to call the plugin's DEL.
  */
-function withinDeadline(running: RunningStep, deadlineMs: number): RunningStep {
+function withinDeadline(running: Step, deadlineMs: number): Step {
   const due = performance.now() + deadlineMs;
   return {
     ...running,

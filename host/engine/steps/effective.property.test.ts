@@ -21,7 +21,7 @@ import { defaultLimits } from "../../sandbox/limits.ts";
 import { sysctlFor } from "../../capabilities/sysctl/scope.ts";
 import { bindCapabilities } from "../../capabilities/bind.ts";
 import { InProcessRunner } from "../../sandbox/in-process.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
+import type { Step } from "../../capabilities/step.ts";
 import { namedByFile } from "../../sandbox/component-file.ts";
 import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
 import { runDelegateStep } from "./delegate-step.ts";
@@ -96,7 +96,7 @@ async function effectiveOf(bytes: Uint8Array, granted: readonly string[]): Promi
   return { refused: "", named: [], bound: Object.keys(bound).toSorted() };
 }
 
-function running(grants: RunningStep["grants"]): RunningStep {
+function running(grants: Step["grants"]): Step {
   const place = { origin: "chain", network: "net", ifname: "eth0", callers: [] } as const;
   return { step, ...place, grants, timeoutMs: 0, maxMs: 5000, runDelegated: noStep };
 }

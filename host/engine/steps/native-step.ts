@@ -5,14 +5,14 @@ import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { NativeRecord } from "../../../src/chain-trace/chain-trace.ts";
 import { readPluginFailure } from "../../../src/cni/error-json.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
+import type { Step } from "../../capabilities/step.ts";
 import { engineVariables, goProcessors } from "../../protocol/engine-variables.ts";
 import type { ExecEffect, Shim } from "../../protocol/shim.ts";
 import type { Executed } from "../../protocol/messages.ts";
 import { EACCES, EINVAL, EKEYREJECTED, ELIBBAD, ELOOP, ENOENT, ENOEXEC, ENOTDIR, ENOTEMPTY, EPERM } from "../../system/errno.ts";
 import { systemError } from "../../system/system-error.ts";
-import { monotonicMs } from "../../system/monotonic-ms.ts";
-import type { CallResources } from "./call-resources.ts";
+import type { Clock } from "../../system/clock.ts";
+import type { CallContext } from "../call/call-context.ts";
 import { notFound } from "../call/plugin-finder.ts";
 import { inertLine, inertText } from "../../../src/text/inert-text.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
@@ -39,23 +39,13 @@ const lastingErrors: ReadonlySet<number> = new Set([
 const maxMessageCharacters = 8 * 1024;
 const maxDetailsCharacters = 128 * 1024;
 
-/** The resources of the call that a native step needs. */
-export interface NativeStepResources {
-  readonly shim: Pick<Shim, "exec">;
-  /** `goMaxProcs`: the plugin's GOMAXPROCS if the runtime sets none; 0 sets none. */
-  readonly configuration: Pick<CallResources["configuration"], "goMaxProcs">;
-  /** The nested-call directory's name in the run directory; empty: the plugin can make no nested calls. */
-  readonly nestedCallDirectory: string;
-  readonly output: CallResources["output"];
-}
-
 /**
  * Executes the native plugin for one step. Faults: PLUGIN_NOT_FOUND, PLUGIN_NOT_STARTABLE, PLUGIN_TIMEOUT, CALL_TIMEOUT,
  * RESULT_INVALID, NESTED_CALL_DIRECTORY_OCCUPIED, STORE_FAILED, and the plugin's own.
  */
 export async function runNativeStep(
-  { shim, configuration: { goMaxProcs }, nestedCallDirectory, output }: NativeStepResources,
-  { step, timeoutMs, maxMs, recorder }: Pick<RunningStep, "step" | "timeoutMs" | "maxMs" | "recorder">,
+  { shim, configuration: { goMaxProcs }, nestedCallDirectory, output, clock }: CallContext,
+  { step, timeoutMs, maxMs, tell }: Step,
 ): Promise<StepOutcome> {
   const deadlineMs = Math.min(timeoutMs, maxMs);
   const environment = engineVariables(step.env);
@@ -63,9 +53,9 @@ export async function runNativeStep(
   const type = step.plugin.type;
   const path = new Map(step.env).get("CNI_PATH") ?? "";
   const effect = { type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nestedCallDirectory };
-  const executed = await execute(shim, effect);
+  const executed = await execute(shim, clock, effect);
   const { outcome } = executed;
-  recorder?.native(nativeRecord(executed));
+  tell?.({ what: "process-ended", native: nativeRecord(executed) });
   const succeeded = outcome.kind === "exited" && outcome.status === 0;
   // The stderr of a failing plugin is in the error's details; a plugin that was killed at its deadline prints no error, so its stderr
   // goes to the log. VERSION is a probe by Plexus, whose output is of no interest.
@@ -113,12 +103,12 @@ function exitOf(outcome: Executed["outcome"]): string {
 }
 
 /** Executes the plugin; tries again while the file is open for writing, because it is being installed (L-10). */
-async function execute(shim: Pick<Shim, "exec">, effect: ExecEffect): Promise<Executed> {
-  const due = monotonicMs() + effect.deadlineMs;
+async function execute(shim: Shim, { now }: Clock, effect: ExecEffect): Promise<Executed> {
+  const due = now() + effect.deadlineMs;
   for (let tries = 1; ; tries++) {
-    const executed = await shim.exec({ ...effect, deadlineMs: Math.max(0, Math.ceil(due - monotonicMs())) });
+    const executed = await shim.exec({ ...effect, deadlineMs: Math.max(0, Math.ceil(due - now())) });
     const busy = executed.outcome.kind === "text-busy" && tries < maxTries;
-    if (!busy || due - monotonicMs() < busyMs) return executed;
+    if (!busy || due - now() < busyMs) return executed;
     const { setTimeout } = process.getBuiltinModule("node:timers/promises");
     await setTimeout(busyMs);
   }

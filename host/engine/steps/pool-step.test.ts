@@ -7,7 +7,8 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { DryRun } from "../../capabilities/dry/dry-run.ts";
 import type { PoolSource } from "../../capabilities/leases/pools/pool-access.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
+import type { Step } from "../../capabilities/step.ts";
+import type { StepDetail } from "../../capabilities/step-detail.ts";
 import { withPool } from "./pool-step.ts";
 
 const source: PoolSource = {
@@ -23,23 +24,22 @@ function noPlugin(): Promise<never> {
   return Promise.reject(new Error("no plugin"));
 }
 
-function stepOf(verb: ChainStep["verb"], ipam: object, more: Partial<RunningStep> = {}): RunningStep {
+function stepOf(verb: ChainStep["verb"], ipam: object, more: Partial<Step> = {}): Step {
   const step = { verb, stdin: JSON.stringify({ ipam }), plugin: { type: "ipam" }, env: [] } as unknown as ChainStep;
   const place = { origin: "chain", network: "pods", ifname: "eth0", callers: [], timeoutMs: 1, maxMs: 1 } as const;
   return { step, ...place, grants: granted, runDelegated: noPlugin, ...more };
 }
 
-const withSource = (running: RunningStep, capabilities = ["leases"]): Promise<Result<RunningStep>> =>
+const withSource = (running: Step, capabilities = ["leases"]): Promise<Result<Step>> =>
   withPool({ pools: async () => source }, running, capabilities);
 
 describe("a step", () => {
   test("that names a granted pool gets it, with the completed configuration, which the chain trace records", async () => {
-    const recorded: string[] = [];
-    const recorder = { configuration: (text: string) => recorded.push(text) } as unknown as NonNullable<RunningStep["recorder"]>;
-    const pooled = await withSource(stepOf("ADD", { pool: "storage" }, { recorder }));
+    const told: StepDetail[] = [];
+    const pooled = await withSource(stepOf("ADD", { pool: "storage" }, { tell: (detail) => void told.push(detail) }));
     const stdin = '{"ipam":{"pool":"storage"}} completed by storage';
     expect(pooled).toMatchObject({ ok: true, value: { pool: { name: "storage" }, step: { stdin } } });
-    expect(recorded).toEqual([stdin]);
+    expect(told).toEqual([{ what: "configuration-completed", stdin }]);
   });
 
   test.each([

@@ -8,7 +8,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseConfiguration } from "../../../src/json/document.ts";
 import type { DelegateHost } from "../../capabilities/delegate-host.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
+import type { Step } from "../../capabilities/step.ts";
 
 /** A configuration without these characters names no pool. A key may be written with an escape. */
 const mayNamePool = /pool|\\u/iu;
@@ -22,9 +22,9 @@ const handsOut: ReadonlySet<string> = new Set(["ADD", "STATUS"]);
  */
 export async function withPool(
   host: Pick<DelegateHost, "pools" | "bindRecorded">,
-  running: RunningStep,
+  running: Step,
   capabilities: readonly string[],
-): Promise<Result<RunningStep>> {
+): Promise<Result<Step>> {
   const { step } = running;
   // A record has the completed configuration and the answers of the pool.
   if (host.bindRecorded !== undefined) return ok(running);
@@ -33,7 +33,7 @@ export async function withPool(
   return found.ok ? found : failed(step.verb === "STATUS" ? fault("NOT_AVAILABLE", found.fault.msg) : found.fault);
 }
 
-async function find(host: Pick<DelegateHost, "pools">, running: RunningStep): Promise<Result<RunningStep>> {
+async function find(host: Pick<DelegateHost, "pools">, running: Step): Promise<Result<Step>> {
   const { step, grants, dry } = running;
   const { type } = step.plugin;
   const isLenient = step.verb === "DEL" || step.verb === "GC";
@@ -57,7 +57,7 @@ async function find(host: Pick<DelegateHost, "pools">, running: RunningStep): Pr
   if (source === undefined) return failed(withoutConfiguration(pool));
   const stdin = isLenient ? ok(step.stdin) : await source.complete(pool, step.stdin);
   if (!stdin.ok) return stdin;
-  if (stdin.value !== step.stdin) running.recorder?.configuration(stdin.value);
+  if (stdin.value !== step.stdin) running.tell?.({ what: "configuration-completed", stdin: stdin.value });
   return ok({ ...running, step: { ...step, stdin: stdin.value }, pool: { name: pool, source } });
 }
 

@@ -11,8 +11,12 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
 import type { FileWriter, OpenFile } from "../../store/files/file-writer.ts";
 import { synchronousWriter } from "../../store/files/file-writer.ts";
-import { type FileLock, lockSync, type LockRequest } from "../../store/locks/file-lock.ts";
-import { serveCall, type EngineDeps } from "../session/serve-call.ts";
+import { type FileLock, lockSync, type LockRequest, type TakeLock } from "../../store/locks/file-lock.ts";
+import type { DelegateRunner } from "../call/delegate-runner.ts";
+import { CallEvents } from "../events/call-events.ts";
+import type { Node } from "../node.ts";
+import type { SessionParts } from "../session/open-call.ts";
+import { serveCall } from "../session/serve-call.ts";
 import { ScriptedShim } from "./scripted-shim.ts";
 
 /** One call of the runtime. */
@@ -87,9 +91,9 @@ export class CallStage {
           ] as const);
     const environment = new Map([["CNI_COMMAND", verb], ["CNI_PATH", "/opt/cni/bin"], ...attachment]);
     const stdin = Buffer.from(JSON.stringify(this.configuration(call.config)));
-    const progress = { configuration: undefined, deadline: undefined, plugins: undefined, chains: [], fault: undefined };
     const request = { kind: "request", name: "plexus", environment, stdin, under: 0 } as const;
-    const reply = await serveCall(request, this.#deps(warnings), progress, waitedMs);
+    const served = { configured: () => {}, opened: () => undefined, failed: () => {} };
+    const reply = await serveCall(request, this.#parts(warnings), served, waitedMs);
     const stdout = typeof reply.stdout === "string" ? reply.stdout : Buffer.from(reply.stdout).toString("utf8");
     return { status: reply.status, stdout, json: objectOf(stdout), warnings, log: this.#log.slice(from) };
   }
@@ -156,26 +160,30 @@ export class CallStage {
     for (const lock of this.#held.splice(0)) lock.release();
   }
 
-  deps(warn: (text: string) => void): EngineDeps {
+  /** The node of the stage's calls. */
+  node(): Node {
     return {
-      shim: this.shim,
-      delegates: {
-        run: async () => ({ ok: false, fault: noComponents }),
-        admit: async () => failed(noComponents),
-      },
-      takeLock: async (request) => lockSync(request),
+      clock: { now: () => this.aheadMs, date: () => new Date(Date.now() + this.aheadMs) },
+      takeLock: () => this.takeLock,
       writer: this.#writer(),
-      cluster: (configuration) => openCluster(configuration, warn),
-      warn,
-      output: () => {},
-      now: () => this.aheadMs,
-      date: () => new Date(Date.now() + this.aheadMs),
-      observer: undefined,
+      openCluster,
+      openDelegates: async () => noDelegates,
     };
   }
 
-  #deps(warnings: string[]): EngineDeps {
-    return this.deps((text) => void warnings.push(text));
+  takeLock: TakeLock = async (request) => lockSync(request);
+
+  #parts(warnings: string[]): SessionParts {
+    const events = new CallEvents();
+    events.subscribe({ receive: (event) => void (event.what === "warned" && warnings.push(event.text)) });
+    return {
+      node: this.node(),
+      shim: this.shim,
+      events,
+      delegates: noDelegates,
+      cluster: (configuration) => openCluster(configuration, (text) => events.warn(text)),
+      output: () => {},
+    };
   }
 
   /** The real writer, with each write recorded. A write for which `writeFails` is true fails with ENOSPC. */
@@ -199,6 +207,10 @@ export class CallStage {
 }
 
 const noComponents = fault("COMPONENT_REFUSED", "this stage has no components");
+const noDelegates: DelegateRunner = {
+  run: async () => ({ ok: false, fault: noComponents }),
+  admit: async () => failed(noComponents),
+};
 
 function recorded(file: OpenFile, name: string, refuse: (line: string) => ReturnType<typeof failed> | undefined): OpenFile {
   let synced = false;

@@ -1,21 +1,14 @@
 // Records one call for its chain trace. The texts are kept until the call ends; then secrets are taken out and the trace is written.
 
-import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
-import type { ChainTrace, StepRecord, StepVerdict, TracedCall, TracedReply } from "../../../src/chain-trace/chain-trace.ts";
+import type { ChainStep } from "../../../src/cni/chain-step.ts";
+import type { ChainTrace, StepRecord, TracedCall, TracedReply } from "../../../src/chain-trace/chain-trace.ts";
 import { redactTrace } from "../../../src/chain-trace/redact-trace.ts";
 import { secretValues } from "../../../src/text/secret-values.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
-import type { StepRecorder } from "../../capabilities/step-detail.ts";
+import type { Step } from "../../capabilities/step.ts";
 import { version } from "../../system/version.ts";
-import type { TracedStep } from "../events/call-events.ts";
+import type { CallEvent, StepBegan, StepEnded, Subscriber } from "../events/call-events.ts";
 import { OpenStep } from "./open-step.ts";
 import { TextBudget } from "./text-budget.ts";
-
-/** The recorder of a step that has begun. */
-export interface BegunStep extends StepRecorder {
-  /** Records the step's end after `ms` milliseconds. */
-  readonly end: (ms: number, outcome: StepOutcome) => void;
-}
 
 /** The call and its clocks. */
 export interface CallRecorderInit {
@@ -29,14 +22,17 @@ export interface CallRecorderInit {
 /** Maximum steps of a trace, nested ones included. */
 const maxSteps = 1000;
 
-/** The recorder of one call. */
-export class CallRecorder {
+/** The recorder of one call, which subscribes to the call's events. */
+export class CallRecorder implements Subscriber {
+  readonly recordsDetails = true;
   readonly #init: CallRecorderInit;
   readonly #started: number;
   readonly #budget = new TextBudget();
   readonly #steps: OpenStep[] = [];
   /** The steps that have not ended, the last begun one last. */
   readonly #running: OpenStep[] = [];
+  /** The steps that have begun, by their numbers. */
+  readonly #byRun = new Map<number, OpenStep>();
   readonly #byStep = new WeakMap<ChainStep, OpenStep>();
   readonly #omitted = new Set<string>();
   readonly #unrecordedSecrets = new Set<string>();
@@ -47,16 +43,27 @@ export class CallRecorder {
     this.#started = init.now();
   }
 
-  /** Begins a step; undefined if the trace has its maximum of steps. */
-  begin(
-    { kind }: Pick<TracedStep, "kind">,
-    running: Pick<RunningStep, "step" | "origin" | "network" | "ifname" | "callers">,
-  ): BegunStep | undefined {
+  readonly receive = (event: CallEvent): void => {
+    switch (event.what) {
+      case "step-began":
+        return this.#begin(event);
+      case "step-detail":
+        return this.#byRun.get(event.run)?.detail(event.detail);
+      case "step-decided":
+        // Further tries of a step are steps of their own: the last one gets the verdict.
+        return this.#byStep.get(event.step)?.verdict(event.verdict);
+      case "step-ended":
+        return this.#end(event);
+      default:
+    }
+  };
+
+  #begin({ run, kind, step: running }: StepBegan): void {
     this.#count += 1;
     if (this.#count > maxSteps) {
       this.#omitted.add(`steps after the first ${maxSteps}`);
       this.#hide(secretValues(running.step));
-      return undefined;
+      return;
     }
     const parent = this.#parentOf(running);
     const isUndo = this.#init.call.verb === "ADD" && running.step.verb === "DEL" && running.origin === "chain";
@@ -71,24 +78,15 @@ export class CallRecorder {
     });
     (parent?.steps ?? this.#steps).push(open);
     this.#running.push(open);
+    this.#byRun.set(run, open);
     this.#byStep.set(running.step, open);
-    return {
-      component: (component) => open.component(component),
-      imports: (imports) => open.imports(imports),
-      usage: (usage) => open.usage(usage),
-      native: (native) => open.native(native),
-      configuration: (stdin) => open.configuration(stdin),
-      verdict: (verdict) => open.verdict(verdict),
-      end: (ms, outcome) => {
-        open.end(ms, outcome);
-        this.#running.splice(this.#running.indexOf(open), 1);
-      },
-    };
   }
 
-  /** Notes a decision about a step, also after its end. Further tries of a step are steps of their own: the last one gets the verdict. */
-  verdict(step: ChainStep, verdict: StepVerdict): void {
-    this.#byStep.get(step)?.verdict(verdict);
+  #end({ run, ms, outcome }: StepEnded): void {
+    const open = this.#byRun.get(run);
+    if (open === undefined) return;
+    open.end(ms, outcome);
+    this.#running.splice(this.#running.indexOf(open), 1);
   }
 
   /** The trace of the call, without secrets. */
@@ -108,12 +106,7 @@ export class CallRecorder {
    * The step whose plugin calls this one: the last begun step of the same network and interface that may have called it. A nested call has no
    * other sign of its caller.
    */
-  #parentOf({
-    origin,
-    network,
-    ifname,
-    callers,
-  }: Pick<RunningStep, "origin" | "network" | "ifname" | "callers">): OpenStep | undefined {
+  #parentOf({ origin, network, ifname, callers }: Pick<Step, "origin" | "network" | "ifname" | "callers">): OpenStep | undefined {
     if (origin === "chain") return undefined;
     const kind = origin === "delegate" ? "wasm" : "native";
     const caller = origin === "delegate" ? callers.at(-1) : undefined;

@@ -15,15 +15,14 @@ import { stepRecord } from "../../../src/chain-trace/step-record.ts";
 import { verdictsOf } from "../../../src/chain-trace/step-verdicts.ts";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import { secretValues } from "../../../src/text/secret-values.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
-import type { CapabilityImports } from "../../sandbox/runner.ts";
+import type { Step } from "../../capabilities/step.ts";
+import type { ImportBegan, ImportEnded, StepDetail } from "../../capabilities/step-detail.ts";
 import type { StepKind } from "../events/call-events.ts";
-import { recordedImports } from "./recorded-imports.ts";
 import type { TextBudget } from "./text-budget.ts";
 
 /** The step and its place in the call. */
 export interface OpenStepInit {
-  readonly running: Pick<RunningStep, "step" | "origin" | "network" | "ifname">;
+  readonly running: Pick<Step, "step" | "origin" | "network" | "ifname">;
   readonly kind: StepKind;
   readonly purpose: StepPurpose;
   readonly startMs: number;
@@ -48,6 +47,8 @@ export class OpenStep {
   #stdin: string;
   readonly #omitted = new Set<string>();
   readonly #calls: OpenCall[] = [];
+  /** The calls without an answer yet, by their numbers. `isKept`: their arguments are recorded. */
+  readonly #open = new Map<number, { readonly call: OpenCall; readonly begun: number; readonly isKept: boolean }>();
   readonly #log: string[] = [];
   readonly #verdicts: StepVerdict[] = [];
   #component: Omit<ComponentRecord, "calls" | "log" | "usage"> | undefined;
@@ -83,30 +84,38 @@ export class OpenStep {
     return this.#init.running.ifname;
   }
 
-  component({ path, digest, grants, limits }: Omit<ComponentRecord, "calls" | "log" | "usage">): void {
-    this.#component = { path, digest, grants: definedOnly(grants), limits: definedOnly(limits) };
-  }
-
-  configuration(stdin: string): void {
-    this.#stdin = this.#kept(stdin, "stdin");
-  }
-
-  imports(imports: CapabilityImports): CapabilityImports {
-    return recordedImports(imports, {
-      call: (capability, func, args) => this.#call(capability, func, args),
-      log: (line) => {
-        if (this.#log.length < maxLines) this.#log.push(this.#kept(line, "log"));
+  /** Records a detail of the step. */
+  detail(detail: StepDetail): void {
+    switch (detail.what) {
+      case "component-chosen": {
+        const { path, digest, grants, limits } = detail;
+        this.#component = { path, digest, grants: definedOnly(grants), limits: definedOnly(limits) };
+        return;
+      }
+      case "configuration-completed":
+        this.#stdin = this.#kept(detail.stdin, "stdin");
+        return;
+      case "import-began":
+        return this.#begin(detail);
+      case "import-ended":
+        return this.#end(detail);
+      case "line-logged":
+        if (this.#log.length < maxLines) this.#log.push(this.#kept(detail.line, "log"));
         else this.#omitted.add("log");
-      },
-    });
-  }
-
-  usage(usage: ComponentUsage): void {
-    this.#usage = usage;
-  }
-
-  native({ path, exit, stderr }: NativeRecord): void {
-    this.#native = { path, exit, stderr: this.#kept(stderr, "stderr") };
+        return;
+      case "guest-ended":
+        this.#usage = detail.usage;
+        return;
+      case "process-ended": {
+        const { path, exit, stderr } = detail.native;
+        this.#native = { path, exit, stderr: this.#kept(stderr, "stderr") };
+        return;
+      }
+      case "decided":
+        return this.verdict(detail.verdict);
+      default:
+        return detail satisfies never;
+    }
   }
 
   verdict(verdict: StepVerdict): void {
@@ -149,23 +158,28 @@ export class OpenStep {
     });
   }
 
-  #call(capability: string, func: string, args: readonly unknown[]): (answer: unknown, failed: boolean) => void {
+  #begin({ call: number, capability, func, args }: ImportBegan): void {
     if (this.#calls.length >= maxCalls) {
       this.#omitted.add("calls");
-      return () => undefined;
+      return;
     }
     const call: OpenCall = { capability, func, args: [], answer: null, ms: 0, isCut: true };
     this.#calls.push(call);
     const encoded = this.#bounded(args);
     if (encoded !== undefined) call.args = encoded;
-    const begun = this.#init.now();
-    return (answer, failed) => {
-      call.ms = rounded(this.#init.now() - begun);
-      const [value] = this.#bounded([answer]) ?? [];
-      if (failed || value === undefined || encoded === undefined) return;
-      call.answer = value;
-      delete call.isCut;
-    };
+    this.#open.set(number, { call, begun: this.#init.now(), isKept: encoded !== undefined });
+  }
+
+  #end({ call: number, answer, failed }: ImportEnded): void {
+    const open = this.#open.get(number);
+    if (open === undefined) return;
+    this.#open.delete(number);
+    const { call, begun, isKept } = open;
+    call.ms = rounded(this.#init.now() - begun);
+    const [value] = this.#bounded([answer]) ?? [];
+    if (failed || value === undefined || !isKept) return;
+    call.answer = value;
+    delete call.isCut;
   }
 
   /** Values as JSON; undefined if there is no room for them. */

@@ -6,6 +6,7 @@ import type { PluginResult } from "../../../src/cni/result.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { wantsDefaultRoute } from "../../../src/npwg/default-route.ts";
+import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
 import type { Attached, CallPlan } from "../plan/attachment-plan.ts";
@@ -15,8 +16,9 @@ import { firstRecords, Progress } from "../record/add-progress.ts";
 import { attach } from "./attach.ts";
 import { undoOrAbandon } from "./converge.ts";
 import { retryAbandoned } from "./finish-abandoned.ts";
-import { hotPlugFacts, originInAdd, plannedAttachment } from "../record/planned-attachment.ts";
+import { hotPlugFacts, originInAdd, plannedAttachment } from "../plan/planned-attachment.ts";
 import { type LinksBefore, recordEarlierLinks, recordMadeLinks } from "../record/record-links.ts";
+import { publishStatus } from "./publish-status.ts";
 import { undoEntry } from "./undo.ts";
 
 /**
@@ -82,6 +84,8 @@ async function attachAll(
 ): Promise<Result<PluginResult>> {
   const attached: Attached[] = [];
   const ifnames = plan.attachments.map(({ attachment }) => attachment.ifname);
+  const { pod } = plan;
+  const tell = (event: PodEvent): void => pod?.cluster.tell(pod.pod, event);
   const makers = plan.attachments.filter(({ list }) => mayMakeLink(list.plugins));
   const recorded = await recordEarlierLinks(
     progress,
@@ -93,7 +97,7 @@ async function attachAll(
   for (const [index, attachment] of plan.attachments.entries()) {
     const isNamed = before?.links.some(({ name }) => name === attachment.attachment.ifname) === true;
     const isNameTaken = isNamed && makers.includes(attachment);
-    const result = await attach(context, attachment, { index, tell: plan.tell, isNameTaken }, progress);
+    const result = await attach(context, attachment, { index, tell, isNameTaken }, progress);
     if (!result.ok) return result;
     attached.push(result.value);
   }
@@ -102,7 +106,7 @@ async function attachAll(
   const answer = defaultResult(settled.value, context.configuration.cniVersion);
   if (!answer.ok) return answer;
   const [status, written] = await Promise.all([
-    plan.publish(settled.value),
+    publishStatus(plan.pod, settled.value),
     progress.settled(),
     recordMadeLinks(context, context.call.netns, progress, before, ifnames),
   ]);
@@ -171,7 +175,7 @@ function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
     cniArgs: call.args,
     cniPath: call.path,
     bootId,
-    begun: context.date().toISOString(),
+    begun: context.clock.date().toISOString(),
     attachments: plan.attachments.map((each, index) =>
       plannedAttachment(each, call.args, configuration.hotPlug ? hotPlugFacts(each, originInAdd(each, index)) : undefined),
     ),

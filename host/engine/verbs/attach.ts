@@ -6,11 +6,12 @@ import { type FailedStep, failedStepOf, type PassedOverStep } from "../../../src
 import type { PluginConf } from "../../../src/cni/network-list.ts";
 import { runChain, type RunStep } from "../../../src/cni/run-chain.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { verifyResult } from "../../../src/npwg/verification.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { located } from "../call/locate-fault.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
-import type { Attached, AttachmentPlan, CallPlan } from "../plan/attachment-plan.ts";
+import type { Attached, AttachmentPlan } from "../plan/attachment-plan.ts";
 import type { Progress } from "../record/add-progress.ts";
 
 /**
@@ -20,7 +21,11 @@ import type { Progress } from "../record/add-progress.ts";
 export async function attach(
   context: CallContext,
   plan: AttachmentPlan,
-  { index, tell, isNameTaken }: { readonly index: number; readonly isNameTaken: boolean } & Pick<CallPlan, "tell">,
+  {
+    index,
+    tell,
+    isNameTaken,
+  }: { readonly index: number; readonly isNameTaken: boolean; readonly tell: (event: PodEvent) => void },
   progress: Progress,
 ): Promise<Result<Attached>> {
   // An attachment that only the plan knows must not begin before the plan is on the disk. The configured default network can begin

@@ -36,7 +36,7 @@ export async function countFailedDel(
 ): Promise<Result<void>> {
   const { journal, abandoned, configuration } = context;
   const { plan, failures } = entry;
-  const now = context.date();
+  const now = context.clock.date();
   journal.append(plan, { failed: now.toISOString(), why: cause.msg.slice(0, maxReasonChars) });
   const count = failures.count + 1;
   const since = failures.since ?? now.toISOString();

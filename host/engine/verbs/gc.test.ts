@@ -192,8 +192,8 @@ describe("GC's DEL of stale attachments", () => {
   test("skips a container whose lock another call holds for too long, and goes on with the others", async () => {
     for (const containerId of ["a", "b"]) await stage.succeed({ verb: "ADD", containerId });
     stage.holdLock({ byte: containerByte({ containerId: "a", network: "cluster", ifname: "eth0" }), shared: false });
-    const deps = stage.deps(() => {});
-    stage.deps = () => ({ ...deps, takeLock: (request) => deps.takeLock({ ...request, deadlineMs: 0 }) });
+    const { takeLock } = stage;
+    stage.takeLock = (request) => takeLock({ ...request, deadlineMs: 0 });
     const answer = await collect([]);
     expect([answer.json["code"], answer.json["msg"]]).toEqual([
       11,

@@ -25,10 +25,10 @@ export async function gc(context: CallContext): Promise<Result<void>> {
   if (context.configuration.gc.dryRun) return reportDryRun(context, plan.value, current);
 
   const { seconds } = context.configuration.gc;
-  const started = context.now();
+  const started = context.clock.now();
   let skippedSteps = 0;
   const hasTime = (): boolean => {
-    if (context.now() - started <= seconds * 1000) return true;
+    if (context.clock.now() - started <= seconds * 1000) return true;
     skippedSteps += 1;
     return false;
   };

@@ -55,7 +55,7 @@ function attached(ifname: string, addresses: readonly string[], selection?: Part
 }
 
 const publish = (attachments: readonly Attached[]): Promise<Result<void>> =>
-  publishStatus(cluster as Cluster, pod, attachments, profile);
+  publishStatus({ cluster: cluster as Cluster, pod, profile }, attachments);
 
 describe("the status of a pod", () => {
   const web = [
@@ -97,8 +97,7 @@ describe("the status of a pod", () => {
   });
 
   test("nothing is published without a cluster or without a pod", async () => {
-    expect(await publishStatus(undefined, pod, web, profile)).toEqual(ok(undefined));
-    expect(await publishStatus(cluster as Cluster, undefined, web, profile)).toEqual(ok(undefined));
+    expect(await publishStatus(undefined, web)).toEqual(ok(undefined));
     expect([published, events]).toEqual([[], []]);
   });
 });

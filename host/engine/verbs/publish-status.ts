@@ -13,7 +13,7 @@ import {
   podNetworkStatusText,
 } from "../../../src/podnetwork/network-status.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
-import type { Attached } from "../plan/attachment-plan.ts";
+import type { Attached, PlannedPod } from "../plan/attachment-plan.ts";
 
 /** An attachment as the network statuses show it. */
 export interface ShownAttachment {
@@ -30,13 +30,9 @@ export interface ShownAttachment {
 }
 
 /** Publishes the status of all attachments, and an event for each. Does nothing for a call without a pod of the cluster. */
-export async function publishStatus(
-  cluster: Cluster | undefined,
-  pod: Pod | undefined,
-  attached: readonly Attached[],
-  profile: NpwgProfile,
-): Promise<Result<void>> {
-  if (cluster === undefined || pod === undefined) return ok(undefined);
+export async function publishStatus(planned: PlannedPod | undefined, attached: readonly Attached[]): Promise<Result<void>> {
+  if (planned === undefined) return ok(undefined);
+  const { cluster, pod, profile } = planned;
   const published = await writeStatus(cluster, pod, attached.map(shown), profile);
   if (published.ok) for (const event of attached.map(addedInterface)) cluster.tell(pod, event);
   return published;

@@ -11,18 +11,17 @@ import { readDefaultNetwork } from "../plan/default-network.ts";
 import { requireReady } from "../plan/default-network-readiness.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
-import type { DelegateRunner } from "../steps/call-resources.ts";
 
 /** Maximum milliseconds of a plugin's STATUS: a runtime asks every few seconds, and a hanging plugin must not delay it. */
 const statusStepMs = 5000;
 
 /** Checks that an ADD could be served. Faults: NOT_AVAILABLE (50), or the failing plugin's own. */
-export async function status(context: CallContext, delegates: Pick<DelegateRunner, "admit">): Promise<Result<void>> {
+export async function status(context: CallContext): Promise<Result<void>> {
   const ready = requireReady(context);
   if (!ready.ok) return failed(unavailable(ready.fault));
   const list = readDefaultNetwork(context);
   if (!list.ok) return failed(unavailable(list.fault));
-  const found = await requirePlugins(context, delegates, [{ source: "default", list: list.value }]);
+  const found = await requirePlugins(context, [{ source: "default", list: list.value }]);
   if (!found.ok) return failed(unavailable(found.fault));
   const { cniDir } = context.configuration;
   const unwritable = await whyUnwritable(cniDir);

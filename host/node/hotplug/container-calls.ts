@@ -6,7 +6,6 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { CallContext } from "../../engine/call/call-context.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
 import { callOfRunning } from "../../engine/session/internal-call.ts";
-import type { DelegateRunner } from "../../engine/steps/call-resources.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { JournalPlan } from "../../store/journal/entry.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
@@ -29,7 +28,7 @@ export interface ContainerCallsInit {
 }
 
 /** The work of one call. */
-export type ContainerWork<T> = (context: CallContext, delegates: DelegateRunner) => Promise<Result<T>>;
+export type ContainerWork<T> = (context: CallContext) => Promise<Result<T>>;
 
 /** Opens calls for the containers of one state directory. */
 export class ContainerCalls {
@@ -69,7 +68,7 @@ export class ContainerCalls {
     try {
       const { result, logText } = await call.runInternal(
         agent.requestOf(callOfRunning(verb, plan), Buffer.from(stdin.value)),
-        async (opened, delegates) => {
+        async (opened) => {
           const { cniDir, name } = opened.configuration;
           if (resolve(cniDir) !== this.#stateDirectory || name !== plan.network) {
             return failed(
@@ -82,7 +81,7 @@ export class ContainerCalls {
             locks: callLocks({ shim: agent.shim, takeLock }, this.#stateDirectory, () => lockMs),
             runStep: (chain, maxMs = Infinity) => opened.runStep(chain, Math.min(stepMs, maxMs)),
           };
-          outcome = await work(context, delegates);
+          outcome = await work(context);
           return outcome.ok ? ok(undefined) : outcome;
         },
       );

@@ -41,7 +41,7 @@ export async function followPod(
     return outcome.ok && outcome.value.incomplete;
   };
   const change = (verb: "ADD" | "DEL", step: typeof detach | typeof attach): Promise<Result<boolean>> =>
-    calls.run(entry.plan, verb, async (context, delegates) => {
+    calls.run(entry.plan, verb, async (context) => {
       const selecting = await selectingPod(context);
       // The pod is gone, or another one has its name: the runtime's DEL removes its networks.
       if (!selecting.ok && selecting.fault.kind === "POD_NOT_FOUND") return ok(false);
@@ -54,7 +54,7 @@ export async function followPod(
       const tell: Tell = (event) => {
         if (!event.reason.endsWith("Failed") || isNews(event.message)) cluster.tell(pod, event);
       };
-      const outcome = await step(context, selecting.value, tell, delegates);
+      const outcome = await step(context, selecting.value, tell);
       if (!outcome.ok && outcome.fault.kind === "HOT_PLUG_REFUSED") {
         tell({ reason: "InterfaceAddFailed", message: outcome.fault.msg });
       }
@@ -67,12 +67,8 @@ export async function followPod(
     });
   const detach = (context: CallContext, { wanted }: SelectingPod, tell: Tell): Promise<Result<FollowOutcome>> =>
     detachUnselected(context, key, wanted, tell);
-  const attach = (
-    context: CallContext,
-    selecting: SelectingPod,
-    tell: Tell,
-    delegates: Parameters<typeof attachSelected>[1],
-  ): Promise<Result<FollowOutcome>> => attachSelected(context, delegates, key, selecting, tell);
+  const attach = (context: CallContext, selecting: SelectingPod, tell: Tell): Promise<Result<FollowOutcome>> =>
+    attachSelected(context, key, selecting, tell);
 
   const detached = await change("DEL", detach);
   const attached = detached.ok && detached.value ? await change("ADD", attach) : detached;

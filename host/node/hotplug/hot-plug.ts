@@ -193,9 +193,7 @@ export class HotPlug implements HotPlugOperations {
     const found = await this.#container(containerId);
     if (!found.ok) return found;
     const { listed, calls } = found.value;
-    const attached = await calls.run(listed.entry.plan, "ADD", (context, delegates) =>
-      attachRequested(context, delegates, listed.key, selection),
-    );
+    const attached = await calls.run(listed.entry.plan, "ADD", (context) => attachRequested(context, listed.key, selection));
     // The comparison writes the pod's network status, and has nothing else to do.
     this.noteAdded(listed.entry.plan.cniArgs);
     return attached;

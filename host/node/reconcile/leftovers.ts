@@ -2,7 +2,7 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { CallLocks } from "../../engine/call/call-context.ts";
+import type { CallLocks } from "../../engine/call/call-locks.ts";
 import { removeTornWrites } from "../../store/files/durable-file.ts";
 import { abandonedDirectory } from "../../store/journal/abandoned.ts";
 

@@ -19,19 +19,11 @@ beforeEach(() => {
   rounds = new StateRounds(stage.stateDirectory, 0);
   const { shim } = stage;
   const environment = new Map([["CNI_PATH", "/opt/cni/bin"]]);
-  const { takeLock, writer } = stage.deps(() => {});
   agent = {
     shim,
     environment,
     runsPlugins: true,
-    openCall: () =>
-      new CallSession({
-        shim,
-        takeLock,
-        writer,
-        cluster: async () => undefined,
-        openDelegates: async () => stage.deps(() => {}).delegates,
-      }),
+    openCall: () => new CallSession({ ...stage.node(), openCluster: async () => undefined }, shim),
     requestOf: (variables, stdin) => ({
       kind: "request",
       name: "plexus",
@@ -49,7 +41,7 @@ async function round(more: Partial<Parameters<StateRounds["round"]>[0]> = {}): P
     agent,
     dryRun: false,
     impatient: false,
-    takeLock: stage.deps(() => {}).takeLock,
+    takeLock: stage.takeLock,
     hasTime: () => true,
     worked: () => {},
     log: () => {},

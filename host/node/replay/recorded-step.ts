@@ -12,11 +12,11 @@ import { grantsOf, type WasmConfiguration } from "../../../src/configuration/was
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
+import type { Step } from "../../capabilities/step.ts";
 
 /** The step, and the configuration with its grants and limits. */
 export interface RecordedStep {
-  readonly running: RunningStep;
+  readonly running: Step;
   readonly wasm: WasmConfiguration;
 }
 
@@ -43,7 +43,7 @@ export function recordedStep(record: StepRecord, component: ComponentRecord): Re
     prevResult: prevResult.value,
     attachment: isAttachment ? attachment : undefined,
   };
-  const running: RunningStep = {
+  const running: Step = {
     step,
     origin: caller,
     network,

@@ -2,7 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { DelegateRunner } from "../../engine/steps/call-resources.ts";
+import type { DelegateRunner } from "../../engine/call/delegate-runner.ts";
 import { delegateRunner } from "../../engine/steps/delegate-step.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { OneShotShim } from "../../protocol/one-shot-shim.ts";

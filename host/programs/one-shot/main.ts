@@ -2,6 +2,8 @@
 // synchronously, and ends after the answer.
 
 import { CallSession } from "../../engine/session/call-session.ts";
+import type { Node } from "../../engine/node.ts";
+import { systemClock } from "../../system/clock.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
 import { synchronousWriter } from "../../store/files/file-writer.ts";
 import { ShimGone } from "../../protocol/shim.ts";
@@ -17,17 +19,18 @@ async function main(): Promise<void> {
     // A call that waits for a lock does not read the stream, so the wait checks the connection: if the shim is gone, its container may
     // already be deleted, and the call must not continue.
     const takeLock = (wanted: LockRequest): LockAnswer => lockSync(wanted, () => shim.ensureConnected());
-    const call = new CallSession({
-      shim,
-      takeLock: async (wanted) => takeLock(wanted),
+    const node: Node = {
+      clock: systemClock,
+      takeLock: () => async (wanted) => takeLock(wanted),
       writer: synchronousWriter,
       // Leases and the sandbox are loaded with the first delegate, so that a call without delegates starts faster.
-      openDelegates: async (wasm, log, configuration) => {
+      openDelegates: async ({ wasm, log, configuration }) => {
         const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");
         return delegatesForOneCall({ shim, takeLock, wasm, log, cniDir: configuration?.cniDir });
       },
-      cluster: openCluster,
-    });
+      openCluster,
+    };
+    const call = new CallSession(node, shim);
     shim.reply(await call.serve(request));
     // The runtime has its answer: the shim does not wait for the engine's end.
     await call.end();

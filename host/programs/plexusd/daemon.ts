@@ -5,12 +5,13 @@ import { nodeRequirementText } from "../../../src/configuration/requirement-text
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
+import type { Node } from "../../engine/node.ts";
 import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
 import { tracesIn } from "../../engine/trace/trace-terms.ts";
 import type { RecordingReport, RecordingRequest } from "../../../src/chain-trace/recording-request.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
-import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
+import { systemClock } from "../../system/clock.ts";
 import { writableDirectory } from "../../store/files/writable-directory.ts";
 import type { Jail } from "../../sandbox/launcher/jail.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
@@ -84,6 +85,7 @@ export class Daemon {
   readonly #networkFeed: DaemonInit["networkFeed"];
   #feed: NetworkFeed | undefined;
   readonly #requestedTraces: RequestedTraces;
+  readonly #node: Node = this.#makeNode();
   /** Calls that are answered, but not yet recorded in spans and metrics. */
   readonly #unrecorded = new Set<Promise<void>>();
   readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
@@ -303,18 +305,22 @@ export class Daemon {
 
   #openCall(connected: ConnectedShim): CallSession {
     const shim = connected.serving((inner) => call.serveNested(inner));
-    const takeLock = (wanted: LockRequest): Promise<LockAnswer> => takeLockFor(shim, this.#locks, wanted);
-    const call: CallSession = new CallSession({
-      shim,
-      takeLock,
+    const call: CallSession = new CallSession(this.#node, shim);
+    return call;
+  }
+
+  /** What all calls of this process share. */
+  #makeNode(): Node {
+    return {
+      clock: systemClock,
+      takeLock: (shim) => (wanted) => takeLockFor(shim, this.#locks, wanted),
       writer: this.#writer,
-      openDelegates: async (wasm, log, configuration) =>
-        this.#delegates.open({ shim, wasm, takeLock, log, pools: configuration && (() => this.#pools.of(configuration)) }),
-      cluster: (configuration, warn) => this.#clusters.open(configuration, warn),
+      openDelegates: async ({ configuration, ...of }) =>
+        this.#delegates.open({ ...of, pools: configuration && (() => this.#pools.of(configuration)) }),
+      openCluster: (configuration, warn) => this.#clusters.open(configuration, warn),
       observe: (observed) => this.telemetry.observe(observed),
       requestedTrace: (traced) => this.#requestedTraces.terms(traced),
-    });
-    return call;
+    };
   }
 
   /** The chosen agent, for reconciler rounds. Each connection always gives the same object. */

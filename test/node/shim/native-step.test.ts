@@ -6,7 +6,11 @@ import { parsePluginConf } from "../../../src/cni/network-list.ts";
 import { buildShim } from "../../../host/shim/build.ts";
 import { callWith } from "./testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
-import { type NativeStepResources, runNativeStep } from "../../../host/engine/steps/native-step.ts";
+import type { Step } from "../../../host/capabilities/step.ts";
+import { partialCall } from "../../../host/engine/testing/partial-call.ts";
+import type { ExecEffect } from "../../../host/protocol/shim.ts";
+import { systemClock } from "../../../host/system/clock.ts";
+import { runNativeStep } from "../../../host/engine/steps/native-step.ts";
 
 let shop: Workshop;
 beforeAll(async () => {
@@ -19,6 +23,20 @@ function stepOf(type: string): ChainStep {
   if (!plugin.ok) throw new Error(plugin.fault.msg);
   const env = [["CNI_PROBE", "report"]] as const;
   return { index: 0, plugin: plugin.value, verb: "ADD", env, stdin: "{}", prevResult: undefined, attachment: undefined };
+}
+
+function runningStep(type: string, timeoutMs: number): Step {
+  return {
+    step: stepOf(type),
+    origin: "chain",
+    network: "",
+    ifname: "",
+    callers: [],
+    grants: {},
+    timeoutMs,
+    maxMs: Infinity,
+    runDelegated: () => expect.fail("a native step delegates nothing"),
+  };
 }
 
 interface Ran {
@@ -40,8 +58,8 @@ async function run(
   await callWith(
     async (engine) => {
       let tries = 0;
-      const shim: NativeStepResources["shim"] = {
-        async exec(effect) {
+      const shim = {
+        async exec(effect: ExecEffect) {
           const executed = await engine.exec(effect);
           tries += 1;
           tried(tries);
@@ -49,8 +67,8 @@ async function run(
         },
       };
       const outcome = await runNativeStep(
-        { shim, configuration: { goMaxProcs: 0 }, nestedCallDirectory, output: () => {} },
-        { step: stepOf(type), timeoutMs: deadlineMs, maxMs: Infinity },
+        partialCall({ shim, configuration: { goMaxProcs: 0 }, nestedCallDirectory, output: () => {}, clock: systemClock }),
+        runningStep(type, deadlineMs),
       );
       ran.push({ outcome, tries });
     },

@@ -4,14 +4,14 @@ import { splitCniArgs } from "../../../../src/cni/args.ts";
 import { readWish, type ReservationWish } from "../../../../src/address-pool/reservation-wish.ts";
 import { parseConfiguration } from "../../../../src/json/document.ts";
 import { labelProblem, subdomainProblem } from "../../../../src/npwg/object-names.ts";
-import type { RunningStep } from "../../step.ts";
+import type { Step } from "../../step.ts";
 import type { StaticRequest } from "./static-addresses.ts";
 
 /** A configuration without these characters asks for no reservation of its own. A key may be written with an escape. */
 const mayWish = /ipam-claim-reference|keep|\\u/iu;
 
 /** The request; undefined if the runtime names no pod, or names what no pod can have. */
-export function staticRequestOf({ step, network, definition }: RunningStep, pool: string): StaticRequest | undefined {
+export function staticRequestOf({ step, network, definition }: Step, pool: string): StaticRequest | undefined {
   const { attachment, env, stdin } = step;
   const args = new Map(splitCniArgs(new Map(env).get("CNI_ARGS") ?? ""));
   const [namespace = "", pod = ""] = [args.get("K8S_POD_NAMESPACE"), args.get("K8S_POD_NAME")];
@@ -31,7 +31,7 @@ export function staticRequestOf({ step, network, definition }: RunningStep, pool
 }
 
 /** A claim may call the network by its own name, or by its definition's. */
-function namesOf(network: string, definition: RunningStep["definition"]): readonly string[] {
+function namesOf(network: string, definition: Step["definition"]): readonly string[] {
   if (definition === undefined) return [network];
   const { namespace, name } = definition;
   const unbound = network.startsWith(`${namespace}.`) ? [network.slice(namespace.length + 1)] : [];

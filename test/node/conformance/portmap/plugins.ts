@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { buildDelegate } from "../../../../delegates/sdk/build/build-delegate.ts";
-import type { RunningStep } from "../../../../host/capabilities/step.ts";
+import type { Step } from "../../../../host/capabilities/step.ts";
 import { runDelegateStep } from "../../../../host/engine/steps/delegate-step.ts";
 import { namedByFile } from "../../../../host/sandbox/component-file.ts";
 import { ComponentDemands } from "../../../../host/sandbox/provenance/component-demands.ts";
-import { answerAsPlugin } from "../../../../host/engine/session/nested-call.ts";
+import { answerAsPlugin } from "../../../../host/engine/session/answer-as-plugin.ts";
 import type { Shim } from "../../../../host/protocol/shim.ts";
 import { type EngineSide, callWith } from "../../shim/testing/scripted-engine.ts";
 import type { Workshop } from "../../shim/testing/workshop.ts";
@@ -75,7 +75,7 @@ export async function withDelegate(
   await buildDelegate({ dir: join(delegates, type), outFile: path });
   const [admission, runner] = [new Admission(), new InProcessRunner()];
   const wasm = { ...defaultWasm, grants: { [type]: grants } };
-  const running = (step: ChainStep, { config, ifname = "eth0" }: PluginCall): RunningStep => {
+  const running = (step: ChainStep, { config, ifname = "eth0" }: PluginCall): Step => {
     const place = { origin: "chain", network: String(config["name"]), ifname, callers: [] } as const;
     return { step, ...place, grants, timeoutMs: 60_000, maxMs: 60_000, runDelegated: unexpectedEffect };
   };

@@ -1,7 +1,7 @@
 // The chain that a nested call belongs to: its definition decides what the called component may do.
 
 import { expect, test } from "vitest";
-import { nestedChain } from "./nested-call.ts";
+import { nestedChain } from "./answer-as-plugin.ts";
 import { temporaryNestedCallDirectory } from "../call/nested-call-directory.ts";
 
 const shop = { namespace: "shop", name: "storage" };

@@ -1,10 +1,8 @@
-// Nested calls: a native plugin calls another plugin, such as its `ipam.type`, and thereby executes the shim under a component's
-// name. The engine serves it within the call of the native plugin, with the same grants and journal entry. A runtime may also
-// execute the shim under a component's name: the delegate is then a CNI plugin of its own.
+// Answers a request for a component as a CNI plugin answers it: reads the step on stdin, runs it, and prints its result or its error.
 
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { printError } from "../../../src/cni/error-json.ts";
-import { readEnvironment, VERBS } from "../../../src/cni/environment.ts";
+import { type CniCall, readEnvironment, VERBS } from "../../../src/cni/environment.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
 import { readPluginRequest, versionForError } from "../../../src/cni/plugin-request.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
@@ -19,15 +17,15 @@ import type { ChainIdentity } from "../call/call-context.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { lenientText, textOf } from "../call/utf8.ts";
 
-/** Runs the component that the request names as a CNI plugin. `runner` makes the step's runner for its network and interface. */
+/** Runs the component that the request names as a CNI plugin. `runner` makes the step's runner for its network and interface, and the request's variables. */
 export async function answerAsPlugin(
   request: Pick<Request, "name" | "environment" | "stdin">,
-  runner: (network: string, ifname: string) => Result<RunStep>,
+  runner: (network: string, ifname: string, asked: CniCall) => Result<RunStep>,
 ): Promise<Omit<Reply, "kind">> {
   const read = stepOf(request);
   if (!read.ok) return refusal(printError(read.fault, versionForError(lenientText(request.stdin))));
-  const { step, network, cniVersion } = read.value;
-  const run = runner(network, step.attachment?.ifname ?? "");
+  const { step, asked, network, cniVersion } = read.value;
+  const run = runner(network, step.attachment?.ifname ?? "", asked);
   if (!run.ok) return refusal(printError(run.fault, cniVersion));
   const outcome = await run.value(step);
   return outcome.ok ? { status: 0, stdout: outcome.stdout, stderr: "" } : refusal(printError(outcome.fault, cniVersion));
@@ -54,6 +52,7 @@ function refusal(stdout: string): Omit<Reply, "kind"> {
 
 interface PluginStep {
   readonly step: ChainStep;
+  readonly asked: CniCall;
   readonly network: string;
   readonly cniVersion: string;
 }
@@ -68,7 +67,12 @@ function stepOf({ name, environment, stdin }: Pick<Request, "name" | "environmen
   if (!plugin.ok) return plugin;
   const base = { index: 0, plugin: plugin.value, verb, env };
   if (verb === "VERSION") {
-    return ok({ step: { ...base, stdin: "{}", prevResult: undefined, attachment: undefined }, network: "", cniVersion: "1.1.0" });
+    return ok({
+      step: { ...base, stdin: "{}", prevResult: undefined, attachment: undefined },
+      asked: call.value,
+      network: "",
+      cniVersion: "1.1.0",
+    });
   }
   const text = textOf(stdin, "network configuration on stdin");
   if (!text.ok) return text;
@@ -80,6 +84,7 @@ function stepOf({ name, environment, stdin }: Pick<Request, "name" | "environmen
   const attachment = VERBS.indexOf(verb) < 3 ? { containerId, ifname } : undefined;
   return ok({
     step: { ...base, stdin: text.value, prevResult: previous.value, attachment },
+    asked: call.value,
     network: request.value.name,
     cniVersion: request.value.cniVersion,
   });

@@ -7,13 +7,17 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
+import { defaultWasm } from "../../../src/configuration/wasm-configuration.ts";
 import { defaultStepRule } from "../../../src/configuration/step-rules.ts";
 import { fault } from "../../../src/fault/fault.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
+import type { Step } from "../../capabilities/step.ts";
 import { ShimGone } from "../../protocol/shim.ts";
-import type { DelegateRunner } from "./call-resources.ts";
+import type { ComponentFile } from "../../sandbox/component-file.ts";
+import type { DelegateRunner } from "../call/delegate-runner.ts";
+import { CallEvents } from "../events/call-events.ts";
+import { partialCall } from "../testing/partial-call.ts";
 import type { ShadowReport } from "../events/shadow-report.ts";
-import { runWithShadows, shadowMs } from "./shadow-runner.ts";
+import { runWithShadow, shadowMs } from "./shadow.ts";
 
 const answer = (address: string): StepOutcome => ({
   ok: true,
@@ -48,25 +52,25 @@ async function runOne(
   const { verb = "ADD", stepMs = 60_000, outcome = native } = more;
   const reports: ShadowReport[] = [];
   let runs = 0;
-  const runStep = runWithShadows({
-    rules: { native: { ...defaultStepRule, shadow: "component" } },
-    run: () => Promise.resolve(outcome),
-    network: "pods",
-    ifname: "eth0",
-    definition: undefined,
-    grantsOf: () => ({ leases: { directories: [root] } }),
+  const events = new CallEvents();
+  events.subscribe({ receive: (event) => void (event.what === "shadow-ended" && reports.push(event.report)) });
+  const wasm = { ...defaultWasm, grants: { component: { leases: { directories: [root] } } } };
+  const call = partialCall({
+    events,
+    configuration: { wasm },
     plugins: { find: () => Promise.resolve({ kind: "found", what: "native", path: "/bin/native", identity: "1" }) },
     shim: { find: () => Promise.resolve({ kind: "found", what: "component", path: "/bin/component.wasm", identity: "2" }) },
     delegates: {
-      run: (running, file) => {
+      run: (running: Step, file: ComponentFile) => {
         runs += 1;
         return run(running, file);
       },
     },
     deadline: { stepMs },
-    report: (_, report) => void reports.push(report),
   });
-  const answered = await runStep(stepOf(verb));
+  const rules = { native: { ...defaultStepRule, shadow: "component" } };
+  const of = { run: () => Promise.resolve(outcome), step: stepOf(verb) };
+  const answered = await runWithShadow(call, { network: "pods", ifname: "eth0" }, rules, of);
   return { answered, reports, runs };
 }
 
@@ -129,7 +133,7 @@ describe("a shadow", () => {
   });
 
   test("X-2: its step is dry, bounded, and calls no plugin", async () => {
-    let running: RunningStep | undefined;
+    let running: Step | undefined;
     await runOne((given) => {
       running = given;
       return Promise.resolve(native);

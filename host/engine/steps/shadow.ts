@@ -5,9 +5,8 @@ import { readResult } from "../../../src/cni/read-result.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
-import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
+import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { stepRule, type StepRules } from "../../../src/configuration/step-rules.ts";
-import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { isJsonObject, type JsonObjectDocument, memberValue, parseDocument } from "../../../src/json/document.ts";
 import type { JsonChange } from "../../../src/json/json-changes.ts";
@@ -16,34 +15,17 @@ import { leaseScopeOf } from "../../capabilities/bound-step.ts";
 import { DryRun } from "../../capabilities/dry/dry-run.ts";
 import { LeaseSnapshot } from "../../capabilities/leases/lease-snapshot.ts";
 import { poolDirectory } from "../../capabilities/leases/scope.ts";
-import type { RunningStep } from "../../capabilities/step.ts";
-import { type Shim, ShimGone } from "../../protocol/shim.ts";
-import type { DelegateRunner } from "./call-resources.ts";
-import type { PluginFinder } from "../call/plugin-finder.ts";
+import type { Step } from "../../capabilities/step.ts";
+import { ShimGone } from "../../protocol/shim.ts";
 import type { ShadowOutcome } from "../events/shadow-report.ts";
-import type { StepReports } from "./step-reports.ts";
+import type { CallContext, ChainIdentity } from "../call/call-context.ts";
+import { tellShadow } from "../events/tell-rules.ts";
 
 /** Maximum milliseconds by which one shadow may delay a call. */
 export const shadowMs = 1000;
 
 /** A shadow runs only if the step's remaining time is this many times `shadowMs`. */
 const minTimes = 4;
-
-/** The shadows of one chain, and what they need from the call. */
-export interface ShadowRunnerInit {
-  readonly rules: StepRules;
-  readonly run: RunStep;
-  readonly network: string;
-  readonly ifname: string;
-  readonly definition: DefinitionName | undefined;
-  readonly grantsOf: (type: string) => DelegateGrants;
-  /** Finds the plugins of chains: a step without a native plugin has no shadow. */
-  readonly plugins: Pick<PluginFinder, "find">;
-  readonly shim: Pick<Shim, "find">;
-  readonly delegates: Pick<DelegateRunner, "run">;
-  readonly deadline: { readonly stepMs: number };
-  readonly report: StepReports["shadow"];
-}
 
 /** The verbs whose answers can be compared. DEL and GC answer nothing, and their state is gone when a shadow could look. */
 const comparedVerbs: ReadonlySet<string> = new Set(["ADD", "CHECK"]);
@@ -55,26 +37,27 @@ interface Shadowed {
   readonly role: "step" | "ipam";
 }
 
-/** Makes the runner of a chain's steps: `run`, and after a native step its shadow. */
-export function runWithShadows(init: ShadowRunnerInit): RunStep {
-  const { rules, run } = init;
-  const runShadowed = async (step: ChainStep): Promise<StepOutcome> => {
-    const shadowed = comparedVerbs.has(step.verb) ? await shadowOf(init, step, rules) : undefined;
-    if (shadowed === undefined) return run(step);
-    const running = runningShadow(init, step, shadowed);
-    const dry = new DryRun(snapshotFor(running));
-    const outcome = await run(step);
-    // Only a success can be compared: the failure of the native step is the call's, whatever a shadow says.
-    if (outcome.ok && outcome.passedOver !== true)
-      await runShadow(init, step, { ...running, dry }, { ...shadowed, nativeText: outcome.stdout });
-    return outcome;
-  };
-  return run.ended === undefined ? runShadowed : Object.assign(runShadowed, { ended: run.ended });
+/** Runs a step of the chain by `run`, and after a native step its shadow. Answers the step's own outcome. */
+export async function runWithShadow(
+  call: CallContext,
+  chain: ChainIdentity,
+  rules: StepRules,
+  { run, step }: { readonly run: RunStep; readonly step: ChainStep },
+): Promise<StepOutcome> {
+  const found = comparedVerbs.has(step.verb) ? await shadowOf(call, step, rules) : undefined;
+  if (found === undefined) return run(step);
+  const running = runningShadow(call, chain, step, found);
+  const dry = new DryRun(snapshotFor(running));
+  const outcome = await run(step);
+  // Only a success can be compared: the failure of the native step is the call's, whatever a shadow says.
+  if (outcome.ok && outcome.passedOver !== true)
+    await runShadow(call, chain, step, { ...running, dry }, { ...found, nativeText: outcome.stdout });
+  return outcome;
 }
 
 /** The shadow of a step, or of the IPAM plugin that a native step calls itself. */
 async function shadowOf(
-  { plugins }: Pick<ShadowRunnerInit, "plugins">,
+  { plugins }: CallContext,
   { plugin: { type, ipamType } }: ChainStep,
   rules: StepRules,
 ): Promise<Shadowed | undefined> {
@@ -89,10 +72,11 @@ async function shadowOf(
 }
 
 function runningShadow(
-  { network, ifname, definition, grantsOf }: ShadowRunnerInit,
+  { configuration }: CallContext,
+  { network, ifname, definition }: ChainIdentity,
   step: ChainStep,
   { shadow }: Shadowed,
-): RunningStep {
+): Step {
   return {
     step: { ...step, plugin: { ...step.plugin, type: shadow } },
     origin: "delegate",
@@ -100,7 +84,7 @@ function runningShadow(
     ifname,
     definition,
     callers: [],
-    grants: grantsOf(shadow),
+    grants: grantsFor(configuration, definition, shadow),
     timeoutMs: shadowMs,
     maxMs: shadowMs,
     // `shadowRefusal` refuses a component with the capability `delegation`.
@@ -109,7 +93,7 @@ function runningShadow(
 }
 
 /** The leases before the native step, in the directory that its configuration names; undefined without leases. */
-function snapshotFor(running: RunningStep): LeaseSnapshot | undefined {
+function snapshotFor(running: Step): LeaseSnapshot | undefined {
   const { grants, step } = running;
   if (grants.leases === undefined) return undefined;
   const document = parseDocument(step.stdin, { what: "configuration" });
@@ -125,22 +109,23 @@ function dataDirIn(document: JsonObjectDocument): string | undefined {
 
 /** Runs the shadow and reports the comparison. Never throws, and takes at most `shadowMs`. */
 async function runShadow(
-  init: ShadowRunnerInit,
+  call: CallContext,
+  chain: ChainIdentity,
   step: ChainStep,
-  running: RunningStep & { readonly dry: DryRun },
+  running: Step & { readonly dry: DryRun },
   shadowed: Shadowed & { readonly nativeText: string },
 ): Promise<void> {
   const { dry } = running;
   const { verb } = step;
   const { type, shadow } = shadowed;
   const tell = (outcome: ShadowOutcome, why: string, changes: readonly JsonChange[] = []): void =>
-    init.report(step, { verb, type, shadow, outcome, changes, why });
-  const { stepMs } = init.deadline;
+    tellShadow(call.events, chain, step, { verb, type, shadow, outcome, changes, why });
+  const { stepMs } = call.deadline;
   if (stepMs < shadowMs * minTimes) return tell("skipped", `only ${Math.floor(stepMs)} ms are left for the call`);
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), shadowMs);
   try {
-    const ended = await Promise.race([answerOf(init, running, shadow), late]);
+    const ended = await Promise.race([answerOf(call, running, shadow), late]);
     if (ended === undefined) return tell("skipped", `it did not end within ${shadowMs} ms`);
     if (!ended.ok && (ended.fault.notBegun === true || dry.unsupported.length > 0))
       return tell("refused", dry.unsupported.length > 0 ? `${dry.unsupported.join(", ")} can't be simulated` : ended.fault.msg);
@@ -163,9 +148,9 @@ async function runShadow(
   }
 }
 
-async function answerOf(init: ShadowRunnerInit, running: RunningStep, shadow: string): Promise<StepOutcome> {
-  const found = await init.shim.find({ type: shadow, componentFirst: true });
-  if (found.what === "component") return init.delegates.run(running, found);
+async function answerOf({ shim, delegates }: CallContext, running: Step, shadow: string): Promise<StepOutcome> {
+  const found = await shim.find({ type: shadow, componentFirst: true });
+  if (found.what === "component") return delegates.run(running, found);
   const why = `no component "${shadow}" is on CNI_PATH`;
   return { ok: false, fault: { ...fault("PLUGIN_NOT_FOUND", why), notBegun: true } };
 }

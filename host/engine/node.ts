@@ -1,0 +1,43 @@
+// The node: what a process has for its life, however many calls it serves. The daemon makes one for all of its calls, the one-shot engine one for its
+// only call. A call gets from here all that is not its own: how state is written, which locks exclude other calls, where pods and definitions come
+// from, how a component runs, which time it is, and who observes.
+
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { Request } from "../protocol/messages.ts";
+import type { Shim } from "../protocol/shim.ts";
+import type { FileWriter } from "../store/files/file-writer.ts";
+import type { TakeLock } from "../store/locks/file-lock.ts";
+import type { Clock } from "../system/clock.ts";
+import type { DelegateRunner } from "./call/delegate-runner.ts";
+import type { Subscriber } from "./events/call-events.ts";
+import type { TraceableCall, TraceTerms } from "./trace/trace-terms.ts";
+
+/** The call whose components are to run. */
+export interface DelegatesOfCall {
+  readonly shim: Shim;
+  readonly takeLock: TakeLock;
+  readonly wasm: WasmConfiguration;
+  /** Receives whole lines that components log. */
+  readonly log: (line: string) => void;
+  /** Undefined if a runtime calls a component directly. */
+  readonly configuration: HostConfiguration | undefined;
+}
+
+/** What the process has for its life. */
+export interface Node {
+  readonly clock: Clock;
+  /** Writes journal and cache. */
+  readonly writer: FileWriter;
+  /** Takes locks for a call of this shim. */
+  readonly takeLock: (shim: Shim) => TakeLock;
+  /** Opens the source of pods and definitions that the configuration names; undefined if it names none. */
+  readonly openCluster: (configuration: HostConfiguration, warn: (text: string) => void) => Promise<Cluster | undefined>;
+  /** Opens the runner of components when a call needs its first one. */
+  readonly openDelegates: (call: DelegatesOfCall) => Promise<DelegateRunner>;
+  /** Begins to observe a call: metrics, log and spans of a daemon. */
+  readonly observe?: (request: Request) => Subscriber;
+  /** The terms on which an administrator asked the daemon to record this call; undefined: the configuration decides. */
+  readonly requestedTrace?: (call: TraceableCall) => TraceTerms | undefined;
+}

@@ -1,0 +1,75 @@
+// Calls of the shim under a component's name. Nested calls: a native plugin calls another plugin, such as its `ipam.type`; the engine serves it within
+// the call of the native plugin, with the same grants and journal entry. Direct calls: a runtime calls a component as a CNI plugin of its own.
+
+import type { CniCall } from "../../../src/cni/environment.ts";
+import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { ok } from "../../../src/fault/result.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import type { Reply, Request } from "../../protocol/messages.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { CallDeadline } from "../call/call-deadline.ts";
+import { nestedCallDirectoryIn } from "../call/nested-call-directory.ts";
+import { PluginFinder } from "../call/plugin-finder.ts";
+import { stepRunner } from "../steps/step-runner.ts";
+import { answerAsPlugin, nestedChain } from "./answer-as-plugin.ts";
+import { openCall, type SessionParts } from "./open-call.ts";
+
+/** The shim's file name as a delegating plugin. A runtime may also execute the shim under the name of a component. */
+const pluginName = "plexus";
+
+/** The configuration of a direct call, which has none of Plexus' own. */
+const noConfiguration = '{"name":"direct"}';
+
+/** The settings for a component that a runtime calls directly: the defaults, without a grant beyond them. */
+export function bareConfiguration(): HostConfiguration {
+  const read = readHostConfiguration(JSON.parse(noConfiguration));
+  if (!read.ok) throw new Error(read.fault.msg);
+  return read.value;
+}
+
+/** Whether a runtime has executed the shim under a component's name, to call that component directly. */
+export async function isComponentCall({ name, environment }: Request, shim: Shim): Promise<boolean> {
+  if (name === pluginName || (environment.get("CNI_COMMAND") ?? "") === "") return false;
+  return (await shim.find({ type: name, componentFirst: true })).what === "component";
+}
+
+/** Answers a nested call within its call. It has no deadline: the native plugin that made it has its own. */
+export function runNested(request: Request, parts: SessionParts, within: CallContext | undefined): Promise<Omit<Reply, "kind">> {
+  return answerAsPlugin(request, (network, ifname, asked) => {
+    const surrounding = within ?? openDirect(request, parts, asked);
+    const { shim, clock, chains, configuration } = surrounding;
+    const call: CallContext = {
+      ...surrounding,
+      plugins: new PluginFinder(shim, true, within?.plugins),
+      deadline: withoutDeadline(clock.now),
+      componentsOnly: true,
+      nestedCallDirectory: nestedCallDirectoryIn(request.environment),
+    };
+    const chain = nestedChain(chains, network, ifname);
+    if (!chain.ok) return chain;
+    return ok(stepRunner(call, { ...chain.value, origin: "nested-call", timeoutMs: configuration.stepTimeoutMs }));
+  });
+}
+
+/** Answers a runtime's direct call of a component, which counts as a chain of one step. */
+export function runDirect(request: Request, parts: SessionParts): Promise<Omit<Reply, "kind">> {
+  return answerAsPlugin(request, (network, ifname, asked) => {
+    const opened = openDirect(request, parts, asked);
+    const call = { ...opened, plugins: new PluginFinder(parts.shim, true), componentsOnly: true, nestedCallDirectory: "" };
+    return ok(stepRunner(call, { origin: "chain", network, ifname, timeoutMs: call.configuration.stepTimeoutMs }));
+  });
+}
+
+function openDirect(request: Request, parts: SessionParts, asked: CniCall): CallContext {
+  const document = parseDocument(noConfiguration, { what: "configuration" });
+  if (!document.ok) throw new Error(document.fault.msg);
+  const deadline = withoutDeadline(parts.node.clock.now);
+  return openCall(parts, request, asked, { document: document.value, configuration: bareConfiguration(), deadline });
+}
+
+/** The deadline of a call that only the time-outs of its steps bound, as those of STATUS. */
+function withoutDeadline(now: () => number): CallDeadline {
+  return new CallDeadline({ verb: "STATUS", callTimeoutMs: 0, waitedMs: 0, now });
+}

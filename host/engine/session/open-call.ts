@@ -1,0 +1,127 @@
+// Makes the parts of one call from its request, its configuration and the node.
+
+import type { CniCall } from "../../../src/cni/environment.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { DeviceAllocation } from "../../../src/npwg/device-id.ts";
+import type { ClaimedDevices } from "../../../src/resource-claims/claimed-devices.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
+import type { Request } from "../../protocol/messages.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import { ResultCache } from "../../store/cache/result-cache.ts";
+import { Abandoned } from "../../store/journal/abandoned.ts";
+import { Journal } from "../../store/journal/journal.ts";
+import { bootId } from "../call/boot-id.ts";
+import type { CallContext } from "../call/call-context.ts";
+import type { CallDeadline } from "../call/call-deadline.ts";
+import { callLocks } from "../call/call-locks.ts";
+import type { DelegateRunner } from "../call/delegate-runner.ts";
+import { namespaceIsGone } from "../call/namespace-gone.ts";
+import { nestedCallDirectoryOf, temporaryNestedCallDirectory } from "../call/nested-call-directory.ts";
+import { PluginFinder } from "../call/plugin-finder.ts";
+import { podIdentity } from "../call/pod-identity.ts";
+import type { CallEvents } from "../events/call-events.ts";
+import type { PluginOutput } from "../events/plugin-output.ts";
+import { traceFile } from "../events/trace-file.ts";
+import type { Node } from "../node.ts";
+import { chainRunner } from "../steps/chain-runner.ts";
+
+/** Maximum milliseconds that a call waits for another call of the same container. */
+const lockDeadlineMs = 60_000;
+
+/** What the session has before the call's configuration is read. */
+export interface SessionParts {
+  readonly node: Node;
+  readonly shim: Shim;
+  readonly events: CallEvents;
+  readonly delegates: DelegateRunner;
+  /** Opens the call's cluster, at the first use only. */
+  readonly cluster: (configuration: HostConfiguration) => Promise<Cluster | undefined>;
+  readonly output: (output: PluginOutput) => void;
+}
+
+/** Makes one call. */
+export function openCall(
+  { node, shim, events, delegates, cluster: openCluster, output }: SessionParts,
+  request: Pick<Request, "environment">,
+  call: CniCall,
+  { document, configuration, deadline }: Pick<CallContext, "document" | "configuration" | "deadline">,
+): CallContext {
+  const { clock, writer } = node;
+  const warn = (text: string): void => events.warn(text);
+  if (configuration.trace !== undefined) events.subscribe(traceFile(configuration.trace, clock.date, warn));
+  const takeLock = node.takeLock(shim);
+  const plugins = new PluginFinder(shim, configuration.wasm.prefer);
+  const cluster = once(() => openCluster(withinCall(configuration, deadline)));
+  const opened: CallContext = {
+    // No spread syntax: V8 would define each of the members after it as a dynamic key, which takes 1600 instructions each.
+    document,
+    configuration,
+    deadline,
+    call,
+    inherited: [...request.environment],
+    journal: new Journal(configuration.cniDir, writer),
+    abandoned: new Abandoned(configuration.cniDir),
+    cache: new ResultCache(configuration.cniDir, { multusDirectory: configuration.multusCniDir, warn, writer }),
+    bootId: bootId(),
+    warn,
+    clock,
+    events,
+    output,
+    namespaceIsGone: (path) => namespaceIsGone(shim, path),
+    cluster,
+    devices: once(() => devicesOf(call)),
+    claimedDevices: once(() => claimedDevicesOf(call, configuration, cluster)),
+    locks: callLocks({ shim, takeLock }, configuration.cniDir, () => Math.min(lockDeadlineMs, Math.floor(deadline.stepMs))),
+    takeLock,
+    plugins,
+    delegatedPlugins: plugins,
+    componentsOnly: false,
+    delegates,
+    nestedCallDirectory:
+      call.containerId === "" ? temporaryNestedCallDirectory() : nestedCallDirectoryOf(call, configuration.name),
+    chains: [],
+    shim,
+    runStep(chain, maxMs) {
+      opened.chains.push(chain);
+      return chainRunner(opened, chain, maxMs);
+    },
+  };
+  return opened;
+}
+
+/** The configuration, with the time for requests to the API bounded by the call's remaining time. */
+function withinCall(configuration: HostConfiguration, { stepMs }: CallDeadline): HostConfiguration {
+  const { kubernetes } = configuration;
+  if (stepMs >= kubernetes.budgetMs) return configuration;
+  return { ...configuration, kubernetes: { ...kubernetes, budgetMs: Math.ceil(stepMs) } };
+}
+
+/** The devices of the call's pod; none if the runtime names no pod. */
+async function devicesOf(call: CniCall): Promise<Result<DeviceAllocation>> {
+  const pod = podIdentity(call.args);
+  if (!pod.ok) return pod;
+  if (pod.value === undefined) return ok(new DeviceAllocation([]));
+  const { allocatedDevices } = await import("../../cluster/kubelet/allocated-devices.ts");
+  return allocatedDevices(pod.value);
+}
+
+/** The devices of the pod's resource claims, if the configuration has them. */
+async function claimedDevicesOf(
+  call: CniCall,
+  { kubernetes }: HostConfiguration,
+  openCluster: () => Promise<Cluster | undefined>,
+): Promise<Result<ClaimedDevices | undefined>> {
+  if (!kubernetes.resourceClaims) return ok(undefined);
+  const pod = podIdentity(call.args);
+  if (!pod.ok) return pod;
+  const cluster = await openCluster();
+  if (pod.value === undefined || cluster?.claimedDevices === undefined) return ok(undefined);
+  return cluster.claimedDevices(pod.value);
+}
+
+/** Calls `open` at the first use, and answers every later use with the same promise. */
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => (opened ??= open());
+}
