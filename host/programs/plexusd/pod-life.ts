@@ -10,7 +10,7 @@ import { ConfigurationWriter, type ConfigurationWriterInit } from "../../node/cn
 import { Removal } from "../../node/uninstall/removal.ts";
 import type { RetireReport, RetireStep } from "../../node/uninstall/retire-report.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
-import type { ReadinessCheck } from "../../telemetry/readiness.ts";
+import type { ReadinessCheck } from "../../telemetry/status-document.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { OwnApi } from "./daemon-clusters.ts";
 
