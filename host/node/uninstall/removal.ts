@@ -5,7 +5,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import type { Retirement } from "../../../src/configuration/written-configuration.ts";
 import type { Standing, WrittenState } from "../cni-configuration/configuration-writer.ts";
 import { podsOfPlexus } from "./pods-of-plexus.ts";
-import type { RetireReport, RetireStep } from "./retire-report.ts";
+import type { RemovalReport, RemovalStep } from "./removal-report.ts";
 
 /** The file, and the rest of the daemon. */
 export interface RemovalDeps {
@@ -59,7 +59,7 @@ export class Removal {
   }
 
   /** Takes a step. A removed configuration stays removed until the removal is cancelled. `held`: the asker asks again within a minute. */
-  async step(step: RetireStep, held: boolean): Promise<RetireReport> {
+  async step(step: RemovalStep, held: boolean): Promise<RemovalReport> {
     const problem = step === "report" ? undefined : await this.#change(step, held);
     const { writer, stateDirectories, callsBefore, runtime } = this.#deps;
     // Only a removal of files asks for it, once.
@@ -81,7 +81,7 @@ export class Removal {
     clearTimeout(this.#holder);
   }
 
-  async #change(step: Exclude<RetireStep, "report">, held: boolean): Promise<Fault | undefined> {
+  async #change(step: Exclude<RemovalStep, "report">, held: boolean): Promise<Fault | undefined> {
     const { writer } = this.#deps;
     const isWithdrawn = writer.state.standing === "withdrawn";
     const standing = step === "cancel" ? "in-force" : step === "finish" || isWithdrawn ? "withdrawn" : "retired";
@@ -109,7 +109,7 @@ export class Removal {
 }
 
 /** Why Plexus' files must stay on the node; undefined if no pod needs them. */
-export function whyFilesStay({ standing, pods, defaultOnly, calls, runtime, problems }: RetireReport): string | undefined {
+export function whyFilesStay({ standing, pods, defaultOnly, calls, runtime, problems }: RemovalReport): string | undefined {
   if (standing !== "withdrawn") return "the network configuration is not removed";
   if (pods.length > 0) return `${pods.length} pods have networks of Plexus, such as ${pods[0]?.pod}`;
   if (problems[0] !== undefined) return problems[0];
