@@ -20,9 +20,9 @@ export interface PodNetworksInit {
 }
 
 const part = "podnetworks";
-/** Objects that are worked on at the same time. */
+/** Maximum objects whose work runs at the same time. */
 const workers = 8;
-/** Pause between looks at the first lists, in ms. */
+/** Interval in ms at which the first lists are awaited. */
 const listingMs = 100;
 /** Pause of an object while a collection is incomplete again, because it has an object that is too large to be stored, in ms. */
 const incompleteMs = 10_000;

@@ -11,7 +11,10 @@ export const removalSteps = ["begin", "cancel", "finish", "report"] as const;
 /** See `removalSteps`. */
 export type RemovalStep = (typeof removalSteps)[number];
 
-/** The end of a step's query if the removal lasts only as long as its asker repeats it. */
+/**
+ * The suffix of a request's query for a held removal: the daemon ends the removal a minute after the last request with this suffix. So a hook that is
+ * killed leaves no node without networks.
+ */
 export const heldQuery = "&held";
 
 /** The daemon's report. */

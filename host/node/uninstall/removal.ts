@@ -1,5 +1,4 @@
-// Plexus' removal from this node, as the daemon takes part in it: the steps that an administrator or helm asks for, and the end of a removal
-// that was given up.
+// The daemon's part of Plexus' removal from this node: the steps that an administrator or helm requests, and the end of a removal whose asker is gone.
 
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { Retirement } from "../../../src/configuration/written-configuration.ts";
@@ -20,13 +19,13 @@ export interface RemovalDeps {
   /** The runtime's name and version (`containerd://2.0.0`); undefined: unknown. */
   readonly runtime: () => Promise<string | undefined>;
   readonly log: (level: "info" | "warn", text: string) => void;
-  /** How long a held removal goes on after the last request for it, in ms. Default: `heldMs`. */
+  /** Milliseconds from the last request for a held removal to its end. Default: `heldMs`. */
   readonly heldMs?: number;
 }
 
-/** Default of `RemovalDeps.heldMs`: the holder asks each few seconds, and its container may restart. */
+/** Default of `RemovalDeps.heldMs`: the asker repeats its request every few seconds, and its container may restart. */
 const heldMs = 60_000;
-/** A runtime may begin an ADD with the configuration of before for so long after the file has changed, in ms. */
+/** Milliseconds after a change of the file for which a runtime may still begin an ADD with the former configuration. */
 const settleMs = 5_000;
 
 /** The removal of one daemon. */
@@ -58,11 +57,11 @@ export class Removal {
     if (before !== undefined && before !== daemonSet) await this.#end(`it was begun for another DaemonSet (${before})`);
   }
 
-  /** Takes a step. A removed configuration stays removed until the removal is cancelled. `held`: the asker asks again within a minute. */
+  /** Takes a step. A removed configuration stays removed until the removal is cancelled. `held`: the asker repeats the request within a minute. */
   async step(step: RemovalStep, held: boolean): Promise<RemovalReport> {
     const problem = step === "report" ? undefined : await this.#change(step, held);
     const { writer, stateDirectories, callsBefore, runtime } = this.#deps;
-    // Only a removal of files asks for it, once.
+    // Only the removal of files needs the runtime's name, once.
     if (step === "report") this.#runtime ??= await runtime();
     const { pods, defaultOnly, problems } = podsOfPlexus(stateDirectories());
     return {
@@ -76,7 +75,7 @@ export class Removal {
     };
   }
 
-  /** Ends the wait for the holder. */
+  /** Ends the timer of a held removal. */
   stop(): void {
     clearTimeout(this.#holder);
   }

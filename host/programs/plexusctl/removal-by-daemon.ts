@@ -6,10 +6,10 @@ import { removeMarkedFiles } from "../../node/cni-configuration/remove-marked-fi
 import type { RemovalReport } from "../../node/uninstall/removal-report.ts";
 import { takeRemovalStep } from "./take-removal-step.ts";
 
-/** Interval of the questions to the daemon, and of those that only hold a removal, in ms. */
+/** Interval in ms of the requests to the daemon while the command waits for pods, and while it only holds a finished removal. */
 const pollMs = 1000;
 const holdMs = 5000;
-/** For so long no pod may need Plexus before the configuration is removed: a runtime may just be starting an ADD, in ms. */
+/** Milliseconds without a pod that needs Plexus before the configuration is removed: a runtime may just be starting an ADD. */
 const quietMs = 5000;
 /** After this time without an answer no daemon runs. A new container of the daemon is ready within it, in ms. */
 const silentMs = 20_000;
@@ -22,7 +22,7 @@ export interface DaemonRemovalInit {
   readonly socketPath: string;
   /** How long to wait for pods, in ms. */
   readonly timeoutMs: number;
-  /** Whether the removal ends when neither this command nor another one asks for it any more. */
+  /** Whether the removal ends when this command, or another one like it, no longer requests it. */
   readonly held: boolean;
   /** The runtime's directory, from which the configuration is removed if no daemon answers; undefined: the command then fails. */
   readonly configDirectory: string | undefined;
@@ -35,7 +35,10 @@ export interface RemovalOutcome extends RemovalReport {
   readonly withoutDaemon: string | null;
 }
 
-/** Removes Plexus from the path of new pods. Answers the last report, or the reason why there is none. stderr gets a line whenever the pods waited for change. */
+/**
+ * Takes Plexus out of the path of new pods, and waits for its pods. Answers the last report, or the reason why there is none. stderr gets a line when the
+ * awaited pods change.
+ */
 export async function removeThroughDaemon(init: DaemonRemovalInit): Promise<RemovalOutcome | string> {
   const { socketPath, timeoutMs, held, configDirectory } = init;
   const end = performance.now() + timeoutMs;
@@ -65,7 +68,7 @@ export async function removeThroughDaemon(init: DaemonRemovalInit): Promise<Remo
   }
 }
 
-/** Holds a removal that is done, until the process is killed: its end would give new pods their networks again. */
+/** Repeats the request for a finished removal until the process is killed. Without the requests new pods would get their networks again. */
 export async function holdRemoval({ socketPath, configDirectory }: DaemonRemovalInit): Promise<never> {
   const silence = new Silence();
   for (;;) {
@@ -111,11 +114,11 @@ export function removalText({ configuration, standing, pods, problems, withoutDa
   return `${[...lines, ...(problems.length === 0 ? [ends[standing]] : [])].join("\n")}\n`;
 }
 
-/** The time for which no daemon has answered. */
+/** How long no daemon has answered. */
 class Silence {
   #since: number | undefined;
 
-  /** No answer at this time: whether that has gone on for long enough. */
+  /** Notes that no daemon answered at `now`. True: no daemon has answered for `silentMs`. */
   lastsAt(now: number): boolean {
     this.#since ??= now;
     return now - this.#since >= silentMs;
