@@ -45,7 +45,7 @@ export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
       run: async (signal) => {
         collections.start(signal);
         queue.add(networkKey(defaultPodNetwork));
-        // Keys wait in the queue meanwhile, so that no look at each of them repeats while a collection is missing.
+        // Keys stay in the queue until each collection is listed, so that no key is worked on in vain.
         while (!collections.complete && !signal.aborted) await setTimeout(listingMs);
         return queue.run(signal);
       },

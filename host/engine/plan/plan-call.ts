@@ -138,7 +138,7 @@ async function portsOf(
   );
 }
 
-/** The plan while Plexus is being removed: the default network alone, without a look at the pod and without a status. */
+/** The plan while Plexus is being removed: the default network alone, without a read of the pod and without a status. */
 async function planRetired(context: PlanContext, profile: NpwgProfile): Promise<Result<CallPlan>> {
   const { containerId, netns, args, ifname } = context.call;
   const attachment = { containerId, netns, args, ifname, capabilityArgs: new Map() };

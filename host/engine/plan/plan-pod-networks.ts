@@ -19,7 +19,7 @@ import type { Cluster, Pod, PodNetworkSource } from "../../cluster/cluster.ts";
 import type { PlanContext } from "../call/call-context.ts";
 import type { Definitions } from "./plan-definition.ts";
 
-/** The part of a call's context that the look at a pod's PodNetworks needs. */
+/** The part of a call's context that a pod's PodNetworks need. */
 export interface PodNetworksContext extends Pick<PlanContext, "warn"> {
   readonly configuration: NamespacePolicy & Pick<HostConfiguration, "podNetworks" | "systemNamespaces">;
 }

@@ -16,7 +16,7 @@ export interface HeldObject {
   readonly uid: string;
   /** Whether its deletion was asked for, so that it goes with its last finalizer. */
   readonly isDeleted: boolean;
-  /** The port of a fabric that nobody releases without the finalizer; empty if there is none. */
+  /** The port of a fabric that stays allocated once the finalizer is removed; empty if there is none. */
   readonly port: string;
 }
 
