@@ -52,7 +52,7 @@ const lacks: readonly (readonly [name: string, severity: Severity, found: string
   ["programs", "error", "lacks plexusd.cjs", () => (rmSync(join(node.home, "plexusd.cjs")), {})],
   ["plugin-directories", "error", "/nonexistent: no such directory", () => ({ cniPath: `${node.cniPath}:/nonexistent` })],
   ["shim", "error", "no executable plexus", () => (chmodSync(join(node.cniPath, "plexus"), 0o644), {})],
-  ["configuration", "failed", 'failed to find plugin "bridge"', () => (rmSync(join(node.cniPath, "bridge")), {})],
+  ["configuration", "error", 'failed to find plugin "bridge"', () => (rmSync(join(node.cniPath, "bridge")), {})],
   ["configuration", "error", "has no configuration of Plexus", () => ({ config: join(directory, "state") })],
   ["state-directory", "error", "is no directory", () => (rmSync(node.stateDir, { recursive: true }), write("state", ""), {})],
   ["state-directory", "warning", "does not exist yet", () => (rmSync(node.stateDir, { recursive: true }), {})],
