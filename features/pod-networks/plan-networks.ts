@@ -16,7 +16,7 @@ import type { PodNetworkSource } from "./api-source.ts";
 import { podNetworkObjects } from "./pod-network-objects.ts";
 import type { SelectedNetwork, SelectedNetworks } from "../../host/engine/plan/plan-feature.ts";
 
-/** The part of a call that the look at a pod's PodNetworks needs. */
+/** The part of a call that a pod's PodNetworks need. */
 export interface PodNetworksContext {
   readonly configuration: NamespacePolicy & Pick<HostConfiguration, "podNetworks" | "systemNamespaces">;
   readonly warn: (text: string) => void;

@@ -38,7 +38,7 @@ export interface ChainIdentity {
   readonly definition?: DefinitionName | undefined;
   /** In a GC: the containers whose leases may be freed; undefined: all of them. */
   readonly knownContainers?: ReadonlySet<string> | undefined;
-  /** In a DEL: the links of the pod that the ADD made, of which steps may remove these alone; undefined: unknown, so that names decide. */
+  /** In a DEL: the pod's links that the ADD made; steps may remove no other link. Undefined: unknown, so that names decide. */
   readonly ownLinks?: readonly LinkIdentity[] | undefined;
   /** ADD: the pod had a link with the interface name before. The undo of a step then gets no CNI_NETNS: it would remove that link. */
   readonly isNameTaken?: boolean | undefined;

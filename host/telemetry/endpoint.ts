@@ -9,7 +9,7 @@ import { expositionType } from "./metrics/exposition.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { readRecordingQuery, type RecordingReport, type RecordingRequest } from "../../src/chain-trace/recording-request.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
-import { heldQuery, type RetireReport, type RetireStep, retireSteps } from "../node/uninstall/retire-report.ts";
+import { heldQuery, type RemovalReport, type RemovalStep, removalSteps } from "../node/uninstall/removal-report.ts";
 import { listenOnTcp, type Page, pageServer, plainText as text } from "./page-server.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -30,7 +30,7 @@ export interface EndpointCommands {
   /** The recording of chain traces: begins it, ends it (`stop`), or reports on it (undefined). */
   readonly record: (request: RecordingRequest | "stop" | undefined) => RecordingReport;
   /** A step of Plexus' removal from the node; undefined if this daemon writes no network configuration. */
-  readonly retire: (step: RetireStep, held: boolean) => Promise<RetireReport | undefined>;
+  readonly removal: (step: RemovalStep, held: boolean) => Promise<RemovalReport | undefined>;
 }
 
 /** Maximum age of metrics and readiness over TCP, in ms. */
@@ -93,7 +93,7 @@ export class Endpoint {
       const [path = "", query = ""] = (request.url ?? "").split("?");
       if (request.method === "POST" && path === "/reconcile") return await this.#round(query, trusted);
       if (path === "/record") return this.#record(request.method ?? "", query, trusted);
-      if (request.method === "POST" && path === "/retire") return await this.#retire(query, trusted);
+      if (request.method === "POST" && path === "/removal") return await this.#removal(query, trusted);
       return await this.#page(request.method ?? "", path, trusted);
     } catch (error) {
       this.#telemetry.warn(`${request.url ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
@@ -122,20 +122,20 @@ export class Endpoint {
   }
 
   /** Takes a step of Plexus' removal; the page says which pods still need Plexus. */
-  async #retire(query: string, trusted: boolean): Promise<Page> {
+  async #removal(query: string, trusted: boolean): Promise<Page> {
     if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
     const held = query.endsWith(heldQuery);
-    const step = retireSteps.find((each) => each === (held ? query.slice(0, -heldQuery.length) : query));
-    const form = `the query must be one of ${retireSteps.join(", ")}, and may end with ${heldQuery}`;
+    const step = removalSteps.find((each) => each === (held ? query.slice(0, -heldQuery.length) : query));
+    const form = `the query must be one of ${removalSteps.join(", ")}, and may end with ${heldQuery}`;
     if (step === undefined) return { status: 400, type: text, body: `${form}\n` };
-    const report = await this.#commands.retire(step, held);
+    const report = await this.#commands.removal(step, held);
     if (report === undefined) return { status: 409, type: text, body: "this daemon writes no network configuration\n" };
     return { status: 200, type: "application/json", body: `${JSON.stringify(report)}\n` };
   }
 
   async #page(method: string, path: string, trusted: boolean): Promise<Page> {
     if (method !== "GET" && method !== "HEAD")
-      return { status: 405, type: text, body: "allowed methods: GET and HEAD; POST for /reconcile, /record and /retire\n" };
+      return { status: 405, type: text, body: "allowed methods: GET and HEAD; POST for /reconcile, /record and /removal\n" };
     switch (path) {
       case "/metrics":
         return { status: 200, type: expositionType, body: trusted ? await this.#metrics.text() : await this.#recentText() };
@@ -158,7 +158,7 @@ export class Endpoint {
         return {
           status: 404,
           type: text,
-          body: "pages: /metrics, /healthz, /readyz, /status, /calls, /reconcile (POST), /record, /retire (POST)\n",
+          body: "pages: /metrics, /healthz, /readyz, /status, /calls, /reconcile (POST), /record, /removal (POST)\n",
         };
     }
   }

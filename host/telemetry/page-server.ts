@@ -25,7 +25,7 @@ const maxRequests = 256;
 const maxPipelined = 4;
 /** Longest time until a client has sent its request, and until it has read its answer, in ms. */
 const patienceMs = 5000;
-/** Interval at which Node looks for clients that are too slow with their request, in ms. */
+/** Interval in ms at which Node ends connections whose request is too slow. */
 const slowCheckMs = 500;
 
 /** A server, not listening yet, that answers each request with the page of `pageOf`, which must not reject. */

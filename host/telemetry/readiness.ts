@@ -2,20 +2,7 @@
 // of readiness: many pods do not need it, and a restart of the daemon does not repair it.
 
 import { whyUnwritable } from "../store/journal/can-be-written.ts";
-
-/** One check and its result. */
-export interface ReadinessCheck {
-  readonly name: "socket" | "sandbox" | "journal" | "configuration";
-  readonly ok: boolean;
-  /** The result in one line. */
-  readonly message: string;
-}
-
-/** All checks; ready if all succeed. */
-export interface Readiness {
-  readonly ready: boolean;
-  readonly checks: readonly ReadinessCheck[];
-}
+import type { Readiness, ReadinessCheck } from "./status-document.ts";
 
 /** The parts of the daemon that are checked. */
 export interface ReadinessDeps {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { fault } from "../../src/fault/fault.ts";
 import type { StepIdentity } from "../engine/events/call-events.ts";
-import { type CallNames, maxCalls, maxUnits, RecentCalls, type RecentCallsDocument } from "./recent-calls.ts";
+import { type CallNames, maxCalls, maxUnits, RecentCalls } from "./recent-calls.ts";
+import type { RecentCallsDocument } from "./recent-calls-document.ts";
 import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 const names: CallNames = { request: "r1", verb: "ADD", pod: "shop/cart-7", container: "c1", ifname: "eth0" };

@@ -6,59 +6,9 @@ import type { Fault } from "../../src/fault/fault.ts";
 import { harmlessMessage } from "../../src/text/harmless-message.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
 import type { StepIdentity } from "../engine/events/call-events.ts";
+import type { RecentCall, RecentStep } from "./recent-calls-document.ts";
+import type { ReportedFault } from "./status-document.ts";
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
-
-/** A fault with the remedy of its kind. */
-export interface RecentFault {
-  readonly fault: string;
-  /** CNI error code. */
-  readonly code: number;
-  readonly msg: string;
-  readonly remedy: string;
-}
-
-/** A step that has ended. */
-export interface RecentStep extends Pick<StepIdentity, "network" | "ifname" | "verb" | "type" | "kind" | "nested"> {
-  /** From the call's start to the step's start, in ms. */
-  readonly startMs: number;
-  readonly ms: number;
-  /** Null if the step succeeded. */
-  readonly failure: RecentFault | null;
-}
-
-/** A call of a runtime. */
-export interface RecentCall {
-  /** The call's id in the log. */
-  readonly request: string;
-  /** Start of the call, ISO 8601. */
-  readonly time: string;
-  readonly verb: string;
-  /** `namespace/name`; empty if the runtime named no pod. */
-  readonly pod: string;
-  readonly container: string;
-  readonly ifname: string;
-  /** The network of Plexus' own configuration; empty while it is not read. */
-  readonly network: string;
-  /** From the start to the answer, or until now for a call that runs. */
-  readonly ms: number;
-  readonly running: boolean;
-  /** Null if the call succeeded or runs. */
-  readonly failure: RecentFault | null;
-  /** The steps in the order of their ends. */
-  readonly steps: readonly RecentStep[];
-  /** Number of steps that are left out: a call keeps at most 64. */
-  readonly moreSteps: number;
-}
-
-/** The document that the daemon serves. */
-export interface RecentCallsDocument {
-  readonly apiVersion: "plexus/v1";
-  readonly kind: "RecentCalls";
-  /** Time of the document, ISO 8601. */
-  readonly time: string;
-  /** Running calls first, then ended ones, the latest of each first. */
-  readonly calls: readonly RecentCall[];
-}
 
 /** Names of a call, from the environment of its request. */
 export type CallNames = Pick<RecentCall, "request" | "verb" | "pod" | "container" | "ifname">;
@@ -175,7 +125,7 @@ function stepOf(
   };
 }
 
-function faultOf(fault: Fault | undefined): RecentFault | null {
+function faultOf(fault: Fault | undefined): ReportedFault | null {
   if (fault === undefined) return null;
   const kind = Object.hasOwn(catalogue, fault.kind) ? fault.kind : "INTERNAL";
   return {

@@ -1,26 +1,7 @@
 // The last failed calls, for `plexusctl status`: the pod, the error, and its remedy.
 
-import { catalogue, type FaultKind } from "../../src/fault/catalogue.ts";
-
-/** A failed call. */
-export interface Failure {
-  /** Time of the last failure, ISO 8601. */
-  readonly time: string;
-  /** The call's id in the log. */
-  readonly request: string;
-  readonly verb: string;
-  /** `namespace/name`; empty if the runtime named no pod. */
-  readonly pod: string;
-  readonly container: string;
-  readonly network: string;
-  readonly fault: FaultKind;
-  /** CNI error code. */
-  readonly code: number;
-  readonly msg: string;
-  readonly remedy: string;
-  /** Number of times that this call failed in this way: a runtime repeats a failed call. */
-  readonly times: number;
-}
+import { catalogue } from "../../src/fault/catalogue.ts";
+import type { Failure } from "./status-document.ts";
 
 const maxFailures = 50;
 

@@ -1,8 +1,46 @@
-// The status document that the daemon serves to plexusctl. Only root and the daemon's user may read it, because it names pods.
+// The status document that the daemon serves to plexusctl. Only root and the daemon's user may read it, because it names pods. This file has types
+// only: the page of `plexusctl ui` shows the document in a browser.
 
+import type { FaultKind } from "../../src/fault/catalogue.ts";
 import type { NodeState } from "../node/state/node-state.ts";
-import type { Readiness } from "./readiness.ts";
-import type { Failure } from "./recent-failures.ts";
+
+/** A fault with the remedy of its kind. */
+export interface ReportedFault {
+  readonly fault: FaultKind;
+  /** CNI error code. */
+  readonly code: number;
+  readonly msg: string;
+  readonly remedy: string;
+}
+
+/** One check and its result. */
+export interface ReadinessCheck {
+  readonly name: "socket" | "sandbox" | "journal" | "configuration";
+  readonly ok: boolean;
+  /** The result in one line. */
+  readonly message: string;
+}
+
+/** All checks; ready if all succeed. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: readonly ReadinessCheck[];
+}
+
+/** A failed call. */
+export interface Failure extends ReportedFault {
+  /** Time of the last failure, ISO 8601. */
+  readonly time: string;
+  /** The call's id in the log. */
+  readonly request: string;
+  readonly verb: string;
+  /** `namespace/name`; empty if the runtime named no pod. */
+  readonly pod: string;
+  readonly container: string;
+  readonly network: string;
+  /** Number of times that this call failed in this way: a runtime repeats a failed call. */
+  readonly times: number;
+}
 
 /** The daemon's part of the document. */
 export interface DaemonStatus extends Readiness {

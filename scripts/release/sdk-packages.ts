@@ -109,7 +109,7 @@ function stageAbi(root: string, directory: string, version: string): void {
 export async function stageCreate(root: string, directory: string, repository: string | undefined): Promise<void> {
   const source = join(root, "delegates/sdk/create");
   await bundleInto(join(directory, "dist"), { "create-plexus-delegate": join(source, "main.ts") }, []);
-  writeFileSync(join(directory, "README.md"), createReadme);
+  cpSync(join(source, "README.md"), join(directory, "README.md"));
   const more = { exports: { "./package.json": "./package.json" }, files: ["dist"] };
   finish(root, directory, manifestOf(source), repository, more);
 }
@@ -166,19 +166,3 @@ function finish(
   cpSync(join(root, "LICENSE"), join(directory, "LICENSE"));
   writeFileSync(join(directory, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
-
-const createReadme = `# create-plexus-delegate
-
-Makes the repository of a delegate of Plexus: a CNI plugin as a sandboxed WebAssembly component, written in AssemblyScript, JavaScript,
-TypeScript, Rust or Python.
-
-\`\`\`sh
-npm create plexus-delegate greeter      # AssemblyScript; another language: npm create plexus-delegate greeter -- --language ts
-cd greeter
-npm install
-npm test          # builds build/greeter.wasm and runs its vectors
-\`\`\`
-
-The package \`@plexus-cni/sdk\` has the compilers, the tests' sandbox and the documentation: after \`npm install\`, read
-\`node_modules/@plexus-cni/sdk/README.md\`.
-`;

@@ -1,4 +1,4 @@
-// A finding of lint, and its order.
+// A finding, as lint, doctor and the conditions of definitions have it, and the order of findings.
 
 import type { JsonPath, Position } from "../json/position.ts";
 import { placesOf } from "../json/text-places.ts";
@@ -24,15 +24,19 @@ export interface LintNetwork {
   readonly paths: readonly (JsonPath | undefined)[];
 }
 
-/** A finding. */
-export interface LintFinding extends Position {
-  readonly rule: LintRuleId;
+/** What is wrong, how bad it is, and what to do. */
+export interface Finding {
   readonly severity: Severity;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** A finding of a rule at a place of a text. */
+export interface LintFinding extends Finding, Position {
+  readonly rule: LintRuleId;
   readonly file: string;
   /** The definition as `namespace/name`; empty for a file. */
   readonly object: string;
-  readonly message: string;
-  readonly remedy: string;
 }
 
 /** What a finding is about. */

@@ -1,6 +1,6 @@
 // The rules of `plexusctl lint`: docs/reference/lint.md is made of this table. A rule's ID never changes its meaning.
 
-/** How bad a finding is. `error`: pods fail. `warning`: pods may fail, or get what nobody wants. `note`: worth a look. */
+/** The severity of a finding. `error`: pods fail. `warning`: pods may fail, or get an unwanted network. `note`: worth reading. */
 export type Severity = "error" | "warning" | "note";
 
 /** A rule. */

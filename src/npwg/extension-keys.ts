@@ -1,7 +1,7 @@
-// Plexus' own keys and annotations. The specification reserves all keys without a period and requires reverse domain names for
-// extensions (4.1.2.1, 5.3).
+// Plexus' extensions of NPWG's documents. The specification reserves all keys without a period, and an extension's key begins with a reverse domain
+// name (4.1.2.1, 5.3). Annotations have the domain as their prefix, as Kubernetes wants it.
 
-/** Selection: the default routes of one address family, while another element has those of the other family (D-08). */
+/** Key of a selection element: its `default-route` holds for one address family, and another element may have the other family's (D-08). */
 export const defaultRouteExtension = "dev.plexus.default-route";
 
 /**

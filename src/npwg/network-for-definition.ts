@@ -31,7 +31,7 @@ export const definitionExtensions: ConfigExtensions = {
   singles: [".conf", ".config", ".json"],
 };
 
-/** Far more keys than one object of a configuration has. Authors of definitions could make thousands, each of which costs time. */
+/** Maximum keys of one object: far more than a configuration has. Each key costs time, and authors of definitions could write thousands. */
 const maxKeys = 1000;
 
 /**

@@ -1,4 +1,4 @@
-// Which IPAM plugins' addresses Plexus looks for after the DEL of the plugins that should have freed them.
+// The IPAM plugins whose addresses Plexus searches for after a DEL, because some plugins do not free them.
 
 /** DEL of an attachment that these plugins don't know succeeds and changes nothing, so it may be repeated. */
 const repeatable: ReadonlySet<string> = new Set(["host-local", "ipam-host-local", "whereabouts", "dhcp"]);

@@ -29,7 +29,7 @@ export class Sight {
   readonly #directories = new Set<string>();
 
   /**
-   * Records one look at all entries; `nowMs` of a monotonic clock. `served`: directories in which the agent has seen the namespace of a served call.
+   * Records one round over all entries; `nowMs` of a monotonic clock. `served`: directories in which the agent has seen the namespace of a served call.
    * Answers the known facts of each look, in the same order.
    */
   look(looks: readonly Look[], nowMs: number, served: ReadonlySet<string> = new Set()): readonly Known[] {

@@ -1,5 +1,5 @@
-// The secrets of one step's configuration, found by their keys, and their removal from the step's output: error message, details, stderr, log
-// lines. A plugin that wants to reveal a secret can encode it in other ways; this guards against plugins that quote their configuration.
+// Finds the secrets of one step's configuration by their keys, and removes them from the step's output: error message, details, stderr, log lines.
+// This guards against plugins that quote their configuration. A plugin that wants to reveal a secret can encode it.
 
 import { isHarmless, isSecretKey } from "../fault/secret-keys.ts";
 import type { Fault } from "../fault/fault.ts";
@@ -19,21 +19,21 @@ export type Redact = (text: string, cut?: boolean) => string;
 
 /** Shorter values would hide ordinary words. */
 const minLength = 4;
-/** A number with fewer digits is rather a port, a size or a time. */
+/** A number with fewer digits is taken for a port, a size or a time. */
 const minDigits = 6;
 /** A configuration with more secrets, or more characters in them, hides the whole text: searching for them would take too long. */
 const maxSecrets = 64;
 const maxLength = 16 * 1024;
-/** Forms are found by so many characters at their beginning, because a large pattern is slow or refused. */
+/** The search pattern has at most so many leading characters of each form, because a large pattern is slow or refused. */
 const maxBeginning = 64;
-/** Number of places at a shortened text's beginning and end that are searched for a part of a secret. */
+/** A text may be shortened (`…`) at many places. Only so many at its beginning, and as many at its end, are searched for a cut secret. */
 const maxCuts = 16;
 /** Deeper values are not searched. A configuration has at most 100 levels; JSON within its strings may have any number. */
 const maxDepth = 200;
-/** Tries to find the beginning of a secret at the end of a text. */
+/** Maximum attempts to find the beginning of a secret at the end of a text. */
 const maxTries = 64;
 
-/** Values of secret keys that are no secrets, because they say how the secret is used, or that there is none. */
+/** Values of secret keys that are not secrets: they say how the secret is used, or that the key has none. */
 const ordinary: ReadonlySet<string> = new Set(
   "true false none null nil undefined auto default enabled disabled basic bearer digest plain simple anonymous password passwd secret token cookie file static dynamic optional required public private open shared redacted".split(
     " ",
@@ -129,7 +129,7 @@ class SecretValues {
     }
   }
 
-  /** Adds the secrets within a text that is none as a whole: a URL's password, `password=…` in a connection string, a private key in PEM, JSON. */
+  /** Adds the secrets inside of an ordinary text: a URL's password, `password=…` in a connection string, a private key in PEM, and in JSON. */
   #addWithin(text: string, depth: number): void {
     if (text.includes("://")) for (const [, secret = ""] of text.matchAll(urlPassword)) this.#add(secret);
     if (text.includes("-----BEGIN")) for (const [key] of text.matchAll(privateKey)) this.#add(key);
@@ -144,15 +144,15 @@ class SecretValues {
 
 /** The secrets of one configuration in all their written forms. */
 export class Secrets {
-  /** In lower case, as hexadecimal digits and URL escapes are written in either. The longest first, so that no rest of a form remains. */
+  /** In lower case, because hexadecimal digits and URL escapes have both cases. The longest first, so that a longer form is not cut by a shorter one. */
   readonly #forms: readonly string[];
-  /** What stands in the place of each form. */
+  /** The replacement of each form. */
   readonly #replacements = new Map<string, string>();
   /** Finds the forms' beginnings. */
   readonly #pattern: RegExp | undefined;
   readonly #tooMany: boolean;
 
-  /** `replace` makes what stands in the place of each value, in whatever form the value is written. */
+  /** `replace` makes the replacement of a value; all written forms of the value get it. */
   constructor(values: ReadonlySet<string>, replace: ReplaceSecret = () => redacted) {
     let length = 0;
     for (const value of values) length += value.length;
@@ -193,7 +193,7 @@ export class Secrets {
     return copied === 0 ? text : result + text.slice(copied);
   }
 
-  /** The form that begins at `start`, of which `known` characters are known, and how many characters of it the text has. */
+  /** The longest form that begins at `start`, and how many characters of it the text has. The first `known` characters have matched already. */
   #formAt(text: string, start: number, known: number): { readonly text: string; readonly length: number } {
     if (known < maxBeginning) return { text: inLowerCase(text.slice(start, start + known)), length: known };
     const rest = inLowerCase(text.slice(start, start + (this.#forms[0]?.length ?? 0)));

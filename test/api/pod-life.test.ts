@@ -285,7 +285,7 @@ describe.skipIf(missingForKube("a daemon as a pod"))("a daemon as a pod", () => 
   test("MO-26 a removal that was begun for a DaemonSet that is gone ends when the next one's daemon starts", async () => {
     await start();
     const begin = async (): Promise<string> => {
-      await httpRequest(statusSocket(), "/retire?begin", "POST");
+      await httpRequest(statusSocket(), "/removal?begin", "POST");
       return readFileSync(written(), "utf8");
     };
     await expect.poll(begin, within).toMatch(/"retirement": \{"daemonSet":"[^"]+\/1","held":false\}/);

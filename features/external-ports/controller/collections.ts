@@ -32,14 +32,14 @@ interface SelectingPod {
   readonly definitions: readonly string[];
 }
 
-/** The watched objects. `onPod` and `onPort` are called with the namespace and name of each object whose work is due. */
+/** The watched objects. A change of one queues the work on the pods and ports that it concerns. */
 export class PortCollections {
   readonly ports: WatchedCollection<ExternalPort>;
   readonly definitions: WatchedCollection<StoredDefinition>;
   readonly pods: WatchedCollection<SelectingPod>;
   /** Pods by definition. */
   readonly #users = new Users();
-  /** The state of each port of which work was told. */
+  /** The state that each port had when its work was queued last. Only a changed state queues work again. */
   readonly #portStates = new Map<string, string>();
   /** Ports by the pod's key, `NAMESPACE/NAME`. */
   readonly #podPorts = new Users();

@@ -21,7 +21,7 @@ const part = "externalports";
  * own workers only.
  */
 const workers = 16;
-/** Pause between looks at the first lists, in ms. */
+/** Interval in ms at which the first lists are awaited. */
 const listingMs = 100;
 /** Pause of an object while a collection is incomplete again, in ms. */
 const incompleteMs = 10_000;

@@ -1,4 +1,4 @@
-// One operation at a time on each port: an operation that looks for a port and then makes or removes it must not meet another one in between.
+// One operation at a time on each port. An operation searches for a port and then makes or removes it; no other operation may run in between.
 
 /** The operations that run or wait, in this process. */
 export class PortTurns {

@@ -1,4 +1,4 @@
-// The interface of a fabric: four operations, of which each may be repeated. docs/how-to/write-a-provider.md has the same over HTTP.
+// The interface of a fabric: four operations, each of which may be repeated. docs/how-to/write-a-provider.md has the same over HTTP.
 
 import type { ProvidedPort } from "../rules/provided-port.ts";
 import { isJsonObject } from "../../../src/json/document.ts";

@@ -1,11 +1,12 @@
-// Ports that are made ahead: what a look at the free ports of a fabric leads to. The fabric's own list is the state, so a controller that ends loses none.
+// Ports that are made ahead: the decision which free ports of a fabric to add and to give back. The fabric's own list is the state, so a restart of the
+// controller loses no port.
 
 import { formatAddress, readAddress } from "../../../src/net/ip.ts";
 
 /** The ports that are kept free in one subnet. */
 export interface AheadPool {
   readonly subnet: string;
-  /** Below so many free ports the pool is filled. */
+  /** The pool is filled when it has fewer free ports than this. */
   readonly min: number;
   /** So many free ports a full pool has. Ports above are given back. */
   readonly max: number;

@@ -1,5 +1,5 @@
-// Makes the networks of a running pod those that its annotation selects. The annotation is what is wanted, the journal is what is there. Detaching
-// comes first and needs no definition; attaching is a second step in a call of the verb ADD, which refuses a mistaken configuration.
+// Attaches and detaches networks of a running pod until they are those of its annotation. The annotation has the wanted networks, the journal the present
+// ones. Detaching comes first and needs no definition; attaching is a second step in a call of the verb ADD, which refuses a mistaken configuration.
 
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -120,7 +120,7 @@ export async function attachSelected(
 type Change = (container: RunningContainer) => Promise<Result<string>>;
 
 /**
- * Makes changes until `next` answers that none is left, each under the container's lock. An entry without a difference needs no look at the container.
+ * Makes changes, each under the container's lock, until `next` answers that none is left. Without a difference the container is not read.
  */
 async function stepwise(
   call: Call,

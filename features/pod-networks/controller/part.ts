@@ -20,9 +20,9 @@ export interface PodNetworksInit {
 }
 
 const part = "podnetworks";
-/** Objects that are worked on at the same time. */
+/** Maximum objects whose work runs at the same time. */
 const workers = 8;
-/** Pause between looks at the first lists, in ms. */
+/** Interval in ms at which the first lists are awaited. */
 const listingMs = 100;
 /** Pause of an object while a collection is incomplete again, because it has an object that is too large to be stored, in ms. */
 const incompleteMs = 10_000;
@@ -45,7 +45,7 @@ export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
       run: async (signal) => {
         collections.start(signal);
         queue.add(networkKey(defaultPodNetwork));
-        // Keys wait in the queue meanwhile, so that no look at each of them repeats while a collection is missing.
+        // Keys stay in the queue until each collection is listed, so that no key is worked on in vain.
         while (!collections.complete && !signal.aborted) await setTimeout(listingMs);
         return queue.run(signal);
       },

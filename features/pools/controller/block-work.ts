@@ -12,10 +12,10 @@ import { nodePresence } from "./node-presence.ts";
 import { poolTarget, rfc3339 } from "./pool-events.ts";
 
 const done: WorkOutcome = { kind: "done" };
-/** Pause between looks at the pods of a node that is gone, in ms. Kubernetes' garbage collector deletes them. */
+/** Interval in ms of the search for pods of a node that is gone. Kubernetes' garbage collector deletes these pods. */
 const podsMs = 10_000;
 
-/** The first sight of a mark in this term. Any later change of the block begins a new wait: the mark may have been taken away meanwhile. */
+/** When this leader first saw a block's mark. A later change of the block begins a new wait: the mark may have been removed in between. */
 interface Sighting {
   readonly uid: string;
   readonly resourceVersion: string;

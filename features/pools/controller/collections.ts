@@ -1,4 +1,4 @@
-// The collections that the pools' part watches, and which work a change of each makes due.
+// The collections that the part for pools watches, and the work that a change of each makes due.
 
 import { addressBlocksPath, type AddressBlock } from "../rules/address-block.ts";
 import { addressReservationsPath, type AddressReservation } from "../rules/address-reservation.ts";
@@ -29,10 +29,10 @@ export class PoolCollections {
   readonly blocks: WatchedCollection<AddressBlock>;
   readonly reservations: WatchedCollection<AddressReservation>;
   readonly nodes: WatchedCollection<Existing>;
-  /** Owners of reservations. Their watches only say when to look: each decision reads the API. */
+  /** Owners of reservations. A watch only tells when work is due; each decision reads the API. */
   readonly claims: WatchedCollection<Existing>;
   readonly statefulSets: WatchedCollection<Existing>;
-  /** Reservations by owner: tenants may have many StatefulSets, each of whose changes looks for its own. */
+  /** Reservations by owner, so that a change of a StatefulSet finds its own among many. */
   readonly #owned = new Users();
   readonly #onDue: (key: string, afterMs: number) => void;
 
@@ -89,7 +89,7 @@ export class PoolCollections {
     return this.#all.map(({ state }) => state);
   }
 
-  /** Whether everything was listed. */
+  /** Whether each collection was listed. */
   get complete(): boolean {
     return this.#all.every(({ complete }) => complete);
   }
@@ -112,7 +112,7 @@ export class PoolCollections {
     return [this.pools, this.blocks, this.reservations, this.nodes, this.claims, this.statefulSets];
   }
 
-  /** A pool that goes or changes may make room for another one's ranges. */
+  /** A pool that is deleted or changed may free ranges that another pool wants. */
   #allPoolsDue(): void {
     for (const { name } of this.pools.all()) this.#onDue(keyOf("pool", name), 0);
   }

@@ -1,9 +1,9 @@
-// Whether a node is gone, as the API's store has it now. A watch may lag behind, and what follows from an absence cannot be taken back.
+// Whether a node is gone, by a request to the API. A watch may lag behind, and the deletion of a block cannot be undone.
 
 import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 
-/** A node's presence, or the outcome of a work that could not learn it. */
+/** A node's presence, or the outcome of the work if the API did not tell it. */
 export type NodePresence =
   | { readonly kind: "known"; readonly nodeExists: boolean; readonly podsBound: number }
   | { readonly kind: "unknown"; readonly outcome: WorkOutcome };
@@ -11,7 +11,7 @@ export type NodePresence =
 /** A DNS-1123 subdomain, as names of nodes are. */
 const nodeName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Asks for the Node object, and without it for pods that are bound to the node. A name that no node can have is never gone. */
+/** Asks for the Node object; if the object is absent, for pods that are bound to the node. A name that no node can have counts as present. */
 export async function nodePresence(objects: ApiObjects, node: string): Promise<NodePresence> {
   // The name comes from an object that another program may have written, and becomes a part of a path and of a selector.
   if (node.length > 253 || !nodeName.test(node)) return { kind: "known", nodeExists: true, podsBound: 0 };

@@ -1,12 +1,12 @@
-// The clock by which the pools' part waits.
+// The clock of the controller's part for pools. Tests set it forward instead of waiting.
 
-/** A monotonic clock, and a bound for pauses: a clock that is not the process' own may pass a wait sooner than a timer. */
+/** A monotonic clock, and the longest timer that the part may set. Timers follow the process' clock, so a test's clock needs short ones. */
 export interface PartClock {
   /** Milliseconds. */
   readonly now: () => number;
-  /** Maximum pause between looks at an object that waits, in ms. */
+  /** Maximum milliseconds until a waiting object is examined again. */
   readonly maxPauseMs: number;
 }
 
-/** The process' own clock, to which timers keep. */
+/** The process' clock. Timers follow it, so a timer may be as long as the wait. */
 export const processClock: PartClock = { now: () => performance.now(), maxPauseMs: Infinity };

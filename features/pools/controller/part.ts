@@ -14,9 +14,9 @@ import { PoolWork } from "./pool-work.ts";
 import { ReservationWork } from "./reservation-work.ts";
 
 const part = "pools";
-/** Objects that are worked on at the same time. */
+/** Maximum objects whose work runs at the same time. */
 const workers = 8;
-/** Pause between looks at the first lists, in ms. */
+/** Interval in ms at which the first lists are awaited. */
 const listingMs = 100;
 /** Pause of an object while a collection is incomplete again, in ms. */
 const incompleteMs = 10_000;

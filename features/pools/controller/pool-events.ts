@@ -1,4 +1,4 @@
-// A pool as the object of Events, and the time of day in statuses.
+// An AddressPool as the object of Events, and the form of times in statuses.
 
 import { poolApiVersion } from "../rules/object-reading.ts";
 import type { EventTarget } from "../../../host/controller/events.ts";

@@ -17,7 +17,7 @@ import { type StoredPool, storedPool } from "./stored.ts";
 const done: WorkOutcome = { kind: "done" };
 /** Pause of a pool that is being deleted before its finalizer may go, in ms: a daemon's claim may be under way, which takes a request's time limit. */
 const claimsMs = 30_000;
-/** Pause between looks at the blocks of a pool that is being deleted, in ms. Changes wake the work, too. */
+/** Interval in ms of the search for blocks of a pool that is being deleted. A change of a block makes the work due, too. */
 const blocksMs = 30_000;
 
 /** The work on pools in one term of the leader. */
@@ -25,9 +25,9 @@ export class PoolWork {
   readonly #context: PartContext;
   readonly #collections: PoolCollections;
   readonly #clock: PartClock;
-  /** The first sight of a pool's deletion, by uid. */
+  /** When this leader first saw a pool's deletion, by uid. */
   readonly #deletions = new Map<string, number>();
-  /** The end of the last acceptance: ranges of one pool are accepted after the other. */
+  /** The last acceptance. Pools are accepted one after the other, so that no two get the same ranges. */
   #accepting: Promise<unknown> = Promise.resolve();
 
   constructor(context: PartContext, collections: PoolCollections, clock: PartClock) {
@@ -45,7 +45,7 @@ export class PoolWork {
     if (!pool.ok) return this.#write(stored, { acceptedRanges: 0, overlap: undefined });
     const others = this.#knownPools().filter((other) => other.uid !== metadata.uid);
     const seen = acceptRanges(forAcceptance(stored, pool.value), others);
-    // Without a further range nothing can go wrong: the status only repeats what the API has.
+    // A pool without new ranges needs no acceptance: its status repeats the API's.
     if (seen.acceptedRanges !== pool.value.acceptedRanges) return this.#accept(stored, pool.value);
     // Nodes claim no block without the finalizer, and so none before the first range is accepted.
     if (hasFinalizer || seen.acceptedRanges === 0) return this.#write(stored, seen);

@@ -17,7 +17,7 @@ const done: WorkOutcome = { kind: "done" };
  * are not watched: most clusters do not have their kind.
  */
 const podsMs = 30_000;
-/** Pause between looks at other owners, in ms. A watch tells of their end sooner. */
+/** Interval in ms of the search for other owners. A watch tells of their end sooner. */
 const ownersMs = 600_000;
 /** Kubernetes' names of objects and namespaces, which become parts of paths. */
 const objectName = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/;

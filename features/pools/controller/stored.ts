@@ -8,7 +8,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { type Condition, readConditions } from "../../../src/kube/conditions.ts";
 import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
 
-/** A pool as the API has it, with the parts that only the controller reads. */
+/** A pool of the API, with the members that only the controller reads. */
 export interface StoredPool {
   readonly metadata: ObjectMetadata;
   /** metadata.creationTimestamp. */
@@ -35,7 +35,7 @@ export function storedPool(object: unknown): StoredObject<StoredPool> | undefine
   return { namespace: "", name: metadata.name, value, size: JSON.stringify(object).length };
 }
 
-/** Reads a block. An unreadable one stays untouched: nobody uses it, and nobody can claim its number. */
+/** Reads a block. A malformed block stays untouched: no node uses it, and its number cannot be claimed. */
 export function storedBlock(object: unknown): StoredObject<AddressBlock> | undefined {
   const read = readAddressBlock(object);
   return read.ok ? { namespace: "", name: read.value.name, value: read.value, size: 400 } : undefined;
@@ -47,7 +47,7 @@ export function storedReservation(object: unknown): StoredObject<AddressReservat
   return read.ok ? { namespace: "", name: read.value.name, value: read.value, size: 800 } : undefined;
 }
 
-/** An object of which only the existence counts. */
+/** An object whose existence alone matters. */
 export interface Existing {
   readonly uid: string;
 }

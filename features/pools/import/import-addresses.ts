@@ -36,7 +36,7 @@ export interface ImportReport extends Omit<ImportPlan, "imported"> {
   readonly written: boolean;
 }
 
-/** Times that the records are read anew because they changed while the pool was written. */
+/** Maximum repeated reads of the records, if they change while the pool is written. */
 const maxRounds = 5;
 
 /** Plans an import, and writes it if nothing forbids that. Fault CLUSTER_UNREADABLE. */

@@ -13,7 +13,7 @@ const defaultIdleMs = 600_000;
 export class GiveBack {
   readonly #blocks: NodeBlocks;
   readonly #idleMs: number;
-  /** The moment since which a block is seen empty, by UID. */
+  /** The time at which each block was first seen empty, by UID. */
   readonly #emptySinceMs = new Map<string, number>();
   /** Blocks whose deletion is not confirmed: names by UID. */
   readonly #leaving: Map<string, string>;
@@ -24,7 +24,7 @@ export class GiveBack {
     this.#leaving = new Map(blocks.init.directory.leaving());
   }
 
-  /** Looks for empty blocks, and repeats deletions that nobody has confirmed. */
+  /** Gives empty blocks back, and repeats deletions that the API has not confirmed. */
   async round(): Promise<void> {
     const { knowledge, init } = this.#blocks;
     const nowMs = init.now().monotonicMs;
@@ -34,7 +34,7 @@ export class GiveBack {
       const since = this.#emptySinceMs.get(block.uid) ?? nowMs;
       this.#emptySinceMs.set(block.uid, since);
       if (nowMs - since < this.#idleMs || this.#leaving.has(block.uid) || this.#isNeeded(block)) continue;
-      // No address of the block is handed out from here on. One that was before is a file by now.
+      // The node hands out no address of the block from here on. An address from before has its lease file by now.
       knowledge.leave(block.uid);
       if (this.#isEmpty(block) && init.directory.noteLeaving(block.uid, block.name).ok) this.#leaving.set(block.uid, block.name);
       else knowledge.stay(block.uid);
@@ -61,7 +61,7 @@ export class GiveBack {
     return this.#blocks.init.directory.leasesIn(pool, [span])[0] === 0;
   }
 
-  /** Whether the node would soon claim a block again: it has leases of the pool, and fewer free addresses without this block than makes it claim ahead. */
+  /** Whether the node would soon claim a block again: it has leases of the pool, and without this block so few free addresses that it claims ahead. */
   #isNeeded(block: AddressBlock): boolean {
     const pool = this.#blocks.knownPool(block.pool);
     if (pool === undefined) return false;

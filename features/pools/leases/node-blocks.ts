@@ -23,15 +23,15 @@ export interface NodeBlocksInit {
 
 /** Milliseconds after which blocks are read again. Knowledge of a block holds for 48 s at least. */
 const refreshMs = 20_000;
-/** Milliseconds after which blocks with a long `freeAfterSeconds` are read again: a list costs the server a look at all blocks. */
+/** Milliseconds after which blocks with a long `freeAfterSeconds` are read again: the server reads all blocks for each list. */
 const maxRefreshMs = 300_000;
 /** Milliseconds after which a pool is read again. */
 const poolMs = 30_000;
 
-/** Milliseconds after a failed read of a pool until the next one: calls must not wait for a missing API one after the other. */
+/** Milliseconds from a failed read of a pool to the next one, so that calls do not wait for a missing API one after the other. */
 const retryMs = 5_000;
 
-/** Blocks of another state directory that are named in a warning. */
+/** Maximum blocks of another state directory that a warning names. */
 const maxForeign = 64;
 
 interface KnownPool {
@@ -78,7 +78,7 @@ export class NodeBlocks {
     return ok({ api, node: nodeName });
   }
 
-  /** The blocks of this holder that knowledge has now. */
+  /** The known blocks of this holder. */
   get blocks(): readonly AddressBlock[] {
     return this.knowledge.blocks;
   }
@@ -99,13 +99,13 @@ export class NodeBlocks {
     );
   }
 
-  /** The pool as this daemon read it last, some 30 s ago at most unless the API is away; read now if it was not yet. */
+  /** The pool as this daemon last read it: at most some 30 s ago, unless the API is away. The first call reads it. */
   async pool(name: string): Promise<Result<AddressPool>> {
     const known = this.#pools.get(name)?.pool;
     return known === undefined ? this.readPool(name) : ok(known);
   }
 
-  /** As `pool`. If the daemon has read none and the API is away, the node's copy serves: for ranges, never for a claim. */
+  /** Like `pool`, or the node's copy if the API is away and the daemon has not read the pool. For ranges only, never for a claim. */
   async poolOrCopy(name: string): Promise<Result<AddressPool>> {
     const known = this.#pools.get(name)?.pool;
     if (known !== undefined) return ok(known);
@@ -131,12 +131,12 @@ export class NodeBlocks {
     return reading;
   }
 
-  /** Reads a pool by a request that begins now, which `readPool` may share with an older one. */
+  /** Reads a pool by a request that begins now; `readPool` may answer from a request that is under way. */
   readPoolAnew(name: string): Promise<Result<AddressPool>> {
     return this.#readPool(name);
   }
 
-  /** Called each second, whatever requests are under way: a longer silence counts as a pause. */
+  /** Called each second. A longer gap between two calls means that the process was paused. */
   noteTime(): void {
     if (this.knowledge.observe(this.init.now())) return;
     this.init.warn(
@@ -144,7 +144,7 @@ export class NodeBlocks {
     );
   }
 
-  /** Reads again what is old. */
+  /** Reads blocks and pools again that were read too long ago. */
   async refresh(): Promise<void> {
     const now = this.init.now();
     const blocks = this.knowledge.blocks;
@@ -175,7 +175,7 @@ export class NodeBlocks {
     return ok(undefined);
   }
 
-  /** Warns once of each block that nobody frees as long as the Node object exists: the node's state directory was lost, or is another one now. */
+  /** Warns once of each block of this node that another state directory claimed. As long as the Node object exists, no program frees such a block. */
   #noteForeign(blocks: readonly AddressBlock[]): void {
     for (const { uid, name, holder } of blocks) {
       if (holder === this.holder || this.#foreign.has(uid) || this.#foreign.size >= maxForeign) continue;
@@ -211,7 +211,7 @@ export class NodeBlocks {
     }
     this.#failedAtMs.delete(name);
     if (read.value === undefined) {
-      // Nothing is handed out of a pool that is gone: another one may have its name and its addresses soon.
+      // A deleted pool gives no address any more: a new pool may soon have its name and its addresses.
       this.#pools.delete(name);
       return failed(fault("POOL_UNAVAILABLE", `AddressPool ${name} does not exist`));
     }

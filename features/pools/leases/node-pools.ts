@@ -14,13 +14,13 @@ import { NodeReservations } from "./node-reservations.ts";
 import { PoolClaims } from "./pool-claims.ts";
 import type { StaticAddresses } from "./static-addresses.ts";
 
-/** Milliseconds between two looks at the time, which find pauses of the process. */
+/** Interval in ms of the timer that finds pauses of the process. */
 const tickMs = 1_000;
-/** Milliseconds between two looks for empty blocks. */
+/** Interval in ms of the search for empty blocks. */
 const giveBackMs = 30_000;
-/** Milliseconds between a reservation and the look whether the next block is claimed ahead. */
+/** Milliseconds from a reservation to the decision whether the next block is claimed ahead. */
 const aheadMs = 20;
-/** Milliseconds between two looks for holders of reservations whose leases are gone. */
+/** Interval in ms of the search for holders of reservations whose leases are gone. */
 const reservationsMs = 60_000;
 /** The next block is claimed ahead while less than this share of a block is free. */
 const aheadShare = 0.25;
@@ -100,7 +100,7 @@ export class NodePools implements Pools {
     return ok(blocks);
   }
 
-  /** Repeats background work; one run at a time. */
+  /** Repeats background work, one run at a time. */
   #every(ms: number, work: () => Promise<void>): void {
     let isRunning = false;
     const run = async (): Promise<void> => {
@@ -150,7 +150,7 @@ export class NodePools implements Pools {
     };
   }
 
-  /** Claims the next block of a family of which the node has blocks, but little room. */
+  /** Claims the next block of a family if the node has blocks of it with few free addresses. */
   async #claimAhead({ knowledge, init }: NodeBlocks, claims: PoolClaims, name: string): Promise<void> {
     const pool = this.#blocks?.knownPool(name);
     if (pool === undefined || pool.blockSize < minSizeForAhead) return;

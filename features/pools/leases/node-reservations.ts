@@ -13,12 +13,12 @@ import type { NodeBlocks } from "./node-blocks.ts";
 import { type Asker, askerOf, instanceOf, isOwner, noteInClaim, type Terms } from "./reservation-asker.ts";
 import type { StaticAddresses, StaticRequest } from "./static-addresses.ts";
 
-/** Reservations that other nodes make first, before a call gives up. */
+/** Addresses that other nodes may reserve first before a call gives up. */
 const maxConflicts = 32;
-/** Milliseconds between a released lease and the look at the pool's holders. */
+/** Milliseconds from a released lease to the search for holders without a lease. */
 const releasedMs = 20;
 
-/** KubeVirt's names of pods with a virtual machine begin with this. */
+/** Prefix of the names that KubeVirt gives to pods with a virtual machine. */
 const launcherPrefix = "virt-launcher-";
 /** Owners whose address two pods hold during a live migration. */
 const migratingOwners: ReadonlySet<string> = new Set(["IPAMClaim", "VirtualMachineInstance"]);
@@ -28,9 +28,9 @@ export class NodeReservations implements StaticAddresses {
   readonly #blocks: NodeBlocks;
   /** Addresses that are being reserved: their leases are not written yet. By `POOL ADDRESS`, with the number of calls. */
   readonly #pending = new Map<string, number>();
-  /** The end of the last change of a pool's holders on this node: one after the other, so that no look takes a new holder for an old one. */
+  /** The last change of each pool's holders on this node. Changes run one after the other, so that a search does not take a new holder for an old one. */
   readonly #last = new Map<string, Promise<unknown>>();
-  /** Whether this node may hold reservations of a pool; unknown before the first look. */
+  /** Whether this node may hold reservations of a pool; unknown before the first search. */
   readonly #mayHold = new Map<string, boolean>();
   readonly #due = new Set<string>();
 

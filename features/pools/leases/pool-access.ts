@@ -1,4 +1,5 @@
-// The knowledge of the cluster's pools that the capability `leases` uses. The daemon implements it (node-pools.ts); a one-shot engine cannot.
+// The interface by which the capability `leases` uses the cluster's pools. The daemon implements all of it (node-pools.ts); a one-shot engine only
+// releases (one-shot-pools.ts).
 
 import type { AddressSpan } from "../rules/spans.ts";
 import type { Result } from "../../../src/fault/result.ts";
@@ -12,13 +13,13 @@ export interface PoolAccess {
    * the API.
    */
   readonly ready: () => Promise<Result<void>>;
-  /** The addresses that the node may hand out now, taken ones included. */
+  /** The addresses of the blocks that the node may use now, leased addresses included. */
   readonly usable: () => readonly AddressSpan[];
-  /** Whether the node may still hand out an address, asked after its lease was written. */
+  /** Whether the node may still hand out an address. Called after the lease was written: a block may have been given back meanwhile. */
   readonly isUsable: (address: IpAddress) => boolean;
   /** Claims a further block with addresses of `spans`. Faults: POOL_FULL, CONFIG_INVALID if the pool has no such addresses. */
   readonly claim: (spans: readonly AddressSpan[]) => Promise<Result<void>>;
-  /** Claims the block with an address. False: another node has the block, or no block hands the address out. */
+  /** Claims the block that contains an address. False: another node has the block, or the address is not assignable. */
   readonly claimWith: (address: IpAddress) => Promise<Result<boolean>>;
   /** Whether a further block with addresses of `spans` could be claimed. */
   readonly canClaim: (spans: readonly AddressSpan[]) => Promise<Result<boolean>>;
@@ -32,7 +33,7 @@ export interface Pools {
   readonly root: string;
   /** Opens a pool. Fault POOL_UNAVAILABLE: this engine has no access to pools, and the reason. */
   readonly open: (name: string) => Promise<Result<PoolAccess>>;
-  /** Addresses that outlive pods; undefined: this engine hands out none. */
+  /** Addresses that outlive pods; undefined: this engine hands out no such address. */
   readonly statics: () => StaticAddresses | undefined;
   /** Call after leases of a pool were released. */
   readonly noteReleased: (name: string) => void;

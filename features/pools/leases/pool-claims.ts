@@ -17,9 +17,9 @@ const fullMs = 2_000;
 const roomMs = 10_000;
 /** Refused claims after which the pool's blocks are listed again. */
 const refusalsBeforeListing = 4;
-/** Refused blocks after which a claim ends: other nodes are faster, or nobody can read the blocks' objects. */
+/** Refused blocks after which a claim ends: other nodes claim faster, or the blocks' objects are malformed. */
 const maxRefusalsOfClaim = 256;
-/** Keys of `keyOf` of which a state is kept. */
+/** Maximum wanted ranges (`keyOf`) whose claims are remembered: authors of definitions choose ranges, so their number has no bound of its own. */
 const maxKeys = 64;
 /** The next block is claimed ahead only while this share of the pool's blocks is free, so that a node takes none from others. */
 const freeShareForAhead = 0.25;
@@ -28,7 +28,7 @@ const freeShareForAhead = 0.25;
 export class PoolClaims {
   readonly #blocks: NodeBlocks;
   readonly #pool: string;
-  /** By `keyOf` the addresses that are wanted: networks of one pool may use different ranges of it. */
+  /** Running claims by the text of the wanted ranges (`keyOf`): networks of one pool may use different ranges of it. */
   readonly #claiming = new Map<string, Promise<Result<void>>>();
   readonly #fullUntilMs = new Map<string, number>();
   readonly #roomUntilMs = new Map<string, number>();
@@ -46,7 +46,7 @@ export class PoolClaims {
     return claiming;
   }
 
-  /** Claims the block with an address. False: another node has the block, or the address is never handed out. */
+  /** Claims the block that contains an address. False: another node has the block, or the address is not assignable. */
   async claimWith(address: IpAddress): Promise<Result<boolean>> {
     const terms = await this.#terms();
     if (!terms.ok) return terms;
@@ -109,9 +109,9 @@ export class PoolClaims {
       );
     }
     if (this.#isFull(key)) return failed(this.#full(pool));
-    // The node's own blocks are known, the others are not: the first try is at the node's own place.
+    // The node knows its own blocks only. So it first tries the block at which its name begins (`startOf`); the API refuses a block of another node.
     let taken = new Set(this.#ownIndexes());
-    // A list may lack a block that was refused: its object cannot be read.
+    // The API refuses a number whose object is malformed, and the list leaves the object out.
     const refused = new Set<number>();
     let isListed = false;
     for (;;) {
@@ -226,7 +226,7 @@ interface Terms {
   readonly api: BlockApi;
 }
 
-/** The first block for the node to try that has assignable addresses of `spans`, which have one family. */
+/** The first block that the node should try: a block with assignable addresses of `spans`, which have one family. */
 function firstWith(
   pool: AddressPool,
   node: string,
@@ -239,12 +239,12 @@ function firstWith(
   return undefined;
 }
 
-/** The wanted addresses as a text. */
+/** The wanted ranges as one text, the key under which their claims are remembered. */
 function keyOf(spans: readonly AddressSpan[]): string {
   return spans.map(formatSpan).join(" ");
 }
 
-/** Sets a moment of a key. The oldest key gives way: authors of definitions choose ranges. */
+/** Sets the time of a key, and drops the oldest key beyond `maxKeys`. */
 function note(moments: Map<string, number>, key: string, ms: number): void {
   moments.delete(key);
   moments.set(key, ms);

@@ -36,7 +36,7 @@ export class PoolDirectory {
     return written.ok ? ok(made) : written;
   }
 
-  /** The blocks that were given back by this or an earlier daemon, and whose deletion nobody has confirmed: names by UID. */
+  /** The blocks that this daemon or an earlier one gave back, and whose deletion the API has not confirmed: names by UID. */
   leaving(): ReadonlyMap<string, string> {
     const names = namesIn(this.root).filter((name) => name.startsWith(leavingPrefix));
     return new Map(names.map((name) => [name.slice(leavingPrefix.length), textOf(`${this.root}/${name}`)?.trim() ?? ""]));
@@ -79,7 +79,7 @@ export class PoolDirectory {
   }
 }
 
-/** The names in a directory; empty if it does not exist. Throws another error of the system: nobody may think that it has no leases. */
+/** The names in a directory; empty if it does not exist. Throws any other error of the system: an unreadable directory may have leases. */
 function namesIn(path: string): readonly string[] {
   try {
     return readdirSync(path);

@@ -38,7 +38,7 @@ export async function leasesOfPool(
   return statics === undefined ? leases : withStatics(leases, { scope, run, statics, pool: name, request });
 }
 
-/** The capability that tells of each release. */
+/** The capability, with a notice of each release to the daemon. */
 function noting(leases: Leases, released: () => void): Leases {
   return {
     ...leases,
@@ -106,7 +106,7 @@ function poolLeases(scope: LeaseScope, access: PoolAccess, run: Run): Leases {
   };
 }
 
-/** The capability without access to the pool: addresses are released, looked at and collected, and none is handed out. */
+/** The capability without access to the pool: DEL, CHECK and GC work on the lease files, and ADD gets no address. */
 function leasesWithout(scope: LeaseScope, unavailable: Fault, run: Run): Leases {
   const leases = leasesFor(scope);
   const refused = (): ReturnType<typeof refuse> => refuse(unavailable);
@@ -121,7 +121,7 @@ function leasesWithout(scope: LeaseScope, unavailable: Fault, run: Run): Leases 
   };
 }
 
-/** The leases on the disk, restricted to what the node may hand out. The restriction is looked at again once a lease is written. */
+/** The leases on the disk, restricted to the addresses that the node may hand out. The restriction is checked again once a lease is written. */
 function storeIn(access: PoolAccess): LeaseStore {
   return {
     ...disk,

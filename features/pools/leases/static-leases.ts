@@ -10,7 +10,7 @@ import type { StaticAddresses, StaticRequest } from "./static-addresses.ts";
 
 type Leases = NonNullable<CapabilityImports["leases"]>;
 
-/** The parts of one call that leases of static addresses use. */
+/** The parts of one call that static addresses need. */
 export interface StaticLeasesInit {
   readonly scope: LeaseScope;
   readonly run: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
@@ -20,7 +20,7 @@ export interface StaticLeasesInit {
   readonly request: StaticRequest | undefined;
 }
 
-/** The capability for an ADD: `blocks` gives all other addresses. */
+/** The capability for an ADD. All other addresses come from `blocks`. */
 export function withStatics(blocks: Leases, { scope, run, statics, pool: name, request }: StaticLeasesInit): Leases {
   // Without the restriction to the node's blocks: the reservation is the right to the address.
   const leases = leasesFor(scope);

@@ -10,7 +10,7 @@ import type { StaticRequest } from "./static-addresses.ts";
 /** A configuration without these characters asks for no reservation of its own. A key may be written with an escape. */
 const mayWish = /ipam-claim-reference|keep|\\u/iu;
 
-/** The request; undefined if the runtime names no pod, or names what no pod can have. */
+/** The request; undefined if the runtime names no pod, or a name that Kubernetes does not allow. */
 export function staticRequestOf({ step, network, definition }: PoolStep, pool: string): StaticRequest | undefined {
   const { attachment, env, stdin } = step;
   const args = new Map(splitCniArgs(new Map(env).get("CNI_ARGS") ?? ""));

@@ -1,5 +1,5 @@
-// Which block a node tries to claim next. Each node begins at a place that its name determines, so that nodes seldom want the same block: 32 nodes
-// that begin at one place need 528 requests, and 32 requests at the hash of their names.
+// The order in which a node tries a pool's blocks. A node begins at the hash of its name, so that nodes seldom try the same block: 32 nodes need 32
+// requests. If all began at the first block, they would need 528.
 
 import type { Family } from "../../../src/net/ip.ts";
 import type { AddressPool } from "./address-pool.ts";
@@ -15,7 +15,7 @@ import {
 } from "./pool-blocks.ts";
 import { type AddressSpan, intersection } from "./spans.ts";
 
-/** A node's place among `count` blocks of a pool. */
+/** The number, from 0, of the block at which a node begins among `count` blocks of a pool. */
 export function startOf(pool: string, node: string, count: number): number {
   // FNV-1a with 32 bits. Names of nodes differ in few characters at their end, so the hash is mixed once more (murmur3's finalizer).
   let hash = 0x81_1c_9d_c5;
@@ -26,9 +26,8 @@ export function startOf(pool: string, node: string, count: number): number {
 }
 
 /**
- * The blocks of one family that the node may try to claim, beginning at its place, once around: those with addresses of `spans` and assignable
- * ones that are not `taken`. The generator makes each block when it is needed, and passes over those without addresses of `spans`, because a pool of
- * IPv6 has millions.
+ * The blocks that the node may try, in its order: once around from `startOf`. Each block has assignable addresses, addresses of `spans`, and is not
+ * `taken`. A generator, because a pool of IPv6 has millions of blocks.
  */
 export function* candidates(
   pool: AddressPool,
@@ -83,7 +82,7 @@ function runsWithin(pool: AddressPool, family: Family, spans: readonly AddressSp
   return runs;
 }
 
-/** The number of the block at a place among all blocks of the runs, and how many blocks its run has from there on. */
+/** The number of the block at position `place` within all runs, and how many blocks its run has from there on. */
 function placeIn(runs: readonly Run[], place: number): { readonly index: number; readonly left: number } {
   let before = 0;
   for (const { first, count } of runs) {
@@ -93,7 +92,7 @@ function placeIn(runs: readonly Run[], place: number): { readonly index: number;
   return { index: -1, left: 1 };
 }
 
-/** The number of blocks from `block` on that are wholly in the hole: a large exclusion is not tried block by block. */
+/** The number of blocks, from `block` on, that the excluded span `hole` covers. The generator skips them at once. */
 function blocksWithin(pool: AddressPool, block: PoolBlock, hole: AddressSpan): number {
   const numbers = blockNumbers(pool).find(({ first, count }) => block.index >= first && block.index < first + count);
   if (numbers === undefined) return 1;

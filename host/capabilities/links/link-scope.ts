@@ -27,7 +27,7 @@ export interface PodSide {
   readonly ifname: string;
   /** Path of the pod's network namespace (CNI_NETNS); empty where it does not exist. */
   readonly netns: string;
-  /** In a DEL: the links of the pod that the ADD made, of which these alone may be removed; undefined: unknown, so that names decide. */
+  /** In a DEL: the pod's links that the ADD made; the DEL may remove no other link. Undefined: unknown, so that names decide. */
   readonly ownLinks?: readonly LinkIdentity[] | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface FoundPort {
   readonly bridge: NamedRow;
 }
 
-/** A transaction of which nothing was carried out. */
+/** A transaction that OVSDB aborted as a whole. */
 export type Refused = Extract<TransactionOutcome, { kind: "refused" }>;
 
 /** Maximum number of interfaces in one transaction. */

@@ -27,10 +27,10 @@ const group = "/apis/k8s.cni.cncf.io/v1";
 const workers = 2;
 /** Pause after a change in which further changes of the namespace are collected, in ms. */
 const collectMs = 500;
-/** Pause between looks at the first list, and maximum time for it, in ms. */
+/** Interval in ms at which the first list is awaited, and the maximum wait. */
 const listingMs = 100;
 const maxListingMs = 60_000;
-/** Interval of looks at the configuration, in ms. */
+/** Interval in ms of the reads of the configuration. */
 const settingsMs = 2_000;
 /** Least time between two writes to a definition, so that another writer of the annotation causes no storm, in ms. */
 const minWriteMs = 10_000;
@@ -164,7 +164,7 @@ class DefinitionsPart {
     for (const [key, { findings, omitted }] of found ?? []) {
       const [of = "", name = ""] = key.split("/", 2);
       const stored = this.#definitions.get(of, name);
-      // A definition that went meanwhile has nothing to be written. One that changed is checked anew.
+      // A deleted definition needs no conditions. A changed definition is checked again.
       if (stored === undefined) continue;
       this.#wanted.set(key, conditionsText(findings, omitted));
       if (stored.conditions !== this.#wanted.get(key)) this.#queue.add(`definition ${key}`);

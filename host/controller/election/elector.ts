@@ -23,7 +23,7 @@ export interface ElectorInit {
   readonly leaseSeconds: number;
   /** Called when the replica begins (true) and ends (false) to lead. */
   readonly onChange: (leads: boolean) => void;
-  /** Called after each look at the lease, with the reason why the API did not answer it. */
+  /** Called after each request for the lease, with the reason if the API did not answer. */
   readonly onLook: (problem: string | undefined) => void;
   /** Warnings for the administrator; the same warning comes once. */
   readonly warn: (text: string) => void;
@@ -47,7 +47,7 @@ export class Elector {
   #lastWarning = "";
   /** Conflicts in a row without another leader. */
   #conflicts = 0;
-  /** Whether the last look at the lease found another leader. */
+  /** Whether the last read of the lease found another leader. */
   #heldByOther = false;
 
   constructor(init: ElectorInit) {
@@ -121,7 +121,7 @@ export class Elector {
       this.#conflicts = 0;
       return true;
     }
-    // Another replica was faster: the next look at the lease tells whether it leads. Conflicts without a leader are a fault of the API.
+    // Another replica was faster. The next read of the lease tells whether it leads. Conflicts without a leader are a fault of the API.
     this.#conflicts = written.kind === "conflict" ? this.#conflicts + 1 : 0;
     return written.kind === "conflict" && this.#conflicts < tolerableConflicts ? false : this.#failed(written.why);
   }

@@ -23,7 +23,7 @@ export class Turns {
     return this.#count;
   }
 
-  /** Whether the work should end because nobody wants its result. */
+  /** Whether the work should end, because its result is no longer needed. */
   get aborted(): boolean {
     return this.#signal?.aborted === true;
   }

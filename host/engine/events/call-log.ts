@@ -111,7 +111,7 @@ function errorOf(stdout: Outcome["stdout"]): { readonly code: number; readonly m
       return { code: value["code"], msg: value["msg"] };
     }
   } catch {
-    // The answer is not JSON: the error below stands for it.
+    // The answer is not JSON: the error below replaces it.
   }
   return { code: 999, msg: "stdout has no CNI error object" };
 }

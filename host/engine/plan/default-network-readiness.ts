@@ -6,7 +6,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Call } from "../call.ts";
 
-/** Milliseconds between two looks at the file. */
+/** Interval in ms of the reads of the file. */
 const pollMs = 50;
 
 /**

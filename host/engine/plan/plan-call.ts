@@ -118,7 +118,7 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   });
 }
 
-/** The plan while Plexus is being removed: the default network alone, without a look at the pod and without a status. */
+/** The plan while Plexus is being removed: the default network alone, without a read of the pod and without a status. */
 async function planRetired(call: PlanContext, profile: NpwgProfile): Promise<Result<CallPlan>> {
   const { containerId, netns, args, ifname } = call.request;
   const attachment = { containerId, netns, args, ifname, capabilityArgs: new Map() };

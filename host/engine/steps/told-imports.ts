@@ -1,11 +1,11 @@
-// Tells the calls that a component makes to its capabilities, with their answers.
+// Reports the calls that a component makes to its capabilities, with their answers.
 
 import type { Step } from "../../capabilities/step.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
 
 type Tell = NonNullable<Step["tell"]>;
 
-/** The same capabilities, with each call told. Calls are numbered in their order; an answer may come later than the next call. */
+/** The same capabilities; each call and its answer is reported. Calls are numbered in their order; an answer may come later than the next call. */
 export function toldImports(imports: CapabilityImports, tell: Tell): CapabilityImports {
   const told: Record<string, object> = {};
   const calls = { count: 0 };

@@ -14,7 +14,7 @@ export class TextBudget {
     return this.takes(text.length) ? text : undefined;
   }
 
-  /** Whether there was room for a text of so many UTF-16 units, which is used now. */
+  /** Takes room for a text of this many UTF-16 units. False: the budget has not enough left. */
   takes(length: number): boolean {
     if (length > Math.min(this.#left, maxTextLength)) return false;
     this.#left -= length;

@@ -58,7 +58,8 @@ async function begin(call: Call, plan: JournalPlan, required: Promise<Result<voi
     return cleared.ok ? call.journal.open(plan, firstRecords) : cleared;
   }
   // In the common case both run at once: the shim answers the requests of `required` while the disk writes the journal entry.
-  await letPendingRequestsLeave();
+  // Yields once, so that the requests of `required` are sent before the write of the journal occupies this thread.
+  await Promise.resolve();
   const [opened, found] = await Promise.allSettled([call.journal.open(plan, firstRecords), required]);
   if (opened.status === "rejected") throw opened.reason;
   if (found.status === "fulfilled" && found.value.ok) return opened.value;
@@ -69,11 +70,6 @@ async function begin(call: Call, plan: JournalPlan, required: Promise<Result<voi
   }
   if (found.status === "rejected") throw found.reason;
   return found.value.ok ? opened.value : found.value;
-}
-
-/** Lets pending microtasks run, so that their requests to the shim are sent before the caller's next action. */
-async function letPendingRequestsLeave(): Promise<void> {
-  // Empty: the caller's `await` already yields to the other microtasks.
 }
 
 async function attachAll(call: Call, plan: CallPlan, progress: Progress, before: LinksBefore): Promise<Result<PluginResult>> {

@@ -75,6 +75,6 @@ export async function removeTemporaries(directory: string, { remove }: OwnFiles)
   try {
     for (const name of await readdir(directory)) if (name.endsWith(temporaryEnding)) await remove(join(directory, name));
   } catch {
-    // The next look at the directory reports the reason.
+    // The next read of the directory reports the reason.
   }
 }

@@ -21,7 +21,7 @@ interface WrittenFileDeps {
   readonly log: (level: "info" | "warn", text: string) => void;
   /** Called after each attempt to change the file. */
   readonly onChange: (outcome: "written" | "removed" | "failed") => void;
-  /** Asks for a look at the directory after `ms`. */
+  /** Requests that the directory is read after `ms`. */
   readonly lookAgain: (ms: number) => void;
   /** Reports another program's edit of the file, which is no problem now. */
   readonly onEdit: (edit: Fault) => void;

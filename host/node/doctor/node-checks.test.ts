@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Severity } from "../../../src/lint/rules.ts";
 import { checkNode, type NodeCheck, type NodeChecksInit } from "./node-checks.ts";
 
 let directory: string;
@@ -38,34 +39,34 @@ function write(name: string, text: string, mode = 0o644): void {
 }
 
 async function bad(change: Partial<NodeChecksInit> = {}): Promise<readonly NodeCheck[]> {
-  return (await checkNode({ ...node, ...change })).filter(({ state }) => state !== "ok");
+  return (await checkNode({ ...node, ...change })).filter(({ finding }) => finding !== null);
 }
 
 test("E-20: a good node passes every check", async () => {
   expect(await bad()).toEqual([]);
 });
 
-const lacks: readonly (readonly [name: string, state: NodeCheck["state"], found: string, make: () => Partial<NodeChecksInit>])[] =
-  [
-    ["node-version", "failed", "Node 20.1.0", () => ({ nodeVersion: "20.1.0" })],
-    ["c-library", "failed", "no such library", () => ({ loadLibrary: () => "no such library" })],
-    ["programs", "failed", "lacks plexusd.cjs", () => (rmSync(join(node.home, "plexusd.cjs")), {})],
-    ["plugin-directories", "failed", "/nonexistent: no such directory", () => ({ cniPath: `${node.cniPath}:/nonexistent` })],
-    ["shim", "failed", "no executable plexus", () => (chmodSync(join(node.cniPath, "plexus"), 0o644), {})],
-    ["configuration", "failed", 'failed to find plugin "bridge"', () => (rmSync(join(node.cniPath, "bridge")), {})],
-    ["configuration", "failed", "has no configuration of Plexus", () => ({ config: join(directory, "state") })],
-    ["state-directory", "failed", "is no directory", () => (rmSync(node.stateDir, { recursive: true }), write("state", ""), {})],
-    ["state-directory", "warning", "does not exist yet", () => (rmSync(node.stateDir, { recursive: true }), {})],
-    ["daemon", "warning", "no process listens", () => ({ silent: "no process listens on the socket" })],
-    ["socket-rights", "failed", "has mode 666", () => (chmodSync(node.statusSocket, 0o666), {})],
-    ["socket-rights", "warning", "does not exist", () => (rmSync(node.statusSocket), {})],
-    ["agent", "warning", "none is connected", () => ({ agents: 0 })],
-    ["agent", "warning", "unknown", () => ({ agents: undefined })],
-  ];
+const lacks: readonly (readonly [name: string, severity: Severity, found: string, make: () => Partial<NodeChecksInit>])[] = [
+  ["node-version", "error", "Node 20.1.0", () => ({ nodeVersion: "20.1.0" })],
+  ["c-library", "error", "no such library", () => ({ loadLibrary: () => "no such library" })],
+  ["programs", "error", "lacks plexusd.cjs", () => (rmSync(join(node.home, "plexusd.cjs")), {})],
+  ["plugin-directories", "error", "/nonexistent: no such directory", () => ({ cniPath: `${node.cniPath}:/nonexistent` })],
+  ["shim", "error", "no executable plexus", () => (chmodSync(join(node.cniPath, "plexus"), 0o644), {})],
+  ["configuration", "error", 'failed to find plugin "bridge"', () => (rmSync(join(node.cniPath, "bridge")), {})],
+  ["configuration", "error", "has no configuration of Plexus", () => ({ config: join(directory, "state") })],
+  ["state-directory", "error", "is no directory", () => (rmSync(node.stateDir, { recursive: true }), write("state", ""), {})],
+  ["state-directory", "warning", "does not exist yet", () => (rmSync(node.stateDir, { recursive: true }), {})],
+  ["daemon", "warning", "no process listens", () => ({ silent: "no process listens on the socket" })],
+  ["socket-rights", "error", "has mode 666", () => (chmodSync(node.statusSocket, 0o666), {})],
+  ["socket-rights", "warning", "does not exist", () => (rmSync(node.statusSocket), {})],
+  ["agent", "warning", "none is connected", () => ({ agents: 0 })],
+  ["agent", "warning", "unknown", () => ({ agents: undefined })],
+];
 
-test.each(lacks)("E-20: %s is %s: %s, with a reason and a remedy", async (name, state, found, make) => {
+test.each(lacks)("E-20: %s is %s: %s, with a reason and a remedy", async (name, severity, found, make) => {
   const [only, ...more] = await bad(make());
   expect(more).toEqual([]);
-  expect(only).toMatchObject({ name, state, found: expect.stringContaining(found), why: expect.stringMatching(/\w/) });
-  expect(only?.remedy).toMatch(/^.*\.$/);
+  expect(only).toMatchObject({ name, found: expect.stringContaining(found), finding: { severity } });
+  expect(only?.finding?.message).toMatch(/: \w.*\.$/);
+  expect(only?.finding?.remedy).toMatch(/^.*\.$/);
 });

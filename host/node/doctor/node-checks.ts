@@ -2,18 +2,16 @@
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Finding } from "../../../src/lint/finding.ts";
 import { lint } from "../lint/lint.ts";
 import { readHostSettings } from "../explain/host-settings.ts";
 
-/** The result of one check. `warning`: Plexus works, but slower or with less. */
+/** The result of one check. */
 export interface NodeCheck {
   readonly name: string;
-  readonly state: "ok" | "warning" | "failed";
   readonly found: string;
-  /** Why the check matters; empty if it is ok. */
-  readonly why: string;
-  /** The remedy for an administrator; empty if it is ok. */
-  readonly remedy: string;
+  /** Null if the check has passed. A warning: Plexus works, but slower or with less. */
+  readonly finding: Finding | null;
 }
 
 /** The node as the checks see it. */
@@ -133,13 +131,12 @@ function checkState({ stateDir }: NodeChecksInit): NodeCheck {
   const info = statSync(stateDir, { throwIfNoEntry: false });
   // The first call makes it.
   if (info === undefined)
-    return {
-      name: "state-directory",
-      state: "warning",
-      found: `${stateDir} does not exist yet`,
+    return warned(
+      "state-directory",
+      `${stateDir} does not exist yet`,
       why,
-      remedy: "Nothing, on a new node; else name cniDir with --state-dir.",
-    };
+      "Nothing, on a new node; else name cniDir with --state-dir.",
+    );
   if (!info.isDirectory())
     return failed("state-directory", `${stateDir} is no directory`, why, "Remove the file, or change cniDir.");
   return verdict(
@@ -180,15 +177,15 @@ function checkDaemon({ statusSocket, silent, agents }: NodeChecksInit): readonly
 }
 
 function passed(name: string, found: string): NodeCheck {
-  return { name, state: "ok", found, why: "", remedy: "" };
+  return { name, found, finding: null };
 }
 
 function failed(name: string, found: string, why: string, remedy: string): NodeCheck {
-  return { name, state: "failed", found, why, remedy };
+  return { name, found, finding: { severity: "error", message: `${found}: ${why}.`, remedy } };
 }
 
 function warned(name: string, found: string, why: string, remedy: string): NodeCheck {
-  return { name, state: "warning", found, why, remedy };
+  return { name, found, finding: { severity: "warning", message: `${found}: ${why}.`, remedy } };
 }
 
 function verdict(isGood: boolean, name: string, found: string, why: string, remedy: string): NodeCheck {

@@ -15,7 +15,7 @@ export interface ControllerLease {
   readonly name: string;
 }
 
-/** Pause between looks at the Lease, in ms. */
+/** Interval in ms of the reads of the Lease. */
 const lookMs = 1_000;
 /** A controller's Lease has 15 s by default and 600 s at most; a longer one is not waited for. */
 const maxLeaseMs = 600_000;
@@ -50,7 +50,7 @@ export async function runningController(
   }
 }
 
-/** Takes the finalizers away; answers a sentence for each object that keeps its finalizer. */
+/** Removes the finalizers; answers a sentence for each object that keeps its finalizer. */
 export async function releaseFinalizers(objects: ApiObjects, held: readonly HeldObject[]): Promise<readonly string[]> {
   const problems: string[] = [];
   for (let at = 0; at < held.length; at += atOnce) {
@@ -66,7 +66,7 @@ async function release(objects: ApiObjects, object: HeldObject): Promise<string 
   for (let attempt = 1; answer.kind === "object" && attempt <= maxAttempts; attempt++) {
     const metadata = isJsonObject(answer.object["metadata"]) ? answer.object["metadata"] : {};
     const finalizers = finalizersOf(answer.object);
-    // Another object of the same name is not the one that was listed.
+    // The object was replaced by another one of the same name after the list.
     if (metadata["uid"] !== object.uid || !finalizers.includes(object.kind.finalizer)) return undefined;
     const { uid, resourceVersion } = metadata;
     const kept = finalizers.filter((each) => each !== object.kind.finalizer);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Retirement } from "../../../src/configuration/written-configuration.ts";
 import type { Standing, WrittenState } from "../cni-configuration/configuration-writer.ts";
 import { Removal, type RemovalDeps, whyFilesStay } from "./removal.ts";
-import type { RetireReport } from "./retire-report.ts";
+import type { RemovalReport } from "./removal-report.ts";
 
 let state = "";
 let removals: Removal[] = [];
@@ -114,7 +114,7 @@ describe("MO-26 Plexus' removal from a node", () => {
 });
 
 describe("Plexus' files", () => {
-  const report: RetireReport = {
+  const report: RemovalReport = {
     configuration: "/etc/cni/net.d/00-plexus.conflist",
     standing: "withdrawn",
     pods: [],
@@ -123,14 +123,14 @@ describe("Plexus' files", () => {
     runtime: "containerd://2.0.0",
     problems: [],
   };
-  test.each<[string, Partial<RetireReport>]>([
+  test.each<[string, Partial<RemovalReport>]>([
     ["no pod is attached", {}],
     ["no pod is attached, whatever the runtime", { runtime: null }],
     ["pods have the default network only, which containerd undoes without Plexus", { defaultOnly: 3 }],
   ])("go if %s", (_, more) => {
     expect(whyFilesStay({ ...report, ...more })).toBeUndefined();
   });
-  test.each<[string, Partial<RetireReport>, string]>([
+  test.each<[string, Partial<RemovalReport>, string]>([
     ["Plexus is in force", { standing: "in-force" }, "not removed"],
     ["Plexus is retired", { standing: "retired" }, "not removed"],
     ["a pod has a further network", { pods: [{ pod: "shop/web", networks: ["storage"] }] }, "shop/web"],

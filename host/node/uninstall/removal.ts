@@ -1,11 +1,10 @@
-// Plexus' removal from this node, as the daemon takes part in it: the steps that an administrator or helm asks for, and the end of a removal
-// that was given up.
+// The daemon's part of Plexus' removal from this node: the steps that an administrator or helm requests, and the end of a removal whose asker is gone.
 
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { Retirement } from "../../../src/configuration/written-configuration.ts";
 import type { Standing, WrittenState } from "../cni-configuration/configuration-writer.ts";
 import { podsOfPlexus } from "./pods-of-plexus.ts";
-import type { RetireReport, RetireStep } from "./retire-report.ts";
+import type { RemovalReport, RemovalStep } from "./removal-report.ts";
 
 /** The file, and the rest of the daemon. */
 export interface RemovalDeps {
@@ -20,13 +19,13 @@ export interface RemovalDeps {
   /** The runtime's name and version (`containerd://2.0.0`); undefined: unknown. */
   readonly runtime: () => Promise<string | undefined>;
   readonly log: (level: "info" | "warn", text: string) => void;
-  /** How long a held removal goes on after the last request for it, in ms. Default: `heldMs`. */
+  /** Milliseconds from the last request for a held removal to its end. Default: `heldMs`. */
   readonly heldMs?: number;
 }
 
-/** Default of `RemovalDeps.heldMs`: the holder asks each few seconds, and its container may restart. */
+/** Default of `RemovalDeps.heldMs`: the asker repeats its request every few seconds, and its container may restart. */
 const heldMs = 60_000;
-/** A runtime may begin an ADD with the configuration of before for so long after the file has changed, in ms. */
+/** Milliseconds after a change of the file for which a runtime may still begin an ADD with the former configuration. */
 const settleMs = 5_000;
 
 /** The removal of one daemon. */
@@ -58,11 +57,11 @@ export class Removal {
     if (before !== undefined && before !== daemonSet) await this.#end(`it was begun for another DaemonSet (${before})`);
   }
 
-  /** Takes a step. A removed configuration stays removed until the removal is cancelled. `held`: the asker asks again within a minute. */
-  async step(step: RetireStep, held: boolean): Promise<RetireReport> {
+  /** Takes a step. A removed configuration stays removed until the removal is cancelled. `held`: the asker repeats the request within a minute. */
+  async step(step: RemovalStep, held: boolean): Promise<RemovalReport> {
     const problem = step === "report" ? undefined : await this.#change(step, held);
     const { writer, stateDirectories, callsBefore, runtime } = this.#deps;
-    // Only a removal of files asks for it, once.
+    // Only the removal of files needs the runtime's name, once.
     if (step === "report") this.#runtime ??= await runtime();
     const { pods, defaultOnly, problems } = podsOfPlexus(stateDirectories());
     return {
@@ -76,12 +75,12 @@ export class Removal {
     };
   }
 
-  /** Ends the wait for the holder. */
+  /** Ends the timer of a held removal. */
   stop(): void {
     clearTimeout(this.#holder);
   }
 
-  async #change(step: Exclude<RetireStep, "report">, held: boolean): Promise<Fault | undefined> {
+  async #change(step: Exclude<RemovalStep, "report">, held: boolean): Promise<Fault | undefined> {
     const { writer } = this.#deps;
     const isWithdrawn = writer.state.standing === "withdrawn";
     const standing = step === "cancel" ? "in-force" : step === "finish" || isWithdrawn ? "withdrawn" : "retired";
@@ -109,7 +108,7 @@ export class Removal {
 }
 
 /** Why Plexus' files must stay on the node; undefined if no pod needs them. */
-export function whyFilesStay({ standing, pods, defaultOnly, calls, runtime, problems }: RetireReport): string | undefined {
+export function whyFilesStay({ standing, pods, defaultOnly, calls, runtime, problems }: RemovalReport): string | undefined {
   if (standing !== "withdrawn") return "the network configuration is not removed";
   if (pods.length > 0) return `${pods.length} pods have networks of Plexus, such as ${pods[0]?.pod}`;
   if (problems[0] !== undefined) return problems[0];

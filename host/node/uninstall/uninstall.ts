@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { readAttachedPods } from "./attached-pods.ts";
+import { countAttached } from "./pods-of-plexus.ts";
 import { listName, readInstalledFiles } from "./installed-files.ts";
 import { findConfigurations, putAllAside } from "./network-configuration.ts";
 import { type LeftFile, removeFiles } from "./remove-files.ts";
@@ -81,7 +81,7 @@ export async function uninstall(init: UninstallInit): Promise<Result<UninstallRe
 /** Undefined if no pod needs Plexus for its DEL; otherwise what prevents the removal. */
 function attachedIn(directories: readonly string[]): UninstallReport["stopped"] {
   for (const directory of directories) {
-    const { pods, problem } = readAttachedPods(directory);
+    const { pods, problem } = countAttached(directory);
     if (pods > 0) {
       const have = pods === 1 ? "1 pod has" : `${pods} pods have`;
       const remedy = `drain the node or delete the pods (plexusctl attachments --state-dir ${directory} lists them), ${again}`;
@@ -99,7 +99,7 @@ function attachedIn(directories: readonly string[]): UninstallReport["stopped"] 
 /** Texts about the attachments that remain after Plexus' files are removed, for each state directory. */
 function abandonedIn(directories: readonly string[]): readonly string[] {
   return directories.flatMap((directory) => {
-    const { pods, records } = readAttachedPods(directory);
+    const { pods, records } = countAttached(directory);
     const running = pods === 0 ? [] : [`${directory}: pods still attached: ${pods}; no program serves their DEL`];
     const left = `${directory}: records of deleted pods: ${records}; their addresses and host links may stay reserved`;
     return records === 0 ? running : [...running, left];

@@ -2,16 +2,19 @@
 
 import { closeSync, openSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Severity } from "../../../src/lint/rules.ts";
 import { checkNode, type NodeCheck, type NodeChecksInit } from "../../node/doctor/node-checks.ts";
 import { askDaemon } from "./ask-daemon.ts";
 import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
 import { cniPathOf, configOf, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
 import { printed } from "../../node/command-line/printed.ts";
 import { readStatus } from "./read-status.ts";
-import { table, wrap } from "../../node/command-line/table.ts";
+import { findingLines } from "./finding-text.ts";
+import { table } from "../../node/command-line/table.ts";
 
 const patienceMs = 5000;
-const marks: Readonly<Record<NodeCheck["state"], string>> = { ok: "ok", warning: "warning", failed: "NO" };
+/** The mark of a check by its finding's severity. */
+const marks: Readonly<Record<Severity, string>> = { error: "NO", warning: "warning", note: "ok" };
 
 /** The document of `plexusctl doctor -o json`. */
 export interface NodeChecks {
@@ -44,14 +47,17 @@ export async function checkThisNode(
     agents: silent === undefined ? await connectedAgents(places.statusSocket) : undefined,
     loadLibrary: await libraryLoader(),
   });
-  return { apiVersion: "plexus/v1", kind: "NodeChecks", isAble: checks.every(({ state }) => state !== "failed"), checks };
+  return {
+    apiVersion: "plexus/v1",
+    kind: "NodeChecks",
+    isAble: checks.every(({ finding }) => finding?.severity !== "error"),
+    checks,
+  };
 }
 
 function checksText(checks: readonly NodeCheck[], isAble: boolean, width: number): string {
-  const rows = checks.map(({ name, state, found }) => [marks[state], name, found]);
-  const remedies = checks
-    .filter(({ state }) => state !== "ok")
-    .flatMap(({ name, found, why, remedy }) => wrap(`${name}: ${found}: ${why}. To do: ${remedy}`, width));
+  const rows = checks.map(({ name, found, finding }) => [finding === null ? "ok" : marks[finding.severity], name, found]);
+  const remedies = checks.flatMap(({ name, finding }) => (finding === null ? [] : findingLines(finding, name, width)));
   const head = isAble ? "This node can run Plexus." : "This node CANNOT run Plexus.";
   return `${[head, ...table([{ title: "" }, { title: "CHECK" }, { title: "FOUND" }], rows, width), ...remedies].join("\n")}\n`;
 }

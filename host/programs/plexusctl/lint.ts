@@ -2,7 +2,6 @@
 
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { sarifLog } from "../../../src/lint/sarif.ts";
-import { inertLine } from "../../../src/text/inert-text.ts";
 import { lint, type LintReport } from "../../node/lint/lint.ts";
 import { readClusterFromApi } from "../../node/migrate/read-cluster.ts";
 import { version } from "../../system/version.ts";
@@ -10,10 +9,7 @@ import { administratorCredentials } from "./cluster-access/access-options.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
 import { cniPathOf, configOf } from "../../node/command-line/common-options.ts";
 import { jsonText, printed } from "../../node/command-line/printed.ts";
-import { wrap } from "../../node/command-line/table.ts";
-
-/** Maximum length of a line, in UTF-16 units. */
-const maxLine = 1024;
+import { findingLines } from "./finding-text.ts";
 
 /** Runs `plexusctl lint`. Status 1: there is an error, or with --strict a warning. */
 export async function lintCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -42,10 +38,11 @@ export async function lintCommand(line: Invocation): Promise<CommandResult | Com
 }
 
 function lintText({ networks, findings }: LintReport, width: number): string {
-  const lines = findings.flatMap(({ severity, file, line, column, rule, object, message, remedy }) => [
-    inertLine(`${file}:${line}:${column}: ${severity}: ${object === "" ? "" : `${object}: `}${message} [${rule}]`, maxLine),
-    ...wrap(inertLine(`To do: ${remedy}`, maxLine), Math.max(40, width - 2)).map((each) => `  ${each}`),
-  ]);
+  const lines = findings.flatMap((finding) => {
+    const { file, line, column, rule, object, message } = finding;
+    const text = `${object === "" ? "" : `${object}: `}${message} [${rule}]`;
+    return findingLines({ ...finding, message: text }, `${file}:${line}:${column}`, width);
+  });
   const count = (severity: string): number => findings.filter((each) => each.severity === severity).length;
   const sum = `${networks} networks: ${count("error")} errors, ${count("warning")} warnings, ${count("note")} notes`;
   return `${[...lines, sum].join("\n")}\n`;

@@ -10,6 +10,7 @@ import { readClusterObjects } from "../../node/migrate/read-objects.ts";
 import { administratorCredentials } from "./cluster-access/access-options.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
 import { printed } from "../../node/command-line/printed.ts";
+import { remedyLines } from "./finding-text.ts";
 
 /** The options of `--check`. */
 export interface CheckOptions {
@@ -48,7 +49,7 @@ export async function checkCommand(
 function checkText({ definitions, pods, differences }: MigrationCheck): string {
   const lines = differences.flatMap(({ object, effect, why, remedy }) => [
     `${object} ${effect}: ${why}`,
-    ...(remedy === "" ? [] : [`  To do: ${remedy}`]),
+    ...remedyLines(remedy, Infinity),
   ]);
   const head = `${definitions} definitions and ${pods} pods with networks: ${differences.length} differences`;
   return `${[head, ...lines].map((line) => inertLine(line, maxLine)).join("\n")}\n`;

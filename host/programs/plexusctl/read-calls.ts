@@ -1,6 +1,6 @@
 // The daemon's last calls.
 
-import type { RecentCall } from "../../telemetry/recent-calls.ts";
+import type { RecentCall } from "../../telemetry/recent-calls-document.ts";
 import { askDaemon } from "./ask-daemon.ts";
 import { callsOf, unknownForm } from "./status-form.ts";
 

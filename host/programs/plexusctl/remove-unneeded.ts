@@ -6,7 +6,7 @@ import { whyFilesStay } from "../../node/uninstall/removal.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import type { RemovedFiles } from "../../node/uninstall/remove-files.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { takeRetireStep } from "./take-retire-step.ts";
+import { takeRemovalStep } from "./take-removal-step.ts";
 
 /** The settings of such a removal. */
 export interface RemoveUnneededInit extends RemoveInstallationInit {
@@ -18,7 +18,7 @@ export interface RemoveUnneededInit extends RemoveInstallationInit {
 /** Removes the files, or answers why they stay. Faults STORE_FAILED, INSTALL_REFUSED. */
 export async function removeUnneeded(init: RemoveUnneededInit): Promise<Result<RemovedFiles | { readonly stay: string }>> {
   const { statusSocket, purgeState, dryRun } = init;
-  const report = await takeRetireStep(statusSocket, "report", false);
+  const report = await takeRemovalStep(statusSocket, "report", false);
   const why = typeof report === "string" ? `the pods that need them are unknown: ${report}` : whyFilesStay(report);
   if (why !== undefined) return ok({ stay: why });
   const removed = removeInstallation(init);

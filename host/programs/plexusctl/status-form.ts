@@ -3,7 +3,7 @@
 import { isJsonObject } from "../../../src/json/document.ts";
 import { inertText } from "../../../src/text/inert-text.ts";
 import type { RoundReport } from "../../node/reconcile/finding.ts";
-import type { RecentCall } from "../../telemetry/recent-calls.ts";
+import type { RecentCall } from "../../telemetry/recent-calls-document.ts";
 import type { StatusDocument } from "../../telemetry/status-document.ts";
 
 /** Maximum length of a text in an answer, in UTF-16 units. */

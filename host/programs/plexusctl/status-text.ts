@@ -2,8 +2,8 @@
 
 import type { AttachmentState, NodeState } from "../../node/state/node-state.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import type { Failure } from "../../telemetry/recent-failures.ts";
-import type { DaemonStatus, StatusDocument } from "../../telemetry/status-document.ts";
+import type { DaemonStatus, Failure, StatusDocument } from "../../telemetry/status-document.ts";
+import { ageOf } from "./age.ts";
 import { type Column, table, wrap } from "../../node/command-line/table.ts";
 
 /** Options of the printed status. */
@@ -48,7 +48,14 @@ export function attachmentsText(nodes: readonly NodeState[], width: number, time
   const wide = width === Infinity ? [{ title: "CONTAINER" }, { title: "SOURCE" }] : [];
   const shown = ordered.slice(0, rows).map((each) => {
     const { pod, container, ifname, network, source, addresses, since } = each;
-    const cells = [pod || container.slice(0, 13), ifname, network, addresses.join(" "), stateOf(each), age(since, time)];
+    const cells = [
+      pod || container.slice(0, 13),
+      ifname,
+      network,
+      addresses.join(" "),
+      stateOf(each),
+      ageOf(since, time, "short"),
+    ];
     return width === Infinity ? [...cells, container, source] : cells;
   });
   return shown.length === 0 ? [] : table([...columns, ...wide], shown, width);
@@ -76,7 +83,7 @@ function daemonLines(
   const { idle, busy, starting, restarts } = sandboxes;
   const checked = checks.map(({ name, ok, message }) => `${ok ? "ok" : "NO"}  ${name.padEnd(8)} ${inertLine(message, 512)}`);
   return [
-    `Daemon: ${ready ? "ready" : "NOT READY"}, version ${version}, pid ${pid}, up ${age(since, time)}`,
+    `Daemon: ${ready ? "ready" : "NOT READY"}, version ${version}, pid ${pid}, up ${ageOf(since, time, "short")}`,
     ...checked.flatMap((line) => indented(line, 2)),
     `  Calls      ${queue.active} of ${queue.mostActive} served, ${queue.waiting} of ${queue.mostWaiting} waiting`,
     `  Sandboxes  ${idle} idle, ${busy} busy, ${starting} starting, ${restarts} restarted`,
@@ -144,7 +151,7 @@ function failureLines(failures: readonly Failure[], { width }: TextInit, time: s
       const network = failure.network === "" ? "" : `, network ${failure.network}`;
       return [
         ...indented(
-          `${age(failure.time, time)} ago: ${failure.verb} ${podName}${network}${repeats}: ${failure.fault}, code ${failure.code}`,
+          `${ageOf(failure.time, time, "short")} ago: ${failure.verb} ${podName}${network}${repeats}: ${failure.fault}, code ${failure.code}`,
           2,
         ),
         ...indented(inertLine(failure.msg, width === Infinity ? 4096 : 400), 4),
@@ -205,17 +212,4 @@ function sizeText(size: number | undefined): string {
 
 function share(used: number, size: number | undefined): string {
   return size === undefined || size === 0 ? "" : `${Math.round((used / size) * 100)} %`;
-}
-
-/** The time from `since` to `time`, in the largest unit of which at least two have passed. */
-function age(since: string | undefined, time: string): string {
-  const seconds = Math.round((Date.parse(time) - Date.parse(since ?? "")) / 1000);
-  if (Number.isNaN(seconds)) return "?";
-  const units = [
-    [86_400, "d"],
-    [3600, "h"],
-    [60, "m"],
-  ] as const;
-  const [length, unit] = units.find(([each]) => seconds >= 2 * each) ?? [1, "s"];
-  return `${Math.max(0, Math.floor(seconds / length))}${unit}`;
 }

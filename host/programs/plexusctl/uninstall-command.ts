@@ -2,16 +2,9 @@
 
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
-import {
-  cniPathOf,
-  configOf,
-  notAbsolute,
-  onlyWith,
-  stateDirOf,
-  statusSocketOf,
-} from "../../node/command-line/common-options.ts";
+import { cniPathOf, configOf, notAbsolute, onlyWith, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
 import { printed } from "../../node/command-line/printed.ts";
-import { cancelRetirement, holdRetirement, retireAndWait, retirementNeedsAttention, retirementText } from "./retire.ts";
+import { cancelRemoval, holdRemoval, removeThroughDaemon, removalNeedsAttention, removalText } from "./removal-by-daemon.ts";
 import { uninstallNeedsAttention, uninstallNode, uninstallText } from "./uninstall.ts";
 
 const defaultSeconds = 600;
@@ -21,7 +14,7 @@ export async function uninstallCommand(line: Invocation): Promise<CommandResult 
   const { flags } = line;
   const wrong = mistakeIn(line);
   if (wrong !== undefined) return wrong;
-  if (flags.has("wait") || flags.has("cancel") || flags.has("hold")) return retire(line);
+  if (flags.has("wait") || flags.has("cancel") || flags.has("hold")) return removeByDaemon(line);
   const report = await uninstallNode({
     config: configOf(line),
     cniPath: cniPathOf(line),
@@ -37,19 +30,19 @@ export async function uninstallCommand(line: Invocation): Promise<CommandResult 
 }
 
 /** Removes Plexus from the path of new pods, through the daemon that writes the network configuration. */
-async function retire(line: Invocation): Promise<CommandResult> {
+async function removeByDaemon(line: Invocation): Promise<CommandResult> {
   const { flags } = line;
   const socketPath = statusSocketOf(line);
   const timeoutMs = secondsOf(line) * 1000;
   const held = flags.has("hold");
   const init = { socketPath, timeoutMs, held, configDirectory: valueOf(line, "cni-config-dir") };
-  if (!flags.has("cancel") && !flags.has("wait")) return holdRetirement(init);
-  const outcome = await (flags.has("cancel") ? cancelRetirement(socketPath) : retireAndWait(init));
+  if (!flags.has("cancel") && !flags.has("wait")) return holdRemoval(init);
+  const outcome = await (flags.has("cancel") ? cancelRemoval(socketPath) : removeThroughDaemon(init));
   if (typeof outcome === "string") return failure(`${socketPath}: the daemon did not do it: ${outcome}`);
   const names = (): readonly string[] => outcome.pods.map(({ pod }) => pod);
   return {
-    stdout: await printed({ value: outcome, text: () => retirementText(outcome), names }, line),
-    status: retirementNeedsAttention(outcome) ? 1 : 0,
+    stdout: await printed({ value: outcome, text: () => removalText(outcome), names }, line),
+    status: removalNeedsAttention(outcome) ? 1 : 0,
   };
 }
 

@@ -39,7 +39,7 @@ export function uninstallNode({
     home: dirname(realpathSync(process.argv[1] ?? "")),
     // A daemon that writes none answers 409; without a daemon no program restores the file.
     withdraw: async () =>
-      void (await askDaemon({ socketPath: statusSocket, method: "POST", path: "/retire?finish", patienceMs })),
+      void (await askDaemon({ socketPath: statusSocket, method: "POST", path: "/removal?finish", patienceMs })),
     daemonRuns: async () =>
       !("why" in (await askDaemon({ socketPath: statusSocket, method: "GET", path: "/status", patienceMs }))),
   });

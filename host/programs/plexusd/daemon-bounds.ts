@@ -1,4 +1,4 @@
-// What the daemon leaves to its launch server, and what it may change itself, by its options.
+// The paths that the daemon may write to, and the network configuration that its launch server writes for it, from the daemon's options.
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

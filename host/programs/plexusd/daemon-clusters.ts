@@ -26,7 +26,7 @@ export interface InCluster {
   readonly directory: string;
   /** The API server's URL. */
   readonly server: string;
-  /** The kubeconfig for which it stands in. */
+  /** The path of the kubeconfig in whose place the account is used. */
   readonly kubeconfig: string;
 }
 

@@ -160,7 +160,7 @@ export class Daemon {
     this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, {
       reconcile: (dryRun) => this.reconciler.round(dryRun, true),
       record: (wanted) => this.#record(wanted),
-      retire: async (step, held) => this.#podLife?.retire(step, held),
+      removal: async (step, held) => this.#podLife?.removalStep(step, held),
     });
     this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
       agent: () => this.#agentOfRound(),

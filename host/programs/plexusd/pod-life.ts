@@ -8,9 +8,9 @@ import type { NodeCredentials } from "../../cluster/kube/node-credentials.ts";
 import type { OwnDaemonSet } from "../../cluster/kube/own-daemon-set.ts";
 import { ConfigurationWriter, type ConfigurationWriterInit } from "../../node/cni-configuration/configuration-writer.ts";
 import { Removal } from "../../node/uninstall/removal.ts";
-import type { RetireReport, RetireStep } from "../../node/uninstall/retire-report.ts";
+import type { RemovalReport, RemovalStep } from "../../node/uninstall/removal-report.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
-import type { ReadinessCheck } from "../../telemetry/readiness.ts";
+import type { ReadinessCheck } from "../../telemetry/status-document.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { OwnApi } from "./daemon-clusters.ts";
 
@@ -145,7 +145,7 @@ export class PodLife {
   }
 
   /** Takes a step of Plexus' removal. See `Removal.step`. */
-  retire(step: RetireStep, held: boolean): Promise<RetireReport> {
+  removalStep(step: RemovalStep, held: boolean): Promise<RemovalReport> {
     return this.#removal.step(step, held);
   }
 

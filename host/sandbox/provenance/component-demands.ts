@@ -17,7 +17,7 @@ export interface DemandedComponent {
   readonly signatures: () => Promise<Result<readonly SignedManifest[]>>;
 }
 
-/** A demand of a type's grants, of which everything must hold, or of `wasm.require`, of which one signature or digest is enough. */
+/** A demand of a type's grants, all of which must hold, or of `wasm.require`, where one signature or digest is enough. */
 export type Demand = ComponentDemand | ComponentRequirement;
 
 /** The demand on a type's component; undefined if the configuration demands nothing. */

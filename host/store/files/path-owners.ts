@@ -11,7 +11,7 @@ const sticky = 0o1000;
 
 /**
  * Whether this process is root for the whole machine. Root of a user namespace with few users has the rights of the user who made the namespace, and sees
- * the directories of the machine's root as nobody's.
+ * the directories of the machine's root as no user's.
  */
 export function isRoot(): boolean {
   if (process.geteuid?.() !== 0) return false;

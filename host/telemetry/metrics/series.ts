@@ -8,7 +8,7 @@ import type { MetricDefinition } from "./definitions.ts";
 export const maxSeries = 200;
 /** Maximum length of a label's value, in UTF-16 units. */
 const maxValue = 128;
-/** The value that stands for all further values. */
+/** The label's value in the place of all values beyond the bound. */
 const otherValue = "other";
 
 /** One series. */

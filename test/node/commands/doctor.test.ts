@@ -28,7 +28,7 @@ describe.skipIf(missing("plexusctl doctor", () => missingBuild({ components })))
   const doctor = (cniPath?: string) => {
     const { status, stdout } = control("doctor", "-o", "json", ...places(cniPath));
     const { checks } = JSON.parse(stdout.toString());
-    return { status, lacks: checks.filter(({ state }: { state: string }) => state !== "ok") };
+    return { status, lacks: checks.filter(({ finding }: { finding: unknown }) => finding !== null) };
   };
 
   beforeAll(async () => {
@@ -60,8 +60,14 @@ describe.skipIf(missing("plexusctl doctor", () => missingBuild({ components })))
     expect(doctor(at("empty"))).toEqual({
       status: 1,
       lacks: [
-        expect.objectContaining({ name: "shim", state: "failed", remedy: expect.stringContaining("plexusctl install") }),
-        expect.objectContaining({ name: "configuration", state: "failed", found: expect.stringContaining("status-shaper") }),
+        expect.objectContaining({
+          name: "shim",
+          finding: expect.objectContaining({ severity: "error", remedy: expect.stringContaining("plexusctl install") }),
+        }),
+        expect.objectContaining({
+          name: "configuration",
+          finding: expect.objectContaining({ severity: "error", message: expect.stringContaining("status-shaper") }),
+        }),
       ],
     });
   });

@@ -322,7 +322,7 @@ describe.skipIf(missingForMixed("a daemon's network configuration"))("a daemon's
     await start();
     await untilReady();
     expect((await call("ADD", "old", stage.pod().path)).status).toBe(0);
-    expect((await httpRequest(statusSocket(), "/retire?begin", "POST")).status).toBe(200);
+    expect((await httpRequest(statusSocket(), "/removal?begin", "POST")).status).toBe(200);
     // A restart of the daemon does not end a removal.
     await daemon?.stop();
     await start();

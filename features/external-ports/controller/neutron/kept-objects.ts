@@ -5,7 +5,7 @@ import { failure } from "../provider.ts";
 import type { Body, NeutronClient, NeutronFailure } from "./client.ts";
 
 const keptMs = 60_000;
-/** Objects that are kept at most: definitions name subnets, and a hostile author names many. */
+/** Maximum objects that are kept: a hostile author's definitions name many subnets. */
 const maxKept = 1_000;
 
 /** Objects of one kind. */

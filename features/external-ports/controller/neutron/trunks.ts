@@ -5,13 +5,13 @@ import type { ProviderResult } from "../provider.ts";
 import { failure } from "../provider.ts";
 import { type Body, type NeutronClient, objectsOf, portsOf } from "./client.ts";
 
-/** Attempts to find a free VLAN while other controllers take VLANs of the same trunk. */
+/** Maximum attempts to get a free VLAN while other controllers take VLANs of the same trunk. */
 const maxAttempts = 16;
-/** Ports whose trunks one request asks for: their IDs are in the request's URL, which Neutron bounds. */
+/** Maximum ports of one request for trunks: the request's URL has their IDs, and Neutron bounds the URL. */
 const maxParents = 50;
-/** Trunks that an error names. */
+/** Maximum trunks that an error names. */
 const maxNamed = 3;
-/** Length of an ID in an error. */
+/** Maximum length of an ID in an error. */
 const maxId = 64;
 
 /** The trunks. A node's trunk is the only one whose parent port has the node's name. */

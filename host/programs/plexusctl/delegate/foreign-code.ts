@@ -5,7 +5,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { otherUserOf } from "../../../store/files/path-owners.ts";
 
-/** The reason why another user can change the code; undefined if nobody can. `places`: directories and arguments, of which those count that exist. */
+/** The reason why another user can change the code; undefined if no other user can. `places`: directories and arguments; absent ones are left out. */
 export function foreignCode(program: string, places: readonly string[]): string | undefined {
   try {
     const packages = parentsOf(realpathSync(program))

@@ -1,4 +1,4 @@
-// plexusctl finalizers release: lists the objects with finalizers of plexus-controller, and takes the finalizers away.
+// plexusctl finalizers release: lists the objects with finalizers of plexus-controller, and removes the finalizers.
 
 import { ok, type Result } from "../../../../src/fault/result.ts";
 import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
@@ -21,7 +21,7 @@ const finalizerKinds = async (): Promise<readonly FinalizerKind[]> =>
 
 interface Release {
   readonly held: readonly HeldObject[];
-  /** The controller that runs, because of which nothing is written. */
+  /** The identity of a running controller. While one runs, the command writes nothing: the controller would add the finalizers again. */
   readonly controller: string | undefined;
   readonly problems: readonly string[];
 }

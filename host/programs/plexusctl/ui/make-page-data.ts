@@ -3,10 +3,10 @@
 
 import { inertText } from "../../../../src/text/inert-text.ts";
 import type { ExplainedProblem, ExplainedStep, Explanation } from "../../../node/explain/explanation.ts";
-import type { RecentCall } from "../../../telemetry/recent-calls.ts";
-import type { DaemonStatus, StatusDocument } from "../../../telemetry/status-document.ts";
+import type { RecentCall } from "../../../telemetry/recent-calls-document.ts";
+import type { StatusDocument } from "../../../telemetry/status-document.ts";
 import { type Recording, withRecordings } from "./recorded-calls.ts";
-import type { PageData, PageDaemon, PageFault, PagePlugin } from "./page-data.ts";
+import type { PageData, PageFault, PagePlugin } from "./page-data.ts";
 
 /** A value, or the reason why it is not known. */
 export type Known<T> = { readonly value: T } | { readonly why: string };
@@ -42,11 +42,9 @@ export function pageDataOf({ node, status, silent, calls, recordings, explanatio
   return bounded({
     time,
     node,
-    daemon: daemon === null ? null : daemonOf(daemon),
+    daemon,
     silence: silent ?? null,
-    attachments: urgent
-      .slice(0, maxAttachments)
-      .map(({ since, why, ...each }) => ({ ...each, since: since ?? null, why: why ?? null })),
+    attachments: urgent.slice(0, maxAttachments),
     moreAttachments: Math.max(0, attachments.length - maxAttachments),
     networks: nodes.flatMap((each) => each.networks).slice(0, maxNetworks),
     pools: poolsOf(status).slice(0, maxPools),
@@ -61,11 +59,6 @@ export function pageDataOf({ node, status, silent, calls, recordings, explanatio
   });
 }
 
-function daemonOf({ version, pid, since, ready, checks, queue, sandboxes, information }: DaemonStatus): PageDaemon {
-  const sentences = Object.entries(information).map(([name, text]) => ({ name, text }));
-  return { version, pid, since, ready, checks, queue, sandboxes, information: sentences };
-}
-
 function urgency({ failures, state }: { readonly failures: number; readonly state: string }): number {
   return failures > 0 || state === "abandoned" ? 1 : 0;
 }
@@ -73,7 +66,7 @@ function urgency({ failures, state }: { readonly failures: number; readonly stat
 /** The pools of all state directories, each once: several directories of state may share the leases. */
 function poolsOf({ nodes }: StatusDocument): PageData["pools"] {
   const pools = new Map(nodes.flatMap((node) => node.pools).map((pool) => [pool.directory, pool]));
-  return [...pools.values()].map(({ directory, used, size }) => ({ directory, used, size: size ?? null }));
+  return [...pools.values()];
 }
 
 /** The plugins of all networks. Networks that use a plugin with the same grants share one element. */

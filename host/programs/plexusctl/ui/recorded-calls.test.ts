@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { chainTraceText } from "../../../../src/chain-trace/read-chain-trace.ts";
 import { exampleStep, exampleTrace } from "../../../../src/chain-trace/testing/example-trace.ts";
-import type { RecentCall } from "../../../telemetry/recent-calls.ts";
+import type { RecentCall } from "../../../telemetry/recent-calls-document.ts";
 import { recordingReader } from "./read-recordings.ts";
 import { withRecordings } from "./recorded-calls.ts";
 

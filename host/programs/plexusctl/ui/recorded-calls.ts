@@ -4,7 +4,7 @@ import type { ChainTrace, StepRecord } from "../../../../src/chain-trace/chain-t
 import { catalogue } from "../../../../src/fault/catalogue.ts";
 import { isJsonObject } from "../../../../src/json/document.ts";
 import { type JsonChange, jsonChanges } from "../../../../src/json/json-changes.ts";
-import type { RecentCall } from "../../../telemetry/recent-calls.ts";
+import type { RecentCall } from "../../../telemetry/recent-calls-document.ts";
 import type { PageCall, PageChange, PageFault, PageStep } from "./page-data.ts";
 
 /** A trace and the name of its file. */

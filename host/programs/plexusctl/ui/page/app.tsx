@@ -1,6 +1,7 @@
 // The page: header, summary and sections.
 
 import { useState } from "preact/hooks";
+import { ageOf } from "../../age.ts";
 import type { PageData } from "../page-data.ts";
 import { Attachments } from "./attachments.tsx";
 import { Calls } from "./calls.tsx";
@@ -10,7 +11,7 @@ import { Picture } from "./picture.tsx";
 import { Plugins } from "./plugins.tsx";
 import { Pools } from "./pools.tsx";
 import { Summary } from "./summary.tsx";
-import { age, timeOfDay } from "./texts.ts";
+import { timeOfDay } from "./texts.ts";
 import { useLiveData } from "./use-live-data.tsx";
 
 const sections = [
@@ -79,7 +80,7 @@ export function App({ initial, live }: { readonly initial: PageData; readonly li
 
 function DaemonState({ data: { daemon, time } }: { readonly data: PageData }) {
   if (daemon === null) return <p class="pill bad">✕ No daemon answers</p>;
-  const upText = `version ${daemon.version}, up ${age(daemon.since, time)}`;
+  const upText = `version ${daemon.version}, up ${ageOf(daemon.since, time, "words")}`;
   return <p class={daemon.ready ? "pill good" : "pill bad"}>{daemon.ready ? `✓ Ready, ${upText}` : `✕ Not ready, ${upText}`}</p>;
 }
 

@@ -1,9 +1,10 @@
 // All attachments as a table: the picture's content as text.
 
+import { ageOf } from "../../age.ts";
 import type { PageData } from "../page-data.ts";
 import { isUrgent } from "./picture-layout.ts";
 import { Nothing, Section } from "./section.tsx";
-import { age, matches } from "./texts.ts";
+import { matches } from "./texts.ts";
 
 /** Rows that are shown; the filter finds the others. */
 const maxRows = 200;
@@ -56,13 +57,13 @@ export function Attachments({
                   </td>
                   <td class={isUrgent(each) ? "outcome failed" : ""}>
                     {isUrgent(each) ? `✕ ${each.state}${each.failures > 0 ? `, ${each.failures} DEL failed` : ""}` : each.state}
-                    {each.why !== null && (
+                    {each.why !== undefined && (
                       <p class="bad-text">
                         <bdi>{each.why}</bdi>
                       </p>
                     )}
                   </td>
-                  <td>{age(each.since, time)}</td>
+                  <td>{ageOf(each.since, time, "words")}</td>
                 </tr>
               ))}
             </tbody>

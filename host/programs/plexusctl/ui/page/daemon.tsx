@@ -36,7 +36,7 @@ export function Daemon({ data: { daemon, silence, problems } }: { readonly data:
               {daemon.sandboxes.restarts} restarted
             </dd>
           </div>
-          {daemon.information.map(({ name, text }) => (
+          {Object.entries(daemon.information).map(([name, text]) => (
             <div key={name}>
               <dt>{name}</dt>
               <dd>

@@ -1,9 +1,10 @@
 // The last failures with their remedies.
 
+import { ageOf } from "../../age.ts";
 import type { PageData } from "../page-data.ts";
 import { FaultNote } from "./fault-note.tsx";
 import { Nothing, Section } from "./section.tsx";
-import { age, matches } from "./texts.ts";
+import { matches } from "./texts.ts";
 
 /** One element for each kind of failure of each container. */
 export function Failures({ data: { failures, time, daemon }, wanted }: { readonly data: PageData; readonly wanted: string }) {
@@ -30,7 +31,7 @@ export function Failures({ data: { failures, time, daemon }, wanted }: { readonl
                 <span class="verb">{failure.verb}</span> <bdi>{failure.pod || `container ${failure.container.slice(0, 12)}`}</bdi>
               </h3>
               <p class="muted">
-                {age(failure.time, time)} ago{failure.network === "" ? "" : ", network "}
+                {ageOf(failure.time, time, "words")} ago{failure.network === "" ? "" : ", network "}
                 <bdi>{failure.network}</bdi>
                 {failure.times > 1 ? `, ${failure.times} times` : ""}
               </p>

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import type { PageAttachment, PageNetwork } from "../page-data.ts";
+import type { AttachmentState, NetworkState } from "../../../../node/state/node-state.ts";
 import { type Box, connectedWith, layoutPicture, maxPods, type PictureLayout } from "./picture-layout.ts";
 
-function attachment(number: number, more: Partial<PageAttachment> = {}): PageAttachment {
+function attachment(number: number, more: Partial<AttachmentState> = {}): AttachmentState {
   const pod = `shop/cart-${String(number).padStart(4, "0")}`;
   const place = { ifname: "eth0", network: "pods", source: "default", addresses: [`10.0.0.${number}/24`] };
-  return { pod, container: `c${number}`, ...place, state: "attached", since: null, failures: 0, why: null, ...more };
+  return { pod, container: `c${number}`, ...place, state: "attached", since: undefined, failures: 0, why: undefined, ...more };
 }
 
-const pods: PageNetwork = {
+const pods: NetworkState = {
   name: "pods",
   source: "default",
   chain: ["bridge/host-local", "tuning"],
@@ -16,12 +16,12 @@ const pods: PageNetwork = {
   pools: ["/leases/pods"],
   attachments: 2,
 };
-const storage: PageNetwork = { ...pods, name: "storage", source: "shop/storage", pools: ["/leases/shop.storage"] };
-const overlay: PageNetwork = { ...pods, name: "overlay", source: "shop/overlay", links: [], pools: [] };
+const storage: NetworkState = { ...pods, name: "storage", source: "shop/storage", pools: ["/leases/shop.storage"] };
+const overlay: NetworkState = { ...pods, name: "overlay", source: "shop/overlay", links: [], pools: [] };
 const pools = [
   { directory: "/leases/pods", used: 2, size: 253 },
   { directory: "/leases/shop.storage", used: 61, size: 64 },
-  { directory: "/leases/gone", used: 1, size: null },
+  { directory: "/leases/gone", used: 1, size: undefined },
 ];
 
 function boxOf({ boxes }: PictureLayout, id: string): Box {

@@ -1,6 +1,7 @@
 // The layout of the node's picture: pods on the left, links of the node in the middle, address pools on the right. Pure: boxes and curves.
 
-import type { PageAttachment, PageData, PageNetwork } from "../page-data.ts";
+import type { AttachmentState, NetworkState } from "../../../../node/state/node-state.ts";
+import type { PageData } from "../page-data.ts";
 
 /** A line of text in a box. */
 export interface BoxLine {
@@ -118,13 +119,13 @@ export function connectedWith({ edges }: Pick<PictureLayout, "edges">, id: strin
 }
 
 /** The id of an attachment's pod, or of its container if the runtime named no pod. */
-export function podId({ pod, container }: Pick<PageAttachment, "pod" | "container">): string {
+export function podId({ pod, container }: Pick<AttachmentState, "pod" | "container">): string {
   return `pod ${pod}\n${container}`;
 }
 
 /** The attachments by pod, those that need attention first. */
-function podsOf(attachments: readonly PageAttachment[]): readonly (readonly [string, readonly PageAttachment[]])[] {
-  const pods = new Map<string, PageAttachment[]>();
+function podsOf(attachments: readonly AttachmentState[]): readonly (readonly [string, readonly AttachmentState[]])[] {
+  const pods = new Map<string, AttachmentState[]>();
   for (const each of attachments) {
     const id = podId(each);
     const own = pods.get(id);
@@ -137,11 +138,11 @@ function podsOf(attachments: readonly PageAttachment[]): readonly (readonly [str
 }
 
 /** Whether an attachment needs an administrator. */
-export function isUrgent({ state, failures }: Pick<PageAttachment, "state" | "failures">): boolean {
+export function isUrgent({ state, failures }: Pick<AttachmentState, "state" | "failures">): boolean {
   return state === "abandoned" || failures > 0;
 }
 
-function podBox(id: string, own: readonly PageAttachment[]): Draft {
+function podBox(id: string, own: readonly AttachmentState[]): Draft {
   const [first] = own;
   const { pod = "", container = "" } = first ?? {};
   const slash = pod.indexOf("/");
@@ -171,9 +172,9 @@ function poolBox({ directory, used, size }: PageData["pools"][number]): Draft {
     kind: "pool",
     title: directory.slice(directory.lastIndexOf("/") + 1),
     subtitle: "address pool",
-    urgent: size !== null && size > 0 && used / size > 0.9,
-    fill: size === null || size <= 0 ? undefined : Math.min(1, used / size),
-    lines: [{ text: `${used} of ${size === null ? "?" : sizeText(size)} used`, detail: "", urgent: false }],
+    urgent: size !== undefined && size > 0 && used / size > 0.9,
+    fill: size === undefined || size <= 0 ? undefined : Math.min(1, used / size),
+    lines: [{ text: `${used} of ${size === undefined ? "?" : sizeText(size)} used`, detail: "", urgent: false }],
   };
 }
 
@@ -190,7 +191,7 @@ interface Middle {
 }
 
 /** One box for each link with its networks as lines, and one for each network without a known link. */
-function middleOf(networks: readonly PageNetwork[]): Middle {
+function middleOf(networks: readonly NetworkState[]): Middle {
   const boxes = new Map<string, Draft & { lines: BoxLine[] }>();
   const boxOf = new Map<string, string>();
   const pools: Middle["pools"][number][] = [];
@@ -216,7 +217,7 @@ function middleOf(networks: readonly PageNetwork[]): Middle {
   return { boxes: [...boxes.values()], boxOf, pools };
 }
 
-function subtitleOf(link: PageNetwork["links"][number] | undefined): string {
+function subtitleOf(link: NetworkState["links"][number] | undefined): string {
   if (link === undefined) return "network";
   return link.kind === "bridge" ? "bridge" : `link below ${link.type}`;
 }

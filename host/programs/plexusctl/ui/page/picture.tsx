@@ -1,7 +1,8 @@
 // The node as a picture. A box can be chosen by mouse or keyboard: then all that belongs to it is emphasized and described below.
 
 import { useMemo, useState } from "preact/hooks";
-import type { PageAttachment, PageData } from "../page-data.ts";
+import type { AttachmentState } from "../../../../node/state/node-state.ts";
+import type { PageData } from "../page-data.ts";
 import { type Box, columns, connectedWith, layoutPicture, lineHeight, podId, titleHeight } from "./picture-layout.ts";
 import { Nothing, Section } from "./section.tsx";
 import { matches, shortened } from "./texts.ts";
@@ -52,7 +53,7 @@ export function Picture({ data, wanted }: { readonly data: PageData; readonly wa
   );
 }
 
-function isWanted({ pod, container, network, addresses }: PageAttachment, wanted: string): boolean {
+function isWanted({ pod, container, network, addresses }: AttachmentState, wanted: string): boolean {
   return matches(wanted, pod, container, network, ...addresses);
 }
 
@@ -181,8 +182,8 @@ function Description({ data: { attachments }, box }: { readonly data: PageData; 
               </dt>
               <dd>
                 network <bdi>{network}</bdi> ({source}), {addresses.join(", ") || "no address"}, {state}
-                {since === null ? "" : ` since ${since.slice(0, 19).replace("T", " ")} UTC`}
-                {why !== null && (
+                {since === undefined ? "" : ` since ${since.slice(0, 19).replace("T", " ")} UTC`}
+                {why !== undefined && (
                   <span class="bad-text">
                     {" "}
                     DEL fails: <bdi>{why}</bdi>

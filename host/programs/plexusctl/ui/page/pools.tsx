@@ -1,6 +1,7 @@
 // The fill of each address pool.
 
-import type { PageData, PagePool } from "../page-data.ts";
+import type { PoolState } from "../../../../node/state/node-state.ts";
+import type { PageData } from "../page-data.ts";
 import { sizeText } from "./picture-layout.ts";
 import { Nothing, Section } from "./section.tsx";
 
@@ -33,7 +34,7 @@ export function Pools({ data: { pools } }: { readonly data: PageData }) {
                     <bdi>{pool.directory}</bdi>
                   </th>
                   <td class="number">{pool.used}</td>
-                  <td class="number">{pool.size === null ? "not known" : sizeText(pool.size)}</td>
+                  <td class="number">{pool.size === undefined ? "not known" : sizeText(pool.size)}</td>
                   <td>
                     <Fill pool={pool} />
                   </td>
@@ -47,8 +48,8 @@ export function Pools({ data: { pools } }: { readonly data: PageData }) {
   );
 }
 
-function Fill({ pool }: { readonly pool: PagePool }) {
-  if (pool.size === null || pool.size <= 0) return <span class="muted">–</span>;
+function Fill({ pool }: { readonly pool: PoolState }) {
+  if (pool.size === undefined || pool.size <= 0) return <span class="muted">–</span>;
   const share = shareOf(pool);
   const percent = Math.round(share * 100);
   const isFull = share > 0.9;
@@ -69,6 +70,6 @@ function Fill({ pool }: { readonly pool: PagePool }) {
   );
 }
 
-function shareOf({ used, size }: PagePool): number {
-  return size === null || size <= 0 ? 0 : used / size;
+function shareOf({ used, size }: PoolState): number {
+  return size === undefined || size <= 0 ? 0 : used / size;
 }

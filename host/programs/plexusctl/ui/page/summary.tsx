@@ -36,7 +36,7 @@ function figuresOf({ attachments, moreAttachments, networks, calls, pools }: Pag
   const adds = ended.filter(({ verb, failure }) => verb === "ADD" && failure === null).map(({ ms }) => ms);
   const addMs = median(adds);
   const fullest = pools
-    .flatMap(({ used, size }) => (size === null || size <= 0 ? [] : [{ share: used / size, used, size }]))
+    .flatMap(({ used, size }) => (size === undefined || size <= 0 ? [] : [{ share: used / size, used, size }]))
     .toSorted((one, other) => other.share - one.share)[0];
   return [
     {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { age, duration, matches, median, shortened, timeOfDay } from "./texts.ts";
+import { duration, matches, median, shortened, timeOfDay } from "./texts.ts";
 
 test("durations have the digits that a reader can use", () => {
   expect([0.0123, 9.5, 12.34, 999.4, 1234, 61_234].map(duration)).toEqual([
@@ -10,16 +10,6 @@ test("durations have the digits that a reader can use", () => {
     "1.23 s",
     "61.2 s",
   ]);
-});
-
-test("ages use the largest unit of which two have passed", () => {
-  const now = "2026-11-24T12:00:00Z";
-  expect(
-    ["2026-11-24T11:59:59Z", "2026-11-24T11:58:30Z", "2026-11-24T09:00:00Z", "2026-11-20T09:00:00Z"].map((each) =>
-      age(each, now),
-    ),
-  ).toEqual(["1 second", "90 seconds", "3 hours", "4 days"]);
-  expect([age("2026-11-24T13:00:00Z", now), age(null, now), age("soon", now)]).toEqual(["0 seconds", "unknown", "unknown"]);
 });
 
 test("a shortened text never cuts through a character", () => {

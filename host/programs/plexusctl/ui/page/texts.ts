@@ -7,20 +7,6 @@ export function duration(ms: number): string {
   return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 }
 
-/** The time from `since` to `now` (both ISO 8601), in the largest unit of which at least two have passed. */
-export function age(since: string | null, now: string): string {
-  const seconds = Math.round((Date.parse(now) - Date.parse(since ?? "")) / 1000);
-  if (Number.isNaN(seconds)) return "unknown";
-  const units = [
-    [86_400, "days"],
-    [3600, "hours"],
-    [60, "minutes"],
-  ] as const;
-  const [length, unit] = units.find(([each]) => seconds >= 2 * each) ?? [1, "seconds"];
-  const count = Math.max(0, Math.floor(seconds / length));
-  return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
-}
-
 /** The time of day of an ISO 8601 time, with milliseconds, in UTC. */
 export function timeOfDay(time: string): string {
   return /T([\d:.]+)Z$/.exec(time)?.[1] ?? time;

@@ -1,15 +1,15 @@
 // One step of Plexus' removal from this node, by its daemon.
 
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
-import { heldQuery, type RetireReport, type RetireStep } from "../../node/uninstall/retire-report.ts";
+import { heldQuery, type RemovalReport, type RemovalStep } from "../../node/uninstall/removal-report.ts";
 import { askDaemon } from "./ask-daemon.ts";
 
 /** Time limit of one question, in ms. */
 const patienceMs = 30_000;
 
 /** Asks the daemon for the step. Answers its report, or the reason why there is none. `held`: see `Removal.step`. */
-export async function takeRetireStep(socketPath: string, step: RetireStep, held: boolean): Promise<RetireReport | string> {
-  const path = `/retire?${step}${held ? heldQuery : ""}`;
+export async function takeRemovalStep(socketPath: string, step: RemovalStep, held: boolean): Promise<RemovalReport | string> {
+  const path = `/removal?${step}${held ? heldQuery : ""}`;
   const answer = await askDaemon({ socketPath, method: "POST", path, patienceMs });
   if ("why" in answer) {
     const writesNone = answer.why.endsWith(" 409");
@@ -20,7 +20,7 @@ export async function takeRetireStep(socketPath: string, step: RetireStep, held:
   return isReport(report) ? report : "its answer has an unknown form: plexusctl and the daemon must be of one release";
 }
 
-function isReport(value: unknown): value is RetireReport {
+function isReport(value: unknown): value is RemovalReport {
   return (
     isJsonObject(value) &&
     typeof value["standing"] === "string" &&

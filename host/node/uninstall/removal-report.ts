@@ -7,15 +7,18 @@ import type { PodOfPlexus } from "./pods-of-plexus.ts";
  * `begin`: new pods get the default network only. `cancel`: they get their networks again. `finish`: the network configuration is
  * removed, so the runtime uses the node's next one. `report`: nothing changes.
  */
-export const retireSteps = ["begin", "cancel", "finish", "report"] as const;
-/** See `retireSteps`. */
-export type RetireStep = (typeof retireSteps)[number];
+export const removalSteps = ["begin", "cancel", "finish", "report"] as const;
+/** See `removalSteps`. */
+export type RemovalStep = (typeof removalSteps)[number];
 
-/** The end of a step's query if the removal lasts only as long as its asker repeats it. */
+/**
+ * The suffix of a request's query for a held removal: the daemon ends the removal a minute after the last request with this suffix. So a hook that is
+ * killed leaves no node without networks.
+ */
 export const heldQuery = "&held";
 
 /** The daemon's report. */
-export interface RetireReport {
+export interface RemovalReport {
   /** Path of the network configuration that the daemon writes. */
   readonly configuration: string;
   /** `in-force`: new pods get their networks; `retired`: the default network only; `withdrawn`: the configuration is removed. */

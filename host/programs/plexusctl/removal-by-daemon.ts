@@ -3,13 +3,13 @@
 
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { removeMarkedFiles } from "../../node/cni-configuration/remove-marked-files.ts";
-import type { RetireReport } from "../../node/uninstall/retire-report.ts";
-import { takeRetireStep } from "./take-retire-step.ts";
+import type { RemovalReport } from "../../node/uninstall/removal-report.ts";
+import { takeRemovalStep } from "./take-removal-step.ts";
 
-/** Interval of the questions to the daemon, and of those that only hold a removal, in ms. */
+/** Interval in ms of the requests to the daemon while the command waits for pods, and while it only holds a finished removal. */
 const pollMs = 1000;
 const holdMs = 5000;
-/** For so long no pod may need Plexus before the configuration is removed: a runtime may just be starting an ADD, in ms. */
+/** Milliseconds without a pod that needs Plexus before the configuration is removed: a runtime may just be starting an ADD. */
 const quietMs = 5000;
 /** After this time without an answer no daemon runs. A new container of the daemon is ready within it, in ms. */
 const silentMs = 20_000;
@@ -18,31 +18,34 @@ const maxLine = 2048;
 const maxNames = 10;
 
 /** The settings of a removal. */
-export interface RetireInit {
+export interface DaemonRemovalInit {
   readonly socketPath: string;
   /** How long to wait for pods, in ms. */
   readonly timeoutMs: number;
-  /** Whether the removal ends when neither this command nor another one asks for it any more. */
+  /** Whether the removal ends when this command, or another one like it, no longer requests it. */
   readonly held: boolean;
   /** The runtime's directory, from which the configuration is removed if no daemon answers; undefined: the command then fails. */
   readonly configDirectory: string | undefined;
 }
 
 /** The outcome of the command: the daemon's last report, and whether pods remain because the time was over. */
-export interface Retirement extends RetireReport {
+export interface RemovalOutcome extends RemovalReport {
   readonly timedOut: boolean;
   /** Why no daemon took part; null: one did. The pods are then unknown. */
   readonly withoutDaemon: string | null;
 }
 
-/** Retires Plexus. Answers the last report, or the reason why there is none. stderr gets a line whenever the pods waited for change. */
-export async function retireAndWait(init: RetireInit): Promise<Retirement | string> {
+/**
+ * Takes Plexus out of the path of new pods, and waits for its pods. Answers the last report, or the reason why there is none. stderr gets a line when the
+ * awaited pods change.
+ */
+export async function removeThroughDaemon(init: DaemonRemovalInit): Promise<RemovalOutcome | string> {
   const { socketPath, timeoutMs, held, configDirectory } = init;
   const end = performance.now() + timeoutMs;
   const silence = new Silence();
   let quietSince: number | undefined;
   for (;;) {
-    const report = await takeRetireStep(socketPath, "begin", held);
+    const report = await takeRemovalStep(socketPath, "begin", held);
     const now = performance.now();
     if (typeof report === "string") {
       if (configDirectory === undefined) return report;
@@ -56,7 +59,7 @@ export async function retireAndWait(init: RetireInit): Promise<Retirement | stri
       const isQuiet = report.pods.length === 0 && report.problems.length === 0 && report.calls === 0;
       quietSince = isQuiet ? (quietSince ?? now) : undefined;
       if (now >= end || (quietSince !== undefined && now - quietSince >= quietMs)) {
-        const finished = await takeRetireStep(socketPath, "finish", held);
+        const finished = await takeRemovalStep(socketPath, "finish", held);
         if (typeof finished !== "string") return { ...finished, timedOut: !isQuiet, withoutDaemon: null };
         if (configDirectory === undefined) return finished;
       } else if (!isQuiet) say(waitLine(report));
@@ -65,11 +68,11 @@ export async function retireAndWait(init: RetireInit): Promise<Retirement | stri
   }
 }
 
-/** Holds a removal that is done, until the process is killed: its end would give new pods their networks again. */
-export async function holdRetirement({ socketPath, configDirectory }: RetireInit): Promise<never> {
+/** Repeats the request for a finished removal until the process is killed. Without the requests new pods would get their networks again. */
+export async function holdRemoval({ socketPath, configDirectory }: DaemonRemovalInit): Promise<never> {
   const silence = new Silence();
   for (;;) {
-    const report = await takeRetireStep(socketPath, "finish", true);
+    const report = await takeRemovalStep(socketPath, "finish", true);
     if (typeof report !== "string") silence.end();
     else if (silence.lastsAt(performance.now()) && configDirectory !== undefined) {
       // A daemon that crashes again and again may write the file in between.
@@ -80,25 +83,25 @@ export async function holdRetirement({ socketPath, configDirectory }: RetireInit
   }
 }
 
-/** Ends a retirement: new pods get their networks again. */
-export async function cancelRetirement(socketPath: string): Promise<Retirement | string> {
-  const report = await takeRetireStep(socketPath, "cancel", false);
+/** Ends a removal: new pods get their networks again. */
+export async function cancelRemoval(socketPath: string): Promise<RemovalOutcome | string> {
+  const report = await takeRemovalStep(socketPath, "cancel", false);
   return typeof report === "string" ? report : { ...report, timedOut: false, withoutDaemon: null };
 }
 
 /** Whether the administrator still has something to do. */
-export function retirementNeedsAttention({ timedOut, problems }: Retirement): boolean {
+export function removalNeedsAttention({ timedOut, problems }: RemovalOutcome): boolean {
   return timedOut || problems.length > 0;
 }
 
 /** The last report as text. */
-export function retirementText({ configuration, standing, pods, problems, withoutDaemon }: Retirement): string {
+export function removalText({ configuration, standing, pods, problems, withoutDaemon }: RemovalOutcome): string {
   const rest = pods.map(
     ({ pod, networks }) => `Remains: ${pod} has ${networks.join(", ")}; a DEL without Plexus does not undo them`,
   );
   const file = configuration === "" ? "Plexus' configuration" : configuration;
   const unknown = `Remains: unknown, because no daemon answers (${withoutDaemon}): pods may have networks of Plexus`;
-  const ends: Readonly<Record<Retirement["standing"], string>> = {
+  const ends: Readonly<Record<RemovalOutcome["standing"], string>> = {
     "in-force": `${file}: new pods get their networks`,
     retired: `${file}: new pods get the default network only`,
     withdrawn: `${file}: removed; the runtime uses the node's next configuration`,
@@ -111,11 +114,11 @@ export function retirementText({ configuration, standing, pods, problems, withou
   return `${[...lines, ...(problems.length === 0 ? [ends[standing]] : [])].join("\n")}\n`;
 }
 
-/** The time for which no daemon has answered. */
+/** How long no daemon has answered. */
 class Silence {
   #since: number | undefined;
 
-  /** No answer at this time: whether that has gone on for long enough. */
+  /** Notes that no daemon answered at `now`. True: no daemon has answered for `silentMs`. */
   lastsAt(now: number): boolean {
     this.#since ??= now;
     return now - this.#since >= silentMs;
@@ -126,7 +129,7 @@ class Silence {
   }
 }
 
-async function removeWithoutDaemon(directory: string, why: string): Promise<Retirement> {
+async function removeWithoutDaemon(directory: string, why: string): Promise<RemovalOutcome> {
   const { removed, problems } = await removeMarkedFiles(directory);
   const nothing = { pods: [], defaultOnly: 0, calls: 0, runtime: null, timedOut: false };
   return { ...nothing, configuration: removed.join(", "), standing: "withdrawn", problems, withoutDaemon: why };
@@ -140,12 +143,12 @@ function say(line: string): void {
   lastLine = line;
 }
 
-function waitLine(report: RetireReport): string {
+function waitLine(report: RemovalReport): string {
   const calls = report.calls === 0 ? [] : [`waits for ${report.calls} calls that were begun before`];
   return [...report.problems, ...(report.pods.length === 0 ? [] : [`waits for ${podNames(report)}`]), ...calls].join("; ");
 }
 
-function podNames({ pods }: RetireReport): string {
+function podNames({ pods }: RemovalReport): string {
   const names = pods.slice(0, maxNames).map(({ pod, networks }) => `${pod} (${networks.join(", ")})`);
   const more = pods.length > maxNames ? `, and ${pods.length - maxNames} more` : "";
   return `${pods.length} pods with networks of Plexus: ${names.join(", ")}${more}`;
