@@ -1,6 +1,6 @@
 // The optional features of this build. Taking a feature out is: delete its folder, and its line here.
 
-import type { PlanFeature } from "../host/engine/plan/plan-feature.ts";
+import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { ResidentFeature } from "./resident-part.ts";
 import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
 import { externalPorts } from "./external-ports/feature.ts";

@@ -5,8 +5,8 @@ import { externalPortName } from "./rules/external-port.ts";
 import type { ProvidedPort } from "./rules/provided-port.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import type { AttachmentPlan } from "../../host/engine/plan/attachment-plan.ts";
-import type { PlannedNetworks } from "../../host/engine/plan/plan-feature.ts";
+import type { AttachmentPlan } from "../../host/engine/planned/attachment-plan.ts";
+import type { PlannedNetworks } from "../../host/engine/planned/plan-feature.ts";
 import { readyPort } from "./ready-port.ts";
 import { definitionProvider } from "./rules/definition-provider.ts";
 

@@ -14,7 +14,7 @@ import { definitionOf, refProblem } from "./rules/provider.ts";
 import type { Cluster, Pod } from "../../host/cluster/cluster.ts";
 import type { PodNetworkSource } from "./api-source.ts";
 import { podNetworkObjects } from "./pod-network-objects.ts";
-import type { SelectedNetwork, SelectedNetworks } from "../../host/engine/plan/plan-feature.ts";
+import type { SelectedNetwork, SelectedNetworks } from "../../host/engine/planned/plan-feature.ts";
 
 /** The part of a call that a pod's PodNetworks need. */
 export interface PodNetworksContext {

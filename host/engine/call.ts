@@ -25,7 +25,7 @@ import type { CallEvents } from "./events/call-events.ts";
 import type { DelegateRunner } from "./call/delegate-runner.ts";
 import type { PluginFinder } from "./call/plugin-finder.ts";
 import type { PassedOverStep } from "../../src/cni/failed-step.ts";
-import type { PlanFeature } from "./plan/plan-feature.ts";
+import type { PlanFeature } from "./planned/plan-feature.ts";
 import type { RunStep } from "../../src/cni/run-chain.ts";
 
 /** A chain of this call. */

@@ -12,7 +12,7 @@ import type { TakeLock } from "../store/locks/file-lock.ts";
 import type { Clock } from "../system/clock.ts";
 import type { DelegateRunner } from "./call/delegate-runner.ts";
 import type { Subscriber } from "./events/call-events.ts";
-import type { PlanFeature } from "./plan/plan-feature.ts";
+import type { PlanFeature } from "./planned/plan-feature.ts";
 import type { TraceableCall, TraceTerms } from "./trace/trace-terms.ts";
 
 /** The call whose components are to run. */

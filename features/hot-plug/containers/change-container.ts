@@ -8,7 +8,7 @@ import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { type EntryContent, withAttachment, withoutAttachment } from "../../../host/store/journal/changed-entry.ts";
 import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import type { Attached, AttachmentPlan } from "../../../host/engine/plan/attachment-plan.ts";
+import type { Attached, AttachmentPlan } from "../../../host/engine/planned/attachment-plan.ts";
 import { Progress } from "../../../host/engine/record/add-progress.ts";
 import { attach } from "../../../host/engine/verbs/attach.ts";
 import { type AttachmentOrigin, hotPlugFacts, plannedAttachment } from "../../../host/engine/plan/planned-attachment.ts";

@@ -11,10 +11,10 @@ import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster } from "../../../host/cluster/cluster.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { withDeviceInfo } from "../../../host/engine/plan/attachment-device.ts";
-import type { AttachmentPlan } from "../../../host/engine/plan/attachment-plan.ts";
+import type { AttachmentPlan } from "../../../host/engine/planned/attachment-plan.ts";
 import { profileOf, reservedNameFault } from "../../../host/engine/plan/plan-call.ts";
 import { planDefinition } from "../../../host/engine/plan/plan-definition.ts";
-import { refusedOfRunningPod } from "../../../host/engine/plan/plan-feature.ts";
+import { refusedOfRunningPod } from "../../../host/engine/planned/plan-feature.ts";
 import { requirePlugins } from "../../../host/engine/plan/require-plugins.ts";
 import type { RunningContainer } from "./running-container.ts";
 

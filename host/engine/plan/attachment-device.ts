@@ -5,7 +5,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { type DeviceInfo, deviceInfoOf } from "../../../src/npwg/device-info.ts";
 import { deviceInfoCapability, deviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
 import { prepareDeviceInfo, readDeviceInfoFile } from "../../cluster/device-info/device-info-file.ts";
-import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { Call } from "../call.ts";
 
 /** The plan with a device information file, if the attachment has a device or a plugin asks for the file (DI-07). */

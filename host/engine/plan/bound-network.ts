@@ -11,7 +11,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
-import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 
 /** A network with the definition that binds it. */
 export type BoundNetwork = Pick<AttachmentPlan, "list" | "binding">;

@@ -16,12 +16,12 @@ import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.
 import type { Pod } from "../../cluster/cluster.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
-import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
+import type { AttachmentPlan, CallPlan } from "../planned/attachment-plan.ts";
 import type { Call, PlanContext } from "../call.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
-import { completed, selectedNetworks } from "./plan-feature.ts";
+import { completed, selectedNetworks } from "../planned/plan-feature.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../call/pod-identity.ts";
 import type { LinksBefore } from "../record/record-links.ts";

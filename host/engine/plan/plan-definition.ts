@@ -17,7 +17,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
 import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
-import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 import { boundNetwork } from "./bound-network.ts";
 import { definitionNetwork } from "./definition-network.ts";
 import type { Call } from "../call.ts";

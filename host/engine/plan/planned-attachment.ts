@@ -2,7 +2,7 @@
 
 import { requestsText } from "../../../src/npwg/hot-plug-difference.ts";
 import type { HotPlugFacts, PlannedAttachment } from "../../store/journal/entry.ts";
-import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 
 /** The attachment for the journal. `callArgs`: the call's CNI_ARGS. */
 export function plannedAttachment(plan: AttachmentPlan, callArgs: string, hotPlug: HotPlugFacts | undefined): PlannedAttachment {

@@ -14,11 +14,11 @@ import { defaultNetworkAnnotation, parseDefaultNetwork } from "../../../src/npwg
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
-import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { PlanContext } from "../call.ts";
 import { resolveDefaultNetwork } from "./default-network.ts";
 import { planDefinition } from "./plan-definition.ts";
-import type { SelectedNetwork } from "./plan-feature.ts";
+import type { SelectedNetwork } from "../planned/plan-feature.ts";
 
 /** The planned default network of one pod. */
 export interface PodDefault {

@@ -6,7 +6,7 @@ import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
-import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { Call } from "../call.ts";
 import { mayLackVersion, versionRefusal, versionStepMs } from "./native-versions.ts";
 import { plexusTypeIn } from "../../../src/configuration/refuse-self.ts";

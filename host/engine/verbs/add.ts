@@ -9,7 +9,7 @@ import { wantsDefaultRoute } from "../../../src/npwg/default-route.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
-import type { Attached, CallPlan } from "../plan/attachment-plan.ts";
+import type { Attached, CallPlan } from "../planned/attachment-plan.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { journalKey, type Call } from "../call.ts";
 import { firstRecords, Progress } from "../record/add-progress.ts";

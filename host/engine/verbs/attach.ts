@@ -11,7 +11,7 @@ import { verifyResult } from "../../../src/npwg/verification.ts";
 import type { Call } from "../call.ts";
 import { located } from "../call/locate-fault.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
-import type { Attached, AttachmentPlan } from "../plan/attachment-plan.ts";
+import type { Attached, AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { Progress } from "../record/add-progress.ts";
 
 /**

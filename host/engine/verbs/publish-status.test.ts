@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { profileNamed } from "../../../src/npwg/profile.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
-import type { Attached } from "../plan/attachment-plan.ts";
+import type { Attached } from "../planned/attachment-plan.ts";
 import { publishStatus } from "./publish-status.ts";
 
 const pod: Pod = { namespace: "shop", name: "web", annotations: new Map() };

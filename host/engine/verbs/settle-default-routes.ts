@@ -18,7 +18,7 @@ import { withDefaultRoutes } from "../../../src/npwg/default-route-result.ts";
 import { nextHopsOf } from "../../system/netlink/next-hops.ts";
 import { addDefaultRoute, deleteRoute, listLinks, listRoutes } from "../../system/netlink/operations.ts";
 import type { DefaultRoute, Route } from "../../system/netlink/route.ts";
-import type { Attached } from "../plan/attachment-plan.ts";
+import type { Attached } from "../planned/attachment-plan.ts";
 import type { Call } from "../call.ts";
 import { located } from "../call/locate-fault.ts";
 

@@ -12,7 +12,7 @@ import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
 } from "../../../src/npwg/network-attachment-definition.ts";
-import type { DefinitionBinding } from "../../engine/plan/attachment-plan.ts";
+import type { DefinitionBinding } from "../../engine/planned/attachment-plan.ts";
 import { boundNetwork } from "../../engine/plan/bound-network.ts";
 import { readDefaultNetwork, readFurtherDelegates } from "../../engine/plan/default-network.ts";
 import { definitionNetwork } from "../../engine/plan/definition-network.ts";

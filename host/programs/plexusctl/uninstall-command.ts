@@ -2,7 +2,14 @@
 
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
-import { cniPathOf, configOf, notAbsolute, onlyWith, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
+import {
+  cniPathOf,
+  configOf,
+  notAbsolute,
+  onlyWith,
+  stateDirOf,
+  statusSocketOf,
+} from "../../node/command-line/common-options.ts";
 import { printed } from "../../node/command-line/printed.ts";
 import { cancelRemoval, holdRemoval, removeThroughDaemon, removalNeedsAttention, removalText } from "./removal-by-daemon.ts";
 import { uninstallNeedsAttention, uninstallNode, uninstallText } from "./uninstall.ts";
