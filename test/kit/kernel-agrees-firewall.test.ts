@@ -1,9 +1,9 @@
 // The simulated firewall of a node against the kernel: the same requests succeed or fail with the same code in both, and leave the same rules.
 
-import { execFileSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Firewall, firewallFor } from "../../host/capabilities/firewall/scope.ts";
 import type { FirewallCondition, FirewallPortMapping, FirewallRules } from "../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import { createRuleNode, type RuleNode } from "../lab/rule-node.ts";
 import { callWith } from "../node/shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../node/shim/testing/workshop.ts";
 import { command, missing, privateNamespaces } from "../lab/requires.ts";
@@ -262,11 +262,16 @@ describe.skipIf(missing("the kernel against the simulated firewall", privateName
   "X-7: the simulated firewall agrees with the kernel",
   () => {
     let shop: Workshop;
+    let node: RuleNode;
     beforeAll(async () => {
       shop = await openWorkshop();
+      node = createRuleNode();
     });
-    afterAll(() => shop.dispose());
-    afterEach(() => execFileSync("nft", ["flush", "ruleset"]));
+    afterAll(() => {
+      shop.dispose();
+      node.dispose();
+    });
+    afterEach(() => void node.nft(["flush", "ruleset"]));
 
     test.each(scenarios)("%s", async (_about, requests) => {
       const table = new RuleTable();
@@ -286,7 +291,7 @@ describe.skipIf(missing("the kernel against the simulated firewall", privateName
             inMemory.push([request, shown(await ask(memory, request))]);
           }
         },
-        { shim: shop.shim },
+        { shim: shop.shim, netns: node.path },
       );
       expect(inMemory).toEqual(inKernel);
     });

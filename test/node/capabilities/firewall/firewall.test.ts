@@ -1,19 +1,24 @@
 // Rules in the kernel, in private namespaces; nft(8) shows the installed rules.
 
-import { execFileSync, spawnSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { command, missing } from "../../../lab/requires.ts";
+import { createRuleNode, type RuleNode } from "../../../lab/rule-node.ts";
 import type { FirewallPortMapping, FirewallRules } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
 import { callWith } from "../../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { type Firewall, firewallFor, type FirewallScope } from "../../../../host/capabilities/firewall/scope.ts";
 
 let shop: Workshop;
+let node: RuleNode;
 beforeAll(async () => {
   shop = await openWorkshop();
+  if (missingPrivateNamespaces() === undefined) node = createRuleNode();
 });
-afterAll(() => shop.dispose());
+afterAll(() => {
+  shop.dispose();
+  node?.dispose();
+});
 
 const first: FirewallScope = {
   type: "portmap",
@@ -48,7 +53,7 @@ const all: FirewallRules = {
 };
 
 function nft(...args: string[]): string {
-  return execFileSync("nft", args, { encoding: "utf8" });
+  return node.nft(args);
 }
 
 function ruleset(): string {
@@ -57,7 +62,7 @@ function ruleset(): string {
 
 /** The rules of one chain, as nft prints them. */
 function chain(family: "ip" | "ip6", name: string): string[] {
-  const listed = spawnSync("nft", ["list", "chain", family, "plexus", name], { encoding: "utf8" }).stdout;
+  const listed = node.tryNft(["list", "chain", family, "plexus", name]);
   return listed
     .split("\n")
     .map((line) => line.trim())
@@ -65,7 +70,7 @@ function chain(family: "ip" | "ip6", name: string): string[] {
 }
 
 async function withFirewall(script: (firewall: (scope: FirewallScope) => Firewall) => Promise<void>): Promise<void> {
-  await callWith((engine) => script((scope) => firewallFor(scope, engine)), { shim: shop.shim });
+  await callWith((engine) => script((scope) => firewallFor(scope, engine)), { shim: shop.shim, netns: node.path });
 }
 
 describe.skipIf(missing("nftables", missingPrivateNamespaces, command("nft", "--version")))("the firewall", () => {
@@ -107,16 +112,14 @@ describe.skipIf(missing("nftables", missingPrivateNamespaces, command("nft", "--
       expect(await firewall(first).replace(all)).toEqual(done);
       const listed = ruleset();
       nft("flush", "ruleset");
-      execFileSync("nft", ["-f", "-"], { input: listed });
+      node.nft(["-f", "-"], listed);
       expect(ruleset()).toBe(listed);
       expect(await firewall(first).check(all)).toEqual({ ok: true });
     });
   });
 
   test("replaces all earlier rules in both families, and changes nothing of other attachments and tables", async () => {
-    execFileSync("nft", ["-f", "-"], {
-      input: "table ip other {\n chain c {\n type nat hook prerouting priority dstnat;\n }\n}\n",
-    });
+    node.nft(["-f", "-"], "table ip other {\n chain c {\n type nat hook prerouting priority dstnat;\n }\n}\n");
     await withFirewall(async (firewall) => {
       expect(await firewall(second).replace(mapped({ hostPort: 9090 }))).toEqual(done);
       const before = ruleset();

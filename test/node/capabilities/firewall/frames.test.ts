@@ -1,18 +1,23 @@
 // Frame guards in the kernel, in private namespaces; nft(8) shows the installed rules.
 
-import { execFileSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { command, missing } from "../../../lab/requires.ts";
+import { createRuleNode, type RuleNode } from "../../../lab/rule-node.ts";
 import { callWith } from "../../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { type Firewall, firewallFor, type FirewallScope } from "../../../../host/capabilities/firewall/scope.ts";
 
 let shop: Workshop;
+let node: RuleNode;
 beforeAll(async () => {
   shop = await openWorkshop();
+  if (missingPrivateNamespaces() === undefined) node = createRuleNode();
 });
-afterAll(() => shop.dispose());
+afterAll(() => {
+  shop.dispose();
+  node?.dispose();
+});
 
 const first: FirewallScope = {
   type: "bridge-adapter",
@@ -32,18 +37,18 @@ const done = { ok: undefined };
 
 /** Each guarded link with the source MAC that its frames must have, as nft prints them. */
 function guarded(): readonly string[] {
-  const listed = execFileSync("nft", ["list", "ruleset"], { encoding: "utf8" });
+  const listed = node.nft(["list", "ruleset"]);
   return [...listed.matchAll(/ether saddr != (\S+) drop comment "(\S+) /g)]
     .map(([, source, link]) => `${link} ${source}`)
     .toSorted();
 }
 
 async function withFirewall(script: (firewall: (scope: FirewallScope) => Firewall) => Promise<void>): Promise<void> {
-  await callWith((engine) => script((scope) => firewallFor(scope, engine)), { shim: shop.shim });
+  await callWith((engine) => script((scope) => firewallFor(scope, engine)), { shim: shop.shim, netns: node.path });
 }
 
 describe.skipIf(missing("guards of frames", missingPrivateNamespaces, command("nft", "--version")))("a frame guard", () => {
-  afterEach(() => execFileSync("nft", ["flush", "ruleset"]));
+  afterEach(() => void node.nft(["flush", "ruleset"]));
 
   test("is installed, recognized, replaced and removed, and other guards stay", async () => {
     await withFirewall(async (firewall) => {
@@ -81,7 +86,7 @@ describe.skipIf(missing("guards of frames", missingPrivateNamespaces, command("n
     await withFirewall(async (firewall) => {
       const refused = await firewall(first).guardFrames(link, source);
       expect(refused).toMatchObject({ err: { msg: expect.stringContaining(text) } });
-      expect(execFileSync("nft", ["list", "ruleset"], { encoding: "utf8" })).toBe("");
+      expect(node.nft(["list", "ruleset"])).toBe("");
     });
   });
 

@@ -35,6 +35,8 @@ export interface ShimCall {
   /** False: stdin is left open. */
   readonly endStdin?: boolean;
   readonly cwd?: string;
+  /** Path of the network namespace in which the shim runs, as on a node of its own; without it the tests' namespace. */
+  readonly netns?: string;
 }
 
 /** The shim's answer to a runtime: exit status and output. */
@@ -56,7 +58,8 @@ export interface RunningShim {
 
 /** Starts the shim as a runtime does. The default CNI_COMMAND is ADD; PATH leads to the system's programs. */
 export function startShim(call: ShimCall): RunningShim {
-  const child = spawn(call.shim, [], {
+  const [program, args] = call.netns === undefined ? [call.shim, []] : ["nsenter", [`--net=${call.netns}`, call.shim]];
+  const child = spawn(program, args, {
     env: { CNI_COMMAND: "ADD", PATH: "/bin:/usr/bin", ...call.env },
     ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
     stdio: ["pipe", "pipe", "pipe", "ignore", "ignore"], // a runtime that leaks descriptors 3 and 4
