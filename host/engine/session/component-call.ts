@@ -19,8 +19,8 @@ import { openCall, type SessionParts } from "./open-call.ts";
 /** The shim's file name as a delegating plugin. A runtime may also execute the shim under the name of a component. */
 const pluginName = "plexus";
 
-/** The configuration of a direct call, which has none of Plexus' own. */
-const noConfiguration = '{"name":"direct"}';
+/** The configuration of a direct call, which has none of Plexus' own: all defaults. A configuration must name a network, which a direct call never attaches. */
+const noConfiguration = '{"name":"direct","clusterNetwork":"direct"}';
 
 /** The settings for a component that a runtime calls directly: the defaults, without a grant beyond them. */
 export function bareConfiguration(): HostConfiguration {
