@@ -4,7 +4,7 @@ import { type ScriptedApiServer, startScriptedApiServer } from "../../host/clust
 import type { ClaimedDevices } from "./rules/claimed-devices.ts";
 import type { Result } from "../../src/fault/result.ts";
 import { claimedDevices } from "./node.ts";
-import { kubeCluster } from "../../host/cluster/kube/kube-cluster.ts";
+import { kubeCluster } from "../../host/cluster/api/kube-cluster.ts";
 
 const nic = "example.com/nic";
 const pod = { namespace: "shop", name: "web", uid: "u" };

@@ -13,7 +13,7 @@ export async function openCluster(
     return manifestDirectory(manifests);
   }
   if (kubeconfig === undefined) return undefined;
-  const { kubeCluster } = await import("./kube/kube-cluster.ts");
+  const { kubeCluster } = await import("./api/kube-cluster.ts");
   return kubeCluster({
     credentials: { kubeconfig, allowInsecure: kubernetes.allowInsecure },
     budgetMs: kubernetes.budgetMs,

@@ -3,10 +3,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { Connection } from "../../host/cluster/kube/connection.ts";
-import { Informers } from "../../host/cluster/kube/informers.ts";
+import { Informers } from "../../host/cluster/api/informers.ts";
 import { keptCredentials } from "../../host/cluster/kube/kept-credentials.ts";
 import { podNetworkObjects } from "../../features/pod-networks/pod-network-objects.ts";
-import { kubeCluster } from "../../host/cluster/kube/kube-cluster.ts";
+import { kubeCluster } from "../../host/cluster/api/kube-cluster.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, collectionOf, objectsOf } from "../lab/kube/apply.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { Cluster } from "../../host/cluster/cluster.ts";
-import { kubeCluster } from "../../host/cluster/kube/kube-cluster.ts";
+import { kubeCluster } from "../../host/cluster/api/kube-cluster.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";

@@ -6,8 +6,8 @@ import type { Cluster } from "../../cluster/cluster.ts";
 import type { openCluster } from "../../cluster/open-cluster.ts";
 import type { Connection } from "../../cluster/kube/connection.ts";
 import type { CredentialSource } from "../../cluster/kube/credentials.ts";
-import type { Informers, InformersInit } from "../../cluster/kube/informers.ts";
-import type { kubeCluster as kubeClusterOf } from "../../cluster/kube/kube-cluster.ts";
+import type { Informers, InformersInit } from "../../cluster/api/informers.ts";
+import type { kubeCluster as kubeClusterOf } from "../../cluster/api/kube-cluster.ts";
 
 type SourceConfiguration = Parameters<typeof openCluster>[0];
 
@@ -193,8 +193,8 @@ export class DaemonClusters {
   async #openApi(kubeconfig: string, allowInsecure: boolean): Promise<OpenApi> {
     const { keptCredentials, keptServiceAccount } = await import("../../cluster/kube/kept-credentials.ts");
     const { Connection } = await import("../../cluster/kube/connection.ts");
-    const { Informers } = await import("../../cluster/kube/informers.ts");
-    const { kubeCluster } = await import("../../cluster/kube/kube-cluster.ts");
+    const { Informers } = await import("../../cluster/api/informers.ts");
+    const { kubeCluster } = await import("../../cluster/api/kube-cluster.ts");
     const { nodeName, serviceAccount, warn, onPod } = this.#init;
     const credentials =
       kubeconfig === serviceAccount?.kubeconfig

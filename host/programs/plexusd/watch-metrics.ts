@@ -1,6 +1,6 @@
 // Reports the daemon's watches of the Kubernetes API, as metrics and as a sentence for the status.
 
-import type { Informers } from "../../cluster/kube/informers.ts";
+import type { Informers } from "../../cluster/api/informers.ts";
 import type { ReflectorState } from "../../cluster/kube/reflector.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 

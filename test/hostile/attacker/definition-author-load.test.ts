@@ -6,7 +6,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Connection } from "../../../host/cluster/kube/connection.ts";
-import { Informers } from "../../../host/cluster/kube/informers.ts";
+import { Informers } from "../../../host/cluster/api/informers.ts";
 import { type ScriptedApiServer, startScriptedApiServer } from "../../../host/cluster/testing/scripted-api-server.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed } from "../../../src/fault/result.ts";

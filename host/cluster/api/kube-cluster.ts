@@ -14,8 +14,8 @@ import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.t
 import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
-import { ApiClient, type ApiClientInit, statusMessage } from "./api-client.ts";
-import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
+import { ApiClient, type ApiClientInit, statusMessage } from "../kube/api-client.ts";
+import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "../kube/credentials.ts";
 
 /** Settings of a cluster behind the API. */
 export interface KubeClusterInit extends Omit<ApiClientInit, "credentials"> {

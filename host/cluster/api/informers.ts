@@ -5,12 +5,12 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import { checkPodUid, type Pod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
-import type { Connection } from "./connection.ts";
-import type { Credentials, CredentialSource } from "./credentials.ts";
+import type { Connection } from "../kube/connection.ts";
+import type { Credentials, CredentialSource } from "../kube/credentials.ts";
 import type { ObjectSource, WatchedObjects } from "../object-source.ts";
-import type { StoredObject } from "./object-store.ts";
-import { Reflector, type ReflectorInit, type ReflectorState } from "./reflector.ts";
-import { storedDefinition, storedPod } from "./stored-objects.ts";
+import type { StoredObject } from "../kube/object-store.ts";
+import { Reflector, type ReflectorInit, type ReflectorState } from "../kube/reflector.ts";
+import { storedDefinition, storedPod } from "../kube/stored-objects.ts";
 
 /** Settings of the informers. */
 export interface InformersInit {
