@@ -18,6 +18,11 @@ const portCapability = "externalPort";
  * annotation is wrong, or if no plugin of the network takes the port; those of the API.
  */
 export async function withExternalPorts(planned: PlannedNetworks): Promise<Result<readonly AttachmentPlan[]>> {
+  // A mistake must not wait for the ports of other networks.
+  for (const plan of planned.attachments) {
+    const named = providerOf(plan);
+    if (!named.ok) return named;
+  }
   const ready = await Promise.all(planned.attachments.map((each) => withPort(planned, each)));
   const attachments: AttachmentPlan[] = [];
   for (const plan of ready) {

@@ -2,7 +2,7 @@
 
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 
 import { httpRequest } from "./http-request.ts";
 import { compiledPlugin } from "./compiled.ts";
@@ -48,13 +48,16 @@ export async function burst(plexus: Installation, pods: number): Promise<Burst> 
     runDir: plexus.state("run"),
     delegates: [{ cniVersion: "1.0.0", name: "large", plugins: [{ type: "glutton" }] }],
   };
-  const all = (verb: string, name: string, count: number): Promise<readonly Answer[]> =>
-    Promise.all(
-      Array.from({ length: count }, (_, number) => {
-        const attachment = { containerId: `${name}-${number}`, netns: "/run/netns/none", ifname: "eth0" };
-        return plexus.call({ verb, ...attachment, config, env: { PLEXUS_SOCKET: socket } });
-      }),
-    );
+  const all = async (verb: string, name: string, count: number): Promise<readonly Answer[]> => {
+    const answers: Promise<Answer>[] = [];
+    for (let number = 0; number < count; number++) {
+      const attachment = { containerId: `${name}-${number}`, netns: "/run/netns/none", ifname: "eth0" };
+      answers.push(plexus.call({ verb, ...attachment, config, env: { PLEXUS_SOCKET: socket } }));
+      // A fork of this process may take 200 ms on a busy machine, and a shim waits 30 s for the end of its stdin, which needs a turn of this loop.
+      await nextTurn();
+    }
+    return Promise.all(answers);
+  };
   try {
     await all("ADD", "warm", warmUp);
     await all("DEL", "warm", warmUp);

@@ -213,6 +213,8 @@ export class Informers {
     if (running === undefined) return direct;
     const made = running.ofFeatures.get(source) ?? this.#copy(running, source);
     running.ofFeatures.set(source, made);
+    // The next look tries again.
+    made.catch(() => running.ofFeatures.delete(source));
     // The map has each copy under the source that made it.
     return ((await made) as WatchedObjects<T>).over(direct);
   }
@@ -220,7 +222,9 @@ export class Informers {
   async #copy<T>(running: Running, source: ObjectSource<T>): Promise<WatchedObjects<T>> {
     const { connection, credentials, warn } = this.#init;
     const copy = await source.watch({ connection, credentials, warn }, (held) => count(this.#networks, held));
-    running.copies.push(copy as WatchedObjects<unknown>);
+    // The watches may have stopped meanwhile: a stopped copy lets each look go to the API.
+    if (this.#running === running) running.copies.push(copy as WatchedObjects<unknown>);
+    else copy.stop();
     return copy;
   }
 

@@ -22,11 +22,15 @@ const pluginName = "plexus";
 /** The configuration of a direct call, which has none of Plexus' own: all defaults. A configuration must name a network, which a direct call never attaches. */
 const noConfiguration = '{"name":"direct","clusterNetwork":"direct"}';
 
+let bare: HostConfiguration | undefined;
+
 /** The settings for a component that a runtime calls directly: the defaults, without a grant beyond them. */
 export function bareConfiguration(): HostConfiguration {
+  if (bare !== undefined) return bare;
   const read = readHostConfiguration(JSON.parse(noConfiguration));
   if (!read.ok) throw new Error(read.fault.msg);
-  return read.value;
+  bare = read.value;
+  return bare;
 }
 
 /** Whether a runtime has executed the shim under a component's name, to call that component directly. */

@@ -41,9 +41,16 @@ export function stepRunner(call: Call, chain: ChainContext): RunStep {
 
 function stepOf(call: Call, chain: ChainContext, step: ChainStep, callers: readonly string[], maxMs: number): Step {
   const { type } = step.plugin;
+  const { origin, network, ifname, definition, knownContainers, ownLinks, timeoutMs } = chain;
   return {
-    ...chain,
     step,
+    origin,
+    network,
+    ifname,
+    definition,
+    knownContainers,
+    ownLinks,
+    timeoutMs,
     callers,
     grants: grantsFor(call.configuration, chain.definition, type),
     maxMs,
@@ -56,10 +63,11 @@ async function runStep(call: Call, asked: Step): Promise<StepOutcome> {
   const { origin, callers } = asked;
   const { type } = asked.step.plugin;
   const isDelegated = origin === "delegate";
+  const started = call.clock.now();
   const found = await (isDelegated ? call.delegatedPlugins : call.plugins).find(type);
   const step = { ...asked, maxMs: Math.floor(Math.min(call.deadline.stepMs, asked.maxMs)) };
   const refused = (kind: StepKind, reason: Fault): Promise<StepOutcome> =>
-    traced(call, step, kind, async () => ({ ok: false, fault: reason }));
+    traced(call, step, kind, started, async () => ({ ok: false, fault: reason }));
 
   // Less than one whole millisecond is no time for a plugin.
   if (found.what !== "nothing" && step.maxMs < 1)
@@ -67,11 +75,13 @@ async function runStep(call: Call, asked: Step): Promise<StepOutcome> {
   // The capability `delegation` has checked the callers of a delegated step.
   const circular = isDelegated || callers.length === 0 ? undefined : callDepthFault(callers, type);
   if (circular !== undefined) return refused("wasm", circular);
-  if (found.what === "component") return traced(call, step, "wasm", (running) => call.delegates.run(running, found));
+  if (found.what === "component") return traced(call, step, "wasm", started, (running) => call.delegates.run(running, found));
   if (found.what === "native" && (isDelegated || !call.componentsOnly)) {
     const forbidden = isDelegated ? await delegatedCallFault(call, step) : undefined;
     if (forbidden !== undefined) return refused("native", forbidden);
-    return traced(call, step, "native", (running) => runNativeStep(call, isDelegated ? namingCallers(running, type) : running));
+    return traced(call, step, "native", started, (running) =>
+      runNativeStep(call, isDelegated ? namingCallers(running, type) : running),
+    );
   }
   return refused("native", notFound(type, new Map(asked.step.env).get("CNI_PATH") ?? "", found.path));
 }

@@ -10,14 +10,14 @@ import type { Call } from "../call.ts";
 import type { Span, StepKind } from "../events/call-events.ts";
 import { newSpanId } from "../events/span-id.ts";
 
-/** Runs a step of this kind, and tells its beginning and its end. `run` gets the step with its span and with the way to tell details. */
+/** Runs a step of this kind, and tells its beginning and its end. `started`: when the look-up of its plugin began, by the call's clock. `run` gets the step with its span and with the way to tell details. */
 export async function traced(
   { events, clock }: Call,
   step: Step,
   kind: StepKind,
+  started: number,
   run: (step: Step) => Promise<StepOutcome>,
 ): Promise<StepOutcome> {
-  const started = clock.now();
   const { network, ifname, origin, step: plugin, maxMs } = step;
   const number = events.nextRun();
   const tell: Step["tell"] = events.recordsDetails

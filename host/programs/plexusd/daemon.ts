@@ -121,6 +121,8 @@ export class Daemon {
       objects: (source) => this.#clusters.objects(source),
       warn,
     });
+    // A step that names a pool gets the failure.
+    this.#pools?.catch(() => undefined);
     this.#server = new CallServer(server, {
       serve: (...call) => this.#serve(...call),
       agent: (connection) => {
@@ -239,7 +241,7 @@ export class Daemon {
     this.#networkApi?.close();
     this.#feed?.stop();
     await Promise.all(this.#unrecorded);
-    (await this.#pools)?.close();
+    (await this.#pools?.catch(() => undefined))?.close();
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return aborted;
   }
