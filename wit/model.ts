@@ -1,4 +1,4 @@
-// The typed model of a WIT package, `wit/<version>/model.json`. Types only: all generators of code for the ABI (the sandbox's
+// The typed model of a WIT package, `wit/<version>/generated/model.json`. Types only: all generators of code for the ABI (the sandbox's
 // glue, the guest kit's bindings) read it instead of parsing WIT.
 
 /** A type without further structure. */

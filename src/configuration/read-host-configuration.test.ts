@@ -366,6 +366,8 @@ describe("the host configuration", () => {
     expect(read.ok && [read.value.confDir, read.value.notices.length]).toEqual(["/a", 1]);
     const both = readHostConfiguration({ ...base, delegates, cniConf: "/a", confDir: "/b" });
     expect(both.ok && both.value.confDir).toBe("/b");
+    const mistaken = readHostConfiguration({ ...base, delegates, cniConf: "/a", confDir: "b" }, { lenient: true });
+    expect(mistaken.ok && mistaken.value.confDir).toBe("/a");
   });
 
   test.each(Object.keys(idleMultusKeys))("Multus' key %s is accepted with one warning that says why it does nothing", (key) => {

@@ -4,7 +4,7 @@
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { removeMarkedFiles } from "../../node/cni-configuration/remove-marked-files.ts";
 import type { RemovalReport } from "../../node/uninstall/removal-report.ts";
-import { takeRemovalStep } from "./take-removal-step.ts";
+import { otherRelease, takeRemovalStep } from "./take-removal-step.ts";
 
 /** Interval in ms of the requests to the daemon while the command waits for pods, and while it only holds a finished removal. */
 const pollMs = 1000;
@@ -48,7 +48,8 @@ export async function removeThroughDaemon(init: DaemonRemovalInit): Promise<Remo
     const report = await takeRemovalStep(socketPath, "begin", held);
     const now = performance.now();
     if (typeof report === "string") {
-      if (configDirectory === undefined) return report;
+      if (configDirectory === undefined || (report === otherRelease && now >= end)) return report;
+      if (report === otherRelease) silence.end();
       if (silence.lastsAt(now)) return removeWithoutDaemon(configDirectory, report);
       say(`no report of the daemon: ${report}`);
       quietSince = undefined;
@@ -73,7 +74,7 @@ export async function holdRemoval({ socketPath, configDirectory }: DaemonRemoval
   const silence = new Silence();
   for (;;) {
     const report = await takeRemovalStep(socketPath, "finish", true);
-    if (typeof report !== "string") silence.end();
+    if (typeof report !== "string" || report === otherRelease) silence.end();
     else if (silence.lastsAt(performance.now()) && configDirectory !== undefined) {
       // A daemon that crashes again and again may write the file in between.
       const { removed, problems } = await removeMarkedFiles(configDirectory);

@@ -7,11 +7,15 @@ import { askDaemon } from "./ask-daemon.ts";
 /** Time limit of one question, in ms. */
 const patienceMs = 30_000;
 
+/** The answer of a daemon that knows no removal. It serves its pods, so that its silence must not be concluded. */
+export const otherRelease = "the daemon knows no removal: plexusctl and the daemon must be of one release";
+
 /** Asks the daemon for the step. Answers its report, or the reason why there is none. `held`: see `Removal.step`. */
 export async function takeRemovalStep(socketPath: string, step: RemovalStep, held: boolean): Promise<RemovalReport | string> {
   const path = `/removal?${step}${held ? heldQuery : ""}`;
   const answer = await askDaemon({ socketPath, method: "POST", path, patienceMs });
   if ("why" in answer) {
+    if (/ 40[45]$/u.test(answer.why)) return otherRelease;
     const writesNone = answer.why.endsWith(" 409");
     return writesNone ? "it writes no network configuration; use plexusctl uninstall without --wait" : answer.why;
   }

@@ -86,5 +86,8 @@ export const placeKeys = {
 
 /** The value of `confDir`, which counts before `cniConf`. */
 export function configurationDirectory(reader: ObjectReader, { confDir, cniConf }: ValuesOf<typeof placeKeys>) {
-  return { confDir: reader.has("confDir") ? confDir : (cniConf ?? confDir) };
+  // In a lenient read a mistaken `confDir` is as none.
+  const written = reader.value("confDir");
+  const isRead = typeof written === "string" && written.startsWith("/") && !written.includes("\0");
+  return { confDir: isRead ? confDir : (cniConf ?? confDir) };
 }
