@@ -122,10 +122,15 @@ export interface Subscriber {
 export class CallEvents {
   readonly #subscribers: Subscriber[] = [];
   #runs = 0;
+  #recordsSpans = false;
+  #recordsDetails = false;
 
   /** Adds a subscriber; undefined adds none. It receives the events from now on. */
   subscribe(subscriber: Subscriber | undefined): void {
-    if (subscriber !== undefined) this.#subscribers.push(subscriber);
+    if (subscriber === undefined) return;
+    this.#subscribers.push(subscriber);
+    if (subscriber.recordsSpans === true || subscriber.span !== undefined) this.#recordsSpans = true;
+    if (subscriber.recordsDetails === true) this.#recordsDetails = true;
   }
 
   tell(event: CallEvent): void {
@@ -143,11 +148,11 @@ export class CallEvents {
 
   /** Whether a subscriber records spans of steps. */
   get recordsSpans(): boolean {
-    return this.#subscribers.some(({ recordsSpans, span }) => recordsSpans === true || span !== undefined);
+    return this.#recordsSpans;
   }
 
   /** Whether a subscriber records details of steps. */
   get recordsDetails(): boolean {
-    return this.#subscribers.some(({ recordsDetails }) => recordsDetails === true);
+    return this.#recordsDetails;
   }
 }
