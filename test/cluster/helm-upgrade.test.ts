@@ -116,18 +116,18 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
   test("after a node's reboot its pods have their networks again, and no address is reserved that no pod has", async () => {
     const [node] = cluster.nodes;
     await cluster.apply(toolsDeployment("web", 3, { annotations: selection }));
-    await cluster.succeed("rollout", "status", "deployment/web", "--timeout=120s");
+    await cluster.succeed("rollout", "status", "deployment/web", "--timeout=300s");
     await node.reboot();
     const restarts = ["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].status.containerStatuses[0].restartCount}"];
-    await expect.poll(() => cluster.succeed(...restarts), { timeout: 120_000, interval: 500 }).toBe("1 1 1");
+    await expect.poll(() => cluster.succeed(...restarts), { timeout: 300_000, interval: 500 }).toBe("1 1 1");
     const { items } = await cluster.core.listNamespacedPod({ namespace: "default", labelSelector: "app=web" });
     for (const { metadata } of items)
       await cluster.succeed("exec", metadata?.name ?? "", "--", "ip", "link", "show", "dev", "data0");
     // Three pods with two networks each.
     expect(leftOn(node).leases).toHaveLength(6);
-    await cluster.succeed("delete", "deployment/web", "--cascade=foreground", "--timeout=120s");
+    await cluster.succeed("delete", "deployment/web", "--cascade=foreground", "--timeout=300s");
     await expect.poll(() => leftOn(node)).toEqual(nothingLeft);
-  }, 240_000);
+  }, 900_000);
 });
 
 const moreThanOnce = (counts: ReadonlyMap<string, number>) => [...counts].filter(([, count]) => count > 1);
