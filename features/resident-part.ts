@@ -38,7 +38,7 @@ export interface ResidentPart {
   readonly changes?: InterfaceChanges;
 }
 
-/** What the feature adds. */
+/** A feature's description of its part in the daemon. */
 export interface ResidentFeature {
   /** The part's name in the status document. */
   readonly name: string;

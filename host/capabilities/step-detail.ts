@@ -1,4 +1,4 @@
-// What happens inside of a running step. Only a chain trace records it, so a step tells its details only if `Step.tell` is there.
+// The details of a running step: its component, its calls of capabilities, its end. Only a chain trace records them, so a step without `Step.tell` tells none.
 
 import type { ComponentUsage, NativeRecord, StepVerdict } from "../../src/chain-trace/chain-trace.ts";
 

@@ -7,7 +7,7 @@ import type { MakePart } from "./part.ts";
 /** The values of the command line's options, as `parseArgs` gives them. */
 export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
-/** What one feature adds to the controller. */
+/** The part of one feature in plexus-controller. */
 export interface ControllerFeature {
   readonly options: ParseArgsOptionsConfig;
   /** The options' lines of the help text, which ends with a line break. */

@@ -26,7 +26,7 @@ export interface DelegatesOfCall {
   readonly configuration: HostConfiguration | undefined;
 }
 
-/** What the process has for its life. */
+/** The parts that all calls of one process share. */
 export interface Node {
   readonly clock: Clock;
   /** Writes journal and cache. */

@@ -33,7 +33,7 @@ export interface SelectedNetworks {
   readonly further: readonly SelectedNetwork[];
 }
 
-/** What one feature adds. A hook of a feature that is off costs nothing but a look at the configuration. */
+/** The hooks of one feature in the plan of an ADD. A hook of a feature that is off costs nothing but a look at the configuration. */
 export interface PlanFeature {
   /** Networks of the pod besides those of the annotation `k8s.v1.cni.cncf.io/networks`. */
   readonly networks?: {
@@ -55,7 +55,7 @@ export interface PlanFeature {
     /** Undefined: this cluster has none. */
     readonly read: (pod: PodOfCall, cluster: Cluster) => Promise<Result<FurtherDevices | undefined>>;
   };
-  /** What attachments need from outside of the node, before the first plugin runs. */
+  /** The values that attachments need from outside of the node before the first plugin runs, such as the port of a fabric. */
   readonly completion?: {
     /** Whether any of the attachments needs it. */
     readonly isNeeded: (configuration: HostConfiguration, attachments: readonly AttachmentPlan[]) => boolean;

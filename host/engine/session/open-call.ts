@@ -29,7 +29,7 @@ import { chainRunner } from "../steps/chain-runner.ts";
 /** Maximum milliseconds that a call waits for another call of the same container. */
 const lockDeadlineMs = 60_000;
 
-/** What the session has before the call's configuration is read. */
+/** The parts of a call that its session makes before the call's configuration is read. */
 export interface SessionParts {
   readonly node: Node;
   readonly shim: Shim;

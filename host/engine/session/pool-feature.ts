@@ -18,7 +18,7 @@ export interface ResidentPools {
   readonly close: () => void;
 }
 
-/** What the feature adds. */
+/** The part of the feature that serves pools: their source for one call, and for the daemon's life. */
 export interface PoolFeature {
   /** The pools of a call without a daemon, whose state directory is `cniDir`. */
   readonly ofOneCall: (cniDir: string) => Promise<PoolSource>;

@@ -25,7 +25,7 @@ import { status } from "../verbs/status.ts";
 import { openCall, type SessionParts } from "./open-call.ts";
 import { readRequest } from "./read-request.ts";
 
-/** What a session learns while its call is served. */
+/** The functions by which a session learns of its call while the call is served. */
 export interface ServedCall {
   /** The configuration is read. It may be refused for its time, and then has no call. */
   readonly configured: (configuration: HostConfiguration) => void;

@@ -14,7 +14,7 @@ export class TextBudget {
     return this.takes(text.length) ? text : undefined;
   }
 
-  /** Takes room for a text of this many UTF-16 units. False: the budget has not enough left. */
+  /** Subtracts a text of this many UTF-16 units from the budget. False: the budget has fewer left. */
   takes(length: number): boolean {
     if (length > Math.min(this.#left, maxTextLength)) return false;
     this.#left -= length;

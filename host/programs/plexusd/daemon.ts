@@ -322,7 +322,7 @@ export class Daemon {
     return call;
   }
 
-  /** What all calls of this process share. */
+  /** Makes the node of this process, which its calls share. */
   #makeNode(): Node {
     return {
       clock: systemClock,
