@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { maxStoredBytes } from "../../../src/network-api/stored-network.ts";
+import { maxStoredBytes } from "../../../src/cni/stored-list.ts";
 import { rpcMethods } from "./messages.ts";
 import { maxNetworks, NodeNetworks } from "./node-networks.ts";
 

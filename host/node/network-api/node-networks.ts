@@ -18,7 +18,8 @@ import { replacementOf } from "../../../src/network-api/replacement.ts";
 import type { StoredNetwork } from "../../../src/network-api/stored-network.ts";
 import { maxListBytes, toConflist } from "../../../src/network-api/to-conflist.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
-import { isStored, readNetworks, removeNetwork, setNetworkList, writeNetwork } from "../../store/networks/network-store.ts";
+import { isStored, readNetworks, removeNetwork, writeNetwork } from "../../store/networks/network-store.ts";
+import { setNetworkList } from "../../store/networks/set-network.ts";
 
 /** Settings of a node's networks. */
 export interface NodeNetworksInit {

@@ -1,22 +1,14 @@
-// The networks that clients of the CRI Network API have set: one file each in the directory `networks` of the state directory. The daemon writes
-// the files. The engine reads a file when a configuration names its network, so a change counts for the next call.
+// The files of networks that clients of the CRI Network API have set (host/store/networks/set-network.ts). Only the daemon writes them.
 
 import { readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { checkNetworkName } from "../../../src/cni/names.ts";
-import type { NetworkList } from "../../../src/cni/network-list.ts";
+import { dirname } from "node:path";
+import { maxStoredBytes } from "../../../src/cni/stored-list.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import {
-  maxStoredBytes,
-  printStoredNetwork,
-  readStoredNetwork,
-  type StoredNetwork,
-} from "../../../src/network-api/stored-network.ts";
+import { printStoredNetwork, readStoredNetwork, type StoredNetwork } from "../../../src/network-api/stored-network.ts";
 import { removeFile, removeTornWrites, storeFault, syncDirectory, writeDurably } from "../files/durable-file.ts";
 import { errnoOf } from "../files/errno.ts";
 import { readRegularFile } from "../files/regular-file.ts";
-
-const extension = ".json";
+import { networkFileEnd, networkPath, networksDirectory, readNetworkFile } from "./set-network.ts";
 
 /** The networks in a directory, and a fault for each file that cannot be read. */
 export interface StoredNetworks {
@@ -24,27 +16,9 @@ export interface StoredNetworks {
   readonly problems: readonly string[];
 }
 
-/** The directory of the networks. */
-function directoryIn(stateDirectory: string): string {
-  return join(stateDirectory, "networks");
-}
-
-function pathOf(stateDirectory: string, networkName: string): string {
-  return join(directoryIn(stateDirectory), `${networkName}${extension}`);
-}
-
-/**
- * The list of the network with this name for CNI; undefined if no client has set one. Fault STORE_FAILED: a damaged file is not passed over, because
- * the pod would get another network of that name.
- */
-export function setNetworkList(stateDirectory: string, networkName: string): Result<NetworkList | undefined> {
-  const read = readOne(stateDirectory, networkName);
-  return read.ok ? ok(read.value?.list) : read;
-}
-
 /** All networks, by name for CNI. Removes the temporary files of interrupted writes. */
 export function readNetworks(stateDirectory: string): StoredNetworks {
-  const directory = directoryIn(stateDirectory);
+  const directory = networksDirectory(stateDirectory);
   removeTornWrites(directory);
   let names: readonly string[];
   try {
@@ -55,8 +29,8 @@ export function readNetworks(stateDirectory: string): StoredNetworks {
   const networks: StoredNetwork[] = [];
   const problems: string[] = [];
   for (const name of names) {
-    if (!name.endsWith(extension)) continue;
-    const read = readOne(stateDirectory, name.slice(0, -extension.length));
+    if (!name.endsWith(networkFileEnd)) continue;
+    const read = readOne(stateDirectory, name.slice(0, -networkFileEnd.length));
     if (!read.ok) problems.push(read.fault.msg);
     else if (read.value !== undefined) networks.push(read.value);
   }
@@ -66,7 +40,7 @@ export function readNetworks(stateDirectory: string): StoredNetworks {
 /** Whether the network's file has exactly this network: another program may have removed or changed it. */
 export function isStored(stateDirectory: string, network: StoredNetwork): boolean {
   try {
-    const text = readRegularFile(pathOf(stateDirectory, network.config.networkName), {
+    const text = readRegularFile(networkPath(stateDirectory, network.config.networkName), {
       maxBytes: maxStoredBytes,
       foreign: false,
     });
@@ -79,12 +53,12 @@ export function isStored(stateDirectory: string, network: StoredNetwork): boolea
 
 /** Stores a network durably: it survives a power loss after the return. Fault STORE_FAILED. */
 export function writeNetwork(stateDirectory: string, network: StoredNetwork): Result<void> {
-  return writeDurably(pathOf(stateDirectory, network.config.networkName), printStoredNetwork(network));
+  return writeDurably(networkPath(stateDirectory, network.config.networkName), printStoredNetwork(network));
 }
 
 /** Removes a network durably. A missing network counts as removed. Fault STORE_FAILED. */
 export function removeNetwork(stateDirectory: string, networkName: string): Result<void> {
-  const path = pathOf(stateDirectory, networkName);
+  const path = networkPath(stateDirectory, networkName);
   const removed = removeFile(path);
   if (!removed.ok) return removed;
   try {
@@ -96,14 +70,5 @@ export function removeNetwork(stateDirectory: string, networkName: string): Resu
 }
 
 function readOne(stateDirectory: string, networkName: string): Result<StoredNetwork | undefined> {
-  // The name becomes a part of a path.
-  if (!checkNetworkName(networkName).ok) return ok(undefined);
-  const path = pathOf(stateDirectory, networkName);
-  try {
-    return readStoredNetwork(readRegularFile(path, { maxBytes: maxStoredBytes, foreign: false }), path, networkName);
-  } catch (error) {
-    const errno = errnoOf(error);
-    // No file has a name that is too long.
-    return errno === "ENOENT" || errno === "ENAMETOOLONG" ? ok(undefined) : failed(storeFault("reading", path, error));
-  }
+  return readNetworkFile(stateDirectory, networkName, (text, path) => readStoredNetwork(text, path, networkName));
 }
