@@ -34,8 +34,8 @@ import type { ResidentPools } from "../../engine/session/pool-feature.ts";
 import { ConfigurationTexts } from "./configuration-texts.ts";
 import { definitionPolicyText } from "./definition-policy-text.ts";
 import { takeLockFor } from "./take-lock.ts";
-import type { NetworkFeed } from "../../node/network-api/network-feed.ts";
-import { NetworkApi, type NetworkApiInit } from "../../node/network-api/network-api.ts";
+import type { NetworkFeed } from "../../../features/network-api/server/network-feed.ts";
+import { NetworkApi, type NetworkApiInit } from "../../../features/network-api/server/network-api.ts";
 import { PodLife, type PodLifeInit } from "./pod-life.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
 import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
@@ -260,7 +260,7 @@ export class Daemon {
   async #startFeed(): Promise<void> {
     const api = this.#networkFeed && (await this.#clusters.apiFromStart());
     if (api === undefined || this.#networkFeed === undefined) return;
-    const module = await import("../../node/network-api/network-feed.ts");
+    const module = await import("../../../features/network-api/server/network-feed.ts");
     const warn = (text: string): void => this.telemetry.warn(text);
     this.#feed = new module.NetworkFeed({ ...api, ...this.#networkFeed, warn });
     this.#feed.start();
