@@ -27,7 +27,7 @@ export interface Feature {
   /** The metrics of the daemon. */
   readonly metrics?: () => Promise<MetricDefinitions>;
   /** The part that works in the daemon beside the calls. */
-  readonly resident?: ResidentFeature;
+  readonly resident?: () => Promise<ResidentFeature>;
   /** The part in plexus-controller. */
   readonly controller?: () => Promise<ControllerFeature>;
   /** The commands of plexusctl. */

@@ -230,18 +230,21 @@ const entries = {
       "Add the configuration to the directory named or under the path named, or correct the name; broken files are listed above.",
   },
   NETWORK_CONFIG_INVALID: {
+    feature: "network-api",
     cni: 7,
     actor: "administrator",
     meaning: "A network that a client sets by the CRI Network API breaks a rule.",
     remedy: "Correct the field named; docs/reference/network-api.md has the field's rule.",
   },
   NETWORK_OUTDATED: {
+    feature: "network-api",
     cni: 7,
     actor: "administrator",
     meaning: "A client of the CRI Network API sets or removes another version of a network than it knows.",
     remedy: "List the networks, and set the network with a higher generation and the listed uid.",
   },
   NETWORK_NAME_TAKEN: {
+    feature: "network-api",
     cni: 7,
     actor: "administrator",
     meaning: "A network that a client sets by the CRI Network API would share its name for CNI, or change it.",

@@ -1,5 +1,6 @@
 // A node for tests of the reconciler: a stage, a daemon in this process, agents, and events such as a reboot. The test starts each round.
 
+import { residentFeatures } from "../../features/list.ts";
 import { defaultJail } from "../../host/sandbox/launcher/jail.ts";
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -74,6 +75,7 @@ export class ReconcileNode {
       },
       endpoint: { socket: join(this.stage.plexus.directory, "status.sock"), uids: [0], address: undefined },
       reconcile: { directories: [this.state], intervalMs: 0, graceMs, dryRun },
+      residents: (await residentFeatures()).flatMap(({ read }) => read({}) ?? []),
     });
     const started = await this.#daemon.start();
     if (!started.ok) throw new Error(started.fault.msg);

@@ -1,7 +1,7 @@
 // Commands about the networks of a node, by the CRI Network API.
 
 import type { Command } from "../../../host/node/command-line/command.ts";
-import { networkSocketOption } from "../../../host/node/command-line/common-options.ts";
+import { networkSocketOption } from "./network-socket.ts";
 
 const named = "NAME is NAMESPACE/NAME for a network with a namespace.";
 

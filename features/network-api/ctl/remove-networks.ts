@@ -2,7 +2,8 @@
 
 import type { CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
 import type { CommandResult, Invocation } from "../../../host/node/command-line/command.ts";
-import { networkSocketOf, notAbsolute } from "../../../host/node/command-line/common-options.ts";
+import { notAbsolute } from "../../../host/node/command-line/common-options.ts";
+import { networkSocketOf } from "./network-socket.ts";
 import { failureText, withNetworkApi } from "./ask-network-api.ts";
 
 /** Runs `plexusctl network rm`. */

@@ -6,7 +6,8 @@ import { networkKey, networkMessage } from "../rules/network-config.ts";
 import { listedNetworks, networkInFile, nextVersion } from "../rules/network-file.ts";
 import { readRegularFile } from "../../../host/store/files/regular-file.ts";
 import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
-import { networkSocketOf, notAbsolute } from "../../../host/node/command-line/common-options.ts";
+import { notAbsolute } from "../../../host/node/command-line/common-options.ts";
+import { networkSocketOf } from "./network-socket.ts";
 import { failureText, withNetworkApi } from "./ask-network-api.ts";
 
 /** A network has at most 32 KiB; YAML with comments may be longer. */

@@ -6,7 +6,8 @@ import { networkKey } from "../rules/network-config.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { countOf } from "../../../host/node/command-line/option-values.ts";
 import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
-import { networkSocketOf, notAbsolute } from "../../../host/node/command-line/common-options.ts";
+import { notAbsolute } from "../../../host/node/command-line/common-options.ts";
+import { networkSocketOf } from "./network-socket.ts";
 import { jsonLine } from "../../../host/node/command-line/printed.ts";
 import { failureText, withNetworkApi } from "./ask-network-api.ts";
 

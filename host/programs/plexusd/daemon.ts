@@ -4,7 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
-import { planFeatures, poolFeature, residentFeatures } from "../../../features/list.ts";
+import { planFeatures, poolFeature } from "../../../features/list.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
 import type { Node } from "../../engine/node.ts";
 import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
@@ -19,8 +19,7 @@ import type { Jail } from "../../sandbox/launcher/jail.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { RoundAgent } from "../../node/reconcile/clean.ts";
 import { countRound, countUndone } from "../../telemetry/metrics/count-round.ts";
-import type { ResidentInit, ResidentPart } from "../../../features/resident-part.ts";
-import type { InterfaceChanges } from "../../node/container-changes.ts";
+import type { ResidentInit, ResidentSettings } from "../../../features/resident-part.ts";
 import { Reconciler, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { Endpoint, type EndpointInit } from "../../telemetry/endpoint.ts";
 import { Telemetry, type TelemetryInit } from "../../telemetry/telemetry.ts";
@@ -34,8 +33,7 @@ import type { ResidentPools } from "../../engine/session/pool-feature.ts";
 import { ConfigurationTexts } from "./configuration-texts.ts";
 import { definitionPolicyText } from "./definition-policy-text.ts";
 import { takeLockFor } from "./take-lock.ts";
-import type { NetworkFeed } from "../../../features/network-api/server/network-feed.ts";
-import { NetworkApi, type NetworkApiInit } from "../../../features/network-api/server/network-api.ts";
+import { ResidentParts } from "./resident-parts.ts";
 import { PodLife, type PodLifeInit } from "./pod-life.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
 import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
@@ -51,20 +49,12 @@ export interface DaemonInit {
   readonly reconcile?: ReconcilerInit;
   /** Undefined: the daemon writes no network configuration. */
   readonly podLife?: PodLifeInit | undefined;
-  /** Undefined: the CRI Network API is not served. */
-  readonly networkApi?: NetworkApiInit | undefined;
-  /** Undefined: no server of the CRI Network API is fed. */
-  readonly networkFeed?: { readonly socket: string; readonly namespace: string } | undefined;
+  /** The parts of features that are on. */
+  readonly residents: readonly ResidentSettings[];
 }
 
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
 const lastSpansMs = 2000;
-
-/** The answers of a build without a feature that changes running containers. */
-const noChanges: InterfaceChanges = {
-  attach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
-  detach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
-};
 
 /** One daemon. */
 export class Daemon {
@@ -86,34 +76,26 @@ export class Daemon {
   readonly agents = new ConnectedAgents();
   /** Removes stale attachments. */
   readonly reconciler: Reconciler;
-  /** The features' parts beside the calls, by their names in the status; empty before the start. */
-  readonly #residents = new Map<string, ResidentPart>();
+  /** The features' parts beside the calls. */
+  readonly #residents: ResidentParts;
   readonly #residentInit: ResidentInit;
   readonly #podLife: PodLife | undefined;
-  readonly #networkApi: NetworkApi | undefined;
-  readonly #networkFeed: DaemonInit["networkFeed"];
-  #feed: NetworkFeed | undefined;
   readonly #requestedTraces: RequestedTraces;
   readonly #node: Node = this.#makeNode();
   /** Calls that are answered, but not yet recorded in spans and metrics. */
   readonly #unrecorded = new Set<Promise<void>>();
   readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
 
-  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife, networkApi, networkFeed }: DaemonInit) {
+  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife, residents }: DaemonInit) {
     const warn = (text: string): void => this.telemetry.warn(text);
     this.#jail = delegates.jail;
     this.#requestedTraces = new RequestedTraces({ directory: tracesIn(telemetry.stateDirectory), now: Date.now });
-    this.#sockets = [server.socket, endpoint.socket, ...(networkApi === undefined ? [] : [networkApi.socket])];
-    this.#networkFeed = networkFeed;
-    this.#networkApi =
-      networkApi &&
-      new NetworkApi(networkApi, { warn, serveStatus: (stdin) => this.#serveStatus(stdin), changes: () => this.changes });
+    this.#residents = new ResidentParts(residents);
+    this.#sockets = [server.socket, endpoint.socket, ...this.#residents.sockets];
     this.#clusters = new DaemonClusters({
       ...clusters,
       warn,
-      onPod: (namespace, name, pod) => {
-        for (const part of this.#residents.values()) part.podChanged(namespace, name, pod);
-      },
+      onPod: (namespace, name, pod) => this.#residents.podChanged(namespace, name, pod),
     });
     this.#delegates = new DaemonDelegates(delegates);
     this.#pools = poolFeature?.resident({
@@ -128,7 +110,7 @@ export class Daemon {
       agent: (connection) => {
         const remove = this.agents.add(connection);
         this.reconciler.wake();
-        for (const part of this.#residents.values()) part.agentConnected();
+        this.#residents.agentConnected();
         return remove;
       },
       waited: (ms) => this.telemetry.waited(ms),
@@ -173,17 +155,22 @@ export class Daemon {
       onUndone: (undone) => countUndone(this.metrics, undone),
     });
     this.#residentInit = {
+      stateDirectory: telemetry.stateDirectory,
       directories: reconcile?.directories ?? [],
+      uids: endpoint.uids,
       agent: () => this.#agentOfRound(),
       takeLock: (wanted) => this.#locks.take(wanted),
       metrics: this.metrics,
       watch: (configuration, onManifests) => this.#clusters.watch(configuration, onManifests),
+      apiFromStart: () => this.#clusters.apiFromStart(),
+      serveStatus: (stdin) => this.#serveStatus(stdin),
+      changes: () => this.changes,
       log: (level, text) => this.telemetry.log(level, text),
     };
     this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
     this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
-    for (const { name } of residentFeatures) this.telemetry.inform(name, () => this.#residents.get(name)?.sentence ?? "starts");
+    for (const { name, sentence } of this.#residents.sentences) this.telemetry.inform(name, sentence);
     this.telemetry.inform("definitions", () => this.#definitions.text());
     this.telemetry.inform("components", () => this.#components.text());
     if (podLife?.nodeCredentials !== undefined) {
@@ -193,7 +180,7 @@ export class Daemon {
 
   /** Starts the daemon; answers the TCP port for metrics, if there is one. Fault DAEMON_SOCKET. */
   async start(): Promise<Result<number | undefined>> {
-    for (const { name, make } of residentFeatures) this.#residents.set(name, await make(this.#residentInit));
+    await this.#residents.make(this.#residentInit);
     // Calls do not wait for the clusters.
     void this.#clusters.start();
     this.#delegates.start();
@@ -201,15 +188,14 @@ export class Daemon {
     if (unsafe !== undefined) return failed(fault("DAEMON_SOCKET", unsafe));
     // The call server starts last, so that a daemon that cannot start begins no call.
     const endpoint = await this.#endpoint.listen();
-    const api = endpoint.ok ? ((await this.#networkApi?.listen()) ?? endpoint) : endpoint;
-    const listens = api.ok ? await this.#server.listen() : api;
+    const residents = endpoint.ok ? await this.#residents.listen() : endpoint;
+    const listens = residents.ok ? await this.#server.listen() : residents;
     if (listens.ok) {
       this.reconciler.wake();
-      for (const part of this.#residents.values()) void part.start();
-      void this.#startFeed();
+      this.#residents.start();
     } else {
       this.#endpoint.close();
-      this.#networkApi?.close();
+      this.#residents.close();
     }
     // The configuration comes last: from then on the runtime calls Plexus.
     if (listens.ok) void this.#podLife?.start();
@@ -232,14 +218,13 @@ export class Daemon {
     // Whether Plexus stays on the node is decided first: a call that comes meanwhile is still served.
     const lateMs = (await this.#podLife?.stop()) ?? 0;
     if (lateMs > 0) await new Promise((resolve) => setTimeout(resolve, lateMs));
-    const finished = Promise.all([this.reconciler, ...this.#residents.values()].map((part) => part.stop(graceMs)));
+    const finished = Promise.all([this.reconciler, this.#residents].map((part) => part.stop(graceMs)));
     const aborted = await this.#server.close(
       graceMs,
       finished.then(() => undefined),
     );
     this.#endpoint.close();
-    this.#networkApi?.close();
-    this.#feed?.stop();
+    this.#residents.close();
     await Promise.all(this.#unrecorded);
     (await this.#pools?.catch(() => undefined))?.close();
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
@@ -247,23 +232,14 @@ export class Daemon {
   }
 
   /** Changes of running containers that clients ask for. */
-  get changes(): InterfaceChanges {
-    return [...this.#residents.values()].find(({ changes }) => changes !== undefined)?.changes ?? noChanges;
+  get changes(): ResidentParts["changes"] {
+    return this.#residents.changes;
   }
 
   /** Serves a call that the daemon starts itself, through the chosen agent; undefined if no agent is connected. Throws ShimGone. */
   async serveInternal(call: InternalCall): Promise<Omit<Reply, "kind"> | undefined> {
     const agent = this.agents.chosen;
     return agent && this.#serve(requestOf(call, agent.environment), agent.shim, 0, call.made === true);
-  }
-
-  async #startFeed(): Promise<void> {
-    const api = this.#networkFeed && (await this.#clusters.apiFromStart());
-    if (api === undefined || this.#networkFeed === undefined) return;
-    const module = await import("../../../features/network-api/server/network-feed.ts");
-    const warn = (text: string): void => this.telemetry.warn(text);
-    this.#feed = new module.NetworkFeed({ ...api, ...this.#networkFeed, warn });
-    this.#feed.start();
   }
 
   /** Serves a STATUS with a configuration that was made for it. */
@@ -289,7 +265,7 @@ export class Daemon {
           this.reconciler.keepConfiguration(call.configuration, request.stdin);
           this.#definitions.note(call.configuration);
           this.#components.note(call.configuration);
-          for (const part of this.#residents.values()) part.noteCall(call.configuration, request.environment);
+          this.#residents.noteCall(call.configuration, request.environment);
         }
         this.#unrecorded.delete(recorded);
         resolve();

@@ -65,6 +65,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
         collector: undefined,
       },
       endpoint: { socket: join(stage.plexus.directory, "status.sock"), uids: [0], address: undefined },
+      residents: [],
     });
     expect(await made.start()).toEqual({ ok: true, value: undefined });
     return made;

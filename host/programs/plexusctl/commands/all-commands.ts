@@ -12,7 +12,6 @@ import { helpCommands } from "./help-commands.ts";
 import { installationCommands } from "./installation-commands.ts";
 import { networkCommands } from "./network-commands.ts";
 import { nodeCommands } from "./node-commands.ts";
-import { nodeNetworkCommands } from "../../../../features/network-api/ctl/commands.ts";
 import { traceCommands } from "./trace-commands.ts";
 
 /** All commands, in the order of the help. */
@@ -21,7 +20,6 @@ export async function allCommands(): Promise<readonly Command[]> {
   return [
     ...nodeCommands,
     ...networkCommands,
-    ...nodeNetworkCommands,
     ...ofFeatures.flat(),
     ...finalizerCommands,
     ...traceCommands,
