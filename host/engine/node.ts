@@ -13,7 +13,7 @@ import type { Clock } from "../system/clock.ts";
 import type { DelegateRunner } from "./call/delegate-runner.ts";
 import type { Subscriber } from "./events/call-events.ts";
 import type { PlanFeature } from "./planned/plan-feature.ts";
-import type { TraceableCall, TraceTerms } from "./trace/trace-terms.ts";
+import type { TraceableCall, TraceTerms } from "../../features/chain-trace/record/trace-terms.ts";
 
 /** The call whose components are to run. */
 export interface DelegatesOfCall {

@@ -7,7 +7,11 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { listenOn, uidOf } from "../store/files/unix-socket.ts";
 import { expositionType } from "./metrics/exposition.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import { readRecordingQuery, type RecordingReport, type RecordingRequest } from "../../src/chain-trace/recording-request.ts";
+import {
+  readRecordingQuery,
+  type RecordingReport,
+  type RecordingRequest,
+} from "../../features/chain-trace/rules/recording-request.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
 import { heldQuery, type RemovalReport, type RemovalStep, removalSteps } from "../node/uninstall/removal-report.ts";
 import { listenOnTcp, type Page, pageServer, plainText as text } from "./page-server.ts";

@@ -17,8 +17,8 @@ import { CallEvents, type Subscriber } from "../events/call-events.ts";
 import { CallLog } from "../events/call-log.ts";
 import { PluginLines } from "../events/plugin-output.ts";
 import type { Node } from "../node.ts";
-import type { CallRecording } from "../trace/call-recording.ts";
-import { configuredTerms, type TraceTerms } from "../trace/trace-terms.ts";
+import type { CallRecording } from "../../../features/chain-trace/record/call-recording.ts";
+import { configuredTerms, type TraceTerms } from "../../../features/chain-trace/record/trace-terms.ts";
 import { bareConfiguration, isComponentCall, runDirect, runNested } from "./component-call.ts";
 import type { SessionParts } from "./open-call.ts";
 import { serveCall } from "./serve-call.ts";
@@ -186,7 +186,7 @@ export class CallSession {
   /** Imports lazily: nearly all calls have no chain trace. */
   async #record(call: TracedCall, terms: TraceTerms): Promise<void> {
     const { clock } = this.#node;
-    const { CallRecording } = await import("../trace/call-recording.ts");
+    const { CallRecording } = await import("../../../features/chain-trace/record/call-recording.ts");
     const begun = CallRecording.begin(call, terms, clock.date(), clock.now);
     if (!begun.ok) return this.#events.warn(`chain trace: ${begun.fault.msg}`);
     this.#recording = begun.value;

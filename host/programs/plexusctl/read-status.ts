@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { NodeStateReader } from "../../node/state/node-state-reader.ts";
 import type { StatusDocument } from "../../telemetry/status-document.ts";
-import { askDaemon } from "./ask-daemon.ts";
+import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import { statusOf, unknownForm } from "./status-form.ts";
 
 /** Where to read the status. */

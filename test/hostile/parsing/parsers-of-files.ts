@@ -5,7 +5,7 @@ import { parseEntry } from "../../../host/store/journal/entry-file.ts";
 import { readHostLocalLease } from "../../../features/pools/rules/import/host-local.ts";
 import { decodeValue } from "../../../src/chain-trace/import-values.ts";
 import { readChainTrace } from "../../../src/chain-trace/read-chain-trace.ts";
-import { readRecordingQuery } from "../../../src/chain-trace/recording-request.ts";
+import { readRecordingQuery } from "../../../features/chain-trace/rules/recording-request.ts";
 import { exampleTrace } from "../../../src/chain-trace/testing/example-trace.ts";
 import { chainTraceText } from "../../../src/chain-trace/read-chain-trace.ts";
 import { cachedResultText } from "../../../src/cni/cache.ts";

@@ -8,7 +8,7 @@ import { hostNetworks, type NamedList } from "../../../node/explain/networks.ts"
 import { networksInUse } from "../../../node/explain/networks-in-use.ts";
 import { readCalls } from "../read-calls.ts";
 import { readStatus, type ReadStatusInit } from "../read-status.ts";
-import { traceDirectories } from "../trace/trace-directories.ts";
+import { traceDirectories } from "../trace-directories.ts";
 import { type Known, pageDataOf } from "./make-page-data.ts";
 import type { PageData } from "./page-data.ts";
 import { recordingReader } from "./read-recordings.ts";

@@ -2,11 +2,11 @@
 
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import type { ChainTrace, StepRecord, TracedCall, TracedReply } from "../../../src/chain-trace/chain-trace.ts";
-import { redactTrace } from "../../../src/chain-trace/redact-trace.ts";
+import { redactTrace } from "../rules/redact-trace.ts";
 import { secretValues } from "../../../src/text/secret-values.ts";
-import type { Step } from "../../capabilities/step.ts";
-import { version } from "../../system/version.ts";
-import type { CallEvent, StepBegan, StepEnded, Subscriber } from "../events/call-events.ts";
+import type { Step } from "../../../host/capabilities/step.ts";
+import { version } from "../../../host/system/version.ts";
+import type { CallEvent, StepBegan, StepEnded, Subscriber } from "../../../host/engine/events/call-events.ts";
 import { OpenStep } from "./open-step.ts";
 import { TextBudget } from "./text-budget.ts";
 

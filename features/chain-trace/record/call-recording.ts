@@ -4,9 +4,9 @@ import { chainTraceText } from "../../../src/chain-trace/read-chain-trace.ts";
 import type { TracedCall } from "../../../src/chain-trace/chain-trace.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
-import { openTraceDirectory, traceFileName, writeTrace } from "../../store/traces/trace-directory.ts";
-import type { Reply } from "../../protocol/messages.ts";
-import { newSpanId } from "../events/span-id.ts";
+import { openTraceDirectory, traceFileName, writeTrace } from "../../../host/store/traces/trace-directory.ts";
+import type { Reply } from "../../../host/protocol/messages.ts";
+import { newSpanId } from "../../../host/engine/events/span-id.ts";
 import { CallRecorder } from "./call-recorder.ts";
 import type { TraceTerms } from "./trace-terms.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
-import type { Step } from "../../capabilities/step.ts";
+import type { Step } from "../../../host/capabilities/step.ts";
 import { CallRecorder } from "./call-recorder.ts";
 
 const secret = "hunter2-secret";

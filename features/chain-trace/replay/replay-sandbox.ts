@@ -3,12 +3,12 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { defaultUids } from "../../../src/configuration/keys/sandbox-uids.ts";
-import type { ComponentAdmission } from "../../sandbox/admission/admit.ts";
-import { installedJail } from "../../sandbox/launcher/jail.ts";
-import { defaultLimits } from "../../sandbox/limits.ts";
-import { ProcessPool } from "../../sandbox/process/pool.ts";
-import { SandboxAdmission } from "../../sandbox/process/sandbox-admission.ts";
-import type { GuestRunner } from "../../sandbox/runner.ts";
+import type { ComponentAdmission } from "../../../host/sandbox/admission/admit.ts";
+import { installedJail } from "../../../host/sandbox/launcher/jail.ts";
+import { defaultLimits } from "../../../host/sandbox/limits.ts";
+import { ProcessPool } from "../../../host/sandbox/process/pool.ts";
+import { SandboxAdmission } from "../../../host/sandbox/process/sandbox-admission.ts";
+import type { GuestRunner } from "../../../host/sandbox/runner.ts";
 
 /** Where components are examined and run. */
 export interface ReplaySandbox {

@@ -2,7 +2,7 @@
 
 import type { ChainTraceConfiguration } from "../../../src/configuration/chain-trace-configuration.ts";
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
-import type { TraceBounds } from "../../store/traces/trace-directory.ts";
+import type { TraceBounds } from "../../../host/store/traces/trace-directory.ts";
 
 /** The call that may be recorded. */
 export interface TraceableCall {

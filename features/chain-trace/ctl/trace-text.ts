@@ -1,13 +1,13 @@
 // Chain traces as text for a terminal. Every text of a trace is foreign: it becomes one line without control characters.
 
-import type { ChainTrace, ImportCall, StepRecord } from "../../../../src/chain-trace/chain-trace.ts";
-import type { RecordingReport } from "../../../../src/chain-trace/recording-request.ts";
-import { type StepDifference, stepName } from "../../../../src/chain-trace/trace-differences.ts";
-import type { JsonChange } from "../../../../src/json/json-changes.ts";
-import { inertLine } from "../../../../src/text/inert-text.ts";
-import type { ReplayReport } from "../../../node/replay/replay-trace.ts";
-import type { TraceFile } from "../../../store/traces/trace-directory.ts";
-import { table } from "../../../node/command-line/table.ts";
+import type { ChainTrace, ImportCall, StepRecord } from "../../../src/chain-trace/chain-trace.ts";
+import type { RecordingReport } from "../rules/recording-request.ts";
+import { type StepDifference, stepName } from "../rules/trace-differences.ts";
+import type { JsonChange } from "../../../src/json/json-changes.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import type { ReplayReport } from "../replay/replay-trace.ts";
+import type { TraceFile } from "../../../host/store/traces/trace-directory.ts";
+import { table } from "../../../host/node/command-line/table.ts";
 
 /** Maximum UTF-16 units of a line with `-o wide`. */
 const maxLine = 100_000;

@@ -1,6 +1,6 @@
 // The recording that an administrator asked the daemon for: bounded in count and time, with the directory's bounds on files and bytes.
 
-import type { RecordingReport, RecordingRequest } from "../../../src/chain-trace/recording-request.ts";
+import type { RecordingReport, RecordingRequest } from "../rules/recording-request.ts";
 import { traceBounds } from "../../../src/configuration/chain-trace-configuration.ts";
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import { isProbe, type TraceableCall, type TraceTerms } from "./trace-terms.ts";

@@ -1,8 +1,8 @@
 // The capabilities of a replay: every function answers from the record.
 
 import type { ImportReplay } from "../../../src/chain-trace/import-replay.ts";
-import { abiVersions } from "../../sandbox/abi/versions.ts";
-import type { CapabilityImports } from "../../sandbox/runner.ts";
+import { abiVersions } from "../../../host/sandbox/abi/versions.ts";
+import type { CapabilityImports } from "../../../host/sandbox/runner.ts";
 
 /** The functions of these capabilities. A call that differs from the recorded one throws, which ends the guest. */
 export function replayedImports(names: readonly string[], replay: ImportReplay): CapabilityImports {

@@ -12,12 +12,12 @@ import type {
 } from "../../../src/chain-trace/chain-trace.ts";
 import { encodeValue } from "../../../src/chain-trace/import-values.ts";
 import { stepRecord } from "../../../src/chain-trace/step-record.ts";
-import { verdictsOf } from "../../../src/chain-trace/step-verdicts.ts";
+import { verdictsOf } from "../rules/step-verdicts.ts";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import { secretValues } from "../../../src/text/secret-values.ts";
-import type { Step } from "../../capabilities/step.ts";
-import type { ImportBegan, ImportEnded, StepDetail } from "../../capabilities/step-detail.ts";
-import type { StepKind } from "../events/call-events.ts";
+import type { Step } from "../../../host/capabilities/step.ts";
+import type { ImportBegan, ImportEnded, StepDetail } from "../../../host/capabilities/step-detail.ts";
+import type { StepKind } from "../../../host/engine/events/call-events.ts";
 import type { TextBudget } from "./text-budget.ts";
 
 /** The step and its place in the call. */

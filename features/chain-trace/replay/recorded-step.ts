@@ -11,7 +11,7 @@ import { grantsOf, type WasmConfiguration, wasmSection } from "../../../src/conf
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
-import type { Step } from "../../capabilities/step.ts";
+import type { Step } from "../../../host/capabilities/step.ts";
 
 /** The step, and the configuration with its grants and limits. */
 export interface RecordedStep {

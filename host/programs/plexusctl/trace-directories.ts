@@ -1,7 +1,7 @@
 // The directories of a node's chain traces.
 
 import { join } from "node:path";
-import { readHostSettings } from "../../../node/explain/host-settings.ts";
+import { readHostSettings } from "../../node/explain/host-settings.ts";
 
 /** `traces` in each state directory, and the directory that the configuration names. */
 export function traceDirectories(

@@ -2,18 +2,18 @@
 
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ChainTrace } from "../../../../src/chain-trace/chain-trace.ts";
-import { maxTraceLength, readChainTrace } from "../../../../src/chain-trace/read-chain-trace.ts";
-import { allSteps } from "../../../../src/chain-trace/step-record.ts";
-import { traceDifferences } from "../../../../src/chain-trace/trace-differences.ts";
-import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
-import { fault } from "../../../../src/fault/fault.ts";
-import { failed, type Result } from "../../../../src/fault/result.ts";
-import { storeFault } from "../../../store/files/durable-file.ts";
-import { readRegularFile } from "../../../store/files/regular-file.ts";
-import { listTraces } from "../../../store/traces/trace-directory.ts";
-import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
-import { printed } from "../../../node/command-line/printed.ts";
+import type { ChainTrace } from "../../../src/chain-trace/chain-trace.ts";
+import { maxTraceLength, readChainTrace } from "../../../src/chain-trace/read-chain-trace.ts";
+import { allSteps } from "../../../src/chain-trace/step-record.ts";
+import { traceDifferences } from "../rules/trace-differences.ts";
+import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, type Result } from "../../../src/fault/result.ts";
+import { storeFault } from "../../../host/store/files/durable-file.ts";
+import { readRegularFile } from "../../../host/store/files/regular-file.ts";
+import { listTraces } from "../../../host/store/traces/trace-directory.ts";
+import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
+import { printed } from "../../../host/node/command-line/printed.ts";
 import { recordTraces } from "./record-traces.ts";
 import { differencesText, listText, replayText, traceText } from "./trace-text.ts";
 
@@ -84,8 +84,8 @@ async function diff(line: Invocation): Promise<CommandResult> {
 async function replay(line: Invocation): Promise<CommandResult> {
   const trace = readTrace(line.args[0] ?? "");
   if (!trace.ok) return failure(trace.fault.msg);
-  const { openReplaySandbox } = await import("../../../node/replay/replay-sandbox.ts");
-  const { replayTrace } = await import("../../../node/replay/replay-trace.ts");
+  const { openReplaySandbox } = await import("../replay/replay-sandbox.ts");
+  const { replayTrace } = await import("../replay/replay-trace.ts");
   const sandbox = openReplaySandbox(dirname(realpathSync(process.argv[1] ?? "")));
   try {
     const report = await replayTrace(trace.value, { sandbox, components: valueOf(line, "components") });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { StepRecord } from "./chain-trace.ts";
+import type { StepRecord } from "../../../src/chain-trace/chain-trace.ts";
 import { outcomeDifference, traceDifferences } from "./trace-differences.ts";
-import { exampleStep, exampleTrace } from "./testing/example-trace.ts";
+import { exampleStep, exampleTrace } from "../../../src/chain-trace/testing/example-trace.ts";
 
 const nested = (mtu: number): StepRecord => exampleStep({ type: "inner", caller: "delegate", stdin: JSON.stringify({ mtu }) });
 const failure = { ok: false, fault: { kind: "LIMIT_TIME", code: 11, msg: "too long", details: undefined } } as const;

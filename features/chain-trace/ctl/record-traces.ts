@@ -1,17 +1,12 @@
 // plexusctl trace record: asks the daemon to record.
 
-import {
-  readRecordingQuery,
-  recordingBounds,
-  recordingQuery,
-  type RecordingReport,
-} from "../../../../src/chain-trace/recording-request.ts";
-import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
-import { isJsonObject, parseDocument } from "../../../../src/json/document.ts";
-import { askDaemon } from "../ask-daemon.ts";
-import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
-import { notAbsolute, statusSocketOf } from "../../../node/command-line/common-options.ts";
-import { printed } from "../../../node/command-line/printed.ts";
+import { readRecordingQuery, recordingBounds, recordingQuery, type RecordingReport } from "../rules/recording-request.ts";
+import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
+import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { askDaemon } from "../../../host/node/command-line/ask-daemon.ts";
+import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
+import { notAbsolute, statusSocketOf } from "../../../host/node/command-line/common-options.ts";
+import { printed } from "../../../host/node/command-line/printed.ts";
 import { recordingText } from "./trace-text.ts";
 
 const patienceMs = 5000;

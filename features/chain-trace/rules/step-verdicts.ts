@@ -1,8 +1,8 @@
 // The verdicts that follow from a step's outcome and from the answers of its imports: limits, grants, time, admission.
 
-import type { FaultKind } from "../fault/catalogue.ts";
-import type { ComponentRecord, StepVerdict, TracedOutcome } from "./chain-trace.ts";
-import { isJsonObject } from "../json/document.ts";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
+import type { ComponentRecord, StepVerdict, TracedOutcome } from "../../../src/chain-trace/chain-trace.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
 
 const kinds: Readonly<Partial<Record<FaultKind, string>>> = {
   CALL_TIMEOUT: "deadline",

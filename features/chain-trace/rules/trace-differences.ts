@@ -1,8 +1,8 @@
 // The differences of two outcomes of a step, and of two traces.
 
-import { boundedJson } from "../json/bounded-json.ts";
-import { jsonChanges, type JsonChange } from "../json/json-changes.ts";
-import type { ChainTrace, StepRecord, TracedOutcome } from "./chain-trace.ts";
+import { boundedJson } from "../../../src/json/bounded-json.ts";
+import { jsonChanges, type JsonChange } from "../../../src/json/json-changes.ts";
+import type { ChainTrace, StepRecord, TracedOutcome } from "../../../src/chain-trace/chain-trace.ts";
 
 /** A difference: a sentence, and the changed places if both sides are JSON. */
 export interface Difference {

@@ -1,6 +1,6 @@
 // An administrator's request to a daemon to record calls, as the query of its status socket, and the daemon's answer.
 
-import { tracedPodRule } from "../configuration/chain-trace-configuration.ts";
+import { tracedPodRule } from "../../../src/configuration/chain-trace-configuration.ts";
 
 /** The calls to record. The first bound that is reached ends the recording. */
 export interface RecordingRequest {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fault } from "../fault/fault.ts";
+import { fault } from "../../../src/fault/fault.ts";
 import { verdictsOf } from "./step-verdicts.ts";
 
 test("a limit, and an import that a grant refused, are verdicts", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { ObservedStep } from "./step-record.ts";
+import type { ObservedStep } from "../../../src/chain-trace/step-record.ts";
 import { hasTokens, redactTrace } from "./redact-trace.ts";
-import { chainTraceText, readChainTrace } from "./read-chain-trace.ts";
-import { exampleStep, exampleTrace } from "./testing/example-trace.ts";
+import { chainTraceText, readChainTrace } from "../../../src/chain-trace/read-chain-trace.ts";
+import { exampleStep, exampleTrace } from "../../../src/chain-trace/testing/example-trace.ts";
 
 const stdin = (config: object): Pick<ObservedStep, "stdin"> => ({
   stdin: JSON.stringify({ cniVersion: "1.1.0", name: "pods", type: "vpn", ...config }),

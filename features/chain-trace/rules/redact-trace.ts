@@ -1,8 +1,8 @@
 // Takes the secrets out of a chain trace. Tokens stand for them, the same in a step's input and output, so that most steps can still be replayed.
 
-import { SecretTokens } from "../redact/secret-tokens.ts";
-import type { ChainTrace, ComponentRecord, ImportCall, StepRecord, TracedOutcome } from "./chain-trace.ts";
-import { allSteps, stepRecord } from "./step-record.ts";
+import { SecretTokens } from "../../../src/redact/secret-tokens.ts";
+import type { ChainTrace, ComponentRecord, ImportCall, StepRecord, TracedOutcome } from "../../../src/chain-trace/chain-trace.ts";
+import { allSteps, stepRecord } from "../../../src/chain-trace/step-record.ts";
 
 /**
  * The trace without secrets. Texts and values without a secret stay as they are. `unrecorded`: the secrets of inputs for which the trace had

@@ -1,9 +1,9 @@
 // Commands about chain traces.
 
-import type { CommandSpec, OptionSpec } from "../../../../src/command-line/command-spec.ts";
-import { recordingBounds } from "../../../../src/chain-trace/recording-request.ts";
-import type { Command } from "../../../node/command-line/command.ts";
-import { statusSocketOption } from "../../../node/command-line/common-options.ts";
+import type { CommandSpec, OptionSpec } from "../../../src/command-line/command-spec.ts";
+import { recordingBounds } from "../rules/recording-request.ts";
+import type { Command } from "../../../host/node/command-line/command.ts";
+import { statusSocketOption } from "../../../host/node/command-line/common-options.ts";
 
 const directoryOption: OptionSpec = {
   name: "directory",
@@ -99,5 +99,5 @@ const specs: readonly CommandSpec[] = [
 /** The commands. */
 export const traceCommands: readonly Command[] = specs.map((spec) => ({
   ...spec,
-  run: async (line) => (await import("../trace/run-trace.ts")).runTrace(spec.name.slice("trace ".length), line),
+  run: async (line) => (await import("./run-trace.ts")).runTrace(spec.name.slice("trace ".length), line),
 }));
