@@ -2,6 +2,8 @@
 
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
+import type { RecordCall } from "../host/engine/events/call-recording.ts";
+import { chainTrace } from "./chain-trace/feature.ts";
 import { externalPorts } from "./external-ports/feature.ts";
 import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
@@ -12,10 +14,19 @@ import type { ResidentFeature } from "./resident-part.ts";
 import { resourceClaims } from "./resource-claims/feature.ts";
 
 /** All features, in the order of their commands. */
-export const features: readonly Feature[] = [networkApi, podNetworks, pools, externalPorts, resourceClaims, hotPlug];
+export const features: readonly Feature[] = [networkApi, podNetworks, pools, externalPorts, resourceClaims, hotPlug, chainTrace];
 
 /** The feature that serves pools of the cluster; undefined: this build has none. */
 export const poolFeature: PoolFeature | undefined = features.find((feature) => feature.pools !== undefined)?.pools;
+
+/** Records a call by the first feature whose configuration wants it. */
+export const recordCall: RecordCall = (...call) => {
+  for (const feature of features) {
+    const recording = feature.recordCall?.(...call);
+    if (recording !== undefined) return recording;
+  }
+  return undefined;
+};
 
 /** Their parts in the daemon beside the calls. */
 export async function residentFeatures(): Promise<readonly ResidentFeature[]> {

@@ -6,11 +6,14 @@ import type { Result } from "../src/fault/result.ts";
 import type { Pod } from "../src/npwg/pod.ts";
 import type { Connection } from "../host/cluster/kube/connection.ts";
 import type { CredentialSource } from "../host/cluster/kube/credentials.ts";
+import type { RecordCall } from "../host/engine/events/call-recording.ts";
 import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "../host/node/container-changes.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
 import type { TakeLock } from "../host/store/locks/file-lock.ts";
+import type { Clock } from "../host/system/clock.ts";
 import type { Metrics } from "../host/telemetry/metrics/metrics.ts";
+import type { Page } from "../host/telemetry/page-server.ts";
 
 /** The parts of the daemon that it uses. */
 export interface ResidentInit {
@@ -23,6 +26,7 @@ export interface ResidentInit {
   /** The agent that is connected now. */
   readonly agent: () => RoundAgent | undefined;
   readonly takeLock: TakeLock;
+  readonly clock: Clock;
   readonly metrics: Metrics;
   /** Begins to report changes of pods in the source that the configuration names; `onManifests` follows a change of its directory of manifests. */
   readonly watch: (configuration: HostConfiguration, onManifests: () => void) => Promise<void>;
@@ -53,6 +57,10 @@ export interface ResidentPart {
   readonly noteCall?: (configuration: HostConfiguration, environment: ReadonlyMap<string, string>) => void;
   /** A watched pod was listed, created, changed or removed (undefined). */
   readonly podChanged?: (namespace: string, name: string, pod: Pod | undefined) => void;
+  /** Records a call that a client of the daemon has asked for. */
+  readonly recordCall?: RecordCall;
+  /** The answers to requests on the status socket, by path. */
+  readonly pages?: Readonly<Record<string, (method: string, query: string) => Page>>;
   /** The changes of running containers, if the part makes any. */
   readonly changes?: InterfaceChanges;
 }

@@ -6,7 +6,7 @@ const request = { pod: undefined, onlyFailed: false, next: 2, seconds: 60 };
 
 function traces(): { readonly traces: RequestedTraces; readonly clock: { ms: number } } {
   const clock = { ms: 1_000_000 };
-  return { clock, traces: new RequestedTraces({ directory: "/t", now: () => clock.ms }) };
+  return { clock, traces: new RequestedTraces({ directory: "/t", date: () => new Date(clock.ms) }) };
 }
 
 test("without a request no call is recorded", () => {

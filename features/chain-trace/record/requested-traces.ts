@@ -8,8 +8,8 @@ import { isProbe, type TraceableCall, type TraceTerms } from "./trace-terms.ts";
 /** The clock, and the daemon's directory of traces. */
 export interface RequestedTracesInit {
   readonly directory: string;
-  /** Milliseconds of Unix time. */
-  readonly now: () => number;
+  /** The time of day. */
+  readonly date: () => Date;
 }
 
 interface Recording {
@@ -33,7 +33,7 @@ export class RequestedTraces {
 
   /** Begins a recording. */
   begin(request: RecordingRequest): RecordingReport {
-    const untilMs = this.#init.now() + request.seconds * 1000;
+    const untilMs = this.#init.date().getTime() + request.seconds * 1000;
     this.#recording = { request, untilMs, left: request.next, written: [] };
     return this.report();
   }
@@ -75,6 +75,6 @@ export class RequestedTraces {
   }
 
   #hasEnded({ left, untilMs }: Recording): boolean {
-    return left <= 0 || this.#init.now() >= untilMs;
+    return left <= 0 || this.#init.date().getTime() >= untilMs;
   }
 }

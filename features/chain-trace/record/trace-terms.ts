@@ -8,7 +8,7 @@ import type { TraceBounds } from "../../../host/store/traces/trace-directory.ts"
 export interface TraceableCall {
   readonly verb: string;
   /** NAMESPACE/NAME; undefined for a container that is no pod. */
-  readonly pod: string | undefined;
+  readonly pod?: string | undefined;
 }
 
 /** How a call is recorded. */

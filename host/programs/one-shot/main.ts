@@ -1,7 +1,7 @@
 // The one-shot engine: the shim starts it for one call if no daemon answers. It exchanges frames with the shim over file descriptor 3,
 // synchronously, and ends after the answer.
 
-import { planFeatures } from "../../../features/list.ts";
+import { planFeatures, recordCall } from "../../../features/list.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
 import type { Node } from "../../engine/node.ts";
 import { systemClock } from "../../system/clock.ts";
@@ -25,6 +25,7 @@ async function main(): Promise<void> {
       takeLock: () => async (wanted) => takeLock(wanted),
       writer: synchronousWriter,
       features: planFeatures,
+      recordCall,
       // Leases and the sandbox are loaded with the first delegate, so that a call without delegates starts faster.
       openDelegates: async ({ wasm, log, configuration }) => {
         const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");

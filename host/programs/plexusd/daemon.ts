@@ -4,12 +4,9 @@ import { fault } from "../../../src/fault/fault.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
-import { planFeatures, poolFeature } from "../../../features/list.ts";
+import { planFeatures, poolFeature, recordCall } from "../../../features/list.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
 import type { Node } from "../../engine/node.ts";
-import { RequestedTraces } from "../../../features/chain-trace/record/requested-traces.ts";
-import { tracesIn } from "../../../features/chain-trace/record/trace-terms.ts";
-import type { RecordingReport, RecordingRequest } from "../../../features/chain-trace/rules/recording-request.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
@@ -80,7 +77,6 @@ export class Daemon {
   readonly #residents: ResidentParts;
   readonly #residentInit: ResidentInit;
   readonly #podLife: PodLife | undefined;
-  readonly #requestedTraces: RequestedTraces;
   readonly #node: Node = this.#makeNode();
   /** Calls that are answered, but not yet recorded in spans and metrics. */
   readonly #unrecorded = new Set<Promise<void>>();
@@ -89,7 +85,6 @@ export class Daemon {
   constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife, residents }: DaemonInit) {
     const warn = (text: string): void => this.telemetry.warn(text);
     this.#jail = delegates.jail;
-    this.#requestedTraces = new RequestedTraces({ directory: tracesIn(telemetry.stateDirectory), now: Date.now });
     this.#residents = new ResidentParts(residents);
     this.#sockets = [server.socket, endpoint.socket, ...this.#residents.sockets];
     this.#clusters = new DaemonClusters({
@@ -143,7 +138,7 @@ export class Daemon {
       });
     this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, {
       reconcile: (dryRun) => this.reconciler.round(dryRun, true),
-      record: (wanted) => this.#record(wanted),
+      pages: () => this.#residents.pages,
       removal: async (step, held) => this.#podLife?.removalStep(step, held),
     });
     this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
@@ -160,6 +155,7 @@ export class Daemon {
       uids: endpoint.uids,
       agent: () => this.#agentOfRound(),
       takeLock: (wanted) => this.#locks.take(wanted),
+      clock: systemClock,
       metrics: this.metrics,
       watch: (configuration, onManifests) => this.#clusters.watch(configuration, onManifests),
       apiFromStart: () => this.#clusters.apiFromStart(),
@@ -287,11 +283,6 @@ export class Daemon {
     );
   }
 
-  #record(wanted: RecordingRequest | "stop" | undefined): RecordingReport {
-    const traces = this.#requestedTraces;
-    return wanted === undefined ? traces.report() : wanted === "stop" ? traces.end() : traces.begin(wanted);
-  }
-
   #openCall(connected: ConnectedShim): CallSession {
     const shim = connected.serving((inner) => call.serveNested(inner));
     const call: CallSession = new CallSession(this.#node, shim);
@@ -308,7 +299,7 @@ export class Daemon {
       openDelegates: async ({ configuration, ...of }) => this.#delegates.open({ ...of, pools: this.#poolsFor(configuration) }),
       openCluster: (configuration, warn) => this.#clusters.open(configuration, warn),
       observe: (observed) => this.telemetry.observe(observed),
-      requestedTrace: (traced) => this.#requestedTraces.terms(traced),
+      recordCall: (...call) => this.#residents.recordCall(...call) ?? recordCall(...call),
     };
   }
 

@@ -5,6 +5,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
+import type { RecordCall } from "../../engine/events/call-recording.ts";
 import type { InterfaceChanges } from "../../node/container-changes.ts";
 
 /** The answers of a build without a feature that changes running containers. */
@@ -73,6 +74,20 @@ export class ResidentParts {
 
   podChanged(namespace: string, name: string, pod: Pod | undefined): void {
     for (const part of this.#parts) part.podChanged?.(namespace, name, pod);
+  }
+
+  /** Begins to record a call that a client of the daemon has asked for. */
+  readonly recordCall: RecordCall = (...call) => {
+    for (const part of this.#parts) {
+      const recording = part.recordCall?.(...call);
+      if (recording !== undefined) return recording;
+    }
+    return undefined;
+  };
+
+  /** The parts' answers to requests on the status socket, by path. */
+  get pages(): NonNullable<ResidentPart["pages"]> {
+    return Object.assign({}, ...this.#parts.map(({ pages }) => pages));
   }
 
   /** Changes of running containers that clients ask for. */

@@ -12,7 +12,6 @@ import { helpCommands } from "./help-commands.ts";
 import { installationCommands } from "./installation-commands.ts";
 import { networkCommands } from "./network-commands.ts";
 import { nodeCommands } from "./node-commands.ts";
-import { traceCommands } from "../../../../features/chain-trace/ctl/commands.ts";
 
 /** All commands, in the order of the help. */
 export async function allCommands(): Promise<readonly Command[]> {
@@ -22,7 +21,6 @@ export async function allCommands(): Promise<readonly Command[]> {
     ...networkCommands,
     ...ofFeatures.flat(),
     ...finalizerCommands,
-    ...traceCommands,
     ...componentCommands,
     ...delegateCommands,
     ...installationCommands,
