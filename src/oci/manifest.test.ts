@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { bundleLayer, componentLayer, componentManifest, indexText, readIndex, readManifest } from "./manifest.ts";
-import { checkWasmConfig, wasmConfigText } from "./wasm-config.ts";
+import { checkWasmConfig, wasmConfigText } from "../../features/components/rules/wasm-config.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
 const other = `sha256:${"b".repeat(64)}`;

@@ -5,7 +5,7 @@ import type { CommandSpec } from "../../../../src/command-line/command-spec.ts";
 import type { ProgramSpec } from "../../../../src/command-line/help-text.ts";
 import type { Command } from "../../../node/command-line/command.ts";
 import { exitStatuses } from "../../../node/command-line/exit-statuses.ts";
-import { componentCommands } from "./component-commands.ts";
+import { componentCommands } from "../../../../features/components/ctl/commands.ts";
 import { delegateCommands } from "./delegate-commands.ts";
 import { finalizerCommands } from "./finalizer-commands.ts";
 import { helpCommands } from "./help-commands.ts";

@@ -1,10 +1,10 @@
 // The lock file: the components that `plexusctl component pull` installed on this node, by digest and signer.
 
-import { fault } from "../fault/fault.ts";
-import { failed, ok, type Result } from "../fault/result.ts";
-import { isJsonObject } from "../json/document.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
 import { typePattern } from "./component-list.ts";
-import { isDigest } from "./digest.ts";
+import { isDigest } from "../../../src/oci/digest.ts";
 
 /** One installed component. */
 export interface LockedComponent {

@@ -3,7 +3,7 @@
 import { closeSync, constants, fchmodSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { storeFault, syncDirectory } from "../../store/files/durable-file.ts";
+import { storeFault, syncDirectory } from "../../../host/store/files/durable-file.ts";
 
 /** A file to be written. */
 export interface StagedFile {

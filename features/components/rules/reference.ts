@@ -1,9 +1,9 @@
 // References to artifacts: `HOST[:PORT]/REPOSITORY[:TAG][@DIGEST]` in a registry, `oci-layout:DIRECTORY[:TAG][@DIGEST]` in a directory.
 
-import { fault } from "../fault/fault.ts";
-import { failed, ok, type Result } from "../fault/result.ts";
-import { quote } from "../json/quote.ts";
-import { digestPattern, digestWanted } from "./digest.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { digestPattern, digestWanted } from "../../../src/oci/digest.ts";
 
 /** The place of artifacts: a repository of a registry, or a directory in the form of an OCI image layout. */
 export type ArtifactPlace =

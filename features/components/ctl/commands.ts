@@ -1,8 +1,8 @@
 // Commands about components as OCI artifacts.
 
-import type { CommandSpec, OptionSpec } from "../../../../src/command-line/command-spec.ts";
-import type { Command } from "../../../node/command-line/command.ts";
-import { cniPathOption, configOption } from "../../../node/command-line/common-options.ts";
+import type { CommandSpec, OptionSpec } from "../../../src/command-line/command-spec.ts";
+import type { Command } from "../../../host/node/command-line/command.ts";
+import { cniPathOption, configOption } from "../../../host/node/command-line/common-options.ts";
 
 const reference = "REF is HOST/REPOSITORY[:TAG][@sha256:DIGEST], or oci-layout:DIRECTORY[:TAG][@sha256:DIGEST].";
 
@@ -114,5 +114,5 @@ const specs: readonly CommandSpec[] = [
 /** The commands. */
 export const componentCommands: readonly Command[] = specs.map((spec) => ({
   ...spec,
-  run: async (line) => (await import("../component/run-component.ts")).runComponent(spec.name.split(" ")[1] ?? "", line),
+  run: async (line) => (await import("./run-component.ts")).runComponent(spec.name.split(" ")[1] ?? "", line),
 }));

@@ -1,24 +1,24 @@
 // plexusctl component: each command and what it prints.
 
 import { basename, extname, resolve } from "node:path";
-import { defaultWasm } from "../../../../src/configuration/wasm-configuration.ts";
-import { type Fault, fault } from "../../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../../src/fault/result.ts";
-import { type ComponentList, readComponentList, typePattern, typeWanted } from "../../../../src/oci/component-list.ts";
-import { type ArtifactReference, readReference, referenceText } from "../../../../src/oci/reference.ts";
-import { ArtifactStores } from "../../../cluster/registry/open-store.ts";
-import { fetchBundles, fetchBytes, findArtifact } from "../../../node/components/fetch-component.ts";
-import { listComponents } from "../../../node/components/list-components.ts";
-import { pullComponents } from "../../../node/components/pull-components.ts";
-import { copyComponent, pushComponent, type PushedArtifact } from "../../../node/components/push-component.ts";
-import { readLockFile } from "../../../node/components/read-lock-file.ts";
-import { readHostSettings } from "../../../node/explain/host-settings.ts";
-import { checkSignature } from "../../../sandbox/provenance/signature-check.ts";
-import { storeFault } from "../../../store/files/durable-file.ts";
-import { readRegularFile } from "../../../store/files/regular-file.ts";
-import type { CommandLineMistake } from "../../../../src/command-line/read-command-line.ts";
-import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
-import { printed } from "../../../node/command-line/printed.ts";
+import { defaultWasm } from "../../../src/configuration/wasm-configuration.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { type ComponentList, readComponentList, typePattern, typeWanted } from "../rules/component-list.ts";
+import { type ArtifactReference, readReference, referenceText } from "../rules/reference.ts";
+import { ArtifactStores } from "../registry/open-store.ts";
+import { fetchBundles, fetchBytes, findArtifact } from "../node/fetch-component.ts";
+import { listComponents } from "../node/list-components.ts";
+import { pullComponents } from "../node/pull-components.ts";
+import { copyComponent, pushComponent, type PushedArtifact } from "../node/push-component.ts";
+import { readLockFile } from "../node/read-lock-file.ts";
+import { readHostSettings } from "../../../host/node/explain/host-settings.ts";
+import { checkSignature } from "../../../host/sandbox/provenance/signature-check.ts";
+import { storeFault } from "../../../host/store/files/durable-file.ts";
+import { readRegularFile } from "../../../host/store/files/regular-file.ts";
+import type { CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
+import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
+import { printed } from "../../../host/node/command-line/printed.ts";
 import { type ComponentOptions, readComponentOptions } from "./component-options.ts";
 import { componentsText, pullText } from "./component-text.ts";
 

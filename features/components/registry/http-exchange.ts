@@ -2,7 +2,7 @@
 
 import { request as requestPlain, type IncomingHttpHeaders } from "node:http";
 import { request as requestTls } from "node:https";
-import { messageOf, outcomeOf } from "../kube/api-request.ts";
+import { messageOf, outcomeOf } from "../../../host/cluster/kube/api-request.ts";
 
 /** One request. */
 export interface ExchangeInit {

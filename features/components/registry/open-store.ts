@@ -3,11 +3,11 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { ArtifactPlace } from "../../../src/oci/reference.ts";
-import { anonymous, readRegistryCredentials, type RegistryCredentials } from "../../../src/oci/registry-credentials.ts";
-import { storeFault } from "../../store/files/durable-file.ts";
-import { errnoOf } from "../../store/files/errno.ts";
-import { type RegularFileRules, readRegularFile } from "../../store/files/regular-file.ts";
+import type { ArtifactPlace } from "../rules/reference.ts";
+import { anonymous, readRegistryCredentials, type RegistryCredentials } from "../rules/registry-credentials.ts";
+import { storeFault } from "../../../host/store/files/durable-file.ts";
+import { errnoOf } from "../../../host/store/files/errno.ts";
+import { type RegularFileRules, readRegularFile } from "../../../host/store/files/regular-file.ts";
 import type { ArtifactStore } from "./artifact-store.ts";
 import { layoutStore } from "./layout-store.ts";
 import { RegistrySession } from "./registry-session.ts";

@@ -1,10 +1,10 @@
 // Reads the list of components that a node must have: the chart's `components:` as JSON.
 
-import { digestRule, keyNameRule, publicKeys } from "../configuration/keys/component-keys.ts";
-import { ObjectReader } from "../configuration/object-reader.ts";
-import { fault } from "../fault/fault.ts";
-import { failed, ok, type Result } from "../fault/result.ts";
-import { describeJson, isJsonObject } from "../json/document.ts";
+import { digestRule, keyNameRule, publicKeys } from "../../../src/configuration/keys/component-keys.ts";
+import { ObjectReader } from "../../../src/configuration/object-reader.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { describeJson, isJsonObject } from "../../../src/json/document.ts";
 import { type ArtifactReference, readReference } from "./reference.ts";
 
 /** One component of the list. */

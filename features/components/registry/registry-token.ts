@@ -3,7 +3,7 @@
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
-import type { RegistryCredential } from "../../../src/oci/registry-credentials.ts";
+import type { RegistryCredential } from "../rules/registry-credentials.ts";
 import { exchange } from "./http-exchange.ts";
 
 /** The request for a token. */

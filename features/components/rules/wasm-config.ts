@@ -1,9 +1,9 @@
 // The configuration of an artifact with a component: CNCF TAG Runtime, "Wasm OCI Artifact layout".
 
-import { fault } from "../fault/fault.ts";
-import { failed, ok, type Result } from "../fault/result.ts";
-import { isJsonObject } from "../json/document.ts";
-import { quote } from "../json/quote.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { quote } from "../../../src/json/quote.ts";
 
 /** The configuration's data on a component. */
 export interface WasmConfigInit {

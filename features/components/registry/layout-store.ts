@@ -9,8 +9,8 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { isDigest } from "../../../src/oci/digest.ts";
 import { type Descriptor, indexText, maxManifestBytes, readIndex, readManifest } from "../../../src/oci/manifest.ts";
 import { manifestType } from "../../../src/oci/media-types.ts";
-import { storeFault } from "../../store/files/durable-file.ts";
-import { errnoOf } from "../../store/files/errno.ts";
+import { storeFault } from "../../../host/store/files/durable-file.ts";
+import { errnoOf } from "../../../host/store/files/errno.ts";
 import { type ArtifactStore, descriptorOf, digestOf, verifiedBlob, verifiedManifest } from "./artifact-store.ts";
 
 const tagKey = "org.opencontainers.image.ref.name";

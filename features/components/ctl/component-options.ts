@@ -1,8 +1,8 @@
 // The command line of `plexusctl component`.
 
-import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
-import type { Invocation } from "../../../node/command-line/command.ts";
-import { cniPathOf, configOf } from "../../../node/command-line/common-options.ts";
+import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
+import type { Invocation } from "../../../host/node/command-line/command.ts";
+import { cniPathOf, configOf } from "../../../host/node/command-line/common-options.ts";
 
 /** The command line with every default filled in. */
 export interface ComponentOptions {

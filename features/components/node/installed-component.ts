@@ -3,8 +3,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { maxSignaturesBytes, readSignatures, type SignedManifest, signaturesSuffix } from "../../../src/oci/signatures-file.ts";
-import { digestOf } from "../../cluster/registry/artifact-store.ts";
-import { readRegularFile } from "../../store/files/regular-file.ts";
+import { digestOf } from "../registry/artifact-store.ts";
+import { readRegularFile } from "../../../host/store/files/regular-file.ts";
 
 /** The bytes of a regular file of at most `maxBytes`; undefined if there is none. Throws the errors of node:fs other than ENOENT. */
 export function readComponentBytes(path: string, maxBytes: number): Uint8Array | undefined {

@@ -5,8 +5,8 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
-import { readChallenge } from "../../../src/oci/challenge.ts";
-import type { RegistryCredential } from "../../../src/oci/registry-credentials.ts";
+import { readChallenge } from "../rules/challenge.ts";
+import type { RegistryCredential } from "../rules/registry-credentials.ts";
 import { exchange, type ExchangeAnswer, type ExchangeInit } from "./http-exchange.ts";
 import { basicHeader, requestToken } from "./registry-token.ts";
 

@@ -1,9 +1,9 @@
 // Reads the credentials of registries: the form of Docker's config.json, which is also that of a Secret of type kubernetes.io/dockerconfigjson.
 
-import { fault } from "../fault/fault.ts";
-import { failed, ok, type Result } from "../fault/result.ts";
-import { isJsonObject } from "../json/document.ts";
-import { quote } from "../json/quote.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { quote } from "../../../src/json/quote.ts";
 
 /** The credentials for one registry. */
 export type RegistryCredential =

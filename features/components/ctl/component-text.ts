@@ -1,11 +1,11 @@
 // The texts of `plexusctl component`.
 
-import type { NodeComponent } from "../../../node/components/list-components.ts";
-import type { PullReport } from "../../../node/components/pull-components.ts";
-import type { LockedComponent } from "../../../../src/oci/lock-file.ts";
-import { shortDigest } from "../../../../src/oci/digest.ts";
-import { inertLine } from "../../../../src/text/inert-text.ts";
-import { table } from "../../../node/command-line/table.ts";
+import type { NodeComponent } from "../node/list-components.ts";
+import type { PullReport } from "../node/pull-components.ts";
+import type { LockedComponent } from "../rules/lock-file.ts";
+import { shortDigest } from "../../../src/oci/digest.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import { table } from "../../../host/node/command-line/table.ts";
 
 const maxLine = 1024;
 

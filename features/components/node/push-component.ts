@@ -4,13 +4,13 @@ import { readFileSync } from "node:fs";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { componentManifest, emptyConfig, emptyConfigDigest } from "../../../src/oci/manifest.ts";
 import { manifestType, wasmConfigType, wasmLayerType } from "../../../src/oci/media-types.ts";
-import type { ArtifactReference } from "../../../src/oci/reference.ts";
-import { wasmConfigText } from "../../../src/oci/wasm-config.ts";
-import { descriptorOf, digestOf } from "../../cluster/registry/artifact-store.ts";
-import type { ArtifactStores } from "../../cluster/registry/open-store.ts";
-import { Admission } from "../../sandbox/admission/admit.ts";
-import { artifactLimits } from "../../sandbox/limits.ts";
-import { storeFault } from "../../store/files/durable-file.ts";
+import type { ArtifactReference } from "../rules/reference.ts";
+import { wasmConfigText } from "../rules/wasm-config.ts";
+import { descriptorOf, digestOf } from "../registry/artifact-store.ts";
+import type { ArtifactStores } from "../registry/open-store.ts";
+import { Admission } from "../../../host/sandbox/admission/admit.ts";
+import { artifactLimits } from "../../../host/sandbox/limits.ts";
+import { storeFault } from "../../../host/store/files/durable-file.ts";
 import { fetchBundles, fetchBytes, findArtifact } from "./fetch-component.ts";
 
 /** An artifact that is now at its destination. */

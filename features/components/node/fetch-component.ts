@@ -5,12 +5,12 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { bundleLayer, componentLayer, type Descriptor, type Manifest, readManifest } from "../../../src/oci/manifest.ts";
 import { isBundleType } from "../../../src/oci/media-types.ts";
-import { type ArtifactReference, wantedName } from "../../../src/oci/reference.ts";
+import { type ArtifactReference, wantedName } from "../rules/reference.ts";
 import { maxBundles } from "../../../src/oci/signatures-file.ts";
-import { checkWasmConfig } from "../../../src/oci/wasm-config.ts";
-import type { ArtifactStore, StoredManifest } from "../../cluster/registry/artifact-store.ts";
-import type { ArtifactStores } from "../../cluster/registry/open-store.ts";
-import { artifactLimits } from "../../sandbox/limits.ts";
+import { checkWasmConfig } from "../rules/wasm-config.ts";
+import type { ArtifactStore, StoredManifest } from "../registry/artifact-store.ts";
+import type { ArtifactStores } from "../registry/open-store.ts";
+import { artifactLimits } from "../../../host/sandbox/limits.ts";
 
 /** A component's manifest in a store. */
 export interface FoundArtifact {

@@ -4,12 +4,12 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { grantedCapabilities } from "../../../src/configuration/keys/grant-keys.ts";
 import { grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
-import type { LockedComponent } from "../../../src/oci/lock-file.ts";
-import { digestOf } from "../../cluster/registry/artifact-store.ts";
-import { Admission } from "../../sandbox/admission/admit.ts";
-import { limitsOf, maxLimits } from "../../sandbox/limits.ts";
-import { ComponentDemands, demandOn } from "../../sandbox/provenance/component-demands.ts";
-import { checkSignature } from "../../sandbox/provenance/signature-check.ts";
+import type { LockedComponent } from "../rules/lock-file.ts";
+import { digestOf } from "../registry/artifact-store.ts";
+import { Admission } from "../../../host/sandbox/admission/admit.ts";
+import { limitsOf, maxLimits } from "../../../host/sandbox/limits.ts";
+import { ComponentDemands, demandOn } from "../../../host/sandbox/provenance/component-demands.ts";
+import { checkSignature } from "../../../host/sandbox/provenance/signature-check.ts";
 import { installedSignatures, readComponentBytes } from "./installed-component.ts";
 
 /** One component of the node. */
