@@ -4,6 +4,7 @@ import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
 import type { RecordCall } from "../host/engine/events/call-recording.ts";
 import { chainTrace } from "./chain-trace/feature.ts";
+import { components } from "./components/feature.ts";
 import { externalPorts } from "./external-ports/feature.ts";
 import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
@@ -14,7 +15,16 @@ import type { ResidentFeature } from "./resident-part.ts";
 import { resourceClaims } from "./resource-claims/feature.ts";
 
 /** All features, in the order of their commands. */
-export const features: readonly Feature[] = [networkApi, podNetworks, pools, externalPorts, resourceClaims, hotPlug, chainTrace];
+export const features: readonly Feature[] = [
+  networkApi,
+  podNetworks,
+  pools,
+  externalPorts,
+  resourceClaims,
+  hotPlug,
+  chainTrace,
+  components,
+];
 
 /** The feature that serves pools of the cluster; undefined: this build has none. */
 export const poolFeature: PoolFeature | undefined = features.find((feature) => feature.pools !== undefined)?.pools;

@@ -417,6 +417,7 @@ const entries = {
     remedy: "List a public key in PEM, ECDSA on P-256 or RSA, under its name in wasm.keys, or make the file named readable.",
   },
   COMPONENT_OCCUPIED: {
+    feature: "components",
     cni: 5,
     actor: "administrator",
     meaning: "The plugin directory has a component of this name that plexusctl component pull did not install.",
@@ -429,6 +430,7 @@ const entries = {
     remedy: "Write HOST/REPOSITORY:TAG@sha256:…, or oci-layout:DIRECTORY:TAG.",
   },
   ARTIFACT_NOT_FOUND: {
+    feature: "components",
     cni: 7,
     actor: "administrator",
     meaning: "A registry or a layout doesn't have the component.",
@@ -441,24 +443,28 @@ const entries = {
     remedy: "Push the component again; if the text names a proxy or a mirror, examine that.",
   },
   REGISTRY_UNREACHABLE: {
+    feature: "components",
     cni: 11,
     actor: "administrator",
     meaning: "A registry gave no usable answer: unreachable, slow, broken off or untrusted.",
     remedy: "Check the registry and the connection to it; --ca names a private authority, --plain-http a registry without TLS.",
   },
   REGISTRY_UNAUTHORIZED: {
+    feature: "components",
     cni: 7,
     actor: "administrator",
     meaning: "A registry, or a server that it redirects to, refuses the credentials or their absence.",
     remedy: "Give credentials that may do this with --credentials, as a file in the form of Docker's config.json.",
   },
   REGISTRY_CREDENTIALS_INVALID: {
+    feature: "components",
     cni: 7,
     actor: "administrator",
     meaning: "The file with the credentials of registries is malformed, or needs a helper program.",
     remedy: "Write the credentials as auths of Docker's config.json, as in a Secret of type kubernetes.io/dockerconfigjson.",
   },
   REGISTRY_REFUSED: {
+    feature: "components",
     cni: 999,
     actor: "administrator",
     meaning: "A registry refused a request, or answered in a way that the OCI specification does not allow.",

@@ -5,7 +5,6 @@ import type { CommandSpec } from "../../../../src/command-line/command-spec.ts";
 import type { ProgramSpec } from "../../../../src/command-line/help-text.ts";
 import type { Command } from "../../../node/command-line/command.ts";
 import { exitStatuses } from "../../../node/command-line/exit-statuses.ts";
-import { componentCommands } from "../../../../features/components/ctl/commands.ts";
 import { delegateCommands } from "./delegate-commands.ts";
 import { finalizerCommands } from "./finalizer-commands.ts";
 import { helpCommands } from "./help-commands.ts";
@@ -21,7 +20,6 @@ export async function allCommands(): Promise<readonly Command[]> {
     ...networkCommands,
     ...ofFeatures.flat(),
     ...finalizerCommands,
-    ...componentCommands,
     ...delegateCommands,
     ...installationCommands,
     ...helpCommands,
