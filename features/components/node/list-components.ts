@@ -10,7 +10,8 @@ import { Admission } from "../../../host/sandbox/admission/admit.ts";
 import { limitsOf, maxLimits } from "../../../host/sandbox/limits.ts";
 import { ComponentDemands, demandOn } from "../../../host/sandbox/provenance/component-demands.ts";
 import { checkSignature } from "../../../host/sandbox/provenance/signature-check.ts";
-import { installedSignatures, readComponentBytes } from "./installed-component.ts";
+import { installedSignatures } from "../../../host/sandbox/provenance/installed-signatures.ts";
+import { readComponentBytes } from "./installed-component.ts";
 
 /** One component of the node. */
 export interface NodeComponent {

@@ -16,7 +16,8 @@ import { artifactLimits } from "../../../host/sandbox/limits.ts";
 import { checkSignature } from "../../../host/sandbox/provenance/signature-check.ts";
 import { storeFault } from "../../../host/store/files/durable-file.ts";
 import { fetchBundles, fetchBytes, findArtifact } from "./fetch-component.ts";
-import { installedDigest, installedSignatures } from "./installed-component.ts";
+import { installedSignatures } from "../../../host/sandbox/provenance/installed-signatures.ts";
+import { installedDigest } from "./installed-component.ts";
 import { readLockFile } from "./read-lock-file.ts";
 import { replaceFiles, type StagedFile } from "./staged-files.ts";
 
