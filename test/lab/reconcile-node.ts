@@ -109,7 +109,7 @@ export class ReconcileNode {
   }
 
   #connected(count: number): Promise<boolean> {
-    return vi.waitUntil(() => this.daemon.agents.count === count, { timeout: 60_000 });
+    return vi.waitUntil(() => this.daemon.calls.agents.count === count, { timeout: 60_000 });
   }
 
   /** A call of the runtime. Without the daemon the call fails, because PLEXUS_HOME has no one-shot engine. */

@@ -76,6 +76,11 @@ export class DaemonClusters {
     this.#init = init;
   }
 
+  /** The node's name in the Kubernetes API; undefined if unknown. */
+  get nodeName(): string | undefined {
+    return this.#init.nodeName;
+  }
+
   /** Begins to watch the cluster of `--kubeconfig`. */
   async start(): Promise<void> {
     const kubeconfig = this.#watchedFromStart;
