@@ -10,6 +10,7 @@ export const components: Feature = {
   chartValues: ["components", "componentsPullSecret", "componentsAuthority"],
   errors: [
     "COMPONENT_OCCUPIED",
+    "REFERENCE_INVALID",
     "ARTIFACT_NOT_FOUND",
     "REGISTRY_UNREACHABLE",
     "REGISTRY_UNAUTHORIZED",

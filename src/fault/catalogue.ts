@@ -424,6 +424,7 @@ const entries = {
     remedy: "Remove the file named, give the component another type, or replace the file with --force.",
   },
   REFERENCE_INVALID: {
+    feature: "components",
     cni: 7,
     actor: "administrator",
     meaning: "A reference to a component is malformed.",
