@@ -106,6 +106,7 @@ const host: DelegateHost = {
   demands: new ComponentDemands(),
   runner: new InProcessRunner(),
   shim,
+  clock: systemClock,
   runLeaseOperation: (operation) => runSync(operation, lockSync),
   leaseMemory: new LeaseMemory(),
   log: () => {},

@@ -1,6 +1,5 @@
 // A node for tests of the reconciler: a stage, a daemon in this process, agents, and events such as a reboot. The test starts each round.
 
-import { residentFeatures } from "../../features/list.ts";
 import { defaultJail } from "../../host/sandbox/launcher/jail.ts";
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -8,6 +7,7 @@ import { join, relative } from "node:path";
 import { vi } from "vitest";
 import { Daemon } from "../../host/programs/plexusd/daemon.ts";
 import type { Finding, RoundReport } from "../../host/node/reconcile/finding.ts";
+import { residentFeatures } from "../../features/list.ts";
 import { filesBelow } from "./namespaces.ts";
 import { type Answer, dist, type InstallationInit } from "./plexus.ts";
 import { startAgent, type TestAgent } from "./agent.ts";

@@ -18,6 +18,7 @@ import { namedByFile } from "../../../host/sandbox/component-file.ts";
 import { nameOf } from "../../../host/sandbox/component-names.ts";
 import { limitsOf, maxLimits } from "../../../host/sandbox/limits.ts";
 import { ComponentDemands } from "../../../host/sandbox/provenance/component-demands.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 import { recordedStep } from "./recorded-step.ts";
 import type { ReplaySandbox } from "./replay-sandbox.ts";
 import { replayedImports } from "./replayed-imports.ts";
@@ -156,6 +157,7 @@ async function runRecorded(
     demands: new ComponentDemands(),
     runner: sandbox.runner(limitsOf(wasm.limits).memoryPages),
     shim: readingShim(bytes),
+    clock: systemClock,
     runLeaseOperation: () => Promise.reject(new Error(noEffects)),
     bindRecorded: (_, names) => replayedImports(names, replay),
     log: () => undefined,

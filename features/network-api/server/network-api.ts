@@ -20,7 +20,7 @@ export interface NetworkApiOptions {
 }
 
 /** The parts of the daemon that the service uses. */
-export interface NetworkApiDeps extends Pick<ResidentInit, "stateDirectory" | "uids" | "serveStatus" | "changes"> {
+export interface NetworkApiDeps extends Pick<ResidentInit, "stateDirectory" | "uids" | "clock" | "serveStatus" | "changes"> {
   readonly warn: (text: string) => void;
 }
 
@@ -37,18 +37,18 @@ export class NetworkApi {
 
   /** Listens. Fault DAEMON_SOCKET. */
   async listen(): Promise<Result<void>> {
-    const { stateDirectory, uids, warn, serveStatus, changes } = this.#deps;
+    const { stateDirectory, uids, clock, warn, serveStatus, changes } = this.#deps;
     // Loaded for a daemon that serves the API only: node:http2 takes 5 MiB.
     const { RpcServer } = await import("./rpc-server.ts");
     const configuration = (): string | undefined => newestConfiguration(stateDirectory);
     const makeRpcs = (): NetworkRpcs =>
       networkRpcs({
         networks: new NodeNetworks({ ...this.#options, stateDirectory, warn }),
-        statuses: new NetworkStatuses({ configuration, stateDirectory, serve: serveStatus }),
+        statuses: new NetworkStatuses({ configuration, stateDirectory, clock, serve: serveStatus }),
         stateDirectory,
         changes,
       });
-    const server = await RpcServer.listen({ ...this.#options, uids, warn }, makeRpcs);
+    const server = await RpcServer.listen({ ...this.#options, uids, clock, warn }, makeRpcs);
     if (!server.ok) return server;
     this.#server = server.value;
     return ok(undefined);

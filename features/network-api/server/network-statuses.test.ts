@@ -19,6 +19,8 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   running = [];
   statuses = new NetworkStatuses({
+    // The clock that the test moves with its timers.
+    clock: { now: () => performance.now(), date: () => new Date() },
     configuration: () => undefined,
     stateDirectory: "/nowhere",
     serve: () => new Promise((resolve) => running.push(resolve)),

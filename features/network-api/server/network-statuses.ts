@@ -5,6 +5,7 @@ import { failedStatus, healthy, type NetworkStatus } from "../rules/network-stat
 import type { StoredNetwork } from "../rules/stored-network.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
+import type { Clock } from "../../../host/system/clock.ts";
 
 /** The answer of a STATUS call. */
 export interface StatusReply {
@@ -18,6 +19,7 @@ export interface NetworkStatusesInit {
   /** The node's configuration of Plexus as the runtime last passed it; undefined before the first call. */
   readonly configuration: () => string | undefined;
   readonly stateDirectory: string;
+  readonly clock: Clock;
   /** Serves a STATUS with this configuration; undefined if no agent is connected. */
   readonly serve: (stdin: string) => Promise<StatusReply | undefined>;
 }
@@ -64,13 +66,13 @@ export class NetworkStatuses {
     const known = this.#calls.get(text);
     if (known !== undefined) return known.status;
     const call: StatusCall = { status: this.#inTurn(network), endedAt: undefined };
-    void call.status.then(() => (call.endedAt = performance.now()));
+    void call.status.then(() => (call.endedAt = this.#init.clock.now()));
     this.#calls.set(text, call);
     return call.status;
   }
 
   #forgetOld(): void {
-    const now = performance.now();
+    const now = this.#init.clock.now();
     for (const [text, { endedAt }] of this.#calls)
       if (endedAt !== undefined && now - endedAt > recentMs) this.#calls.delete(text);
   }

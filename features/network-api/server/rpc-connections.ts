@@ -11,6 +11,7 @@ import {
 import { createServer, type Server, type Socket } from "node:net";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { listenOn, uidOf } from "../../../host/store/files/unix-socket.ts";
+import type { Clock } from "../../../host/system/clock.ts";
 
 /** Settings of the connections. */
 export interface RpcConnectionsInit {
@@ -18,6 +19,7 @@ export interface RpcConnectionsInit {
   readonly socket: string;
   /** User ids that may connect. */
   readonly uids: readonly number[];
+  readonly clock: Clock;
   readonly warn: (text: string) => void;
 }
 
@@ -86,7 +88,7 @@ export class RpcConnections {
       socket.destroy();
       return;
     }
-    const connection: Connection = { socket, requests: 0, idleSince: performance.now() };
+    const connection: Connection = { socket, requests: 0, idleSince: this.#init.clock.now() };
     this.#open.add(connection);
     socket.once("close", () => this.#open.delete(connection));
     this.#http.once("session", (session) => this.#bySession.set(session, connection));
@@ -115,7 +117,7 @@ export class RpcConnections {
     connection.requests += 1;
     stream.once("close", () => {
       connection.requests -= 1;
-      connection.idleSince = performance.now();
+      connection.idleSince = this.#init.clock.now();
     });
   }
 }

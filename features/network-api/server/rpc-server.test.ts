@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { framed } from "../rules/grpc-wire.ts";
 import { failed } from "../../../src/fault/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 import { rpcMethods } from "./messages.ts";
 import { networkRpcs } from "./network-rpcs.ts";
 import { NetworkStatuses } from "./network-statuses.ts";
@@ -50,10 +51,15 @@ const warn = (text: string): void => void warnings.push(text);
 
 async function start(clientMs: number): Promise<void> {
   const uids = [process.getuid?.() ?? -1];
-  const listens = await RpcServer.listen({ socket: socket(), uids, warn, clientMs }, () =>
+  const listens = await RpcServer.listen({ socket: socket(), uids, clock: systemClock, warn, clientMs }, () =>
     networkRpcs({
       networks: new NodeNetworks({ stateDirectory: directory, configurationDirectory: directory, pinned: undefined, warn }),
-      statuses: new NetworkStatuses({ configuration: () => undefined, stateDirectory: directory, serve: async () => undefined }),
+      statuses: new NetworkStatuses({
+        clock: systemClock,
+        configuration: () => undefined,
+        stateDirectory: directory,
+        serve: async () => undefined,
+      }),
       stateDirectory: directory,
       changes: () => ({
         attach: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),

@@ -8,7 +8,7 @@ import type { ResidentPools } from "../../engine/session/pool-feature.ts";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import { AsyncLocks } from "../../store/locks/async-locks.ts";
-import { systemClock } from "../../system/clock.ts";
+import type { Clock } from "../../system/clock.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { DaemonClusters } from "./daemon-clusters.ts";
 import type { DaemonDelegates } from "./daemon-delegates.ts";
@@ -17,7 +17,7 @@ import { takeLockFor } from "./take-lock.ts";
 
 /** The node of one daemon. */
 export class DaemonNode implements Node {
-  readonly clock = systemClock;
+  readonly clock: Clock;
   readonly features = planFeatures;
   readonly writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
   /** Exclude the daemon's calls, rounds and features from each other. */
@@ -29,13 +29,21 @@ export class DaemonNode implements Node {
   readonly recordCall: NonNullable<Node["recordCall"]>;
   readonly #pools: Promise<ResidentPools> | undefined;
 
-  constructor(clusters: DaemonClusters, delegates: DaemonDelegates, residents: ResidentParts, telemetry: Telemetry) {
+  constructor(
+    clock: Clock,
+    clusters: DaemonClusters,
+    delegates: DaemonDelegates,
+    residents: ResidentParts,
+    telemetry: Telemetry,
+  ) {
+    this.clock = clock;
     this.openCluster = (configuration, warn) => clusters.open(configuration, warn);
     this.openDelegates = async ({ configuration, ...of }) => delegates.open({ ...of, pools: this.#poolsFor(configuration) });
     this.observe = (request) => telemetry.observe(request);
     this.recordCall = (...call) => residents.recordCall(...call) ?? recordCall(...call);
     this.#pools = poolFeature?.resident({
       nodeName: clusters.nodeName,
+      clock,
       objects: (configuration) => clusters.objects(configuration),
       warn: (text) => telemetry.warn(text),
     });

@@ -3,6 +3,7 @@
 import type { ResidentSettings } from "../../../features/resident-part.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { Reconciler, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
+import { systemClock } from "../../system/clock.ts";
 import { Endpoint, type EndpointInit } from "../../telemetry/endpoint.ts";
 import { countRound, countUndone } from "../../telemetry/metrics/count-round.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
@@ -21,7 +22,7 @@ import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.t
 export interface DaemonInit {
   readonly server: CallServerInit;
   readonly delegates: DaemonDelegatesInit;
-  readonly clusters: Omit<DaemonClustersInit, "warn" | "onPod">;
+  readonly clusters: Omit<DaemonClustersInit, "clock" | "warn" | "onPod">;
   readonly telemetry: TelemetryInit;
   readonly endpoint: EndpointInit;
   /** Undefined: nothing is reconciled. */
@@ -73,13 +74,20 @@ export class Daemon {
     });
     const warn = (text: string): void => this.telemetry.warn(text);
     const log = (level: "info" | "warn", text: string): void => this.telemetry.log(level, text);
+    const clock = systemClock;
     this.residents = new ResidentParts(residents);
-    this.#clusters = new DaemonClusters({ ...clusters, warn, onPod: (...changed) => this.residents.podChanged(...changed) });
-    this.#delegates = new DaemonDelegates(delegates);
-    this.#node = new DaemonNode(this.#clusters, this.#delegates, this.residents, this.telemetry);
+    this.#clusters = new DaemonClusters({
+      ...clusters,
+      clock,
+      warn,
+      onPod: (...changed) => this.residents.podChanged(...changed),
+    });
+    this.#delegates = new DaemonDelegates(delegates, clock);
+    this.#node = new DaemonNode(clock, this.#clusters, this.#delegates, this.residents, this.telemetry);
     this.reconciler = new Reconciler(reconcile, {
       agent: () => this.calls.agentOfRound,
       takeLock: (wanted) => this.#node.locks.take(wanted),
+      clock,
       isBusy: () => this.#server.queue.waiting > 0,
       warn,
       onRound: (report) => countRound(this.metrics, report),
@@ -90,6 +98,7 @@ export class Daemon {
       serve: (...call) => this.calls.serve(...call),
       agent: (connection) => this.calls.connected(connection),
       waited: (ms) => this.telemetry.waited(ms),
+      clock,
       warn,
     });
     this.#podLife =
@@ -101,6 +110,7 @@ export class Daemon {
         ownApi: () => this.#clusters.ownApi(),
         stateDirectories: () => this.telemetry.stateDirectories,
         callsBefore: (ms) => this.#server.callsBefore(ms),
+        clock,
         log,
         // As the kubelet stops a container: running calls end first.
         restart: () => process.kill(process.pid, "SIGTERM"),
