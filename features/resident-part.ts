@@ -8,7 +8,7 @@ import type { Connection } from "../host/cluster/kube/connection.ts";
 import type { CredentialSource } from "../host/cluster/kube/credentials.ts";
 import type { RecordCall } from "../host/engine/events/call-recording.ts";
 import type { OptionValues } from "../host/node/command-line/option-values.ts";
-import type { InterfaceChanges } from "../host/node/container-changes.ts";
+import type { InterfaceChanges } from "./container-changes.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
 import type { TakeLock } from "../host/store/locks/file-lock.ts";
 import type { Clock } from "../host/system/clock.ts";

@@ -8,7 +8,7 @@ import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { profileNamed } from "../../../src/npwg/profile.ts";
 import { parseSelection } from "../../../src/npwg/selection.ts";
 import { podNamespace } from "../../../host/engine/call/pod-identity.ts";
-import type { InterfaceChanges } from "../../../host/node/container-changes.ts";
+import type { InterfaceChanges } from "../../container-changes.ts";
 import { addressesOf, type SandboxAddress, sandboxEntries } from "./sandbox-addresses.ts";
 
 /** An attached interface. */

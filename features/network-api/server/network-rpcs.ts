@@ -8,7 +8,7 @@ import type { NetworkStatus } from "../rules/network-status.ts";
 import type { NodeNetworks } from "./node-networks.ts";
 import type { NetworkStatuses } from "./network-statuses.ts";
 import { attachInterface } from "./interface-changes.ts";
-import type { InterfaceChanges } from "../../../host/node/container-changes.ts";
+import type { InterfaceChanges } from "../../container-changes.ts";
 import { addressesOf, type SandboxAddress, sandboxEntries } from "./sandbox-addresses.ts";
 
 /** The parts behind the methods. */

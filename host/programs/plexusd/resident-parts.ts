@@ -6,7 +6,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import type { RecordCall } from "../../engine/events/call-recording.ts";
-import type { InterfaceChanges } from "../../node/container-changes.ts";
+import type { InterfaceChanges } from "../../../features/container-changes.ts";
 
 /** The answers of a build without a feature that changes running containers. */
 const noChanges: InterfaceChanges = {

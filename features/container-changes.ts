@@ -1,7 +1,7 @@
 // Changes of running containers that clients of the daemon ask for.
 
-import type { Result } from "../../src/fault/result.ts";
-import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
+import type { Result } from "../src/fault/result.ts";
+import type { NetworkSelection } from "../src/npwg/network-selection.ts";
 
 /** Changes of running containers that a client asks for. */
 export interface InterfaceChanges {
