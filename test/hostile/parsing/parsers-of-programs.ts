@@ -41,7 +41,7 @@ export const parsersOfPrograms: readonly Parser[] = [
     const read = readNetworkConfig(value);
     return read.ok ? toConflist(read.value) : readNetworkMetadata(value);
   } },
-  { name: "stored network of the CRI Network API", covers: ["readStoredNetwork"], kind: "json", sample: { ...networkConfig, list }, parse: (text) => readStoredNetwork(text, "file", "pods") },
+  { name: "stored network of the CRI Network API", covers: ["readStoredNetwork", "readStoredDocument"], kind: "json", sample: { ...networkConfig, list }, parse: (text) => readStoredNetwork(text, "file", "pods") },
   // Of a plugin or a component.
   { name: "result", covers: ["readResult"], kind: "json", sample: result, parse: (text) => readResult(text, "1.0.0") },
   { name: "result of 0.4.0", kind: "json", sample: { ...result, cniVersion: "0.4.0", ips: [{ version: "4", address: "10.0.0.2/24", interface: 0 }] }, parse: (text) => readResult(text, "0.4.0") },
