@@ -3,7 +3,7 @@
 
 import { type Departed, type Lease, ownershipOf } from "../../../src/reconcile/lease-owners.ts";
 import type { Listed, ListedEntry } from "./entry-list.ts";
-import type { LeaseDirectories } from "./lease-directories.ts";
+import type { LeaseDirectories } from "../../store/files/lease-directories.ts";
 import { type LeaseList, leasesIn, type OwnerlessLease } from "./lease-list.ts";
 
 /** Maximum attachments that are remembered after they left the journal. */

@@ -18,7 +18,7 @@ import { outsideNodeNamespace } from "./host-links.ts";
 import { lostLinksOf } from "./lost-links.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
 import { KeptConfigurations } from "./kept-configurations.ts";
-import { LeaseDirectories } from "./lease-directories.ts";
+import { LeaseDirectories } from "../../store/files/lease-directories.ts";
 import type { OwnerlessLease } from "./lease-list.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";

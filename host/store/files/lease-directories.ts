@@ -4,8 +4,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { writeDurably } from "../../store/files/durable-file.ts";
-import { readRegularFile } from "../../store/files/regular-file.ts";
+import { writeDurably } from "./durable-file.ts";
+import { readRegularFile } from "./regular-file.ts";
 
 /** Maximum directories that are kept. The oldest are forgotten first. */
 const maxDirectories = 256;
