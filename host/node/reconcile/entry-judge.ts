@@ -8,7 +8,7 @@ import { lookAtNamespace } from "../../engine/call/namespace-gone.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { RoundAgent } from "./clean.ts";
 import type { ListedEntry } from "./entry-list.ts";
-import { inTurns } from "./in-turns.ts";
+import { inTurns } from "../../system/in-turns.ts";
 import type { ServedNamespaces } from "./served-namespaces.ts";
 
 /** `now`: a monotonic clock, in ms. `date`: the time of day. */
