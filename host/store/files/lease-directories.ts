@@ -1,5 +1,6 @@
 // The directories in which networks of this node had leases, on the disk: an address may remain there although no attachment of the network is
-// left, for example because the pool is full of leases without an owner and no pod can attach.
+// left, for example because the pool is full of leases without an owner and no pod can attach. Rounds and DELs write the list, in several
+// processes, so each use reads it anew. A lost update is written again by the next DEL.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +14,8 @@ const maxDirectories = 256;
 /** The lease directories of one state directory. */
 export class LeaseDirectories {
   readonly #path: string;
-  #known: ReadonlySet<string> | undefined;
+  /** Those of this process that could not be written. */
+  #unwritten: readonly string[] = [];
 
   constructor(stateDirectory: string) {
     this.#path = join(stateDirectory, "lease-directories");
@@ -21,17 +23,19 @@ export class LeaseDirectories {
 
   /** All directories, absolute. */
   get all(): ReadonlySet<string> {
-    this.#known ??= new Set(linesOf(this.#path).filter((line) => line.startsWith("/")));
-    return this.#known;
+    const lines = linesOf(this.#path).filter((line) => line.startsWith("/"));
+    return new Set([...lines, ...this.#unwritten].slice(-maxDirectories));
   }
 
-  /** Adds those of the directories that exist. Writes only if one is new. Fault STORE_FAILED: the new ones are then known to this process only. */
+  /** Adds those of the directories that exist. Writes only if one is new. Fault STORE_FAILED: the new ones are then known to this object only. */
   add(directories: Iterable<string>): Result<void> {
-    const before = this.all;
-    const added = [...directories].filter((path) => !before.has(path) && !path.includes("\n") && existsSync(path));
+    const known = this.all;
+    const added = [...directories].filter((path) => !known.has(path) && !path.includes("\n") && existsSync(path));
     if (added.length === 0) return ok(undefined);
-    this.#known = new Set([...before, ...added].slice(-maxDirectories));
-    return writeDurably(this.#path, [...this.#known, ""].join("\n"));
+    const kept = [...known, ...added].slice(-maxDirectories);
+    const written = writeDurably(this.#path, [...kept, ""].join("\n"));
+    this.#unwritten = written.ok ? [] : [...this.#unwritten, ...added].slice(-maxDirectories);
+    return written;
   }
 }
 
