@@ -34,7 +34,7 @@ function runBlocks(blocks: readonly Block[]): { readonly status: number | null; 
     cwd: root,
     input: `${script.join("\n")}\n`,
     encoding: "utf8",
-    timeout: 120_000,
+    timeout: 900_000,
   });
   return { status: shell.status, outputs: `${shell.stdout}${shell.status === 0 ? "" : shell.stderr}`.split(`${marker}\n`) };
 }
@@ -46,7 +46,7 @@ describe.skipIf(missing("commands of the docs", privateNamespaces, referencePlug
     expect(runnable).toContain("quick-start.md");
   });
 
-  test.each(runnable)("the commands of %s work unchanged", (page) => {
+  test.each(runnable)("the commands of %s work unchanged", { timeout: 960_000 }, (page) => {
     const blocks = blocksOf(page);
     const { status, outputs } = runBlocks(blocks);
     expect({ status, outputs }).toMatchObject({ status: 0 });

@@ -105,7 +105,7 @@ function forwardingRequest(operation: LinksOperation): string | undefined {
   return `changing the setting forwarding of ${linkText("host", operation.val.link.name)}`;
 }
 
-/** Checks the use of a link that an earlier operation of the call makes. On the node such a link gets no ports, upper links or addresses. */
+/** Checks the use of a link that an earlier operation of the call makes. On the node such a link gets no ports or upper links. */
 function checkNewLink(scope: LinkScope, label: string, { place, name, use }: LinkUse): Result<void> {
   if (use === "make") return failed(misused(`${label}: an earlier operation already makes ${linkText(place, name)}`));
   if (place === "pod" || nodeUseRules[use].roles.includes("attachment")) return ok(undefined);

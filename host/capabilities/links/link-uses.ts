@@ -43,7 +43,7 @@ export const nodeUseRules: { readonly [U in Use]: { readonly roles: readonly Rol
   change: { roles: ["attachment", "bridge", "gateway"], key: "bridges" },
   port: { roles: ["attachment"], key: "bridges" },
   vlans: { roles: ["attachment", "bridge", "uplink"], key: "bridges" },
-  layer3: { roles: ["bridge", "gateway"], key: "bridges" },
+  layer3: { roles: ["attachment", "bridge", "gateway"], key: "bridges" },
   setting: { roles: ["attachment", "bridge", "gateway"], key: "bridges" },
   settle: { roles: ["attachment", "bridge", "gateway"], key: "bridges" },
   read: { roles: ["attachment", "bridge", "gateway", "uplink", "parent"], key: "bridges" },

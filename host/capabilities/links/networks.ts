@@ -2,18 +2,18 @@
 // their link; those of the pod's links may be another pod's on a bridge that networks share. No I/O.
 
 import { type Cidr, cidrContains, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
-import { linkText, type LinkScope } from "./link-scope.ts";
+import type { LinksLinkName, LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import { linkText, type LinkScope, rolesByName } from "./link-scope.ts";
 
 /** The request that lies outside of all granted networks, for messages; undefined: there is none. */
 export function networkOutsideGrant(
-  { grant }: LinkScope,
+  scope: LinkScope,
   operation: LinksOperation,
 ): { readonly key: "networks" | "podNetworks"; readonly request: string } | undefined {
-  const asked = requestOf(operation);
+  const asked = requestOf(scope, operation);
   if (asked === undefined) return undefined;
   const { key, request, network, needsGrant } = asked;
-  const networks = grant[key];
+  const networks = scope.grant[key];
   if (networks === undefined && !needsGrant) return undefined;
   const granted = (networks ?? []).flatMap((text) => readCidr(text) ?? []);
   return granted.some((each) => contains(each, network)) ? undefined : { key, request };
@@ -51,7 +51,17 @@ interface BoundRequest {
   readonly needsGrant: boolean;
 }
 
-function requestOf(operation: LinksOperation): BoundRequest | undefined {
+/**
+ * Whether the grant must list the networks of a link: always for the node's end of the attachment's veth, which no grant names. Without the list a
+ * delegate would give the node any address.
+ */
+function needsNetworks(scope: LinkScope, { place, name }: LinksLinkName): boolean {
+  if (place === "pod") return false;
+  const roles = rolesByName(scope, name);
+  return !roles.has("bridge") && !roles.has("gateway");
+}
+
+function requestOf(scope: LinkScope, operation: LinksOperation): BoundRequest | undefined {
   switch (operation.tag) {
     case "add-address":
     case "ensure-address":
@@ -60,7 +70,8 @@ function requestOf(operation: LinksOperation): BoundRequest | undefined {
       // A delegate removes what the pod has: it may have been added under another grant.
       if (link.place === "pod" && operation.tag === "delete-address") return undefined;
       const key = link.place === "pod" ? "podNetworks" : "networks";
-      return { key, request: `${address} on ${linkText(link.place, link.name)}`, network: readCidr(address), needsGrant: false };
+      const request = `${address} on ${linkText(link.place, link.name)}`;
+      return { key, request, network: readCidr(address), needsGrant: needsNetworks(scope, link) };
     }
     case "add-neighbour":
     case "delete-neighbour": {
@@ -69,7 +80,7 @@ function requestOf(operation: LinksOperation): BoundRequest | undefined {
       const address = readAddress(neighbour.address);
       const network = address && { address, prefix: address.family === 4 ? 32 : 128 };
       const request = `the neighbour ${neighbour.address} of ${linkText("host", link.name)}`;
-      return { key: "networks", request, network, needsGrant: false };
+      return { key: "networks", request, network, needsGrant: needsNetworks(scope, link) };
     }
     case "add-route":
     case "delete-route": {

@@ -52,7 +52,7 @@ const linkKeys = {
   networks: key({
     kind: networks(networkPattern),
     about:
-      "Networks that must contain the addresses (with their whole prefix), neighbours and routes of the node's links. Without this key any address is allowed, and the node gets no routes.",
+      "Networks that must contain the addresses (with their whole prefix), neighbours and routes of the node's links. Without this key any address of a granted bridge is allowed, the node gets no routes, and its end of the attachment's veth gets nothing.",
   }),
   podNetworks: key({
     kind: networks(networkPattern),

@@ -89,22 +89,37 @@ describe.skipIf(missing("scope of links", missingPrivateNamespaces))("the scope"
     [
       "an address",
       { tag: "add-address", val: { link: onNode("dev1"), address: "10.1.1.1/24", noDad: false } },
-      "bridges has brgood",
+      "networks has nothing",
     ],
     [
       "an address of the attachment's end on the node",
       { tag: "add-address", val: { link: onNode("vethown"), address: "8.8.8.8/32", noDad: false } },
-      "bridges has",
+      "networks has nothing",
+    ],
+    [
+      "a neighbour entry of the attachment's end on the node",
+      { tag: "add-neighbour", val: { link: onNode("vethown"), neighbour: { address: "10.1.1.1", proxy: true } } },
+      "networks has nothing",
+    ],
+    [
+      "a route over the attachment's end on the node",
+      { tag: "add-route", val: { link: onNode("vethown"), place: "host", route: { dst: "10.1.1.7/32" }, onLink: false } },
+      "networks has nothing",
+    ],
+    [
+      "an address of a neighbour's end on the node",
+      { tag: "add-address", val: { link: onNode("vethnext"), address: "10.1.1.1/24", noDad: false } },
+      "networks has nothing",
     ],
     [
       "a route",
       { tag: "add-route", val: { link: onNode("dev1"), place: "host", route: { dst: "0.0.0.0/0" }, onLink: false } },
-      "bridges has",
+      "networks has nothing",
     ],
     [
       "a neighbour entry",
       { tag: "add-neighbour", val: { link: onNode("dev1"), neighbour: { address: "10.1.1.1", proxy: true } } },
-      "bridges has",
+      "networks has nothing",
     ],
     [
       "a setting",
@@ -172,6 +187,32 @@ describe.skipIf(missing("scope of links", missingPrivateNamespaces))("the scope"
     expect(links.node.routes()).toContain("10.50.7.0/24");
     const inThePod: LinksOperation = { tag: "add-address", val: { link: inPod("eth0"), address: "192.0.2.1/24", noDad: false } };
     links.valueOf(await listed.capability.apply([inThePod]));
+  });
+
+  test("allows addresses, routes and neighbours of the attachment's end on the node in granted networks, and those of no other link", async () => {
+    const { capability } = links.capability({ pod, grant: { networks: ["10.50.0.0/16"] } });
+    const operations = (link: string): readonly LinksOperation[] => [
+      { tag: "add-address", val: { link: onNode(link), address: "10.50.0.1/24", noDad: false } },
+      { tag: "add-route", val: { link: onNode(link), place: "host", route: { dst: "10.50.7.7/32" }, onLink: false } },
+      { tag: "add-neighbour", val: { link: onNode(link), neighbour: { address: "10.50.0.9", proxy: true } } },
+    ];
+    const before = snapshot(links.node.path);
+    for (const operation of ["vethnext", "dev1", "lo"].flatMap(operations))
+      expect([operation, await capability.apply([operation])]).toMatchObject([
+        operation,
+        { err: { code: 7, msg: expect.stringContaining("not the node's end of the attachment's veth or a granted bridge") } },
+      ]);
+    expect(snapshot(links.node.path)).toEqual(before);
+    links.valueOf(await capability.apply([...operations("vethown")]));
+    expect(links.ip("-o address show dev vethown")).toContain("10.50.0.1/24");
+    expect(links.node.routes()).toContain("10.50.7.7");
+    const made: LinksOperation[] = [
+      { tag: "delete-link", val: inPod("eth0") },
+      { tag: "add-veth", val: { ...veth, name: "eth0", hostName: "vethmade" } },
+      { tag: "add-address", val: { link: onNode("vethmade"), address: "10.50.1.1/32", noDad: false } },
+    ];
+    links.valueOf(await capability.apply(made));
+    expect(links.ip("-o address show dev vethmade")).toContain("10.50.1.1/32");
   });
 
   test("FI-07: allows addresses of the pod only in the networks for pods, and their removal always", async () => {
