@@ -77,7 +77,7 @@ function mountingWorkloads(objects: readonly Manifest[]): readonly { name: strin
       {
         name: object.metadata.name,
         maps: rendered.filter((map) => podText.includes(`"configMap":{"name":"${map}"`)),
-        template: text,
+        template: podText,
       },
     ];
   });
