@@ -1,6 +1,7 @@
 // The CRI Network API of a real daemon: networks that a gRPC client sets are attached to pods by the calls of a runtime.
 
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -461,9 +462,19 @@ describe.skipIf(
     expect(stored).toMatchObject({
       conflist: expect.stringContaining('"ipam":{"type":"host-local","ranges":[[{"subnet":"10.4.0.0/16"}]]}'),
     });
-    const watch = [join(dist, "plexusctl.cjs"), "network", "watch", "--for", "1", "--network-socket", socket()];
-    const watched = spawnSync(process.execPath, ["--disable-warning=ExperimentalWarning", ...watch], { encoding: "utf8" });
-    expect([watched.status, watched.stdout]).toEqual([0, "ADDED shop/lan (network lan, generation 2)\nSYNCED\n"]);
+    const watch = (seconds: string): ChildProcess => {
+      const args = ["network", "watch", "--for", seconds, "--network-socket", socket()];
+      const program = ["--disable-warning=ExperimentalWarning", join(dist, "plexusctl.cjs"), ...args];
+      return spawn(process.execPath, program, { stdio: ["ignore", "pipe", "inherit"] });
+    };
+    const endless = watch("3600");
+    let printed = "";
+    endless.stdout?.on("data", (data: Buffer) => {
+      printed += data.toString();
+    });
+    await expect.poll(() => printed).toBe("ADDED shop/lan (network lan, generation 2)\nSYNCED\n");
+    endless.kill();
+    expect(await once(watch("1"), "exit")).toEqual([0, null]);
     expect(await plexusctl("network", "rm", "shop/lan", "absent")).toEqual({ stdout: "2 of 2 networks removed\n", status: 0 });
     expect(await plexusctl("network", "ls", "-o", "name")).toEqual({ stdout: "", status: 0 });
     expect(await plexusctl("network", "rm", "_fallback")).toMatchObject({
