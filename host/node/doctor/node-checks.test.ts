@@ -11,7 +11,7 @@ let directory: string;
 let node: NodeChecksInit;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "plexus-doctor-"));
-  for (const name of ["engine.cjs", "plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/plexus-sandbox"])
+  for (const name of ["plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/plexus-sandbox"])
     write(`home/${name}`, "");
   for (const name of ["plexus", "bridge"]) write(`cni/${name}`, "#!/bin/sh\n", 0o755);
   const delegates = [{ cniVersion: "1.0.0", name: "pods", plugins: [{ type: "bridge" }] }];

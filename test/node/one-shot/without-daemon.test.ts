@@ -34,7 +34,7 @@ describe.skipIf(missingForMixed("calls without a daemon"))("without a daemon", (
     async () => {
       // A call waits for its place among the engines for half a minute, which must suffice on a busy machine.
       const pods = Array.from({ length: 8 }, () => stage.pod());
-      const script = join(stage.plexus.cniPath, ".plexus", "engine.cjs");
+      const script = join(stage.plexus.cniPath, ".plexus", "plexusd.cjs");
       const most = { engines: 0, mebibytes: 0 };
       const sampling = new AbortController();
       const sampled = (async () => {
