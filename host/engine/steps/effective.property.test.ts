@@ -14,8 +14,8 @@ import { defaultWasm, grantsOf } from "../../../src/configuration/wasm-configura
 import { delegationFor } from "../../capabilities/delegation/scope.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { Setting } from "../../protocol/messages.ts";
-import { runSync } from "../../capabilities/leases/effect.ts";
-import { lockSync } from "../../store/locks/file-lock.ts";
+import { runSync } from "../../capabilities/leases/testing/run-sync.ts";
+import { lockSync } from "../../store/locks/testing/lock-sync.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
 import { defaultLimits } from "../../sandbox/limits.ts";
 import { sysctlFor } from "../../capabilities/sysctl/scope.ts";
