@@ -27,7 +27,8 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
   let home: string;
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "plexus-home-"));
-    for (const name of ["engine", "plexusd.cjs"]) cpSync(join(dist, name), join(home, name), { recursive: true, filter: isBuilt });
+    for (const name of ["engine", "plexusd.cjs"])
+      cpSync(join(dist, name), join(home, name), { recursive: true, filter: isBuilt });
     symlinkSync(join(dist, "bin"), join(home, "bin"));
   });
   afterEach(() => rmSync(home, { recursive: true }));

@@ -343,10 +343,7 @@ describe("the search for an engine", () => {
   test("a daemon that gives a call back has the next engine serve it, with the same request", async () => {
     const socket = join(shop.directory, "stops.sock");
     const daemon = createServer().listen(socket);
-    const counts = home(
-      "served-next",
-      'connected.reply({ status: 0, stdout: "next " + call.stdin.length, stderr: "" });',
-    );
+    const counts = home("served-next", 'connected.reply({ status: 0, stdout: "next " + call.stdin.length, stderr: "" });');
     const answer = call(counts, { PLEXUS_SOCKET: socket }, large);
     const [connection] = (await once(daemon, "connection")) as [Socket];
     daemon.close();
