@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
-import { buildShim } from "../host/shim/build.ts";
+import { buildShim, type BuiltProgram } from "../host/shim/build.ts";
 import { oneShotBootstrap } from "./one-shot-scripts.ts";
 
 /** The build whose code cache is made. */
@@ -20,9 +20,7 @@ const tryAgainLater = '"code":11,';
 const maxRepetitions = 5;
 
 /**
- * Runs the calls one after another; each adds to the cache. Rejects if a call ends with an unexpected status. The shim of these calls is compiled for a
- * builder without privileges, which can mount no tmpfs for nested calls.
- */
+ * Runs the calls one after another; each adds to the cache. Rejects if a call ends with an unexpected status. */
 export async function warmEngine({ outDir }: WarmEngineInit): Promise<void> {
   const built = resolve(outDir);
   const directory = mkdtempSync(join(tmpdir(), "plexus-warm-"));
@@ -31,9 +29,8 @@ export async function warmEngine({ outDir }: WarmEngineInit): Promise<void> {
     const cni = join(directory, "cni");
     const manifests = join(directory, "manifests");
     const leases = join(directory, "leases");
-    const nestedCalls = join(directory, "nested");
-    for (const each of [join(home, "bin"), cni, manifests, leases, nestedCalls]) mkdirSync(each, { recursive: true });
-    const shim = await buildShim({ outDir: join(directory, "shim"), definitions: [`NESTED_CALLS_PLACE="${nestedCalls}"`] });
+    for (const each of [join(home, "bin"), cni, manifests, leases]) mkdirSync(each, { recursive: true });
+    const shim = await unprivilegedShim(join(built, "cache", "warm-engine"));
     symlinkSync(process.execPath, join(home, "bin", "node"));
     symlinkSync(join(built, "bin", "plexus-sandbox"), join(home, "bin", "plexus-sandbox"));
     symlinkSync(join(built, "engine"), join(home, "engine"));
@@ -93,6 +90,16 @@ export async function warmEngine({ outDir }: WarmEngineInit): Promise<void> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/**
+ * The shim for a builder without privileges, which can mount no tmpfs for nested calls. It stays in the directory, so that the next build need not
+ * compile the shim again.
+ */
+async function unprivilegedShim(directory: string): Promise<BuiltProgram> {
+  const nestedCalls = join(directory, "nested-calls");
+  mkdirSync(nestedCalls, { recursive: true });
+  return buildShim({ outDir: directory, definitions: [`NESTED_CALLS_PLACE="${nestedCalls}"`] });
 }
 
 /** Whether any uid may pass all directories above `path`. Uids of sandbox processes may not enter a clone in /root, for example. */

@@ -21,7 +21,8 @@ import {
 import { hasAddress, sizeOf } from "../../features/pools/rules/spans.ts";
 import { readAddress } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
-import { type ApiServer, plexusUser, startApiServer } from "../lab/kube/api-server.ts";
+import { type ApiServer, plexusUser } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { partContext } from "../lab/kube/part-context.ts";
 import { daemonRights, poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
@@ -63,7 +64,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
       `watch ${each}`,
     ]);
     const ofTests = ["create nodes", "delete nodes"];
-    api = await startApiServer({ alsoAllowed: [...poolRequests, ...ofController, ...ofTests] });
+    api = await sharedApiServer({ alsoAllowed: [...poolRequests, ...ofController, ...ofTests] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     const first = poolObject("storage", [{ subnet: "10.50.0.0/24" }, { subnet: "fd00:50::/64" }]);

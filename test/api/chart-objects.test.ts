@@ -15,7 +15,8 @@ import { ok } from "../../src/fault/result.ts";
 import { root } from "../lab/compiled.ts";
 import { objectsOf as objectsOfApi } from "../lab/kube/apply.ts";
 import { adminClient, type AdminClient } from "../lab/kube/admin.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { clientConfig, tokenConfig } from "../lab/kube/client-config.ts";
 import { helm } from "../lab/kube/helm.ts";
@@ -108,7 +109,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
     /** As the daemon of the node: with a token that is bound to the DaemonSet's pod there. */
     let onA: Clients;
     beforeAll(async () => {
-      api = await startApiServer({ alsoAllowed: [...poolRequests, "create ipamclaims", "patch ipamclaims/status"] });
+      api = await sharedApiServer({ alsoAllowed: [...poolRequests, "create ipamclaims", "patch ipamclaims/status"] });
       admin = adminClient(api.adminKubeconfig);
       apps = clientConfig(api.adminKubeconfig).makeApiClient(AppsV1Api);
       for (const name of [namespace, "shop"]) await api.namespace(name);

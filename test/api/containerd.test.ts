@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { startApiServer, type ApiServer, type CreatedPod } from "../lab/kube/api-server.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { missing } from "../lab/requires.ts";
 import { bridgeStep, shaperStep } from "../lab/mixed-network.ts";
@@ -17,7 +18,7 @@ describe.skipIf(skip)("in a container runtime with a Kubernetes API", () => {
   let api: ApiServer;
   let node: CriNode;
   beforeAll(async () => {
-    api = await startApiServer();
+    api = await sharedApiServer();
     node = await openCriNode(distributions.path(), installation);
     api.connect(node.stage.node);
     await node.configure(node.stage.network([bridgeStep(), shaperStep], { kubeconfig: api.plexus }));

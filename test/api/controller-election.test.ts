@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { root } from "../lab/compiled.ts";
 import { startController, type TestController } from "../lab/controller.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { poolRequests } from "../lab/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
@@ -53,7 +54,7 @@ describe.skipIf(missing("plexus-controller's election", privateNamespaces, kubeA
   };
   beforeAll(async () => {
     const watched = ["nodes", "ipamclaims", "statefulsets"].flatMap((each) => [`list ${each}`, `watch ${each}`]);
-    api = await startApiServer({ alsoAllowed: ["get leases", "create leases", "update leases", ...poolRequests, ...watched] });
+    api = await sharedApiServer({ alsoAllowed: ["get leases", "create leases", "update leases", ...poolRequests, ...watched] });
   });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.kill()));

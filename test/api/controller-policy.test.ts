@@ -11,7 +11,8 @@ import {
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { objectsOfAccount } from "../lab/kube/account-objects.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { helm } from "../lab/kube/helm.ts";
 import { networkRequests } from "../lab/kube/network-requests.ts";
@@ -46,7 +47,7 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
     beforeAll(async () => {
       const accounts = ["serviceaccounts", "serviceaccounts/token", "roles", "rolebindings"].map((each) => `create ${each}`);
       const ports = ["create", "patch", "delete"].flatMap((verb) => [`${verb} externalports`, `${verb} externalports/status`]);
-      api = await startApiServer({ alsoAllowed: [...networkRequests, ...poolRequests, ...accounts, ...ports] });
+      api = await sharedApiServer({ alsoAllowed: [...networkRequests, ...poolRequests, ...accounts, ...ports] });
       admin = objectsOf(api.adminKubeconfig);
       await api.namespace("shop");
       const objects = render(...switches).filter(

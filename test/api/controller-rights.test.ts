@@ -8,7 +8,8 @@ import { kuryrVifAnnotation } from "../../features/external-ports/rules/kuryr-vi
 import { objectsOfAccount } from "../lab/kube/account-objects.ts";
 import { accountRequests, controllerAccount, eventOf, rightsKinds } from "../lab/kube/controller-account.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { chart, objectsOf as objectsIn, runHelm } from "../lab/kube/chart.ts";
 import { helm } from "../lab/kube/helm.ts";
@@ -32,7 +33,7 @@ describe.skipIf(missing("the rights of plexus-controller", privateNamespaces, ku
     }
 
     beforeAll(async () => {
-      api = await startApiServer({ alsoAllowed: [...networkRequests, ...portRequests, ...accountRequests, "create secrets"] });
+      api = await sharedApiServer({ alsoAllowed: [...networkRequests, ...portRequests, ...accountRequests, "create secrets"] });
       admin = objectsOf(api.adminKubeconfig);
       for (const name of ["shop", "network"]) await api.namespace(name);
       await applyObjects(admin, "deploy/helm/plexus/files/networks.yaml", "CustomResourceDefinition");

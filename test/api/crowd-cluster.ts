@@ -4,7 +4,7 @@ import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 
-import { startApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { manifestsIn } from "../lab/manifests.ts";
 import type { Stage } from "../lab/stage.ts";
@@ -63,7 +63,7 @@ export function manifestCluster(stage: Stage): CrowdCluster {
 
 /** A cluster of a real API server. A proxy produces the faults; a call without a fault reaches the server directly. */
 export async function apiCluster(stage: Stage): Promise<CrowdCluster> {
-  const api = await startApiServer();
+  const api = await sharedApiServer();
   api.connect(stage.node);
   const proxy = await startFaultProxy(api);
   const proxied = await proxy.kubeconfig();

@@ -8,7 +8,8 @@ import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.
 import { startController, type TestController } from "../lab/controller.ts";
 import { accountRequests, boundController } from "../lab/kube/controller-account.ts";
 import { helm } from "../lab/kube/helm.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { networkRequests } from "../lab/kube/network-requests.ts";
@@ -74,7 +75,7 @@ describe.skipIf(missing("checks of definitions", privateNamespaces, kubeApi, hel
     const rule = { namespaces: ["*"], native: { macvlan: "*" }, ipam: { "host-local": "*" } };
 
     beforeAll(async () => {
-      api = await startApiServer({ alsoAllowed: [...networkRequests, ...accountRequests, "list events"] });
+      api = await sharedApiServer({ alsoAllowed: [...networkRequests, ...accountRequests, "list events"] });
       objects = objectsOf(api.adminKubeconfig);
       configuration = join(api.directory, "plexus.json");
       configure([rule]);

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { compat, strict } from "../../src/npwg/profile.ts";
 import { parseSelection } from "../../src/npwg/selection.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { networkObjects } from "../lab/kube/network-objects.ts";
@@ -128,7 +129,7 @@ describe.skipIf(missing("the verb use on definitions", privateNamespaces, kubeAp
       create(named("tried", { [key]: text }), "?dryRun=All");
 
     beforeAll(async () => {
-      api = await startApiServer({ alsoAllowed: [...networkRequests, "create roles", "create rolebindings"] });
+      api = await sharedApiServer({ alsoAllowed: [...networkRequests, "create roles", "create rolebindings"] });
       objects = objectsOf(api.adminKubeconfig);
       await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml", "CustomResourceDefinition");
       await applyObjects(objects, "deploy/helm/plexus/files/definition-use.yaml");

@@ -14,7 +14,8 @@ import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, objectsOf } from "../lab/kube/apply.ts";
 import { accountRequests, boundController } from "../lab/kube/controller-account.ts";
 import { helm } from "../lab/kube/helm.ts";
-import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { networkRequests, portRequests } from "../lab/kube/network-requests.ts";
 import { startPortProvider, type TestProvider } from "../lab/port-provider.ts";
 import { installRecorder } from "../lab/recorder.ts";
@@ -85,7 +86,7 @@ describe.skipIf(missingForKube("external ports") || missing("external ports", re
 
     beforeAll(async () => {
       [api, provider] = await Promise.all([
-        startApiServer({
+        sharedApiServer({
           alsoAllowed: [...networkRequests, ...portRequests, ...quotaRequests, ...accountRequests, "create networks"],
         }),
         startPortProvider(),

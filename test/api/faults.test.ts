@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { adminClient } from "../lab/kube/admin.ts";
-import { type ApiServer, type CreatedPod, plexusUser, startApiServer } from "../lab/kube/api-server.ts";
+import { type ApiServer, type CreatedPod, plexusUser } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { makeAuthority } from "../lab/kube/certificates.ts";
 import { type FaultProxy, type ProxyFault, type SeenRequest, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { apiAddress } from "../lab/kube/address.ts";
@@ -27,7 +28,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
   let proxy: FaultProxy;
   let kubeconfig: string;
   beforeAll(async () => {
-    api = await startApiServer();
+    api = await sharedApiServer();
     proxy = await startFaultProxy(api);
     kubeconfig = await proxy.kubeconfig();
   });

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startAgent, type TestAgent } from "../lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { selectNetworks } from "../lab/kube/annotate.ts";
-import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import type { PodNamespace } from "../lab/namespaces.ts";
 import type { Answer } from "../lab/plexus.ts";
@@ -28,7 +29,7 @@ describe.skipIf(missingForKube("hot-plug with a Kubernetes API"))("networks of a
   let agent: TestAgent;
   const socket = (): string => join(node.plexus.directory, "daemon", "plexus.sock");
   beforeAll(async () => {
-    api = await startApiServer();
+    api = await sharedApiServer();
     proxy = await startFaultProxy(api);
     node = openNode(api);
     kubeconfig = await proxy.kubeconfig();

@@ -5,7 +5,8 @@ import { type V1Pod, AppsV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AskKubectl, plexusPodOn, usualRelease } from "../../host/programs/kubectl-plexus/find-pod.ts";
 import { adminClient, type AdminClient } from "../lab/kube/admin.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi, kubectlBinary, kubePrograms } from "../lab/kube/binaries.ts";
 import { clientConfig } from "../lab/kube/client-config.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
@@ -56,7 +57,7 @@ describe.skipIf(missing("kubectl plexus", privateNamespaces, kubeApi, kubeProgra
   }
 
   beforeAll(async () => {
-    api = await startApiServer();
+    api = await sharedApiServer();
     admin = adminClient(api.adminKubeconfig);
     apps = clientConfig(api.adminKubeconfig).makeApiClient(AppsV1Api);
     for (const name of ["a-tenant", "network"]) await api.namespace(name);

@@ -6,7 +6,8 @@ import { KuryrWriter } from "../../features/external-ports/controller/kuryr.ts";
 import type { ExternalPort } from "../../features/external-ports/rules/external-port.ts";
 import { kuryrVifAnnotation } from "../../features/external-ports/rules/kuryr-vifs.ts";
 import { objectsOf } from "../lab/kube/apply.ts";
-import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { accountRequests, controllerAccount } from "../lab/kube/controller-account.ts";
 import { helm } from "../lab/kube/helm.ts";
@@ -102,7 +103,7 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi, hel
   const selection = [{ name: "plain" }, { name: "fabric", interface: "storage0" }, { name: "fabric" }];
 
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: [...networkRequests, ...kuryrRequests, ...accountRequests] });
+    api = await sharedApiServer({ alsoAllowed: [...networkRequests, ...kuryrRequests, ...accountRequests] });
     objects = objectsOf(api.adminKubeconfig);
     for (const name of ["shop", "network"]) await api.namespace(name);
     const values = ["enabled", "kuryr.annotation", "kuryr.kuryrPorts"].map((each) => `externalPorts.${each}=true`);

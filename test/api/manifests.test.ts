@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { root } from "../lab/compiled.ts";
 import { adminClient, type AdminClient, applyFile } from "../lab/kube/admin.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
 
@@ -22,7 +23,7 @@ const definition = (name: string, more: object = {}): KubernetesObject => ({
 describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kubeApi))("deploy/", () => {
   let api: ApiServer;
   beforeAll(async () => {
-    api = await startApiServer();
+    api = await sharedApiServer();
   });
   afterAll(() => api?.dispose());
 

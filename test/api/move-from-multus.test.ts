@@ -8,7 +8,8 @@ import { migrateFromMultus } from "../../src/configuration/multus-migration.ts";
 import { readMultusConfiguration } from "../../src/configuration/multus-configuration.ts";
 import { isJsonObject } from "../../src/json/document.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { createPodNamespace, filesBelow, hostLinks, inHost, type PodNamespace } from "../lab/namespaces.ts";
 import { type Answer, callBinary, type Installation, installPlexus } from "../lab/plexus.ts";
@@ -58,7 +59,7 @@ describe.skipIf(
   /** The number of pods so far, which makes names unique on the API server that all tests share. */
   let count = 0;
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: ["get daemonsets", "get namespaces", "get nodes"] });
+    api = await sharedApiServer({ alsoAllowed: ["get daemonsets", "get namespaces", "get nodes"] });
   });
   afterAll(() => api?.dispose());
   beforeEach(async () => {

@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 
 import { multusBinary, realMultus } from "../lab/multus/multus-binary.ts";
 import { openRig, type Rig } from "../lab/multus/rig.ts";
-import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { createPodNamespace, type PodNamespace } from "../lab/namespaces.ts";
 import type { RecordedCall } from "../lab/recorder.ts";
@@ -91,7 +92,7 @@ describe.skipIf(missing("the comparison of Multus and Plexus", privateNamespaces
     let rig: Rig;
     let namespaces: PodNamespace[] = [];
     beforeAll(async () => {
-      api = await startApiServer();
+      api = await sharedApiServer();
       const single = { type: "macvlan", capabilities: { ips: true, mac: true, portMappings: true }, mode: "bridge" };
       await api.network("kube-system", "main", [{ type: "flannel" }, { type: "tuning" }]);
       await api.network("kube-system", "calico", [{ type: "calico" }]);

@@ -9,7 +9,8 @@ import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.
 import type { CommandResult } from "../../host/node/command-line/command.ts";
 import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { apiAddress } from "../lab/kube/address.ts";
-import { type ApiServer, plexusUser, startApiServer } from "../lab/kube/api-server.ts";
+import { type ApiServer, plexusUser } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
@@ -56,7 +57,7 @@ describe.skipIf(skip)("plexusctl's access to the API", () => {
   beforeAll(async () => {
     const listed = [...(rules[2]?.resources ?? []), ...finalizerRule.resources].map((each) => `list ${each}`);
     const rights = ["create clusterroles", "create clusterrolebindings"];
-    api = await startApiServer({ alsoAllowed: [...poolRequests, ...listed, ...rights] });
+    api = await sharedApiServer({ alsoAllowed: [...poolRequests, ...listed, ...rights] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     const subjects = [{ kind: "ServiceAccount", name: "plexus", namespace: "kube-system" }];

@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { isJsonObject } from "../../src/json/document.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { httpRequest } from "../lab/http-request.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { readPrometheusText, valueOf } from "../lab/prometheus-text.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
 
@@ -32,7 +33,7 @@ describe.skipIf(missingForKube("a daemon as a pod"))("a daemon as a pod", () => 
   let node: Node;
   let daemon: TestDaemon | undefined;
   beforeAll(async () => {
-    api = await startApiServer({
+    api = await sharedApiServer({
       alsoAllowed: ["get daemonsets", "get namespaces", "get nodes", "create serviceaccounts/token"],
     });
     await api.admin.create({ apiVersion: "v1", kind: "Node", metadata: { name: "node" } });

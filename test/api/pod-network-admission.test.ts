@@ -4,7 +4,8 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { networkRequests } from "../lab/kube/network-requests.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
@@ -42,7 +43,7 @@ describe.skipIf(missing("PodNetworks on a Kubernetes API", privateNamespaces, ku
   };
 
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: networkRequests });
+    api = await sharedApiServer({ alsoAllowed: networkRequests });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml");
     await api.namespace("shop");

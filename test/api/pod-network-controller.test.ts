@@ -10,7 +10,8 @@ import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { accountRequests, boundController } from "../lab/kube/controller-account.ts";
 import { helm } from "../lab/kube/helm.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { root } from "../lab/compiled.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { networkObjects } from "../lab/kube/network-objects.ts";
@@ -103,7 +104,7 @@ describe.skipIf(missing("plexus-controller's PodNetworks", privateNamespaces, ku
     }));
 
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: [...networkRequests, ...accountRequests] });
+    api = await sharedApiServer({ alsoAllowed: [...networkRequests, ...accountRequests] });
     objects = objectsOf(api.adminKubeconfig);
     bound = await boundController(api, objects, "px", "networks.enabled=true");
     await servePodNetworks(api, objects);

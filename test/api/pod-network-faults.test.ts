@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import type { ApiObjects, ObjectAnswer } from "../../host/cluster/kube/api-objects.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { objectsOf } from "../lab/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { type FaultProxy, type ProxyFault, type SeenRequest, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { networkObjects } from "../lab/kube/network-objects.ts";
@@ -114,7 +115,7 @@ describe.skipIf(missing("plexus-controller behind faults", privateNamespaces, ku
   };
 
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: networkRequests });
+    api = await sharedApiServer({ alsoAllowed: networkRequests });
     objects = objectsOf(api.adminKubeconfig);
     const rbac = "rbac.authorization.k8s.io";
     await create(objects, {

@@ -9,7 +9,8 @@ import { podNetworkObjects } from "../../features/pod-networks/pod-network-objec
 import { kubeCluster } from "../../host/cluster/api/kube-cluster.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, collectionOf, objectsOf } from "../lab/kube/apply.ts";
-import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { networkObjects } from "../lab/kube/network-objects.ts";
 import { networkRequests } from "../lab/kube/network-requests.ts";
 import { nothing } from "../lab/stage.ts";
@@ -66,7 +67,7 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
   };
 
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: networkRequests });
+    api = await sharedApiServer({ alsoAllowed: networkRequests });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml");
     const rbac = "rbac.authorization.k8s.io";

@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import { NetworkApiClient } from "../../host/node/network-api/rpc-client.ts";
 import { listedNetworks } from "../../src/network-api/network-file.ts";
-import { type ApiServer, type CreatedPod, plexusUser, startApiServer } from "../lab/kube/api-server.ts";
+import { type ApiServer, type CreatedPod, plexusUser } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { installRecorder } from "../lab/recorder.ts";
 import { root } from "../lab/compiled.ts";
 import { applyFile } from "../lab/kube/admin.ts";
@@ -21,7 +22,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
   let api: ApiServer;
   let node: Node;
   beforeAll(async () => {
-    api = await startApiServer();
+    api = await sharedApiServer();
   });
   afterAll(() => api?.dispose());
   beforeEach(async () => {

@@ -5,7 +5,8 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { applyObjects, collectionOf, objectsOf } from "../lab/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { daemonRights, poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
 import { rounds } from "../lab/rounds.ts";
@@ -34,7 +35,7 @@ describe.skipIf(missing("pools in random orders", privateNamespaces, kubeApi))("
     const others = ["nodes", "pods", "ipamclaims", "statefulsets"].flatMap((each) =>
       ["get", "list", "watch", "create", "delete"].map((verb) => `${verb} ${each}`),
     );
-    api = await startApiServer({ alsoAllowed: [...poolRequests, ...others] });
+    api = await sharedApiServer({ alsoAllowed: [...poolRequests, ...others] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     for (const object of daemonRights) await api.admin.create(object);

@@ -6,7 +6,8 @@ import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.
 import { poolsPart } from "../../features/pools/controller/part.ts";
 import type { ReservationHolder } from "../../features/pools/rules/address-reservation.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { partContext } from "../lab/kube/part-context.ts";
 import { daemonRights, poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
@@ -145,7 +146,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     const requests = others.flatMap((each) =>
       ["get", "list", "watch", "create", "delete", "patch"].map((verb) => `${verb} ${each}`),
     );
-    api = await startApiServer({
+    api = await sharedApiServer({
       alsoAllowed: [...poolRequests, ...requests, "create events", "list events", "patch pods/status"],
     });
     objects = objectsOf(api.adminKubeconfig);

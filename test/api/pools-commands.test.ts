@@ -11,7 +11,8 @@ import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.t
 import { leaseObject } from "../../src/kube/lease.ts";
 import { externalPortObject } from "../../features/external-ports/rules/wanted-ports.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { networkObjects } from "../lab/kube/network-objects.ts";
 import { poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
@@ -68,7 +69,7 @@ describe.skipIf(missing("plexusctl pools", privateNamespaces, kubeApi))("plexusc
       "pods",
       ...releasedKinds,
     ].flatMap((each) => ["get", "list", "create", "patch", "delete"].map((verb) => `${verb} ${each}`));
-    api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests] });
+    api = await sharedApiServer({ alsoAllowed: [...poolRequests, ...requests] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     for (const kind of whereaboutsKinds) await create(whereaboutsDefinition(kind));

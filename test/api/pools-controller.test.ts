@@ -17,7 +17,8 @@ import {
 } from "../../features/pools/rules/address-reservation.ts";
 import { readAddress } from "../../src/net/ip.ts";
 import { applyObjects, collectionOf, objectsOf } from "../lab/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
 import { partContext } from "../lab/kube/part-context.ts";
@@ -156,7 +157,7 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     const requests = others.flatMap((each) =>
       ["get", "list", "watch", "create", "delete", "patch"].map((verb) => `${verb} ${each}`),
     );
-    api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests] });
+    api = await sharedApiServer({ alsoAllowed: [...poolRequests, ...requests] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
     await api.namespace("shop");

@@ -9,7 +9,8 @@ import { externalPortName } from "../../features/external-ports/rules/external-p
 import { type Container, type Manifest, render, theOnly } from "../lab/kube/chart.ts";
 import { startController, type TestController } from "../lab/controller.ts";
 import { applyObjects, objectsOf } from "../lab/kube/apply.ts";
-import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { makeAuthority } from "../lab/kube/certificates.ts";
 import { helm } from "../lab/kube/helm.ts";
@@ -71,7 +72,7 @@ describe.skipIf(missing("the authority of providers", privateNamespaces, kubeApi
       "misnamed",
       await startPortProvider({ tls: known.issue("misnamed", { ...server, alternativeNames: ["DNS:other"] }) }),
     );
-    api = await startApiServer({ alsoAllowed: [...networkRequests, ...portRequests] });
+    api = await sharedApiServer({ alsoAllowed: [...networkRequests, ...portRequests] });
     objects = objectsOf(api.adminKubeconfig);
     await applyObjects(objects, "deploy/helm/plexus/files/external-ports.yaml");
     for (const name of providers.keys()) {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { CoreV1Api, type KubernetesObject, ResourceV1Api } from "@kubernetes/client-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import { type ApiServer, type CreatedPod, plexusUser, startApiServer } from "../lab/kube/api-server.ts";
+import { type ApiServer, type CreatedPod, plexusUser } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { clientConfig } from "../lab/kube/client-config.ts";
 import { applyFile } from "../lab/kube/admin.ts";
 import { root } from "../lab/compiled.ts";
@@ -31,7 +32,7 @@ describe.skipIf(missingForKube("devices of resource claims"))("devices of resour
   let node: Node;
   let sriov: RecorderPlugin;
   beforeAll(async () => {
-    api = await startApiServer({ alsoAllowed: ["get resourceclaims", "list resourceslices"] });
+    api = await sharedApiServer({ alsoAllowed: ["get resourceclaims", "list resourceslices"] });
     const config = clientConfig(api.adminKubeconfig);
     core = config.makeApiClient(CoreV1Api);
     resources = config.makeApiClient(ResourceV1Api);

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { Cluster } from "../../host/cluster/cluster.ts";
 import { kubeCluster } from "../../host/cluster/api/kube-cluster.ts";
-import { type ApiServer, type CreatedPod, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
 
@@ -29,7 +30,7 @@ describe.skipIf(missing("service accounts of a Kubernetes API", privateNamespace
       warn: (text) => void warnings.push(text),
     });
   beforeAll(async () => {
-    api = await startApiServer();
+    api = await sharedApiServer();
     web = await api.pod("shop", "web", "storage");
     directory = join(api.directory, "service-account");
     mkdirSync(directory);

@@ -17,7 +17,8 @@ import { kubeCluster } from "../../host/cluster/api/kube-cluster.ts";
 import { failuresAfter, Reflector, type ReflectorState } from "../../host/cluster/kube/reflector.ts";
 import { storedDefinition } from "../../host/cluster/kube/stored-objects.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { httpRequest } from "../lab/http-request.ts";
 import { readPrometheusText, valueOf } from "../lab/prometheus-text.ts";
 import { type TestDaemon, startDaemon } from "../lab/daemon.ts";
@@ -57,7 +58,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
   const warnings: string[] = [];
   const ending: (() => void)[] = [];
   beforeAll(async () => {
-    api = await startApiServer();
+    api = await sharedApiServer();
     proxy = await startFaultProxy(api);
     kubeconfig = await proxy.kubeconfig();
     await api.network("shop", "storage", [{ type: "one" }]);

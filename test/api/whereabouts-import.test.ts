@@ -10,7 +10,8 @@ import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.
 import type { CommandResult } from "../../host/node/command-line/command.ts";
 import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
-import { type ApiServer, startApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { daemonRights, poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
 import { whereaboutsDefinition, whereaboutsKinds } from "../lab/kube/whereabouts-objects.ts";
@@ -68,7 +69,7 @@ describe.skipIf(missing("the move from whereabouts", privateNamespaces, kubeApi,
       const requests = ["ippools", "overlappingrangeipreservations", "network-attachment-definitions", "pods"].flatMap((each) =>
         ["get", "list", "create", "patch", "delete"].map((verb) => `${verb} ${each}`),
       );
-      api = await startApiServer({ alsoAllowed: [...poolRequests, ...requests] });
+      api = await sharedApiServer({ alsoAllowed: [...poolRequests, ...requests] });
       objects = objectsOf(api.adminKubeconfig);
       await applyObjects(objects, "deploy/helm/plexus/files/pools.yaml");
       for (const object of daemonRights) await api.admin.create(object);

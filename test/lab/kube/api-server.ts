@@ -11,7 +11,7 @@
 //     await api.dispose();                                           // after all
 //
 // `api.admin` is the official client for all other requests. `api.stop()` and `api.start()` restart kube-apiserver: the objects stay
-// in etcd, the address stays the same. Each suite starts its own server, which takes about 400 MB of memory.
+// in etcd, the address stays the same. The files of a vitest worker share one server (shared-api-server.ts), which takes 400 MB of memory.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ import type { KubernetesObject, KubernetesObjectApi, V1Pod } from "@kubernetes/c
 import { inHost, requirePrivateNamespaces, type PodNamespace } from "../namespaces.ts";
 import { apiAddress, apiLink } from "./address.ts";
 import { adminClient, applyFile } from "./admin.ts";
-import { type AuditEvent, auditPolicy, readAudit } from "./audit.ts";
+import { type AuditEvent, auditPolicy, auditSize, readAudit } from "./audit.ts";
 import { type Authority, makeAuthority, makeKeyPair } from "./certificates.ts";
 import { etcdAndApi, type Processes } from "./processes.ts";
 import { writeKubeconfig, type KubeconfigInit } from "./kubeconfig.ts";
@@ -108,11 +108,33 @@ export interface ApiServerInit {
   readonly alsoAllowed?: readonly string[];
 }
 
+/** The servers of a test: etcd and kube-apiserver, whatever file uses them. */
+export interface RunningServers {
+  readonly processes: Processes;
+  readonly authority: Authority;
+  /** Path of the audit log. */
+  readonly audit: string;
+  /** Path of a kubeconfig with all rights. */
+  readonly adminKubeconfig: string;
+  /** Ends both and removes their files. */
+  dispose(): Promise<void>;
+}
+
 /** Starts etcd and kube-apiserver and applies deploy/crd.yaml and deploy/rbac.yaml. Resolves when the server is ready. */
-export async function startApiServer({ alsoAllowed = [] }: ApiServerInit = {}): Promise<ApiServer> {
+export async function startApiServer(init: ApiServerInit = {}): Promise<ApiServer> {
+  const servers = await startServers();
+  return openServers(servers, init, servers.dispose);
+}
+
+/** Starts etcd and kube-apiserver and applies deploy/crd.yaml and deploy/rbac.yaml. Resolves when the server is ready. */
+export async function startServers(): Promise<RunningServers> {
   requirePrivateNamespaces();
   const directory = mkdtempSync(join(tmpdir(), "plexus-kube-"));
   let processes: Processes | undefined;
+  const dispose = async (): Promise<void> => {
+    await processes?.dispose();
+    rmSync(directory, { recursive: true, force: true });
+  };
   try {
     inHost(["ip", "address", "replace", `${apiAddress}/32`, "dev", "lo"]);
     const authority = makeAuthority(join(directory, "pki"), "plexus test authority");
@@ -130,30 +152,34 @@ export async function startApiServer({ alsoAllowed = [] }: ApiServerInit = {}): 
       // Pods then need no service account, which only a controller would create.
       flags: ["--disable-admission-plugins=ServiceAccount"],
     });
-    const server = await opened(directory, authority, processes, { log: audit, alsoAllowed });
-    await applyFile(server.admin, join(root, "deploy", "crd.yaml"));
-    await applyFile(server.admin, join(root, "deploy", "rbac.yaml"));
-    await established(server.admin);
-    return server;
+    const adminKubeconfig = writeKubeconfig(directory, { url: urlOf(processes), authority }, "admin", ["system:masters"], {});
+    await processes.ready(adminKubeconfig);
+    const { objects } = adminClient(adminKubeconfig);
+    await applyFile(objects, join(root, "deploy", "crd.yaml"));
+    await applyFile(objects, join(root, "deploy", "rbac.yaml"));
+    await established(objects);
+    return { processes, authority, audit, adminKubeconfig, dispose };
   } catch (error) {
-    await processes?.dispose();
-    rmSync(directory, { recursive: true, force: true });
+    await dispose();
     throw error;
   }
 }
 
-async function opened(
-  directory: string,
-  authority: Authority,
-  processes: Processes,
-  { log: audit, alsoAllowed }: { readonly log: string; readonly alsoAllowed: readonly string[] },
-): Promise<ApiServer> {
-  const url = `https://${apiAddress}:${processes.port}`;
+const urlOf = ({ port }: Processes): string => `https://${apiAddress}:${port}`;
+
+/** Opens servers for one test file. `end` is called after the file's own files are removed. */
+export function openServers(
+  { processes, authority, audit }: RunningServers,
+  { alsoAllowed = [] }: ApiServerInit,
+  end: () => Promise<void>,
+): ApiServer {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-kube-"));
+  const url = urlOf(processes);
+  const auditFrom = auditSize(audit);
   const kubeconfig = (user: string, groups: readonly string[] = [], more: KubeconfigInit = {}): string =>
     writeKubeconfig(directory, { url, authority }, user, groups, more);
   const adminKubeconfig = kubeconfig("admin", ["system:masters"]);
   const { objects, core } = adminClient(adminKubeconfig);
-  await processes.ready(adminKubeconfig);
   const replace = async (object: KubernetesObject): Promise<void> => {
     await objects.delete(object).catch(absent);
     await objects.create(object);
@@ -215,7 +241,7 @@ async function opened(
       const { items } = await core.listNamespacedEvent(events);
       return items.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
     },
-    audit: (user) => readAudit(audit).filter((event) => user === undefined || event.user === user),
+    audit: (user) => readAudit(audit, auditFrom).filter((event) => user === undefined || event.user === user),
     cpuMs: () => processes.apiCpuMs(),
     connect: (node) => connect(node),
     stop: () => processes.stopApi(),
@@ -224,10 +250,10 @@ async function opened(
       await processes.ready(adminKubeconfig);
     },
     async dispose() {
-      const excess = readAudit(audit).filter(
+      const excess = readAudit(audit, auditFrom).filter(
         (event) => event.agent === "plexus" && !mayRequest(`${event.verb} ${event.resource}`),
       );
-      await processes.dispose();
+      await end();
       rmSync(directory, { recursive: true, force: true });
       if (excess.length > 0)
         throw new Error(

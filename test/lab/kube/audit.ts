@@ -1,9 +1,7 @@
 // Policy and events of the API server's audit log.
 
-import { writeFileSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-import { readTextIfPresent } from "../namespaces.ts";
 
 export interface AuditEvent {
   readonly user: string;
@@ -35,11 +33,26 @@ export function auditPolicy(directory: string, user: string): string {
   return path;
 }
 
-/** All events of the log, in order. An unfinished line is left out. */
-export function readAudit(path: string): readonly AuditEvent[] {
-  const text = readTextIfPresent(path) ?? "";
+/** The log's size in bytes. */
+export const auditSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** The events of the log from an offset in bytes, in order. An unfinished line is left out. */
+export function readAudit(path: string, from = 0): readonly AuditEvent[] {
+  const text = textFrom(path, from);
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
   return lines.filter((line) => line !== "").map((line) => eventOf(JSON.parse(line)));
+}
+
+function textFrom(path: string, from: number): string {
+  const size = auditSize(path);
+  if (size <= from) return "";
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(size - from);
+    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, from)).toString();
+  } finally {
+    closeSync(file);
+  }
 }
 
 function eventOf(value: unknown): AuditEvent {

@@ -10,6 +10,8 @@ import { endChild, freePorts, hasEnded, lastLines, startChild } from "./child.ts
 
 export interface Processes {
   readonly port: number;
+  /** etcd's URL for clients. */
+  readonly store: string;
   /** The CPU time of kube-apiserver so far, in ms. */
   apiCpuMs(): number;
   startApi(): Promise<void>;
@@ -53,6 +55,7 @@ export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {
   const log = (): string => `${lastLines(etcdLog)}\n${lastLines(apiLog)}`;
   return {
     port,
+    store,
     apiCpuMs: () => cpuMsOf(apiChild.pid ?? 0),
     async startApi() {
       await endChild(apiChild);

@@ -1,11 +1,22 @@
 // For tests: the built shim, and a directory that serves as CNI_PATH with plugins of the test's own making.
 
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { builtOnce } from "../../../lab/compiled.ts";
 import { buildShim, shimSources, LANGUAGE_FLAGS } from "../../../../host/shim/build.ts";
 
 const dist = fileURLToPath(new URL("../../../../dist", import.meta.url));
@@ -28,26 +39,30 @@ export interface Workshop {
   dispose(): void;
 }
 
+/** The texts of all sources and headers of the shim. */
+function shimTexts(): readonly string[] {
+  const folder = dirname(shimSources()[0] ?? "");
+  const names = readdirSync(folder).filter((name) => /\.[ch]$/.test(name));
+  return names.toSorted().map((name) => readFileSync(join(folder, name), "utf8"));
+}
+
 /** Builds the shim (once) and makes a fresh directory. */
 export async function openWorkshop(): Promise<Workshop> {
   const { path: shim } = await buildShim({ outDir: dist });
   const directory = mkdtempSync(join(tmpdir(), "plexus-shim-"));
   const cniPath = join(directory, "cni");
   mkdirSync(cniPath);
-  let compiled: string | undefined;
   const shimWith = (bounds: Readonly<Record<string, number>>): string => {
     const defined = Object.entries(bounds).map(([name, ms]) => `${name}=${ms}`);
     const path = join(directory, defined.join("-"), "plexus");
     if (existsSync(path)) return path;
     mkdirSync(dirname(path));
-    execFileSync("cc", [
-      ...LANGUAGE_FLAGS,
-      '-DPLEXUS_VERSION="0.0.0"',
-      ...defined.map((each) => `-D${each}`),
-      "-o",
-      path,
-      ...shimSources(),
-    ]);
+    const flags = [...LANGUAGE_FLAGS, '-DPLEXUS_VERSION="0.0.0"', ...defined.map((each) => `-D${each}`)];
+    const compiledShim = builtOnce("bounded-shim", [flags.join(" "), ...shimTexts()], (output) => {
+      execFileSync("cc", [...flags, "-o", output, ...shimSources()]);
+    });
+    // The program's name is part of what tests look for.
+    copyFileSync(compiledShim, path);
     return path;
   };
   return {
@@ -60,10 +75,10 @@ export async function openWorkshop(): Promise<Workshop> {
       return path;
     },
     probe(name) {
-      if (compiled === undefined) {
-        compiled = join(directory, "probe");
-        execFileSync("cc", ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o", compiled, probeSource]);
-      }
+      const flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O1"];
+      const compiled = builtOnce("probe", [flags.join(" "), readFileSync(probeSource, "utf8")], (output) => {
+        execFileSync("cc", [...flags, "-o", output, probeSource]);
+      });
       const path = join(cniPath, name);
       copyFileSync(compiled, path);
       chmodSync(path, 0o755);
