@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Installation, installPlexus, missingBuild } from "../../lab/plexus.ts";
 import { missing } from "../../lab/requires.ts";
 
-/** The engine runs its scripts and its waits with these modules. */
-const scriptModules = ["timers/promises", "vm"];
+/** The engine runs its scripts, waits and names signals with these modules. */
+const scriptModules = ["os", "timers/promises", "vm"];
 /** The engine's locks use these modules. */
 const ffi = ["ffi", "internal/ffi-shared-buffer", "internal/ffi/fast-api", "internal/ffi/vfs"];
 
