@@ -58,4 +58,12 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
     for (const name of caches) spoil(join(home, "engine", name));
     expect(await version()).toEqual([0, "", "1.1.0"]);
   });
+
+  test("runs an engine that refuses to serve a user who starts it: descriptor 3 is no socket", () => {
+    const { status, stderr } = spawnSync(join(home, "bin", "node"), [...flags, join(home, "plexusd.cjs"), "--once"], {
+      env: {},
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([2, "plexusd --once: file descriptor 3 is no socket: only the shim starts plexusd so\n"]);
+  });
 });

@@ -17,9 +17,17 @@ import { takeLockFor } from "./take-lock.ts";
 /** The descriptor on which the shim passes the stream to an engine that it starts (PROTOCOL.md, "Where the shim finds an engine"). */
 const streamFd = 3;
 
-/** Serves the call of the shim at the descriptor. Throws ShimGone. */
-async function serveOnce(): Promise<void> {
-  const socket = new Socket({ fd: streamFd, readable: true, writable: true });
+/** The shim's stream; undefined if the descriptor is no socket, because a user started the program. */
+function openStream(): Socket | undefined {
+  try {
+    return new Socket({ fd: streamFd, readable: true, writable: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Serves the call of the shim at the other end of the socket. Throws ShimGone. */
+async function serveOnce(socket: Socket): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   socket.once("close", () => resolve());
   const connected = new ConnectedShim(socket);
@@ -49,8 +57,13 @@ function makeNode(): Node {
 }
 
 async function main(): Promise<void> {
+  const socket = openStream();
+  if (socket === undefined) {
+    process.stderr.write(`plexusd --once: file descriptor ${streamFd} is no socket: only the shim starts plexusd so\n`);
+    process.exit(2);
+  }
   try {
-    await serveOnce();
+    await serveOnce(socket);
   } catch (error) {
     // Without a shim no answer is needed. The journal has what the next DEL needs.
     if (!(error instanceof ShimGone)) throw error;
