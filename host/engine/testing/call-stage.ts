@@ -202,6 +202,8 @@ export class CallStage {
         const refused = refuse(`write ${name}`);
         if (refused !== undefined) return refused;
         const written = await writer.replace(path, content, rules);
+        // Synced at once, so that the later steps of a call have one order.
+        if (written.ok && rules.durable) await written.value.sync();
         return written.ok ? ok(recorded(written.value, name, refuse)) : written;
       },
       remove: async (path) => refuse(`remove ${nameOf(path)}`) ?? writer.remove(path),
