@@ -104,6 +104,7 @@ const host: DelegateHost = {
   demands: new ComponentDemands(),
   runner: new InProcessRunner(),
   shim,
+  clock: systemClock,
   runLeaseOperation: (operation) => runAsync(operation, lockAsync),
   leaseMemory: new LeaseMemory(),
   log: () => {},

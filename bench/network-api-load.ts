@@ -1,8 +1,8 @@
 // The load of the CRI Network API for the benchmark of its memory: as many networks as a node may have, replaced several times, lists, and
 // clients that watch.
 
-import { maxNetworks } from "../host/node/network-api/node-networks.ts";
-import { NetworkApiClient } from "../host/node/network-api/rpc-client.ts";
+import { maxNetworks } from "../features/network-api/server/node-networks.ts";
+import { NetworkApiClient } from "../features/network-api/server/rpc-client.ts";
 
 const generations = 10;
 const lists = 50;

@@ -3,6 +3,7 @@
 
 import type { FaultKind } from "../src/fault/catalogue.ts";
 import type { ControllerFeature } from "../host/controller/controller-feature.ts";
+import type { RecordCall } from "../host/engine/events/call-recording.ts";
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
 import type { Command } from "../host/node/command-line/command.ts";
@@ -22,12 +23,14 @@ export interface Feature {
   readonly errors: readonly FaultKind[];
   /** The part in the plan of an ADD. */
   readonly plan?: PlanFeature;
+  /** Records calls as their configuration says. */
+  readonly recordCall?: RecordCall;
   /** The pools of the cluster; at most one feature serves them. */
   readonly pools?: PoolFeature;
   /** The metrics of the daemon. */
   readonly metrics?: () => Promise<MetricDefinitions>;
   /** The part that works in the daemon beside the calls. */
-  readonly resident?: ResidentFeature;
+  readonly resident?: () => Promise<ResidentFeature>;
   /** The part in plexus-controller. */
   readonly controller?: () => Promise<ControllerFeature>;
   /** The commands of plexusctl. */

@@ -1,23 +1,47 @@
 // The optional features of this build. Taking a feature out is: delete its folder, and its line here.
 
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
-import type { ResidentFeature } from "./resident-part.ts";
 import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
+import type { RecordCall } from "../host/engine/events/call-recording.ts";
+import { chainTrace } from "./chain-trace/feature.ts";
+import { components } from "./components/feature.ts";
 import { externalPorts } from "./external-ports/feature.ts";
 import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
+import { networkApi } from "./network-api/feature.ts";
 import { podNetworks } from "./pod-networks/feature.ts";
 import { pools } from "./pools/feature.ts";
+import type { ResidentFeature } from "./resident-part.ts";
 import { resourceClaims } from "./resource-claims/feature.ts";
 
 /** All features, in the order of their commands. */
-export const features: readonly Feature[] = [podNetworks, pools, externalPorts, resourceClaims, hotPlug];
+export const features: readonly Feature[] = [
+  networkApi,
+  podNetworks,
+  pools,
+  externalPorts,
+  resourceClaims,
+  hotPlug,
+  chainTrace,
+  components,
+];
 
 /** The feature that serves pools of the cluster; undefined: this build has none. */
 export const poolFeature: PoolFeature | undefined = features.find((feature) => feature.pools !== undefined)?.pools;
 
+/** Records a call by the first feature whose configuration wants it. */
+export const recordCall: RecordCall = (...call) => {
+  for (const feature of features) {
+    const recording = feature.recordCall?.(...call);
+    if (recording !== undefined) return recording;
+  }
+  return undefined;
+};
+
 /** Their parts in the daemon beside the calls. */
-export const residentFeatures: readonly ResidentFeature[] = features.flatMap(({ resident }) => resident ?? []);
+export async function residentFeatures(): Promise<readonly ResidentFeature[]> {
+  return Promise.all(features.flatMap(({ resident }) => resident?.() ?? []));
+}
 
 /** Their parts in the plan of an ADD. */
 export const planFeatures: readonly PlanFeature[] = features.flatMap(({ plan }) => plan ?? []);

@@ -1,46 +1,84 @@
 // The part of an optional feature that works in the daemon all the time, beside the calls of runtimes.
 
+import type { ParseArgsOptionsConfig } from "node:util";
 import type { HostConfiguration } from "../src/configuration/host-configuration.ts";
+import type { Result } from "../src/fault/result.ts";
 import type { Pod } from "../src/npwg/pod.ts";
-import type { TakeLock } from "../host/store/locks/file-lock.ts";
-import type { Metrics } from "../host/telemetry/metrics/metrics.ts";
-import type { InterfaceChanges } from "../host/node/container-changes.ts";
+import type { Connection } from "../host/cluster/kube/connection.ts";
+import type { CredentialSource } from "../host/cluster/kube/credentials.ts";
+import type { RecordCall } from "../host/engine/events/call-recording.ts";
+import type { OptionValues } from "../host/node/command-line/option-values.ts";
+import type { InterfaceChanges } from "./container-changes.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
+import type { TakeLock } from "../host/store/locks/file-lock.ts";
+import type { Clock } from "../host/system/clock.ts";
+import type { Metrics } from "../host/telemetry/metrics/metrics.ts";
+import type { Page } from "../host/telemetry/page-server.ts";
 
 /** The parts of the daemon that it uses. */
 export interface ResidentInit {
+  /** The daemon's own state directory. */
+  readonly stateDirectory: string;
   /** The state directories (`cniDir`) whose containers may be changed. */
   readonly directories: readonly string[];
+  /** The user ids that may use the daemon's sockets. */
+  readonly uids: readonly number[];
   /** The agent that is connected now. */
   readonly agent: () => RoundAgent | undefined;
   readonly takeLock: TakeLock;
+  readonly clock: Clock;
   readonly metrics: Metrics;
   /** Begins to report changes of pods in the source that the configuration names; `onManifests` follows a change of its directory of manifests. */
   readonly watch: (configuration: HostConfiguration, onManifests: () => void) => Promise<void>;
+  /** The API server that is watched from the start; undefined if there is none. */
+  readonly apiFromStart: () => Promise<{ readonly connection: Connection; readonly credentials: CredentialSource } | undefined>;
+  /** Serves a STATUS whose configuration was made for it, through the agent; undefined if none is connected. */
+  readonly serveStatus: (stdin: string) => Promise<{ readonly status: number; readonly stdout: string | Uint8Array } | undefined>;
+  /** Changes running containers, by the feature that can. */
+  readonly changes: () => InterfaceChanges;
   readonly log: (level: "info" | "warn", text: string) => void;
 }
 
-/** The part. */
+/** The part. The daemon calls what the part has. */
 export interface ResidentPart {
   /** The state in one line, for the status. */
-  readonly sentence: string;
+  readonly sentence?: string;
+  /** Listens on the part's sockets, before the first call is served. Fault DAEMON_SOCKET. */
+  readonly listen?: () => Promise<Result<void>>;
   /** Begins, once the daemon serves. */
-  readonly start: () => Promise<void>;
+  readonly start?: () => Promise<void>;
   /** Begins nothing more, and waits for the work that is under way, at most `maxMs`. */
-  readonly stop: (maxMs: number) => Promise<void>;
+  readonly stop?: (maxMs: number) => Promise<void>;
+  /** Closes the part's sockets and watches, after the last call. */
+  readonly close?: () => void;
   /** An agent has connected. */
-  readonly agentConnected: () => void;
+  readonly agentConnected?: () => void;
   /** A call of a runtime has ended. */
-  readonly noteCall: (configuration: HostConfiguration, environment: ReadonlyMap<string, string>) => void;
+  readonly noteCall?: (configuration: HostConfiguration, environment: ReadonlyMap<string, string>) => void;
   /** A watched pod was listed, created, changed or removed (undefined). */
-  readonly podChanged: (namespace: string, name: string, pod: Pod | undefined) => void;
+  readonly podChanged?: (namespace: string, name: string, pod: Pod | undefined) => void;
+  /** Records a call that a client of the daemon has asked for. */
+  readonly recordCall?: RecordCall;
+  /** The answers to requests on the status socket, by path. */
+  readonly pages?: Readonly<Record<string, (method: string, query: string) => Page>>;
   /** The changes of running containers, if the part makes any. */
   readonly changes?: InterfaceChanges;
 }
 
+/** A part that the daemon's options switch on. */
+export interface ResidentSettings {
+  /** The part's name in the status document; undefined: the status does not name the part. */
+  readonly statusName?: string;
+  /** The paths of the sockets on which the part listens. */
+  readonly sockets: readonly string[];
+  readonly make: (init: ResidentInit) => Promise<ResidentPart>;
+}
+
 /** A feature's description of its part in the daemon. */
 export interface ResidentFeature {
-  /** The part's name in the status document. */
-  readonly name: string;
-  readonly make: (init: ResidentInit) => Promise<ResidentPart>;
+  readonly options: ParseArgsOptionsConfig;
+  /** The options' lines of the help text, which ends with a line break; empty for a part without options. */
+  readonly usage: string;
+  /** Reads the options; undefined: the part is off. Throws an Error whose message names the option and the accepted form. */
+  readonly read: (values: OptionValues) => ResidentSettings | undefined;
 }

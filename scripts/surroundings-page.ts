@@ -38,8 +38,9 @@ export function surroundingsRecords(): readonly SurroundingsRecord[] {
 export function surroundingsPage(records: readonly SurroundingsRecord[] = surroundingsRecords()): string {
   return `# Plexus beside other programs
 
-Programs that share a node with Plexus, each with what was tried on a node with a real kubelet and containerd. Tests with real programs run where these were
-built: \`node test/lab/surroundings/NAME/get.ts\` builds them once from their Go modules. \`npm run test:cluster -- test/cluster/surroundings\` runs all tests.
+Programs that share a node with Plexus, each with what was tried on a node with a real kubelet and containerd, unless the row
+\`how\` says otherwise. Tests with real programs run where these were built: \`node test/lab/surroundings/NAME/get.ts\` builds them once from their
+Go modules. \`npm run test:cluster -- test/cluster/surroundings\` runs all tests.
 
 ${records.map(section).join("\n")}`;
 }

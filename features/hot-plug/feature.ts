@@ -9,5 +9,5 @@ export const hotPlug: Feature = {
   chartValues: [],
   errors: ["HOT_PLUG_REFUSED"],
   metrics: async () => (await import("./metrics.ts")).hotPlugMetrics,
-  resident: { name: "hotPlug", make: async (init) => (await import("./resident.ts")).hotPlugPart(init) },
+  resident: async () => (await import("./resident.ts")).resident,
 };

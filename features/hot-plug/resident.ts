@@ -1,12 +1,19 @@
-// Hot-plug in the daemon.
+// Hot-plug in the daemon. The part has no option: it works once a configuration has the key `hotPlug`.
 
 import { networksAnnotation } from "../../src/npwg/selection.ts";
-import type { ResidentInit, ResidentPart } from "../resident-part.ts";
-import { HotPlug } from "./follow/hot-plug.ts";
+import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
 import { hotPlugMetrics } from "./metrics.ts";
 
+/** The description. */
+export const resident: ResidentFeature = {
+  options: {},
+  usage: "",
+  read: () => ({ statusName: "hotPlug", sockets: [], make: hotPlugPart }),
+};
+
 /** Makes the part. */
-export function hotPlugPart({ metrics: ofDaemon, watch, ...init }: ResidentInit): ResidentPart {
+async function hotPlugPart({ metrics: ofDaemon, watch, ...init }: ResidentInit): Promise<ResidentPart> {
+  const { HotPlug } = await import("./follow/hot-plug.ts");
   const metrics = ofDaemon.with(hotPlugMetrics);
   const hotPlug = new HotPlug({
     ...init,

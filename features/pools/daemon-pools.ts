@@ -34,7 +34,7 @@ export class DaemonPools implements ResidentPools {
   }
 
   async #open(configuration: PoolPlace): Promise<NodePools> {
-    const { nodeName, objects, warn } = this.#init;
+    const { nodeName, objects, clock, warn } = this.#init;
     const { NodePools } = await import("./leases/node-pools.ts");
     const { PoolDirectory } = await import("./leases/pool-directory.ts");
     const { BlockApi } = await import("./api/block-api.ts");
@@ -45,7 +45,7 @@ export class DaemonPools implements ResidentPools {
         const found = await objects(configuration);
         return found && new BlockApi(found);
       },
-      now: () => ({ monotonicMs: performance.now(), wallMs: Date.now() }),
+      now: () => ({ monotonicMs: clock.now(), wallMs: clock.date().getTime() }),
       warn,
     });
   }

@@ -11,7 +11,7 @@ import { resolverFor } from "./resolver/scope.ts";
 import type { Step } from "./step.ts";
 
 /** The part of the host that capabilities use. */
-type CapabilityHost = Pick<DelegateHost, "shim" | "runLeaseOperation" | "leaseMemory" | "log">;
+type CapabilityHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "leaseMemory" | "log">;
 
 type Name = keyof CapabilityImports;
 
@@ -80,19 +80,19 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const { sysctlFor } = await import("./sysctl/scope.ts");
     return sysctlFor({ ...podStep(step), ...grants.sysctl }, shim);
   },
-  announce: async ({ shim }, { step }) => {
+  announce: async ({ shim, clock }, { step }) => {
     const { announceFor } = await import("./announce/scope.ts");
-    return announceFor(podStep(step), shim, () => performance.now());
+    return announceFor(podStep(step), shim, clock.now);
   },
   state: async (_, { step, grants }) => {
     const { stateFor } = await import("./state/scope.ts");
     return stateFor({ ...podStep(step), directories: grants.state?.directories });
   },
-  links: async ({ shim }, { step, grants, ownLinks }, facts) => {
+  links: async ({ shim, clock }, { step, grants, ownLinks }, facts) => {
     const { linksFor } = await import("./links/links.ts");
     const { type, verb, attachment, netns } = podStep(step);
     const pod = attachment && { ifname: attachment.ifname, netns, ownLinks };
-    const links = linksFor({ type, grant: grants.links ?? {}, verb, attachment: pod }, shim, () => performance.now());
+    const links = linksFor({ type, grant: grants.links ?? {}, verb, attachment: pod }, shim, clock.now);
     return {
       ...links,
       apply: async (operations) => {
@@ -102,9 +102,9 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
       },
     };
   },
-  ovs: async (_, running, facts) => {
+  ovs: async ({ clock }, running, facts) => {
     const [{ ovsFor }, { ovsScopeOf }] = await Promise.all([import("./ovs/scope.ts"), import("./ovs/step-scope.ts")]);
-    return ovsFor(ovsScopeOf(running, facts));
+    return ovsFor(ovsScopeOf(running, facts), clock.now);
   },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };

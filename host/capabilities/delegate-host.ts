@@ -6,6 +6,7 @@ import type { ComponentAdmission } from "../sandbox/admission/admit.ts";
 import type { ComponentFileNames } from "../sandbox/component-file.ts";
 import type { ComponentDemands } from "../sandbox/provenance/component-demands.ts";
 import type { CapabilityImports, GuestRunner } from "../sandbox/runner.ts";
+import type { Clock } from "../system/clock.ts";
 import type { LeaseOperation } from "./leases/effect.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
 import type { PoolSource } from "./leases/pool-source.ts";
@@ -24,6 +25,7 @@ export interface DelegateHost {
   /** Runs guests in this process or in a sandbox process. */
   readonly runner: GuestRunner;
   readonly shim: Shim;
+  readonly clock: Clock;
   /** Runs a lease operation with the locks that it requests. The answer is not a promise if guests run in this process. */
   readonly runLeaseOperation: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
   /** The daemon's memory of leases; undefined in a one-shot engine. */

@@ -2,10 +2,8 @@
 
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { MetricDefinitions } from "../telemetry/metrics/definitions.ts";
+import type { OptionValues } from "../node/command-line/option-values.ts";
 import type { MakePart } from "./part.ts";
-
-/** The values of the command line's options, as `parseArgs` gives them. */
-export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
 /** The part of one feature in plexus-controller. */
 export interface ControllerFeature {

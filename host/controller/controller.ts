@@ -10,6 +10,7 @@ import { MetricsOf } from "../telemetry/metrics/metrics.ts";
 import { type ControllerMetricDefinitions, controllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
 import { listenOnTcp, type Page, pageServer, plainText } from "../telemetry/page-server.ts";
 import { SpanExporter, type SpanExporterInit } from "../telemetry/spans.ts";
+import type { Clock } from "../system/clock.ts";
 import { Elector } from "./election/elector.ts";
 import { sendEvent } from "./events.ts";
 import type { MakePart, PartContext } from "./part.ts";
@@ -19,6 +20,7 @@ import { WorkSpans } from "./work/work-spans.ts";
 export interface ControllerInit {
   readonly objects: ApiObjects;
   readonly lease: { readonly namespace: string; readonly name: string; readonly seconds: number };
+  readonly clock: Clock;
   /** This replica, unique among all processes that ever ran. */
   readonly identity: string;
   readonly version: string;
@@ -118,9 +120,10 @@ export class Controller {
 
   /** The means of the parts, for one term. */
   #newContext(): PartContext {
-    const { objects, log, lease } = this.#init;
+    const { objects, clock, log, lease } = this.#init;
     return {
       objects,
+      clock,
       metrics: this.metrics,
       spans: this.spans,
       log,

@@ -5,6 +5,7 @@ import type { DaemonLogLevel } from "../telemetry/log.ts";
 import type { MetricsOf } from "../telemetry/metrics/metrics.ts";
 import type { ControllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
 import type { EventContent } from "../../src/kube/event.ts";
+import type { Clock } from "../system/clock.ts";
 import type { EventTarget } from "./events.ts";
 import type { WorkSpans } from "./work/work-spans.ts";
 
@@ -13,6 +14,7 @@ export interface PartContext {
   readonly objects: ApiObjects;
   readonly metrics: MetricsOf<ControllerMetricDefinitions>;
   readonly spans: WorkSpans;
+  readonly clock: Clock;
   readonly log: (level: DaemonLogLevel, text: string) => void;
   /** The controller's Lease, for Events about the controller itself. */
   readonly lease: { readonly namespace: string; readonly name: string };

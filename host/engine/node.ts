@@ -12,8 +12,8 @@ import type { TakeLock } from "../store/locks/file-lock.ts";
 import type { Clock } from "../system/clock.ts";
 import type { DelegateRunner } from "./call/delegate-runner.ts";
 import type { Subscriber } from "./events/call-events.ts";
+import type { RecordCall } from "./events/call-recording.ts";
 import type { PlanFeature } from "./planned/plan-feature.ts";
-import type { TraceableCall, TraceTerms } from "./trace/trace-terms.ts";
 
 /** The call whose components are to run. */
 export interface DelegatesOfCall {
@@ -41,6 +41,6 @@ export interface Node {
   readonly openDelegates: (call: DelegatesOfCall) => Promise<DelegateRunner>;
   /** Begins to observe a call: metrics, log and spans of a daemon. */
   readonly observe?: (request: Request) => Subscriber;
-  /** The terms on which an administrator asked the daemon to record this call; undefined: the configuration decides. */
-  readonly requestedTrace?: (call: TraceableCall) => TraceTerms | undefined;
+  /** Begins to record a call, if the configuration or an administrator wants it. */
+  readonly recordCall?: RecordCall;
 }

@@ -7,7 +7,6 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { listenOn, uidOf } from "../store/files/unix-socket.ts";
 import { expositionType } from "./metrics/exposition.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import { readRecordingQuery, type RecordingReport, type RecordingRequest } from "../../src/chain-trace/recording-request.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
 import { heldQuery, type RemovalReport, type RemovalStep, removalSteps } from "../node/uninstall/removal-report.ts";
 import { listenOnTcp, type Page, pageServer, plainText as text } from "./page-server.ts";
@@ -27,11 +26,13 @@ export interface EndpointInit {
 export interface EndpointCommands {
   /** Runs a reconciler round now. */
   readonly reconcile: (dryRun: boolean) => Promise<RoundReport>;
-  /** The recording of chain traces: begins it, ends it (`stop`), or reports on it (undefined). */
-  readonly record: (request: RecordingRequest | "stop" | undefined) => RecordingReport;
+  /** The answers of features to requests on the status socket, by path. */
+  readonly pages: () => Readonly<Record<string, (method: string, query: string) => Page>>;
   /** A step of Plexus' removal from the node; undefined if this daemon writes no network configuration. */
   readonly removal: (step: RemovalStep, held: boolean) => Promise<RemovalReport | undefined>;
 }
+
+const onlyTrusted: Page = { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
 
 /** Maximum age of metrics and readiness over TCP, in ms. */
 const recentMs = 1000;
@@ -92,8 +93,10 @@ export class Endpoint {
     try {
       const [path = "", query = ""] = (request.url ?? "").split("?");
       if (request.method === "POST" && path === "/reconcile") return await this.#round(query, trusted);
-      if (path === "/record") return this.#record(request.method ?? "", query, trusted);
       if (request.method === "POST" && path === "/removal") return await this.#removal(query, trusted);
+      const pages = this.#commands.pages();
+      const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+      if (page !== undefined) return trusted ? page(request.method ?? "", query) : onlyTrusted;
       return await this.#page(request.method ?? "", path, trusted);
     } catch (error) {
       this.#telemetry.warn(`${request.url ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
@@ -103,7 +106,7 @@ export class Endpoint {
 
   /** Runs a reconciler round now; the page is its report. */
   async #round(query: string, trusted: boolean): Promise<Page> {
-    if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
+    if (!trusted) return onlyTrusted;
     if (query !== "" && query !== "dry-run") return { status: 400, type: text, body: "the query must be empty or dry-run\n" };
     return {
       status: 200,
@@ -112,18 +115,9 @@ export class Endpoint {
     };
   }
 
-  /** Begins, ends (`stop`) or shows the recording of chain traces. */
-  #record(method: string, query: string, trusted: boolean): Page {
-    if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
-    const wanted = method !== "POST" ? undefined : query === "stop" ? query : readRecordingQuery(query);
-    if (wanted !== undefined && typeof wanted === "string" && wanted !== "stop")
-      return { status: 400, type: text, body: `${wanted}\n` };
-    return { status: 200, type: "application/json", body: `${JSON.stringify(this.#commands.record(wanted))}\n` };
-  }
-
   /** Takes a step of Plexus' removal; the page says which pods still need Plexus. */
   async #removal(query: string, trusted: boolean): Promise<Page> {
-    if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
+    if (!trusted) return onlyTrusted;
     const held = query.endsWith(heldQuery);
     const step = removalSteps.find((each) => each === (held ? query.slice(0, -heldQuery.length) : query));
     const form = `the query must be one of ${removalSteps.join(", ")}, and may end with ${heldQuery}`;
@@ -133,9 +127,14 @@ export class Endpoint {
     return { status: 200, type: "application/json", body: `${JSON.stringify(report)}\n` };
   }
 
+  /** The paths of requests with POST, but for `/removal`. */
+  #posts(): string {
+    return ["/reconcile", ...Object.keys(this.#commands.pages())].join(", ");
+  }
+
   async #page(method: string, path: string, trusted: boolean): Promise<Page> {
     if (method !== "GET" && method !== "HEAD")
-      return { status: 405, type: text, body: "allowed methods: GET and HEAD; POST for /reconcile, /record and /removal\n" };
+      return { status: 405, type: text, body: `allowed methods: GET and HEAD; POST for ${this.#posts()} and /removal\n` };
     switch (path) {
       case "/metrics":
         return { status: 200, type: expositionType, body: trusted ? await this.#metrics.text() : await this.#recentText() };

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import { NetworkApiClient } from "../../host/node/network-api/rpc-client.ts";
-import { listedNetworks } from "../../src/network-api/network-file.ts";
+import { NetworkApiClient } from "../../features/network-api/server/rpc-client.ts";
+import { listedNetworks } from "../../features/network-api/rules/network-file.ts";
 import { type ApiServer, type CreatedPod, plexusUser } from "../lab/kube/api-server.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { installRecorder } from "../lab/recorder.ts";

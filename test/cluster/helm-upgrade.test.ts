@@ -1,5 +1,6 @@
 // `helm upgrade` and `helm rollback` while pods come and go, and a node's reboot.
 
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -112,6 +113,19 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
     },
     300_000,
   );
+
+  test("a change of config alone reaches each node before helm upgrade --wait has ended, so the first pod that follows has it", async () => {
+    const [node] = cluster.nodes;
+    const directory = join(node.disk, "etc", "cni", "net.d");
+    const written = (): string =>
+      readdirSync(directory)
+        .map((name) => readFileSync(join(directory, name), "utf8"))
+        .join("\n");
+    expect(written()).not.toContain("54321");
+    await deployPlexus(cluster, "upgrade", "v1", "--set", "config.stepTimeoutMs=54321");
+    expect(written()).toMatch(/"stepTimeoutMs": ?54321/u);
+    await comeAndGo("follows");
+  }, 300_000);
 
   test("after a node's reboot its pods have their networks again, and no address is reserved that no pod has", async () => {
     const [node] = cluster.nodes;

@@ -6,6 +6,7 @@ import type { Verb } from "../../src/cni/environment.ts";
 import { missingOpenVswitch, type OpenVswitch, startOpenVswitch } from "../lab/neutron/open-vswitch.ts";
 import { missing } from "../lab/requires.ts";
 import { MemoryOvs, type MemoryPort } from "../../delegates/sdk/testing/memory-ovs.ts";
+import { systemClock } from "../../host/system/clock.ts";
 
 const wanted = { bridge: "br-int", link: "veth1", interfaceId: "mine", mac: "FA:16:3E:00:00:01" };
 const facts = { hostVeths: ["veth1", "veth2"] };
@@ -61,7 +62,7 @@ describe.skipIf(missing("ports in memory and in Open vSwitch", missingOpenVswitc
       const attachment = attachmentOf(pod);
       const grant = { bridges: ["br-int"], socket: ovs.socket };
       const scope = { type: "external-port", network: "backend", verb, attachment, grant, facts, maxMs: 60_000 };
-      const real = ovsFor({ ...scope, providedInterfaceId: "mine" });
+      const real = ovsFor({ ...scope, providedInterfaceId: "mine" }, systemClock.now);
       const simulated = new MemoryOvs({}, { verb: verbs[verb], attachment, facts, config }, ports).functions;
       const expected = { request, answer: await answerOf(real, func, args), ports: ovs.vsctl("list-ports", "br-int") };
       const answer = await answerOf(simulated, func, args);

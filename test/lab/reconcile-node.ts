@@ -7,6 +7,7 @@ import { join, relative } from "node:path";
 import { vi } from "vitest";
 import { Daemon } from "../../host/programs/plexusd/daemon.ts";
 import type { Finding, RoundReport } from "../../host/node/reconcile/finding.ts";
+import { residentFeatures } from "../../features/list.ts";
 import { filesBelow } from "./namespaces.ts";
 import { type Answer, dist, type InstallationInit } from "./plexus.ts";
 import { startAgent, type TestAgent } from "./agent.ts";
@@ -74,6 +75,7 @@ export class ReconcileNode {
       },
       endpoint: { socket: join(this.stage.plexus.directory, "status.sock"), uids: [0], address: undefined },
       reconcile: { directories: [this.state], intervalMs: 0, graceMs, dryRun },
+      residents: (await residentFeatures()).flatMap(({ read }) => read({}) ?? []),
     });
     const started = await this.#daemon.start();
     if (!started.ok) throw new Error(started.fault.msg);
@@ -107,7 +109,7 @@ export class ReconcileNode {
   }
 
   #connected(count: number): Promise<boolean> {
-    return vi.waitUntil(() => this.daemon.agents.count === count, { timeout: 60_000 });
+    return vi.waitUntil(() => this.daemon.calls.agents.count === count, { timeout: 60_000 });
   }
 
   /** A call of the runtime. Without the daemon the call fails, because PLEXUS_HOME has no one-shot engine. */

@@ -68,10 +68,11 @@ export interface Stage {
   dispose(): void;
 }
 
-/** Whether a file of a state directory stays on purpose: the lock, a daemon's copies and records of components, its list of lease directories, recycled files. */
+/** Whether a file of a state directory stays on purpose: the lock, a daemon's copies and records of components, its lists of lease directories and of unknown leases, recycled files. */
 export const isPermanent = (path: string): boolean =>
   path === "calls.lock" ||
   path === "lease-directories" ||
+  path === "unknown-leases" ||
   /^(?:components|admitted)\//.test(path) ||
   isRecycledFile(basename(path));
 

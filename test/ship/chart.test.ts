@@ -53,13 +53,45 @@ const identity = ({
 
 const sorted = (yaml: string): readonly unknown[] => objectsOf(yaml).toSorted((a, b) => identity(a).localeCompare(identity(b)));
 
-/** The annotation of the DaemonSet's pod by which another list of components makes other pods. */
-const listDigest = (rendered: readonly object[]): string | undefined =>
-  /"plexus.dev\/checksum-components":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
+/** The annotation of the DaemonSet's pod by which another configuration or list of components makes other pods. */
+const configurationDigest = (rendered: readonly object[]): string | undefined =>
+  /"plexus.dev\/checksum-configuration":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
 
 /** The annotation of the controller's pods by which other providers make other pods. */
 const portsDigest = (rendered: readonly object[]): string | undefined =>
   /"plexus.dev\/checksum-external-ports":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
+
+/** The ConfigMaps that a workload's pods mount although a change of them makes no other pods: the program reads the files again, in the time given. */
+const readAgain: Readonly<Record<string, string>> = {
+  "plexus-controller plexus": "the checks of definitions, which hold up no pod, read plexus.json every 2 s",
+};
+
+/** The pod templates of the chart's long-running workloads, with the ConfigMaps of the chart that each mounts. */
+function mountingWorkloads(objects: readonly Manifest[]): readonly { name: string; maps: readonly string[]; template: string }[] {
+  return objects.flatMap((object) => {
+    if (object.kind !== "DaemonSet" && object.kind !== "Deployment") return [];
+    const { template } = object["spec"] as { readonly template: object };
+    const podText = JSON.stringify(template);
+    const rendered = objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);
+    return [
+      {
+        name: object.metadata.name,
+        maps: rendered.filter((map) => podText.includes(`"configMap":{"name":"${map}"`)),
+        template: podText,
+      },
+    ];
+  });
+}
+
+/** The data of a ConfigMap as text. */
+const dataOf = (objects: readonly Manifest[], name: string): string =>
+  JSON.stringify(objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === name)?.["data"]);
+
+/** The names of the ConfigMaps whose data differ. */
+function changedMaps(before: readonly Manifest[], after: readonly Manifest[]): readonly string[] {
+  const names = after.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);
+  return names.filter((name) => dataOf(before, name) !== dataOf(after, name));
+}
 
 /** The chart with one provider of external ports. */
 const withProvider = (name: string, authority: string): readonly Manifest[] =>
@@ -441,9 +473,35 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(args.filter((each) => each.startsWith("--credentials"))).toEqual([]);
       const { data } = theOnly(objects, "ConfigMap") as unknown as { readonly data: Readonly<Record<string, string>> };
       expect(JSON.parse(data["components.json"] ?? "")).toEqual({ components: [], keys: {} });
-      const one = listDigest(render("--set", "components[0].type=a,components[0].reference=r.example/a:1"));
-      expect([listDigest(objects), one]).toEqual([expect.any(String), expect.any(String)]);
-      expect(listDigest(objects)).not.toBe(one);
+      const one = configurationDigest(render("--set", "components[0].type=a,components[0].reference=r.example/a:1"));
+      expect([configurationDigest(objects), one]).toEqual([expect.any(String), expect.any(String)]);
+      expect(configurationDigest(objects)).not.toBe(one);
+    });
+
+    test.each([
+      ["config", ["--set", "config.systemNamespaces={kube-system,infra}"]],
+      ["wasm", ["--set", "wasm.limits.timeMs=1234"]],
+      ["definitions", ["--set", "definitions.trusted={infra}"]],
+      ["componentsAuthority", ["--set", "componentsAuthority=OTHER"]],
+      ["componentKeys", ["--set", "componentKeys.release=KEY"]],
+      ["externalPorts.providers", ["--set", "externalPorts.providers[0].name=other"]],
+      ["externalPorts.authority", ["--set", "externalPorts.authority=-----BEGIN CERTIFICATE-----\nB\n"]],
+    ])("start each program anew that reads a ConfigMap at its start only: helm upgrade --wait with other %s", (_, change) => {
+      const all = "definitionChecks.enabled=true,networks.enabled=true,pools.enabled=true,externalPorts.enabled=true";
+      const values = ["--set", all, "--set", "externalPorts.providers[0].name=one,componentsAuthority=PEM"];
+      const [before, after] = [render(...values), render(...values, ...change)];
+      const changed = changedMaps(before, after);
+      expect(changed).toHaveLength(1);
+      const templates = new Map(mountingWorkloads(before).map(({ name, template }) => [name, template]));
+      const kept = mountingWorkloads(after).flatMap(({ name, maps, template }) =>
+        template === templates.get(name) ? maps.filter((map) => changed.includes(map)).map((map) => `${name} ${map}`) : [],
+      );
+      expect(kept.filter((each) => readAgain[each] === undefined)).toEqual([]);
+    });
+
+    test("keep the daemons running when a value changes that they do not read", () => {
+      const [three, two] = [3, 2].map((count) => render("--set", `networks.enabled=true,controller.replicas=${count}`));
+      expect(theOnly(three ?? [], "DaemonSet")["spec"]).toEqual(theOnly(two ?? [], "DaemonSet")["spec"]);
     });
 
     test("give a registry's own authority to the container that pulls components", () => {

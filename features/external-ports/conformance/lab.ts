@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { ProvidedPort } from "../rules/provided-port.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 import { maxListBytes, readBounded } from "../controller/json-client.ts";
 import { isOwnedPort, type OwnedPort, type PortRequest } from "../controller/provider.ts";
 import { type Answer, described, isDone, portOf } from "./answer.ts";
@@ -60,7 +61,7 @@ export class Lab {
 
   constructor(init: LabInit) {
     this.init = init;
-    this.#now = init.now ?? (() => performance.now());
+    this.#now = init.now ?? systemClock.now;
     this.#base = init.url.replace(/\/$/, "");
   }
 

@@ -1,5 +1,6 @@
 // Runs checks of a provider, one after the other, and leaves no port.
 
+import { systemClock } from "../../../host/system/clock.ts";
 import type { OwnedPort } from "../controller/provider.ts";
 import type { ProviderCheck, ProviderOutcome } from "./check.ts";
 import { Lab, type LabInit } from "./lab.ts";
@@ -18,9 +19,9 @@ export async function runProviderChecks(init: LabInit, checks: readonly Provider
   const lab = new Lab(init);
   const outcomes: ProviderOutcome[] = [];
   for (const check of checks) {
-    const started = performance.now();
+    const started = systemClock.now();
     const judged = await judge(lab, check);
-    outcomes.push({ check, ...judged, ms: performance.now() - started });
+    outcomes.push({ check, ...judged, ms: systemClock.now() - started });
     await lab.releaseUsed();
   }
   return { url: init.url, outcomes, remaining: await lab.releaseAll() };

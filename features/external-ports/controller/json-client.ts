@@ -2,6 +2,7 @@
 
 import { isJsonObject } from "../../../src/json/document.ts";
 import { retryAfterMs } from "../../../src/kube/backoff.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 
 /** One request. */
 export interface JsonRequest {
@@ -74,7 +75,7 @@ const maxPauseMs = 3_600_000;
 
 /** The pause of a `Retry-After` header in ms; undefined without one, and for one that is too long. */
 export function retryAfter(headers: Headers): number | undefined {
-  const ms = retryAfterMs(headers.get("retry-after") ?? undefined, Date.parse, Date.now()) ?? 0;
+  const ms = retryAfterMs(headers.get("retry-after") ?? undefined, Date.parse, systemClock.date().getTime()) ?? 0;
   return ms > 0 && ms <= maxPauseMs ? ms : undefined;
 }
 

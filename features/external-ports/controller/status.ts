@@ -33,7 +33,7 @@ export function says(object: ExternalPort, { type, status, reason, message }: Ju
 
 /** Writes a condition, and the port if there is one, guarded by the object's resourceVersion. */
 export function writeStatus(
-  { objects }: PartContext,
+  { objects, clock }: PartContext,
   object: ExternalPort,
   judgement: Judgement,
   port?: ProvidedPort,
@@ -45,7 +45,7 @@ export function writeStatus(
     message: judgement.message.slice(0, maxMessage),
     observedGeneration: generation,
     lastTransitionTime:
-      before?.status === judgement.status ? before.lastTransitionTime : `${new Date().toISOString().slice(0, 19)}Z`,
+      before?.status === judgement.status ? before.lastTransitionTime : `${clock.date().toISOString().slice(0, 19)}Z`,
   };
   const others = conditions.filter(({ type }) => type !== judgement.type);
   const status = { ...port, conditions: [...others, condition] };

@@ -10,10 +10,11 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { type HotPlugged, attachRequested, detachRequested } from "../containers/requested-attachment.ts";
-import type { InterfaceChanges } from "../../../host/node/container-changes.ts";
+import type { InterfaceChanges } from "../../container-changes.ts";
 import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
+import type { Clock } from "../../../host/system/clock.ts";
 import { ContainerCalls, type ContainerCallsInit } from "./container-calls.ts";
 import { followPod, refuseToFollow } from "./follow-pod.ts";
 import { keptHotPlugConfigurations } from "./kept-hot-plug.ts";
@@ -25,6 +26,7 @@ export interface HotPlugInit extends Omit<ContainerCallsInit, "log"> {
   readonly directories: readonly string[];
   /** Begins to report changes of pods in the source that the configuration names; may be called again for a source that is watched. */
   readonly watch: (configuration: HostConfiguration) => Promise<void>;
+  readonly clock: Clock;
   readonly log: (level: "info" | "warn", text: string) => void;
   /** Receives the numbers of attachments and detachments of one comparison, and whether a failure was left. */
   readonly onFollowed?: (counts: { readonly attached: number; readonly detached: number; readonly failed: boolean }) => void;
@@ -124,7 +126,7 @@ export class HotPlug implements InterfaceChanges {
     const source = configuration.manifests ?? configuration.kubeconfig ?? "";
     if (source === "" || this.#sources.has(source)) return;
     this.#sources.set(source, configuration);
-    this.#switchedOnMs = performance.now();
+    this.#switchedOnMs = this.#init.clock.now();
     this.#running ??= this.#queue.run(this.#ended.signal);
     await this.resync();
   }
@@ -227,7 +229,7 @@ export class HotPlug implements InterfaceChanges {
   #add(pod: string): void {
     if (this.#queue.size >= maxWaiting) return this.#resyncAfter(overflowMs);
     const begun = this.#begun.get(pod);
-    this.#queue.add(pod, begun === undefined ? 0 : Math.max(0, begun + pauseMs - performance.now()));
+    this.#queue.add(pod, begun === undefined ? 0 : Math.max(0, begun + pauseMs - this.#init.clock.now()));
   }
 
   async #container(containerId: string): Promise<Result<{ readonly listed: ListedEntry; readonly calls: ContainerCalls }>> {
@@ -240,7 +242,7 @@ export class HotPlug implements InterfaceChanges {
   }
 
   async #work(pod: string): Promise<WorkOutcome> {
-    this.#begun.set(pod, performance.now());
+    this.#begun.set(pod, this.#init.clock.now());
     const changed = this.#changed.delete(pod);
     for (const { entries, calls } of this.#states.values()) {
       const listed = await entries.ofPod(pod);
@@ -255,7 +257,7 @@ export class HotPlug implements InterfaceChanges {
         ? await followPod(calls, listed.value, isNews)
         : await refuseToFollow(calls, listed.value, changed, isNews);
       if (followed === "off") {
-        if (performance.now() - this.#switchedOnMs > keptMs) return { kind: "done" };
+        if (this.#init.clock.now() - this.#switchedOnMs > keptMs) return { kind: "done" };
         if (changed) this.#changed.add(pod);
         return { kind: "again", afterMs: overflowMs };
       }

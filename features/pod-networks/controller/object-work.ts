@@ -34,7 +34,7 @@ export async function workOnNetwork(context: PartContext, collections: NetworkCo
   if (object === undefined || !isOwnProvider(object.provider)) return done;
   const key = networkKey(name);
   const parameters = parametersState(object.parametersRefs, "", (...id) => collections.definitions.get(...id));
-  const status = podNetworkStatus(object, parameters, collections.users.has(key), now());
+  const status = podNetworkStatus(object, parameters, collections.users.has(key), timeOf(context.clock));
   return work(context, collections, { object, kind: "PodNetwork", key, path: `${paths.networks}/${name}`, status });
 }
 
@@ -57,7 +57,7 @@ export async function workOnAttachment(
   }
   const find = (...id: [string, string]): ReturnType<typeof collections.definitions.get> => collections.definitions.get(...id);
   const parameters = parametersState(object.parametersRefs, namespace, find, network?.parametersRefs);
-  const status = attachmentStatus(object, network, parameters, collections.users.has(key), now());
+  const status = attachmentStatus(object, network, parameters, collections.users.has(key), timeOf(context.clock));
   return work(context, collections, { ...target, status });
 }
 
@@ -137,6 +137,6 @@ function announce({ event }: PartContext, { object, kind, status }: Subject): vo
   event(target, { reason: ready.reason, message: ready.message, type: ready.status === "True" ? "Normal" : "Warning" });
 }
 
-function now(): string {
-  return `${new Date().toISOString().slice(0, 19)}Z`;
+function timeOf(clock: PartContext["clock"]): string {
+  return `${clock.date().toISOString().slice(0, 19)}Z`;
 }

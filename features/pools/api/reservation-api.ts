@@ -117,8 +117,8 @@ export class ReservationApi {
   }
 
   /** Creates an Event. Best effort: the log has the text, too. */
-  async createEvent(object: InvolvedObject, content: EventContent): Promise<void> {
-    const text: unknown = JSON.parse(eventText(object, content, new Date(), shortHash));
+  async createEvent(object: InvolvedObject, content: EventContent, date: Date): Promise<void> {
+    const text: unknown = JSON.parse(eventText(object, content, date, shortHash));
     if (isJsonObject(text)) await this.#objects.create(eventsPath(object.eventNamespace), text);
   }
 

@@ -77,7 +77,7 @@ export class BlockWork {
     const metadata = { uid, resourceVersion };
     const written = await this.#context.objects.patch(`${paths.blocks}/${name}/status`, {
       metadata,
-      ...orphanedPatch(isGone ? rfc3339() : undefined),
+      ...orphanedPatch(isGone ? rfc3339(this.#context.clock.date()) : undefined),
     });
     if (written.kind === "object") {
       const message = isGone

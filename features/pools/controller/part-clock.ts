@@ -7,6 +7,3 @@ export interface PartClock {
   /** Maximum milliseconds until a waiting object is examined again. */
   readonly maxPauseMs: number;
 }
-
-/** The process' clock. Timers follow it, so a timer may be as long as the wait. */
-export const processClock: PartClock = { now: () => performance.now(), maxPauseMs: Infinity };

@@ -7,7 +7,7 @@ import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-que
 import { BlockWork } from "./block-work.ts";
 import { PoolCollections } from "./collections.ts";
 import { partsOf } from "./keys.ts";
-import { type PartClock, processClock } from "./part-clock.ts";
+import type { PartClock } from "./part-clock.ts";
 import { poolMetrics } from "../metrics.ts";
 import { setPoolMetrics } from "./pool-metrics.ts";
 import { PoolWork } from "./pool-work.ts";
@@ -21,9 +21,10 @@ const listingMs = 100;
 /** Pause of an object while a collection is incomplete again, in ms. */
 const incompleteMs = 10_000;
 
-/** Makes the part. */
-export function poolsPart(clock: PartClock = processClock): MakePart {
+/** Makes the part. `partClock`: a test's clock; undefined: the controller's, which timers follow, so that a timer may be as long as the wait. */
+export function poolsPart(partClock?: PartClock): MakePart {
   return (context: PartContext): ControllerPart => {
+    const clock = partClock ?? { now: context.clock.now, maxPauseMs: Infinity };
     const queue: WorkQueue = new WorkQueue({
       workers,
       work: (key) => context.spans.work(part, key, () => workOn(key)),

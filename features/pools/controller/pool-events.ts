@@ -8,7 +8,7 @@ export function poolTarget(name: string, uid: string): EventTarget {
   return { kind: "AddressPool", apiVersion: poolApiVersion, eventNamespace: "default", clusterScoped: true, name, uid };
 }
 
-/** The time of day in RFC 3339, in seconds. */
-export function rfc3339(): string {
-  return `${new Date().toISOString().slice(0, 19)}Z`;
+/** A time in RFC 3339, in seconds. */
+export function rfc3339(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`;
 }

@@ -81,7 +81,7 @@ export class PoolWork {
       isDeleted,
       acceptance,
       usage: usageOf(used, blocks, reservations),
-      now: rfc3339(),
+      now: rfc3339(this.#context.clock.date()),
     });
     if (!differs(stored.status, status)) return done;
     const written = await this.#context.objects.patch(`${paths.pools}/${name}/status`, {

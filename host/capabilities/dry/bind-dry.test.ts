@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
 import type { DelegateGrants } from "../../../src/configuration/keys/grant-keys.ts";
+import { systemClock } from "../../system/clock.ts";
 import { maxStateBytes } from "../state/capability.ts";
 import { bindDry } from "./bind-dry.ts";
 import { DryRun } from "./dry-run.ts";
@@ -15,7 +16,12 @@ function boundOf(verb: ChainStep["verb"], grants: DelegateGrants, name: string) 
   const attachment = { containerId: "one", ifname: "eth0" };
   const step = { index: 1, plugin: plugin.value, verb, stdin, env: [], prevResult: undefined, attachment };
   const running = { step, origin: "delegate", network: "pods", ifname: "eth0", callers: [], timeoutMs: 1, maxMs: 1 } as const;
-  const host = { shim: new Proxy(Object.create(null), { get: unused }), runLeaseOperation: unused, log: unused };
+  const host = {
+    shim: new Proxy(Object.create(null), { get: unused }),
+    clock: systemClock,
+    runLeaseOperation: unused,
+    log: unused,
+  };
   const dry = new DryRun(undefined);
   return { dry, bound: bindDry(host, { ...running, grants, dry, runDelegated: unused }, dry, [name]) };
 }

@@ -6,6 +6,7 @@ import type { Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { LeasesCapability, LinksLink, LinksOperation, SysctlSetting } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
+import type { Clock } from "../../system/clock.ts";
 import { leaseScopeOf, podStep } from "../bound-step.ts";
 import type { DelegateHost } from "../delegate-host.ts";
 import { leasesFor } from "../leases/scope.ts";
@@ -22,7 +23,7 @@ import { sysctlFor } from "../sysctl/scope.ts";
 import type { DryRun } from "./dry-run.ts";
 import { DryShim } from "./dry-shim.ts";
 
-type DryHost = Pick<DelegateHost, "shim" | "runLeaseOperation" | "log">;
+type DryHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "log">;
 
 /** Binds the capabilities `names` to a shadow's step. `shadowRefusal` has admitted the names. */
 export function bindDry(host: DryHost, running: Step, dry: DryRun, names: readonly string[]): CapabilityImports {
@@ -33,11 +34,11 @@ export function bindDry(host: DryHost, running: Step, dry: DryRun, names: readon
     }),
     leases: () => dryLeases(host, running, dry),
     resolver: () => resolverFor({ allowedFiles: running.grants.resolver?.files ?? defaultResolverFiles }),
-    links: () => dryLinks(running, shim, dry),
+    links: () => dryLinks(running, shim, host.clock, dry),
     sysctl: () => drySysctl(running, shim, dry),
     announce: () => ({ send: async () => ({ ok: undefined }) }),
     state: () => dryState(running),
-    ovs: () => dryOvs(running, dry),
+    ovs: () => dryOvs(running, host.clock, dry),
   };
   const bound: Record<string, unknown> = {};
   for (const name of names) bound[name] = isBindable(binders, name) ? binders[name]?.() : undefined;
@@ -68,11 +69,11 @@ function dryLeases({ runLeaseOperation: run }: DryHost, running: Step, dry: DryR
 }
 
 /** Real reads. Of the changes, `change-link` is compared with the link's present state; others are refused. */
-function dryLinks({ step, grants }: Step, shim: DryShim, dry: DryRun): NonNullable<CapabilityImports["links"]> {
+function dryLinks({ step, grants }: Step, shim: DryShim, clock: Clock, dry: DryRun): NonNullable<CapabilityImports["links"]> {
   const { type, verb, attachment, netns } = podStep(step);
   const pod = attachment && { ifname: attachment.ifname, netns };
   const scope = { type, grant: grants.links ?? {}, verb, attachment: pod };
-  const links = linksFor(scope, shim, () => performance.now());
+  const links = linksFor(scope, shim, clock.now);
   const changed = new Map<string, LinksLink>();
   const overlaid = (outcome: WitOutcome<readonly LinksLink[]>): WitOutcome<readonly LinksLink[]> =>
     "ok" in outcome ? { ok: outcome.ok.map((link) => changed.get(`${link.place}/${link.name}`) ?? link) } : outcome;
@@ -150,9 +151,9 @@ function dryState({ step, grants }: Step): NonNullable<CapabilityImports["state"
 }
 
 /** Real reads. A port cannot be added, because its link does not exist; a removal changes nothing. */
-function dryOvs(running: Step, dry: DryRun): NonNullable<CapabilityImports["ovs"]> {
+function dryOvs(running: Step, clock: Clock, dry: DryRun): NonNullable<CapabilityImports["ovs"]> {
   const scope = ovsScopeOf(running, { hostVeths: [] });
-  const ovs = ovsFor(scope);
+  const ovs = ovsFor(scope, clock.now);
   return {
     ...ovs,
     addPort: async (port) => refuse(dry.refuse(scope.type, `ovs.add-port to bridge ${quote(port.bridge, 40)}`)),

@@ -5,6 +5,7 @@
 // one tick of the clock have the same time, and native host-local may have made the second, so nothing is remembered there.
 // Overwriting an existing lease does not change the directory. Neither the engine nor a plugin does that, and GC reads all leases anew.
 
+import { monotonicMs } from "../../system/monotonic-ms.ts";
 import { closeSync, constants, lstatSync, openSync, renameSync, type Stats, unlinkSync } from "node:fs";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 
@@ -83,12 +84,13 @@ function hasFineTimes(directory: string): boolean | undefined {
     closeSync(openSync(probes[0], openFlags, 0o600));
     const states = new Set<string | undefined>();
     // The changes are renames, because creating a file may take longer than a tick.
-    const started = performance.now();
+    // The kernel's own clock: the probe is about the ticks of the file system's times.
+    const started = monotonicMs();
     for (let change = 0; change < changes; change++) {
       renameSync(probes[change % 2 === 0 ? 0 : 1], probes[change % 2 === 0 ? 1 : 0]);
       states.add(stateOf(directory));
     }
-    const took = performance.now() - started;
+    const took = monotonicMs() - started;
     unlinkSync(probes[1]);
     return took < oneTickMs ? states.size === changes : undefined;
   } catch {

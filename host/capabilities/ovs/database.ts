@@ -18,6 +18,8 @@ export interface Database {
 export interface DatabaseAddress {
   readonly socket: string;
   readonly timeoutMs: number;
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number;
 }
 
 /** One message: the rows of some ten thousand interfaces. All messages: those of a GC that removes as many ports. */
@@ -40,15 +42,15 @@ export async function withDatabase<T>(
 /** ovsdb-server accepts some ten connections at a time; the kernel refuses further ones with EAGAIN until they are accepted. */
 const retryMs = 5;
 
-async function connectWithin({ socket: path, timeoutMs }: DatabaseAddress): Promise<Result<Connection>> {
-  const deadline = performance.now() + timeoutMs;
+async function connectWithin({ socket: path, timeoutMs, clock }: DatabaseAddress): Promise<Result<Connection>> {
+  const deadline = clock() + timeoutMs;
   for (;;) {
     const socket = connect({ path });
     const error = await new Promise<Error | undefined>((settle) => {
       socket.once("connect", () => settle(undefined));
       socket.once("error", settle);
     });
-    const remainingMs = deadline - performance.now();
+    const remainingMs = deadline - clock();
     if (error === undefined) return ok(new Connection(path, socket, { timeoutMs, remainingMs }));
     socket.destroy();
     if (errnoOf(error) !== "EAGAIN" || remainingMs < retryMs)

@@ -37,12 +37,12 @@ const maxWaitMs = 60_000;
 const reservedMs = 100;
 
 /** The capability for the delegate of one call. `clock`: a monotonic clock, in milliseconds. */
-export function ovsFor(scope: OvsScope, clock: () => number = () => performance.now()): OvsImports {
+export function ovsFor(scope: OvsScope, clock: () => number): OvsImports {
   const end = clock() + scope.maxMs;
   const remainingMs = (): number => Math.max(0, end - clock());
   const inDatabase = <T>(use: (database: Database) => Promise<Result<T>>, waitMs = 0): Promise<Result<T>> => {
     const timeoutMs = Math.round(Math.min(waitMs + maxAnswerMs, remainingMs()));
-    return withDatabase({ socket: scope.grant.socket ?? defaultOvsSocket, timeoutMs }, use);
+    return withDatabase({ socket: scope.grant.socket ?? defaultOvsSocket, timeoutMs, clock }, use);
   };
   return {
     addPort: (port) =>

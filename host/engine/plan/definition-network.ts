@@ -6,7 +6,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { type DefinedNetwork, networkFor } from "../../../src/npwg/network-for-definition.ts";
 import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
-import { setNetworkList } from "../../store/networks/network-store.ts";
+import { setNetworkList } from "../../store/networks/set-network.ts";
 
 /** The definition's network. Faults: STORE_FAILED, and those of `networkFor`. */
 export function definitionNetwork(

@@ -19,7 +19,7 @@ import {
 import { storeFault } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
-import { setNetworkList } from "../../store/networks/network-store.ts";
+import { setNetworkList } from "../../store/networks/set-network.ts";
 import type { Call } from "../call.ts";
 import { definitionNetwork } from "./definition-network.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";

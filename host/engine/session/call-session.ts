@@ -14,11 +14,10 @@ import type { Call } from "../call.ts";
 import type { DelegateRunner } from "../call/delegate-runner.ts";
 import { podName } from "../call/pod-identity.ts";
 import { CallEvents, type Subscriber } from "../events/call-events.ts";
+import type { CallRecording, RecordCall } from "../events/call-recording.ts";
 import { CallLog } from "../events/call-log.ts";
 import { PluginLines } from "../events/plugin-output.ts";
 import type { Node } from "../node.ts";
-import type { CallRecording } from "../trace/call-recording.ts";
-import { configuredTerms, type TraceTerms } from "../trace/trace-terms.ts";
 import { bareConfiguration, isComponentCall, runDirect, runNested } from "./component-call.ts";
 import type { SessionParts } from "./open-call.ts";
 import { serveCall } from "./serve-call.ts";
@@ -171,26 +170,20 @@ export class CallSession {
     }, noteFault);
   }
 
-  /** Notes the open call, and begins its chain trace. Undefined if the call has none, which costs nothing. */
+  /** Notes the open call, and begins its recording. Undefined if the call has none, which costs nothing. */
   #opened(call: Call, stdin: string): Promise<void> | undefined {
     this.#call = call;
-    const { configuration } = call;
-    const { requestedTrace } = this.#node;
-    if (configuration.chainTrace === undefined && requestedTrace === undefined) return undefined;
     const { verb, containerId, ifname, netns, args } = call.request;
-    const pod = podName(args);
-    const terms = requestedTrace?.({ verb, pod }) ?? configuredTerms(configuration, { verb, pod });
-    return terms === undefined ? undefined : this.#record({ verb, containerId, ifname, netns, pod, args, stdin }, terms);
+    const traced: TracedCall = { verb, containerId, ifname, netns, pod: podName(args), args, stdin };
+    const begun = this.#node.recordCall?.(traced, call.configuration, this.#node.clock);
+    return begun && this.#record(begun);
   }
 
-  /** Imports lazily: nearly all calls have no chain trace. */
-  async #record(call: TracedCall, terms: TraceTerms): Promise<void> {
-    const { clock } = this.#node;
-    const { CallRecording } = await import("../trace/call-recording.ts");
-    const begun = CallRecording.begin(call, terms, clock.date(), clock.now);
-    if (!begun.ok) return this.#events.warn(`chain trace: ${begun.fault.msg}`);
-    this.#recording = begun.value;
-    this.#events.subscribe(begun.value.recorder);
+  async #record(begun: NonNullable<ReturnType<RecordCall>>): Promise<void> {
+    const recording = await begun;
+    if (!recording.ok) return this.#events.warn(`chain trace: ${recording.fault.msg}`);
+    this.#recording = recording.value;
+    this.#events.subscribe(recording.value?.subscriber);
   }
 
   /** Writes the chain trace. A failure is a warning: the call has been answered. */

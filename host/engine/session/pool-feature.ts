@@ -2,12 +2,14 @@
 
 import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import type { PoolPlace, PoolSource } from "../../capabilities/leases/pool-source.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** Settings of a daemon's pools. */
 export interface ResidentPoolsInit {
   readonly nodeName: string | undefined;
   /** Single objects of the API that a configuration names. */
   readonly objects: (configuration: PoolPlace) => Promise<ApiObjects | undefined>;
+  readonly clock: Clock;
   readonly warn: (text: string) => void;
 }
 

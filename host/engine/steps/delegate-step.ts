@@ -23,6 +23,7 @@ import { demandOn } from "../../sandbox/provenance/component-demands.ts";
 import { signaturesBeside } from "../../sandbox/provenance/read-signatures.ts";
 import type { CallReport } from "../../sandbox/linker/call.ts";
 import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
+import type { Clock } from "../../system/clock.ts";
 import { podNamespace } from "../call/pod-identity.ts";
 import type { DelegateRunner, GrantedDelegate } from "../call/delegate-runner.ts";
 import { type DelegateCall, delegateCall, delegateFault, versionFault } from "./delegate-request.ts";
@@ -73,10 +74,10 @@ export async function runDelegateStep(host: DelegateHost, asked: Step, file: Com
   const unsupported = versionFault(type, declaration, cniVersion);
   if (unsupported !== undefined) return failedStep(neverBegun(unsupported));
   // Capabilities use the network's name on the step's stdin, as the delegate does.
-  const bound = withinDeadline({ ...running, network: name }, deadlineMs);
+  const bound = withinDeadline({ ...running, network: name }, deadlineMs, host.clock);
   const imports = host.bindRecorded?.(bound, capabilities) ?? (await bindCapabilities(host, bound, capabilities));
   const pending = new PendingImports();
-  const started = performance.now();
+  const started = host.clock.now();
   const answer = await callGuest(
     host.runner,
     component.value,
@@ -93,7 +94,7 @@ export async function runDelegateStep(host: DelegateHost, asked: Step, file: Com
   );
   await pending.ended();
   if (!answer.ok) {
-    const isLate = answer.fault.kind === "LIMIT_TIME" && performance.now() - started >= maxMs - timerMs;
+    const isLate = answer.fault.kind === "LIMIT_TIME" && host.clock.now() - started >= maxMs - timerMs;
     return failedStep(isLate ? callTimeout(type, maxMs) : delegateFault(type, answer.fault));
   }
   if (answer.value === undefined) return { ok: true, stdout: "" };
@@ -199,11 +200,11 @@ function whereToGrant({ grants }: WasmConfiguration, { type, definition }: Grant
  * The step with its delegated plugins bounded by its deadline. Each plugin gets a part of the remaining time, so that the delegate
  * learns of a slow plugin in time to call the plugin's DEL.
  */
-function withinDeadline(running: Step, deadlineMs: number): Step {
-  const due = performance.now() + deadlineMs;
+function withinDeadline(running: Step, deadlineMs: number, { now }: Clock): Step {
+  const due = now() + deadlineMs;
   return {
     ...running,
-    runDelegated: (step, maxMs) => running.runDelegated(step, Math.min(maxMs, (due - performance.now()) * delegatedShare)),
+    runDelegated: (step, maxMs) => running.runDelegated(step, Math.min(maxMs, (due - now()) * delegatedShare)),
   };
 }
 

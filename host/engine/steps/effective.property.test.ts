@@ -24,6 +24,7 @@ import { InProcessRunner } from "../../sandbox/in-process.ts";
 import type { Step } from "../../capabilities/step.ts";
 import { namedByFile } from "../../sandbox/component-file.ts";
 import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
+import { systemClock } from "../../system/clock.ts";
 import { runDelegateStep } from "./delegate-step.ts";
 
 const step: ChainStep = {
@@ -47,6 +48,7 @@ const noShim: Shim = new Proxy(Object.create(null), {
 
 const host = {
   shim: noShim,
+  clock: systemClock,
   runLeaseOperation: <T>(operation: Parameters<typeof runSync<T>>[0]): T => runSync(operation, lockSync),
   log: (): void => undefined,
 };

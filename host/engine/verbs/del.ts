@@ -76,7 +76,11 @@ async function undoKnown(call: Call, { plan, records }: Known, damaged: boolean)
     },
   };
   const undone = await undoEntry(call, replay(plan, records), call.request.netns, { keeper });
-  if (undone.ok) return undone;
+  if (undone.ok) {
+    const { freeUnrecorded } = await import("./free-unrecorded.ts");
+    await freeUnrecorded(call);
+    return undone;
+  }
   if (!call.journal.canHold(plan)) {
     call.warn(
       `the default network's DEL failed: ${undone.fault.msg}. DEL succeeds nevertheless: the names are too long for a journal entry, so no ADD can have attached them`,

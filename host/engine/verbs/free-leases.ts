@@ -10,6 +10,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type LeasePlace, leasePlacesOf, leaseRoots } from "../../../src/reconcile/lease-places.ts";
 import { mayLeaveAddress, maySkipIpam } from "../../../src/reconcile/left-addresses.ts";
 import { ownedLeases } from "../../capabilities/leases/owned-leases.ts";
+import { LeaseDirectories } from "../../store/files/lease-directories.ts";
 import { poolsDirectory } from "../../store/files/pools-directory.ts";
 import type { Call } from "../call.ts";
 import { addressesIn } from "./shared-addresses.ts";
@@ -21,12 +22,20 @@ import type { UndoneAttachment } from "./undone-attachment.ts";
  */
 export async function freeLeases(call: Call, undone: UndoneAttachment): Promise<Result<void>> {
   const faults: Fault[] = [];
+  noteDirectories(call, undone);
   for (const [index, plugin] of undone.list.plugins.entries()) {
     const freed = await freeOf(call, undone, index, plugin);
     if (!freed.ok) faults.push(freed.fault);
   }
   const joined = joinFaults(faults);
   return joined === undefined ? ok(undefined) : failed(joined);
+}
+
+/** Lists the attachment's lease directories for rounds: an attachment that comes and goes between two rounds is in no journal that a round reads. */
+function noteDirectories(call: Call, undone: UndoneAttachment): void {
+  const paths = undone.list.plugins.flatMap((plugin) => placesOf(call, undone, plugin).map(({ path }) => path));
+  const noted = paths.length === 0 ? ok(undefined) : new LeaseDirectories(call.configuration.cniDir).add(paths);
+  if (!noted.ok) call.warn(noted.fault.msg);
 }
 
 async function freeOf(call: Call, undone: UndoneAttachment, index: number, plugin: PluginConf): Promise<Result<void>> {

@@ -5,7 +5,6 @@ import type { OptionSpec } from "../../../src/command-line/command-spec.ts";
 import { type CommandLine, type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 
 const defaultStatusSocket = "/run/plexus/status.sock";
-const defaultNetworkSocket = "/run/plexus/network.sock";
 const defaultStateDir = "/var/lib/cni/plexus";
 const defaultConfig = "/etc/cni/net.d";
 const defaultCniPath = "/opt/cni/bin";
@@ -16,15 +15,6 @@ export const statusSocketOption: OptionSpec = {
   value: "PATH",
   about: "the daemon's status socket",
   usual: defaultStatusSocket,
-  completes: "file",
-};
-
-/** `--network-socket`. */
-export const networkSocketOption: OptionSpec = {
-  name: "network-socket",
-  value: "PATH",
-  about: "the socket of plexusd --network-socket, or of another server of the API",
-  usual: defaultNetworkSocket,
   completes: "file",
 };
 
@@ -61,11 +51,6 @@ export const dryRunOption: OptionSpec = { name: "dry-run", about: "only reports,
 /** The path of the status socket. */
 export function statusSocketOf(line: CommandLine): string {
   return valueOf(line, "status-socket") ?? defaultStatusSocket;
-}
-
-/** The path of the socket of the CRI Network API. */
-export function networkSocketOf(line: CommandLine): string {
-  return valueOf(line, "network-socket") ?? defaultNetworkSocket;
 }
 
 /** The state directory. */

@@ -5,6 +5,12 @@ import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-opt
 import type { SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import { type DaemonIsolation, daemonIsolations } from "../../../src/configuration/wasm-configuration.ts";
 
+/** The values of a command line's options, as `parseArgs` gives them. */
+export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+/** Maximum length of a unix socket's path, in bytes (unix(7)). */
+export const maxSocketPath = 107;
+
 /** A whole number from `min` to `max`. */
 export function countOf(name: string, text: string, min: number, max: number): number {
   const value = Number(text);

@@ -5,7 +5,7 @@ import type { ComponentRequirement } from "../../../src/configuration/keys/compo
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { ComponentDemands, demandOn } from "../../sandbox/provenance/component-demands.ts";
-import { installedSignatures } from "../components/installed-component.ts";
+import { installedSignatures } from "../../sandbox/provenance/installed-signatures.ts";
 
 /** The demand on a component. */
 export interface ExplainedDemand {

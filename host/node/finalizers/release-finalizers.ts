@@ -7,6 +7,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { judgeLease, readLease } from "../../../src/kube/lease.ts";
 import type { ApiObjects, ObjectAnswer } from "../../cluster/kube/api-objects.ts";
+import type { Clock } from "../../system/clock.ts";
 import { finalizersOf, type HeldObject, pathOf } from "./held-objects.ts";
 
 /** The Lease by which replicas of plexus-controller elect their leader. */
@@ -31,9 +32,10 @@ const maxAttempts = 5;
 export async function runningController(
   objects: ApiObjects,
   { namespace, name }: ControllerLease,
+  { now }: Clock,
 ): Promise<Result<string | undefined>> {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
-  const began = performance.now();
+  const began = now();
   let first: string | undefined;
   for (;;) {
     const read = await objects.get(path);
@@ -43,7 +45,7 @@ export async function runningController(
       return failed(fault("CLUSTER_UNREADABLE", `GET ${path}: ${"why" in read ? read.why : "the answer is not a Lease"}`));
     }
     first ??= lease.resourceVersion;
-    const unchangedMs = performance.now() - began;
+    const unchangedMs = now() - began;
     if (judgeLease(lease, "", unchangedMs) !== "held") return ok(undefined);
     if (lease.resourceVersion !== first || lease.durationSeconds * 1000 > maxLeaseMs) return ok(lease.holder);
     await setTimeout(lookMs);

@@ -11,6 +11,7 @@ import { probeCommand, type ProbeReport, runProbe, tries } from "../../sandbox/p
 import { defaultLimits } from "../../sandbox/limits.ts";
 import { ProcessPool } from "../../sandbox/process/pool.ts";
 import { SandboxProcess } from "../../sandbox/process/sandbox-process.ts";
+import { systemClock } from "../../system/clock.ts";
 import { type LimitProof, proveLimits } from "./prove-limits.ts";
 
 /** The jail to prove, and its level. */
@@ -111,6 +112,6 @@ async function proveProcess(jail: Jail, entry: string): Promise<readonly string[
   const { reason } = await sandbox.ended;
   if (!isReady) return [`a sandbox process ${reason}`];
   const path = `/proc/${pid}`;
-  for (const deadline = performance.now() + endMs; existsSync(path) && performance.now() < deadline;) await setTimeout(10);
+  for (const deadline = systemClock.now() + endMs; existsSync(path) && systemClock.now() < deadline;) await setTimeout(10);
   return existsSync(path) ? [`a sandbox process (pid ${pid}) has survived its end`] : [];
 }

@@ -8,13 +8,25 @@ import { lookAtNamespace } from "../../engine/call/namespace-gone.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { RoundAgent } from "./clean.ts";
 import type { ListedEntry } from "./entry-list.ts";
-import { inTurns } from "./in-turns.ts";
+import { inTurns } from "../../system/in-turns.ts";
 import type { ServedNamespaces } from "./served-namespaces.ts";
 
 /** `now`: a monotonic clock, in ms. `date`: the time of day. */
 export interface Clocks {
   readonly now: () => number;
   readonly date: () => Date;
+}
+
+/** `bootId`: the kernel's. `bootedMs`: the start of this boot, in ms of the time of day. */
+export interface Boot {
+  readonly bootId: string;
+  readonly bootedMs: number;
+}
+
+/** The current boot, at this time of day. */
+export function bootAt(nowMs: number): Boot {
+  // Each clock may show less than the time since boot: uptime in a container, hrtime after a suspend. The longer one counts.
+  return { bootId: bootId(), bootedMs: nowMs - Math.max(uptime() * 1000, Number(process.hrtime.bigint() / 1_000_000n)) };
 }
 
 /** The judge of one state directory. */
@@ -43,16 +55,14 @@ export class EntryJudge {
     }
     const known = agent === undefined ? [] : this.#sightOf(agent).look(looks, now(), this.#served.directoriesOf(agent));
     const quietMs = this.#quiet(entries, now());
-    const boot = bootId();
     const nowMs = date().getTime();
-    // Each clock may show less than the time since boot: uptime in a container, hrtime after a suspend. The longer one counts.
-    const bootedMs = nowMs - Math.max(uptime() * 1000, Number(process.hrtime.bigint() / 1_000_000n));
+    const boot = bootAt(nowMs);
     const verdicts = entries.map(({ id, entry, begunMs, touchedMs }, index): [string, Verdict] => {
       const { sighted, goneMs }: Known = known[index] ?? { sighted: false, goneMs: 0 };
       const seen = looks[index]?.seen ?? "unknown";
       const verdict = judgeEntry(
         { bootId: entry.plan.bootId, netns: entry.plan.netns, begunMs, touchedMs, closed: entry.closed, ...progressOf(entry) },
-        { bootId: boot, bootedMs, nowMs, seen, goneMs, quietMs: quietMs(id), sighted, graceMs: this.#graceMs },
+        { ...boot, nowMs, seen, goneMs, quietMs: quietMs(id), sighted, graceMs: this.#graceMs },
       );
       return [id, verdict];
     });

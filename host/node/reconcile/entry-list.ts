@@ -8,7 +8,7 @@ import { type Grants, leasePlaces, leaseRoots } from "../../../src/reconcile/lea
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { fileNameOf, type JournalKey } from "../../store/journal/entry-file.ts";
 import type { Journal } from "../../store/journal/journal.ts";
-import { inTurns } from "./in-turns.ts";
+import { inTurns } from "../../system/in-turns.ts";
 
 /** A journal entry, and the state of its file when it was read. */
 export interface ListedEntry {

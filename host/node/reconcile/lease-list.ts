@@ -4,7 +4,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { readAddress } from "../../../src/net/ip.ts";
 import type { Lease } from "../../../src/reconcile/lease-owners.ts";
 import { isOwnerless, LeaseReader } from "../../capabilities/leases/lease-file.ts";
-import { inTurns } from "./in-turns.ts";
+import { inTurns } from "../../system/in-turns.ts";
 
 /** Maximum files of one directory that one round reads. */
 const maxFiles = 8192;

@@ -1,9 +1,10 @@
 // Finds leases without an attachment. If the journal once had the lease's owner, the lease was kept by mistake and is freed, and so is a lease
-// without an owner. All other leases are only reported: podman, nerdctl or a runtime that calls host-local itself may own them.
+// without an owner, and a lease that an earlier boot left. All other leases are only reported: podman, nerdctl or a runtime that calls host-local
+// itself may own them.
 
 import { type Departed, type Lease, ownershipOf } from "../../../src/reconcile/lease-owners.ts";
 import type { Listed, ListedEntry } from "./entry-list.ts";
-import type { LeaseDirectories } from "./lease-directories.ts";
+import type { LeaseDirectories } from "../../store/files/lease-directories.ts";
 import { type LeaseList, leasesIn, type OwnerlessLease } from "./lease-list.ts";
 
 /** Maximum attachments that are remembered after they left the journal. */
@@ -14,10 +15,11 @@ export interface DepartedAttachment extends Departed {
   readonly listed: ListedEntry;
 }
 
-/** `kept`: leases whose attachment left the journal. `unknown`: leases whose owner the journal never had. */
+/** `kept`: leases whose attachment left the journal. `unknown`: leases whose owner the journal never had. `lasting`: those of them that two rounds found. */
 export interface LeaseFindings {
   readonly kept: readonly { readonly lease: Lease; readonly attachment: DepartedAttachment }[];
   readonly unknown: readonly Lease[];
+  readonly lasting: readonly Lease[];
 }
 
 /** The leases of one state directory, from round to round. */
@@ -78,6 +80,6 @@ export class LeaseWatch {
     // Only leases that two rounds find are reported: between reading leases and journal, a DEL may have removed the entry and its lease.
     const before = this.#unknown;
     this.#unknown = new Set(unknown.map(({ path }) => path));
-    return { kept, unknown: unknown.filter(({ path }) => before.has(path)) };
+    return { kept, unknown, lasting: unknown.filter(({ path }) => before.has(path)) };
   }
 }

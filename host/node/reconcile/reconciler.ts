@@ -5,6 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { resolve } from "node:path";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
+import type { Clock } from "../../system/clock.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { LatestOfWindow } from "./latest-of-window.ts";
@@ -30,6 +31,7 @@ export interface ReconcilerDeps {
   /** The agent that is connected now. */
   readonly agent: () => RoundAgent | undefined;
   readonly takeLock: TakeLock;
+  readonly clock: Clock;
   /** Whether calls of the runtime wait in the queue. A round then begins nothing more. */
   readonly isBusy: () => boolean;
   /** Writes a line to the daemon's log. */
@@ -126,15 +128,15 @@ export class Reconciler {
     if (state === undefined || this.#undoing || ms < minWithinCallMs || this.#deps.isBusy() || this.#stopped.signal.aborted)
       return;
     this.#undoing = true;
-    const due = performance.now() + ms;
-    const { takeLock } = this.#deps;
+    const { takeLock, clock } = this.#deps;
+    const due = clock.now() + ms;
     const undoing = state
       .undoWaiting({
         agent,
         takeLock,
         log: (lines) => this.#log(lines),
-        now: () => performance.now(),
-        leftMs: () => Math.max(0, due - performance.now()),
+        now: clock.now,
+        leftMs: () => Math.max(0, due - clock.now()),
       })
       .then((undone) => undone && this.#deps.onUndone?.(undone))
       .catch((error: unknown) => {
@@ -231,17 +233,17 @@ export class Reconciler {
   }
 
   async #round(dryRun: boolean, impatient: boolean): Promise<RoundReport> {
-    const started = performance.now();
-    const date = new Date();
+    const { takeLock, clock } = this.#deps;
+    const started = clock.now();
+    const date = clock.date();
     let work = 0;
     const hasTime = (): boolean => {
-      const over = work >= maxWork || performance.now() - started > roundMs;
+      const over = work >= maxWork || clock.now() - started > roundMs;
       return !over && !this.#stopped.signal.aborted && !this.#deps.isBusy();
     };
     // The caller continues before the round's first step.
     await setTimeout(0);
     const agent = this.#deps.agent();
-    const { takeLock } = this.#deps;
     const findings: Finding[] = [];
     const problems: string[] = [];
     let entries = 0;
@@ -255,8 +257,8 @@ export class Reconciler {
           hasTime,
           worked: () => (work += 1),
           log: (lines) => this.#log(lines),
-          now: () => performance.now(),
-          date: () => new Date(),
+          now: clock.now,
+          date: clock.date,
         });
         entries += found.entries;
         findings.push(...found.findings);
@@ -268,7 +270,7 @@ export class Reconciler {
     }
     const report: RoundReport = {
       started: date.toISOString(),
-      ms: performance.now() - started,
+      ms: clock.now() - started,
       agent: agent !== undefined,
       dryRun,
       entries,

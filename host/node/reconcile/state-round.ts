@@ -2,8 +2,12 @@
 
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { Verdict } from "../../../src/reconcile/judge-entry.ts";
+import type { Lease } from "../../../src/reconcile/lease-owners.ts";
+import { remedyOf } from "../../../src/reconcile/outlived-leases.ts";
 import { Retries } from "../../../src/reconcile/retries.ts";
-import { runAsync } from "../../capabilities/leases/effect.ts";
+import type { Result } from "../../../src/fault/result.ts";
+import { type LeaseOperation, runAsync } from "../../capabilities/leases/effect.ts";
+import { removeOrphaned } from "../../capabilities/leases/orphaned-leases.ts";
 import { removeOwnerless } from "../../capabilities/leases/ownerless.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
@@ -11,17 +15,18 @@ import { fileNameOf } from "../../store/journal/entry-file.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { Abandoned, type AbandonedFile } from "../../store/journal/abandoned.ts";
 import { type CleanDeps, Cleaner, type RoundAgent } from "./clean.ts";
-import { type Clocks, EntryJudge } from "./entry-judge.ts";
+import { bootAt, type Clocks, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
 import type { Handled, Finding, Handling } from "./finding.ts";
 import { outsideNodeNamespace } from "./host-links.ts";
 import { lostLinksOf } from "./lost-links.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
 import { KeptConfigurations } from "./kept-configurations.ts";
-import { LeaseDirectories } from "./lease-directories.ts";
+import { LeaseDirectories } from "../../store/files/lease-directories.ts";
 import type { OwnerlessLease } from "./lease-list.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
+import { UnknownLeases } from "./unknown-leases.ts";
 
 /** The dependencies of one round over one state directory. */
 export interface RoundDeps extends Clocks {
@@ -76,6 +81,7 @@ export class StateRounds {
   readonly #judge: EntryJudge;
   readonly #leases = new LeaseWatch();
   readonly #leaseDirectories: LeaseDirectories;
+  readonly #unknownLeases: UnknownLeases;
   readonly #retries = new Retries(retryTerms);
   /** Findings that the agent could not undo: a call of the runtime may. */
   readonly #waiting = new Map<string, { readonly kind: Finding["kind"]; readonly act: Act }>();
@@ -91,6 +97,7 @@ export class StateRounds {
     this.#list = new EntryList(new Journal(directory), directory, (name) => this.configurations.read(name));
     this.#judge = new EntryJudge(graceMs, served);
     this.#leaseDirectories = new LeaseDirectories(directory);
+    this.#unknownLeases = new UnknownLeases(directory);
   }
 
   /** Number of findings that wait for a call of the runtime. */
@@ -136,19 +143,22 @@ export class StateRounds {
     const files = this.#abandoned.list();
     const abandoned = files.ok ? files.value : [];
     const containers = abandoned.map(({ key }) => key.containerId);
+    const found = this.#leases.findings(leases, listed.value, containers);
+    const outlived = new Set(this.#unknownLeases.outlived(found.unknown, bootAt(deps.date().getTime())));
+    const recorded = this.#unknownLeases.keep(found.unknown, bootAt(deps.date().getTime()));
     const findings: Finding[] = [
       ...damaged.map(({ key, why }) =>
         this.#finding("damaged", fileNameOf(key), "unreadable", { handling: "reported", note: why }),
       ),
       ...(await this.#attachments(entries, verdicts, deps)),
       ...(await this.#abandonedFindings(abandoned, deps)),
-      ...(await this.#leaseFindings(this.#leases.findings(leases, listed.value, containers), verdicts, deps)),
+      ...(await this.#leaseFindings(found, outlived, verdicts, deps)),
       ...(await this.#ownerlessFindings(ownerless, deps)),
       ...(await this.#leftovers(deps)),
       ...(await this.#lostLinks(live, deps)),
     ];
     this.#retries.keep(new Set(findings.map(({ id }) => id)));
-    const problems = [files, noted].flatMap((each) => (each.ok ? [] : [each.fault]));
+    const problems = [files, noted, recorded].flatMap((each) => (each.ok ? [] : [each.fault]));
     return { entries: entries.length + damaged.length, findings, problems };
   }
 
@@ -181,8 +191,19 @@ export class StateRounds {
     return findings;
   }
 
-  async #leaseFindings({ kept, unknown }: LeaseFindings, verdicts: Verdicts, deps: RoundDeps): Promise<readonly Finding[]> {
-    const findings = unknown.map(({ path }) => this.#finding("lease", path, "not-ours", { handling: "reported" }));
+  async #leaseFindings(
+    { kept, lasting }: LeaseFindings,
+    outlived: ReadonlySet<Lease>,
+    verdicts: Verdicts,
+    deps: RoundDeps,
+  ): Promise<readonly Finding[]> {
+    const findings = lasting
+      .filter((lease) => !outlived.has(lease))
+      .map((lease) => this.#finding("lease", lease.path, "not-ours", { handling: "reported", note: remedyOf(lease) }));
+    for (const lease of outlived) {
+      const handled = await this.#free(deps, () => removeOrphaned([lease], 0));
+      findings.push(this.#finding("lease", lease.path, "earlier-boot", handled));
+    }
     for (const { lease, attachment } of kept) {
       // The entry may have been lost instead of undone, so the pod must be gone, too.
       const verdict = verdicts.get(attachment.listed.id) ?? { what: "live" };
@@ -195,25 +216,26 @@ export class StateRounds {
     return findings;
   }
 
-  /** Frees leases without an owner. No pod has one, so no agent is needed: only host-local's lock. */
-  async #ownerlessFindings(
-    leases: readonly OwnerlessLease[],
-    { dryRun, takeLock, hasTime, worked }: RoundDeps,
-  ): Promise<readonly Finding[]> {
+  /** Frees leases without an owner. */
+  async #ownerlessFindings(leases: readonly OwnerlessLease[], deps: RoundDeps): Promise<readonly Finding[]> {
     const findings: Finding[] = [];
     for (const { path, lasts } of this.#leases.lasting(leases)) {
-      const handle = async (): Promise<Handled> => {
-        if (!lasts) return { handling: "reported", note: "the next round frees it" };
-        if (dryRun) return { handling: "dry-run" };
-        if (!hasTime()) return { handling: "postponed" };
-        worked();
-        const freed = await runAsync(removeOwnerless([path], 0), takeLock);
-        if (freed.ok) return { handling: freed.value > 0 ? "cleaned" : "busy" };
-        return freed.fault.kind === "STORE_BUSY" ? { handling: "busy" } : { handling: "failed", note: freed.fault.msg };
-      };
-      findings.push(this.#finding("lease", path, "ownerless", await handle()));
+      const handled: Handled = lasts
+        ? await this.#free(deps, () => removeOwnerless([path], 0))
+        : { handling: "reported", note: "the next round frees it" };
+      findings.push(this.#finding("lease", path, "ownerless", handled));
     }
     return findings;
+  }
+
+  /** Removes leases that no pod has. No agent is needed: only host-local's lock. `removal` answers their number. */
+  async #free({ dryRun, takeLock, hasTime, worked }: RoundDeps, removal: () => LeaseOperation<Result<number>>): Promise<Handled> {
+    if (dryRun) return { handling: "dry-run" };
+    if (!hasTime()) return { handling: "postponed" };
+    worked();
+    const freed = await runAsync(removal(), takeLock);
+    if (freed.ok) return { handling: freed.value > 0 ? "cleaned" : "busy" };
+    return freed.fault.kind === "STORE_BUSY" ? { handling: "busy" } : { handling: "failed", note: freed.fault.msg };
   }
 
   /** Living attachments without the links of the node that they need. A later round reports them again. */

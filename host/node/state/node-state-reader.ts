@@ -10,6 +10,7 @@ import { abandonedDirectory } from "../../store/journal/abandoned.ts";
 import { keyOfFileName, parseEntry } from "../../store/journal/entry-file.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { poolsDirectory } from "../../store/files/pools-directory.ts";
+import { type Clock, systemClock } from "../../system/clock.ts";
 import { isLease, type PoolConfiguration } from "./address-pools.ts";
 import { type EntrySummary, summaryOf } from "./entry-summary.ts";
 import type { EntryCounts, NetworkState, NodeState, PoolState } from "./node-state.ts";
@@ -40,11 +41,13 @@ export class NodeStateReader {
   /** The default directory for delegates' leases. */
   leaseDirectory: string;
   readonly #stateDirectory: string;
+  readonly #clock: Clock;
   /** For each pool's directory, its modification time and the number of its leases then. */
   readonly #leases = new Map<string, { readonly mtimeMs: number; readonly used: number | undefined }>();
   #known = new Map<string, Known>();
 
-  constructor(stateDirectory: string, leaseDirectory: string = defaultLeaseDirectory) {
+  constructor(stateDirectory: string, leaseDirectory: string = defaultLeaseDirectory, clock: Clock = systemClock) {
+    this.#clock = clock;
     this.#stateDirectory = stateDirectory;
     this.leaseDirectory = leaseDirectory;
   }
@@ -148,7 +151,7 @@ export class NodeStateReader {
       }
       const counted = files.length === 0 ? undefined : used;
       // Two changes in quick succession may have the same modification time.
-      if (Date.now() - mtimeMs > settledMs) this.#leases.set(directory, { mtimeMs, used: counted });
+      if (this.#clock.date().getTime() - mtimeMs > settledMs) this.#leases.set(directory, { mtimeMs, used: counted });
       return counted;
     } catch (error) {
       if (!isAbsent(error)) problems.push(problemOf(directory, error));

@@ -4,6 +4,7 @@ import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { networkInterfaces, uptime } from "node:os";
 import { join } from "node:path";
 import { version } from "../../system/version.ts";
+import { systemClock } from "../../system/clock.ts";
 import { readTail } from "./read-tail.ts";
 
 /** Versions of Plexus, Node and the system. */
@@ -14,7 +15,7 @@ export function versions(): object {
     arch: process.arch,
     kernel: textOf("/proc/version").trim(),
     system: textOf("/etc/os-release").trim(),
-    time: new Date().toISOString(),
+    time: systemClock.date().toISOString(),
     uptimeSeconds: Math.floor(uptime()),
   };
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { redactText, redactValue } from "../../../src/redact/redact.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
+import { systemClock } from "../../system/clock.ts";
 import { archiveName } from "./archive-name.ts";
 import { boundFiles, type LeftOut } from "./bounded.ts";
 import { kernelFeatures, listing, namesIn, network, versions } from "./node-facts.ts";
@@ -85,7 +86,11 @@ export async function sysdump(init: SysdumpInit): Promise<Sysdump> {
   const contents = { files: files.map(({ name, text }) => ({ name, bytes: Buffer.byteLength(text) })), leftOut: missing };
   const all = [{ name: "contents.json", text: redact(jsonText(contents)) }, ...files];
   const named = all.map(({ name, text }) => ({ name: `plexus-sysdump/${name}`, text }));
-  return { archive: gzipSync(tarArchive(named, Date.now() / 1000)), files: files.map(({ name }) => name), leftOut: missing };
+  return {
+    archive: gzipSync(tarArchive(named, systemClock.date().getTime() / 1000)),
+    files: files.map(({ name }) => name),
+    leftOut: missing,
+  };
 }
 
 /** A configuration is JSON, or a text such as YAML. */

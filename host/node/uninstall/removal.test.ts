@@ -41,6 +41,8 @@ function removalOf(more: Partial<RemovalDeps> = {}, retirement?: Retirement) {
       },
     },
     stateDirectories: () => [state],
+    // The clock that the test moves with its timers.
+    clock: { now: () => performance.now(), date: () => new Date() },
     callsBefore: (ms) => {
       asked.push(ms);
       return 1;

@@ -2,6 +2,7 @@
 
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { Retirement } from "../../../src/configuration/written-configuration.ts";
+import type { Clock } from "../../system/clock.ts";
 import type { Standing, WrittenState } from "../cni-configuration/configuration-writer.ts";
 import { podsOfPlexus } from "./pods-of-plexus.ts";
 import type { RemovalReport, RemovalStep } from "./removal-report.ts";
@@ -18,6 +19,7 @@ export interface RemovalDeps {
   readonly callsBefore: (ms: number) => number;
   /** The runtime's name and version (`containerd://2.0.0`); undefined: unknown. */
   readonly runtime: () => Promise<string | undefined>;
+  readonly clock: Clock;
   readonly log: (level: "info" | "warn", text: string) => void;
   /** Milliseconds from the last request for a held removal to its end. Default: `heldMs`. */
   readonly heldMs?: number;
@@ -46,7 +48,7 @@ export class Removal {
   start(): void {
     const { retirement } = this.#deps.writer.state;
     if (retirement === undefined) return;
-    this.#retiredAt = performance.now();
+    this.#retiredAt = this.#deps.clock.now();
     this.#hold(retirement.held);
   }
 
@@ -84,7 +86,7 @@ export class Removal {
     const { writer } = this.#deps;
     const isWithdrawn = writer.state.standing === "withdrawn";
     const standing = step === "cancel" ? "in-force" : step === "finish" || isWithdrawn ? "withdrawn" : "retired";
-    this.#retiredAt = standing === "in-force" ? undefined : (this.#retiredAt ?? performance.now());
+    this.#retiredAt = standing === "in-force" ? undefined : (this.#retiredAt ?? this.#deps.clock.now());
     this.#hold(held && standing !== "in-force");
     const daemonSet = this.#daemonSet ?? writer.state.retirement?.daemonSet;
     return writer.take(standing, { daemonSet, held });

@@ -14,6 +14,7 @@ import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { version } from "../../system/version.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
 import { openLog } from "../../telemetry/log.ts";
+import { systemClock } from "../../system/clock.ts";
 import { type ControllerOptions, readOptions, usageOf } from "./options.ts";
 
 /** Arenas of the C library's malloc: few threads allocate. */
@@ -45,6 +46,7 @@ async function main(options: ControllerOptions, ofFeatures: readonly ControllerF
       : keptCredentials(options.kubeconfig, { allowInsecure: false }, warn);
   const identity = options.identity ?? `${hostname()}_${randomBytes(6).toString("hex")}`;
   const controller = new Controller({
+    clock: systemClock,
     objects: new ApiObjects({ credentials, onRequest: (request) => controller.spans.request(request) }),
     lease: { namespace: options.leaseNamespace, name: options.leaseName, seconds: options.leaseSeconds },
     identity,

@@ -4,7 +4,7 @@ import { closeSync, openSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Severity } from "../../../src/lint/rules.ts";
 import { checkNode, type NodeCheck, type NodeChecksInit } from "../../node/doctor/node-checks.ts";
-import { askDaemon } from "./ask-daemon.ts";
+import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
 import { cniPathOf, configOf, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
 import { printed } from "../../node/command-line/printed.ts";

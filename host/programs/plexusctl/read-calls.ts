@@ -1,7 +1,7 @@
 // The daemon's last calls.
 
 import type { RecentCall } from "../../telemetry/recent-calls-document.ts";
-import { askDaemon } from "./ask-daemon.ts";
+import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import { callsOf, unknownForm } from "./status-form.ts";
 
 const patienceMs = 5000;

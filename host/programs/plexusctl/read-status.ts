@@ -3,7 +3,8 @@
 import { existsSync } from "node:fs";
 import { NodeStateReader } from "../../node/state/node-state-reader.ts";
 import type { StatusDocument } from "../../telemetry/status-document.ts";
-import { askDaemon } from "./ask-daemon.ts";
+import { askDaemon } from "../../node/command-line/ask-daemon.ts";
+import { systemClock } from "../../system/clock.ts";
 import { statusOf, unknownForm } from "./status-form.ts";
 
 /** Where to read the status. */
@@ -33,7 +34,7 @@ export async function readStatus({ statusSocket, stateDir }: ReadStatusInit): Pr
         `${stateDir} does not exist: no pod was attached yet, or the host configuration has another cniDir (see --state-dir)`,
         ...node.problems,
       ];
-  const time = new Date().toISOString();
+  const time = systemClock.date().toISOString();
   return {
     document: { apiVersion: "plexus/v1", kind: "NodeStatus", time, daemon: null, nodes: [{ ...node, problems }], failures: [] },
     silent: asked,

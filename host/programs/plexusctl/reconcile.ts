@@ -2,7 +2,7 @@
 
 import type { CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
 import { type Finding, reasonOf, type RoundReport } from "../../node/reconcile/finding.ts";
-import { askDaemon } from "./ask-daemon.ts";
+import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
 import { notAbsolute, statusSocketOf } from "../../node/command-line/common-options.ts";
 import { printed } from "../../node/command-line/printed.ts";

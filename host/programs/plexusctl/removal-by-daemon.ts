@@ -4,6 +4,7 @@
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { removeMarkedFiles } from "../../node/cni-configuration/remove-marked-files.ts";
 import type { RemovalReport } from "../../node/uninstall/removal-report.ts";
+import { systemClock } from "../../system/clock.ts";
 import { otherRelease, takeRemovalStep } from "./take-removal-step.ts";
 
 /** Interval in ms of the requests to the daemon while the command waits for pods, and while it only holds a finished removal. */
@@ -41,12 +42,12 @@ export interface RemovalOutcome extends RemovalReport {
  */
 export async function removeThroughDaemon(init: DaemonRemovalInit): Promise<RemovalOutcome | string> {
   const { socketPath, timeoutMs, held, configDirectory } = init;
-  const end = performance.now() + timeoutMs;
+  const end = systemClock.now() + timeoutMs;
   const silence = new Silence();
   let quietSince: number | undefined;
   for (;;) {
     const report = await takeRemovalStep(socketPath, "begin", held);
-    const now = performance.now();
+    const now = systemClock.now();
     if (typeof report === "string") {
       if (configDirectory === undefined || (report === otherRelease && now >= end)) return report;
       if (report === otherRelease) silence.end();
@@ -75,7 +76,7 @@ export async function holdRemoval({ socketPath, configDirectory }: DaemonRemoval
   for (;;) {
     const report = await takeRemovalStep(socketPath, "finish", true);
     if (typeof report !== "string" || report === otherRelease) silence.end();
-    else if (silence.lastsAt(performance.now()) && configDirectory !== undefined) {
+    else if (silence.lastsAt(systemClock.now()) && configDirectory !== undefined) {
       // A daemon that crashes again and again may write the file in between.
       const { removed, problems } = await removeMarkedFiles(configDirectory);
       if (removed.length + problems.length > 0) say([...removed.map((path) => `${path}: removed`), ...problems].join("; "));

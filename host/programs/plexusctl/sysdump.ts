@@ -10,14 +10,14 @@ import { lint } from "../../node/lint/lint.ts";
 import { dumpedTraces } from "../../node/sysdump/dumped-traces.ts";
 import { sysdump, type SysdumpInit } from "../../node/sysdump/sysdump.ts";
 import { refusalOf, writeOutputFile } from "../../store/files/output-file.ts";
-import { askDaemon } from "./ask-daemon.ts";
+import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import { checkThisNode } from "./check-node.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
 import { cniPathOf, configOf, notAbsolute, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
 import { explainTarget } from "./explain.ts";
 import { readCalls } from "./read-calls.ts";
 import { readStatus } from "./read-status.ts";
-import { traceDirectories } from "./trace/trace-directories.ts";
+import { traceDirectories } from "./trace-directories.ts";
 
 const patienceMs = 5000;
 const mebibyte = 1024 * 1024;

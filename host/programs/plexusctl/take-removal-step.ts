@@ -2,7 +2,7 @@
 
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { heldQuery, type RemovalReport, type RemovalStep } from "../../node/uninstall/removal-report.ts";
-import { askDaemon } from "./ask-daemon.ts";
+import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 
 /** Time limit of one question, in ms. */
 const patienceMs = 30_000;

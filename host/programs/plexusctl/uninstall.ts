@@ -4,7 +4,7 @@ import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Result } from "../../../src/fault/result.ts";
 import { uninstall, type UninstallReport } from "../../node/uninstall/uninstall.ts";
-import { askDaemon } from "./ask-daemon.ts";
+import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 
 const patienceMs = 5000;
 

@@ -12,6 +12,7 @@ import { ConnectedShim } from "../../protocol/connected-shim.ts";
 import type { AgentConnection } from "./agent.ts";
 import { SilentConnections } from "../../store/files/silent-connections.ts";
 import { inodeOf, listenOn, markAway, uidOf } from "../../store/files/unix-socket.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** The daemon's handlers for connections. */
 export interface CallService {
@@ -21,6 +22,7 @@ export interface CallService {
   readonly agent: (connection: AgentConnection) => () => void;
   /** Receives how many milliseconds a call waited in the queue; undefined if the call was refused. */
   readonly waited: (ms: number | undefined) => void;
+  readonly clock: Clock;
   readonly warn: (text: string) => void;
 }
 
@@ -193,13 +195,13 @@ export class CallServer {
 
   async #serve(request: Request, shim: ConnectedShim, socket: Socket): Promise<Omit<Reply, "kind">> {
     if (this.#closing) return givenBack;
-    const arrival = { ms: performance.now() };
+    const arrival = { ms: this.#service.clock.now() };
     this.#arrivals.add(arrival);
     const turn = await this.queue
       .enter(
         podNamespace(request.environment.get("CNI_ARGS") ?? ""),
         () => {
-          const waitedMs = performance.now() - arrival.ms;
+          const waitedMs = this.#service.clock.now() - arrival.ms;
           this.#service.waited(waitedMs);
           return this.#service.serve(request, shim, waitedMs);
         },

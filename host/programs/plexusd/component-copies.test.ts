@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { nameOf } from "../../sandbox/component-names.ts";
+import { systemClock } from "../../system/clock.ts";
 import { ComponentCopies } from "./component-copies.ts";
 
 let directory = "";
@@ -18,7 +19,7 @@ const fileOf = (text: string): string => `${nameOf(Buffer.from(text)).slice(7)}.
 /** The copies that the next daemon loads, in order. */
 async function loaded(max = 100): Promise<readonly string[]> {
   const texts: string[] = [];
-  await new ComponentCopies(directory, 100).load(max, async (bytes, name) => {
+  await new ComponentCopies(directory, 100, systemClock).load(max, async (bytes, name) => {
     expect(name).toBe(nameOf(bytes));
     texts.push(Buffer.from(bytes).toString());
   });
@@ -26,18 +27,18 @@ async function loaded(max = 100): Promise<readonly string[]> {
 }
 
 test("the next daemon loads the used components, except those that are too large", async () => {
-  const copies = new ComponentCopies(directory, 100);
+  const copies = new ComponentCopies(directory, 100, systemClock);
   for (const text of ["one", "two", "one", "x".repeat(101)]) await keep(copies, text);
   expect((await loaded()).toSorted()).toEqual(["one", "two"]);
 });
 
 test("only the most recently used components are kept", async () => {
-  const first = new ComponentCopies(directory, 100);
+  const first = new ComponentCopies(directory, 100, systemClock);
   for (let number = 0; number < 8; number++) {
     await keep(first, `c${number}`);
     utimesSync(join(directory, fileOf(`c${number}`)), 1000 + number, 1000 + number);
   }
-  const next = new ComponentCopies(directory, 100);
+  const next = new ComponentCopies(directory, 100, systemClock);
   await keep(next, "c0");
   await keep(next, "new");
   const texts = await loaded();
@@ -48,7 +49,7 @@ test("only the most recently used components are kept", async () => {
 });
 
 test("files with other names, links, directories, and copies with a wrong digest are not loaded", async () => {
-  const copies = new ComponentCopies(directory, 100);
+  const copies = new ComponentCopies(directory, 100, systemClock);
   await keep(copies, "good");
   await keep(copies, "torn");
   writeFileSync(join(directory, fileOf("torn")), "to");
@@ -62,7 +63,7 @@ test("files with other names, links, directories, and copies with a wrong digest
 
 test("a directory that cannot be written causes no error", async () => {
   writeFileSync(join(directory, "..", "file"), "");
-  const copies = new ComponentCopies(join(directory, "..", "file", "components"), 100);
+  const copies = new ComponentCopies(join(directory, "..", "file", "components"), 100, systemClock);
   await keep(copies, "one");
   expect(await loaded()).toEqual([]);
 });

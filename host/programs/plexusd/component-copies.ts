@@ -6,6 +6,7 @@ import { constants } from "node:fs";
 import { join } from "node:path";
 import { makeDirectory } from "../../store/files/make-directory.ts";
 import { nameOf } from "../../sandbox/component-names.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** Maximum copies. */
 const maxCopies = 8;
@@ -16,14 +17,16 @@ const copyName = /^([0-9a-f]{64})\.wasm$/;
 export class ComponentCopies {
   readonly #directory: string;
   readonly #maxBytes: number;
+  readonly #clock: Clock;
   /** Names of the components that this daemon has written or used. */
   readonly #kept = new Set<string>();
   #lastWrite: Promise<void> = Promise.resolve();
 
   /** `maxBytes`: longer components are not kept. */
-  constructor(directory: string, maxBytes: number) {
+  constructor(directory: string, maxBytes: number, clock: Clock) {
     this.#directory = directory;
     this.#maxBytes = maxBytes;
+    this.#clock = clock;
   }
 
   /**
@@ -51,7 +54,7 @@ export class ComponentCopies {
 
   async #write(file: string, bytes: Uint8Array): Promise<void> {
     const path = join(this.#directory, file);
-    const now = new Date();
+    const now = this.#clock.date();
     // An existing copy only gets a new date.
     if ((await utimes(path, now, now).catch(() => "absent")) === undefined) return;
     makeDirectory(this.#directory);

@@ -10,13 +10,13 @@ import type { DaemonOptions } from "./options.ts";
 
 /** The bounds. Makes the directories that the daemon would make: a rule of Landlock is for a file that exists. */
 export function boundsOf({ cniConfiguration, ...options }: DaemonOptions): DaemonBounds {
-  const { socket, statusSocket, networkApi, stateDir, writeTo } = options;
+  const { socket, statusSocket, residents, stateDir, writeTo } = options;
   const configuration = cniConfiguration && {
     path: join(cniConfiguration.directory, cniConfiguration.fileName),
     type: typeIn(cniConfiguration.template),
   };
   if (writeTo.length === 0) return { configuration, writable: [] };
-  const sockets = [socket, statusSocket, ...(networkApi === undefined ? [] : [networkApi.socket])].map((path) => dirname(path));
+  const sockets = [socket, statusSocket, ...residents.flatMap((part) => part.sockets)].map((path) => dirname(path));
   for (const path of sockets) made(path, 0o711);
   made(stateDir, 0o700);
   const credentials = cniConfiguration?.nodeCredentials;

@@ -8,6 +8,7 @@ import type { Connection } from "../../cluster/kube/connection.ts";
 import type { CredentialSource } from "../../cluster/kube/credentials.ts";
 import type { Informers, InformersInit } from "../../cluster/api/informers.ts";
 import type { kubeCluster as kubeClusterOf } from "../../cluster/api/kube-cluster.ts";
+import type { Clock } from "../../system/clock.ts";
 
 type SourceConfiguration = Parameters<typeof openCluster>[0];
 
@@ -44,6 +45,7 @@ export interface DaemonClustersInit {
    * itself: it is newer than the file, and a process that could replace the file cannot lead the daemon to another server.
    */
   readonly serviceAccount?: InCluster | undefined;
+  readonly clock: Clock;
   /** Receives warnings that belong to no single call. */
   readonly warn: (text: string) => void;
   /** Called for each watched pod that was listed, created, changed or removed. */
@@ -74,6 +76,11 @@ export class DaemonClusters {
 
   constructor(init: DaemonClustersInit) {
     this.#init = init;
+  }
+
+  /** The node's name in the Kubernetes API; undefined if unknown. */
+  get nodeName(): string | undefined {
+    return this.#init.nodeName;
   }
 
   /** Begins to watch the cluster of `--kubeconfig`. */
@@ -108,7 +115,7 @@ export class DaemonClusters {
       connection,
       budgetMs,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      now: () => performance.now(),
+      now: this.#init.clock.now,
       warn,
     });
     return informers.over(cluster);

@@ -22,6 +22,7 @@ import { ProcessMemory } from "../../sandbox/process/process-memory.ts";
 import type { PoolCounts } from "../../sandbox/process/pool-settings.ts";
 import { ProcessPool } from "../../sandbox/process/pool.ts";
 import { SandboxAdmission } from "../../sandbox/process/sandbox-admission.ts";
+import type { Clock } from "../../system/clock.ts";
 import { ComponentCopies } from "./component-copies.ts";
 
 /** The settings of the daemon's sandbox processes. */
@@ -59,6 +60,7 @@ const maxReady = 4;
 /** The delegates of one daemon. */
 export class DaemonDelegates {
   readonly #init: DaemonDelegatesInit;
+  readonly #clock: Clock;
   readonly #admission: SandboxAdmission;
   readonly #names = new ComponentNames();
   readonly #demands = new ComponentDemands();
@@ -69,12 +71,14 @@ export class DaemonDelegates {
   /** A pool for each size of guest memory, in pages. */
   readonly #pools = new Map<number, ProcessPool>();
 
-  constructor(init: DaemonDelegatesInit) {
+  constructor(init: DaemonDelegatesInit, clock: Clock) {
     this.#init = init;
+    this.#clock = clock;
     const admitted = init.admitted === undefined ? undefined : new AdmittedComponents(init.admitted);
     this.#admission = new SandboxAdmission(({ memoryPages }) => this.#pool(memoryPages), admitted);
     this.#pool(defaultLimits.memoryPages);
-    this.#copies = init.copies === undefined ? undefined : new ComponentCopies(init.copies, artifactLimits.componentBytes);
+    const { copies } = init;
+    this.#copies = copies === undefined ? undefined : new ComponentCopies(copies, artifactLimits.componentBytes, clock);
   }
 
   /**
@@ -106,6 +110,7 @@ export class DaemonDelegates {
       demands: this.#demands,
       runner: this.#runner(wasm),
       shim,
+      clock: this.#clock,
       runLeaseOperation: (operation) => runAsync(operation, takeLock),
       leaseMemory: this.#leaseMemory,
       pools,

@@ -1,150 +1,105 @@
 // The daemon, which serves all calls of a node. A call's configuration comes only from the call itself (MO-32).
 
-import { fault } from "../../../src/fault/fault.ts";
-import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
-import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { failed, type Result } from "../../../src/fault/result.ts";
-import { planFeatures, poolFeature, residentFeatures } from "../../../features/list.ts";
-import { CallSession } from "../../engine/session/call-session.ts";
-import type { Node } from "../../engine/node.ts";
-import { RequestedTraces } from "../../engine/trace/requested-traces.ts";
-import { tracesIn } from "../../engine/trace/trace-terms.ts";
-import type { RecordingReport, RecordingRequest } from "../../../src/chain-trace/recording-request.ts";
-import { RecycledFiles } from "../../store/files/recycled-files.ts";
-import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
-import type { Reply, Request } from "../../protocol/messages.ts";
-import { systemClock } from "../../system/clock.ts";
-import { writableDirectory } from "../../store/files/writable-directory.ts";
-import type { Jail } from "../../sandbox/launcher/jail.ts";
-import { Metrics } from "../../telemetry/metrics/metrics.ts";
-import type { RoundAgent } from "../../node/reconcile/clean.ts";
-import { countRound, countUndone } from "../../telemetry/metrics/count-round.ts";
-import type { ResidentInit, ResidentPart } from "../../../features/resident-part.ts";
-import type { InterfaceChanges } from "../../node/container-changes.ts";
+import type { ResidentSettings } from "../../../features/resident-part.ts";
+import type { Result } from "../../../src/fault/result.ts";
 import { Reconciler, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
+import { systemClock } from "../../system/clock.ts";
 import { Endpoint, type EndpointInit } from "../../telemetry/endpoint.ts";
+import { countRound, countUndone } from "../../telemetry/metrics/count-round.ts";
+import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import { Telemetry, type TelemetryInit } from "../../telemetry/telemetry.ts";
-import { AsyncLocks } from "../../store/locks/async-locks.ts";
-import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { CallServer, type CallServerInit } from "./call-server.ts";
-import type { ConnectedShim } from "../../protocol/connected-shim.ts";
+import { DaemonCalls } from "./daemon-calls.ts";
 import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
-import type { ResidentPools } from "../../engine/session/pool-feature.ts";
-import { ConfigurationTexts } from "./configuration-texts.ts";
-import { definitionPolicyText } from "./definition-policy-text.ts";
-import { takeLockFor } from "./take-lock.ts";
-import type { NetworkFeed } from "../../node/network-api/network-feed.ts";
-import { NetworkApi, type NetworkApiInit } from "../../node/network-api/network-api.ts";
+import { DaemonNode } from "./daemon-node.ts";
 import { PodLife, type PodLifeInit } from "./pod-life.ts";
+import { ResidentParts } from "./resident-parts.ts";
+import { checkSockets } from "./unsafe-socket.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
-import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
 
 /** The settings of the daemon's parts. */
 export interface DaemonInit {
   readonly server: CallServerInit;
   readonly delegates: DaemonDelegatesInit;
-  readonly clusters: Omit<DaemonClustersInit, "warn" | "onPod">;
+  readonly clusters: Omit<DaemonClustersInit, "clock" | "warn" | "onPod">;
   readonly telemetry: TelemetryInit;
   readonly endpoint: EndpointInit;
   /** Undefined: nothing is reconciled. */
   readonly reconcile?: ReconcilerInit;
   /** Undefined: the daemon writes no network configuration. */
   readonly podLife?: PodLifeInit | undefined;
-  /** Undefined: the CRI Network API is not served. */
-  readonly networkApi?: NetworkApiInit | undefined;
-  /** Undefined: no server of the CRI Network API is fed. */
-  readonly networkFeed?: { readonly socket: string; readonly namespace: string } | undefined;
+  /** The parts of features that are on. */
+  readonly residents: readonly ResidentSettings[];
 }
 
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
 const lastSpansMs = 2000;
-
-/** The answers of a build without a feature that changes running containers. */
-const noChanges: InterfaceChanges = {
-  attach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
-  detach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
-};
+const noRounds: ReconcilerInit = { directories: [], intervalMs: 0, graceMs: 0, dryRun: true };
 
 /** One daemon. */
 export class Daemon {
   /** The metrics of all parts of the daemon (see host/telemetry/metrics/definitions.ts). */
   readonly metrics = new Metrics();
   readonly telemetry: Telemetry;
-  readonly #locks = new AsyncLocks();
-  readonly #jail: Jail;
-  readonly #sockets: readonly string[];
-  readonly #clusters: DaemonClusters;
-  readonly #writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
-  readonly #delegates: DaemonDelegates;
-  readonly #pools: Promise<ResidentPools> | undefined;
-  readonly #definitions = new ConfigurationTexts(definitionPolicyText);
-  readonly #components = new ConfigurationTexts(({ wasm }) => nodeRequirementText(wasm));
-  readonly #server: CallServer;
-  readonly #endpoint: Endpoint;
-  /** The agents, which carry out the effects that the daemon starts itself. */
-  readonly agents = new ConnectedAgents();
   /** Removes stale attachments. */
   readonly reconciler: Reconciler;
-  /** The features' parts beside the calls, by their names in the status; empty before the start. */
-  readonly #residents = new Map<string, ResidentPart>();
-  readonly #residentInit: ResidentInit;
+  readonly calls: DaemonCalls;
+  /** The features' parts beside the calls. */
+  readonly residents: ResidentParts;
+  readonly #init: DaemonInit;
+  readonly #clusters: DaemonClusters;
+  readonly #delegates: DaemonDelegates;
+  readonly #node: DaemonNode;
+  readonly #server: CallServer;
+  readonly #endpoint: Endpoint;
   readonly #podLife: PodLife | undefined;
-  readonly #networkApi: NetworkApi | undefined;
-  readonly #networkFeed: DaemonInit["networkFeed"];
-  #feed: NetworkFeed | undefined;
-  readonly #requestedTraces: RequestedTraces;
-  readonly #node: Node = this.#makeNode();
-  /** Calls that are answered, but not yet recorded in spans and metrics. */
-  readonly #unrecorded = new Set<Promise<void>>();
-  readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
 
-  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife, networkApi, networkFeed }: DaemonInit) {
-    const warn = (text: string): void => this.telemetry.warn(text);
-    this.#jail = delegates.jail;
-    this.#requestedTraces = new RequestedTraces({ directory: tracesIn(telemetry.stateDirectory), now: Date.now });
-    this.#sockets = [server.socket, endpoint.socket, ...(networkApi === undefined ? [] : [networkApi.socket])];
-    this.#networkFeed = networkFeed;
-    this.#networkApi =
-      networkApi &&
-      new NetworkApi(networkApi, { warn, serveStatus: (stdin) => this.#serveStatus(stdin), changes: () => this.changes });
-    this.#clusters = new DaemonClusters({
-      ...clusters,
-      warn,
-      onPod: (namespace, name, pod) => {
-        for (const part of this.#residents.values()) part.podChanged(namespace, name, pod);
-      },
-    });
-    this.#delegates = new DaemonDelegates(delegates);
-    this.#pools = poolFeature?.resident({
-      nodeName: clusters.nodeName,
-      objects: (source) => this.#clusters.objects(source),
-      warn,
-    });
-    // A step that names a pool gets the failure.
-    this.#pools?.catch(() => undefined);
-    this.#server = new CallServer(server, {
-      serve: (...call) => this.#serve(...call),
-      agent: (connection) => {
-        const remove = this.agents.add(connection);
-        this.reconciler.wake();
-        for (const part of this.#residents.values()) part.agentConnected();
-        return remove;
-      },
-      waited: (ms) => this.telemetry.waited(ms),
-      warn,
-    });
-    const { queue } = this.#server;
+  constructor(init: DaemonInit) {
+    this.#init = init;
+    const { server, delegates, clusters, telemetry, endpoint, reconcile = noRounds, podLife, residents } = init;
     this.telemetry = new Telemetry(telemetry, {
       metrics: this.metrics,
       socket: server.socket,
       listening: () => this.#server.listening,
-      queue: () => ({ active: queue.active, waiting: queue.waiting, mostActive: server.active, mostWaiting: server.waiting }),
+      queue: () => {
+        const { active, waiting } = this.#server.queue;
+        return { active, waiting, mostActive: server.active, mostWaiting: server.waiting };
+      },
       sandboxes: () => this.#delegates.counts,
       isolation: () => this.#delegates.isolation,
       warmUp: () => this.#delegates.warmUp(),
-      agents: () => this.agents.count,
+      agents: () => this.calls.agents.count,
       configuration: () => this.#podLife?.check(),
+    });
+    const warn = (text: string): void => this.telemetry.warn(text);
+    const log = (level: "info" | "warn", text: string): void => this.telemetry.log(level, text);
+    const clock = systemClock;
+    this.residents = new ResidentParts(residents);
+    this.#clusters = new DaemonClusters({
+      ...clusters,
+      clock,
+      warn,
+      onPod: (...changed) => this.residents.podChanged(...changed),
+    });
+    this.#delegates = new DaemonDelegates(delegates, clock);
+    this.#node = new DaemonNode(clock, this.#clusters, this.#delegates, this.residents, this.telemetry);
+    this.reconciler = new Reconciler(reconcile, {
+      agent: () => this.calls.agentOfRound,
+      takeLock: (wanted) => this.#node.locks.take(wanted),
+      clock,
+      isBusy: () => this.#server.queue.waiting > 0,
+      warn,
+      onRound: (report) => countRound(this.metrics, report),
+      onUndone: (undone) => countUndone(this.metrics, undone),
+    });
+    this.calls = new DaemonCalls(this.#node, this.reconciler, this.residents);
+    this.#server = new CallServer(server, {
+      serve: (...call) => this.calls.serve(...call),
+      agent: (connection) => this.calls.connected(connection),
+      waited: (ms) => this.telemetry.waited(ms),
+      clock,
+      warn,
     });
     this.#podLife =
       podLife &&
@@ -155,76 +110,71 @@ export class Daemon {
         ownApi: () => this.#clusters.ownApi(),
         stateDirectories: () => this.telemetry.stateDirectories,
         callsBefore: (ms) => this.#server.callsBefore(ms),
-        log: (level, text) => this.telemetry.log(level, text),
+        clock,
+        log,
         // As the kubelet stops a container: running calls end first.
         restart: () => process.kill(process.pid, "SIGTERM"),
       });
     this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, {
       reconcile: (dryRun) => this.reconciler.round(dryRun, true),
-      record: (wanted) => this.#record(wanted),
+      pages: () => this.residents.pages,
       removal: async (step, held) => this.#podLife?.removalStep(step, held),
     });
-    this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
-      agent: () => this.#agentOfRound(),
-      takeLock: (wanted) => this.#locks.take(wanted),
-      isBusy: () => queue.waiting > 0,
-      warn,
-      onRound: (report) => countRound(this.metrics, report),
-      onUndone: (undone) => countUndone(this.metrics, undone),
-    });
-    this.#residentInit = {
-      directories: reconcile?.directories ?? [],
-      agent: () => this.#agentOfRound(),
-      takeLock: (wanted) => this.#locks.take(wanted),
-      metrics: this.metrics,
-      watch: (configuration, onManifests) => this.#clusters.watch(configuration, onManifests),
-      log: (level, text) => this.telemetry.log(level, text),
-    };
     this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
+    this.#inform();
+  }
+
+  /** The lines of the status document. */
+  #inform(): void {
     this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
-    for (const { name } of residentFeatures) this.telemetry.inform(name, () => this.#residents.get(name)?.sentence ?? "starts");
-    this.telemetry.inform("definitions", () => this.#definitions.text());
-    this.telemetry.inform("components", () => this.#components.text());
-    if (podLife?.nodeCredentials !== undefined) {
+    for (const { name, sentence } of [...this.residents.sentences, ...this.calls.configurations.sentences])
+      this.telemetry.inform(name, sentence);
+    if (this.#init.podLife?.nodeCredentials !== undefined)
       this.telemetry.inform("credentials", () => this.#podLife?.credentialsSentence ?? "");
-    }
   }
 
   /** Starts the daemon; answers the TCP port for metrics, if there is one. Fault DAEMON_SOCKET. */
   async start(): Promise<Result<number | undefined>> {
-    for (const { name, make } of residentFeatures) this.#residents.set(name, await make(this.#residentInit));
+    const { server, endpoint: endpointInit, delegates } = this.#init;
+    await this.#makeResidents();
     // Calls do not wait for the clusters.
     void this.#clusters.start();
     this.#delegates.start();
-    const unsafe = this.#unsafeSocket();
-    if (unsafe !== undefined) return failed(fault("DAEMON_SOCKET", unsafe));
+    const safe = checkSockets([server.socket, endpointInit.socket, ...this.residents.sockets], delegates.jail);
+    if (!safe.ok) return safe;
     // The call server starts last, so that a daemon that cannot start begins no call.
     const endpoint = await this.#endpoint.listen();
-    const api = endpoint.ok ? ((await this.#networkApi?.listen()) ?? endpoint) : endpoint;
-    const listens = api.ok ? await this.#server.listen() : api;
+    const residents = endpoint.ok ? await this.residents.listen() : endpoint;
+    const listens = residents.ok ? await this.#server.listen() : residents;
     if (listens.ok) {
       this.reconciler.wake();
-      for (const part of this.#residents.values()) void part.start();
-      void this.#startFeed();
+      this.residents.start();
     } else {
       this.#endpoint.close();
-      this.#networkApi?.close();
+      this.residents.close();
     }
     // The configuration comes last: from then on the runtime calls Plexus.
     if (listens.ok) void this.#podLife?.start();
     return listens.ok ? endpoint : listens;
   }
 
-  /** The reason why a sandbox process could replace one of the daemon's sockets; undefined without one. */
-  #unsafeSocket(): string | undefined {
-    const { uids } = this.#jail;
-    const isSandbox = (id: number): boolean => uids !== "same" && id >= uids.first && id < uids.first + uids.count;
-    for (const socket of this.#sockets) {
-      const directory = writableDirectory(socket, isSandbox);
-      if (directory !== undefined) return `${socket}: a sandbox process could replace the socket: ${directory}`;
-    }
-    return undefined;
+  #makeResidents(): Promise<void> {
+    const { telemetry, endpoint, reconcile = noRounds } = this.#init;
+    return this.residents.make({
+      stateDirectory: telemetry.stateDirectory,
+      directories: reconcile.directories,
+      uids: endpoint.uids,
+      agent: () => this.calls.agentOfRound,
+      takeLock: (wanted) => this.#node.locks.take(wanted),
+      clock: this.#node.clock,
+      metrics: this.metrics,
+      watch: (configuration, onManifests) => this.#clusters.watch(configuration, onManifests),
+      apiFromStart: () => this.#clusters.apiFromStart(),
+      serveStatus: (stdin) => this.calls.serveStatus(stdin),
+      changes: () => this.residents.changes,
+      log: (level, text) => this.telemetry.log(level, text),
+    });
   }
 
   /** Stops after the running calls have ended, or after `graceMs`; answers how many calls were aborted. */
@@ -232,129 +182,16 @@ export class Daemon {
     // Whether Plexus stays on the node is decided first: a call that comes meanwhile is still served.
     const lateMs = (await this.#podLife?.stop()) ?? 0;
     if (lateMs > 0) await new Promise((resolve) => setTimeout(resolve, lateMs));
-    const finished = Promise.all([this.reconciler, ...this.#residents.values()].map((part) => part.stop(graceMs)));
+    const finished = Promise.all([this.reconciler, this.residents].map((part) => part.stop(graceMs)));
     const aborted = await this.#server.close(
       graceMs,
       finished.then(() => undefined),
     );
     this.#endpoint.close();
-    this.#networkApi?.close();
-    this.#feed?.stop();
-    await Promise.all(this.#unrecorded);
-    (await this.#pools?.catch(() => undefined))?.close();
+    this.residents.close();
+    await this.calls.recorded();
+    await this.#node.close();
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return aborted;
-  }
-
-  /** Changes of running containers that clients ask for. */
-  get changes(): InterfaceChanges {
-    return [...this.#residents.values()].find(({ changes }) => changes !== undefined)?.changes ?? noChanges;
-  }
-
-  /** Serves a call that the daemon starts itself, through the chosen agent; undefined if no agent is connected. Throws ShimGone. */
-  async serveInternal(call: InternalCall): Promise<Omit<Reply, "kind"> | undefined> {
-    const agent = this.agents.chosen;
-    return agent && this.#serve(requestOf(call, agent.environment), agent.shim, 0, call.made === true);
-  }
-
-  async #startFeed(): Promise<void> {
-    const api = this.#networkFeed && (await this.#clusters.apiFromStart());
-    if (api === undefined || this.#networkFeed === undefined) return;
-    const module = await import("../../node/network-api/network-feed.ts");
-    const warn = (text: string): void => this.telemetry.warn(text);
-    this.#feed = new module.NetworkFeed({ ...api, ...this.#networkFeed, warn });
-    this.#feed.start();
-  }
-
-  /** Serves a STATUS with a configuration that was made for it. */
-  #serveStatus(stdin: string): Promise<Omit<Reply, "kind"> | undefined> {
-    return this.serveInternal({ variables: new Map([["CNI_COMMAND", "STATUS"]]), stdin: Buffer.from(stdin), made: true });
-  }
-
-  /** `made`: the request's configuration is not the node's. */
-  async #serve(request: Request, connected: ConnectedShim, waitedMs = 0, made = false): Promise<Omit<Reply, "kind">> {
-    const call = this.#openCall(connected);
-    if (!made) this.reconciler.noteServed(request.environment);
-    try {
-      const reply = await call.serve(request, waitedMs);
-      if (this.reconciler.waiting > 0 && reply.status === 0) await this.#undoWaiting(request, connected, call);
-      return reply;
-    } finally {
-      // Recorded after the answer, so that the runtime does not wait. Only stop() waits for it.
-      const { promise: recorded, resolve } = Promise.withResolvers<void>();
-      this.#unrecorded.add(recorded);
-      setImmediate(() => {
-        void call.end();
-        if (call.configuration !== undefined && !made) {
-          this.reconciler.keepConfiguration(call.configuration, request.stdin);
-          this.#definitions.note(call.configuration);
-          this.#components.note(call.configuration);
-          for (const part of this.#residents.values()) part.noteCall(call.configuration, request.environment);
-        }
-        this.#unrecorded.delete(recorded);
-        resolve();
-      });
-    }
-  }
-
-  /** Undoes what an agent without native plugins could not, through the shim of this call, whose own work is done. */
-  async #undoWaiting({ environment }: Request, connected: ConnectedShim, call: CallSession): Promise<void> {
-    await this.reconciler.undoWaiting(
-      {
-        shim: connected.serving(() => Promise.reject(new Error("a look at a network namespace runs no plugins"))),
-        environment,
-        runsPlugins: true,
-        openCall: () => this.#openCall(connected),
-        requestOf: (variables, stdin) => requestOf({ variables, stdin }, environment),
-      },
-      call.leftMs,
-    );
-  }
-
-  #record(wanted: RecordingRequest | "stop" | undefined): RecordingReport {
-    const traces = this.#requestedTraces;
-    return wanted === undefined ? traces.report() : wanted === "stop" ? traces.end() : traces.begin(wanted);
-  }
-
-  #openCall(connected: ConnectedShim): CallSession {
-    const shim = connected.serving((inner) => call.serveNested(inner));
-    const call: CallSession = new CallSession(this.#node, shim);
-    return call;
-  }
-
-  /** Makes the node of this process, which its calls share. */
-  #makeNode(): Node {
-    return {
-      clock: systemClock,
-      takeLock: (shim) => (wanted) => takeLockFor(shim, this.#locks, wanted),
-      writer: this.#writer,
-      features: planFeatures,
-      openDelegates: async ({ configuration, ...of }) => this.#delegates.open({ ...of, pools: this.#poolsFor(configuration) }),
-      openCluster: (configuration, warn) => this.#clusters.open(configuration, warn),
-      observe: (observed) => this.telemetry.observe(observed),
-      requestedTrace: (traced) => this.#requestedTraces.terms(traced),
-    };
-  }
-
-  /** The pools of a call; undefined without a configuration, and in a build without pools. */
-  #poolsFor(configuration: HostConfiguration | undefined): (() => Promise<PoolSource>) | undefined {
-    const pools = this.#pools;
-    return configuration && pools && (async () => (await pools).of(configuration));
-  }
-
-  /** The chosen agent, for reconciler rounds. Each connection always gives the same object. */
-  #agentOfRound(): RoundAgent | undefined {
-    const connection = this.agents.chosen;
-    if (connection === undefined) return undefined;
-    const { shim, environment } = connection;
-    const known = this.#roundAgents.get(connection) ?? {
-      shim: shim.serving(() => Promise.reject(new Error("a look at a network namespace runs no plugins"))),
-      environment,
-      runsPlugins: runsPlugins(connection),
-      openCall: () => this.#openCall(shim),
-      requestOf: (variables, stdin) => requestOf({ variables, stdin }, environment),
-    };
-    this.#roundAgents.set(connection, known);
-    return known;
   }
 }

@@ -16,6 +16,7 @@ import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts"
 import { InProcessRunner } from "../../sandbox/in-process.ts";
 import { limitsOf } from "../../sandbox/limits.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
+import { systemClock } from "../../system/clock.ts";
 
 /** The parts of the call that its delegates need. */
 interface OneCall {
@@ -36,6 +37,7 @@ export async function delegatesForOneCall({ shim, takeLock, wasm, log, cniDir }:
     componentNames: namedByFile,
     demands: new ComponentDemands(),
     shim,
+    clock: systemClock,
     runLeaseOperation: (operation) => runAsync(operation, takeLock),
     pools: poolsOf(cniDir),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),

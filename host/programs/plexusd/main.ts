@@ -2,6 +2,7 @@
 
 import { dirname, join } from "node:path";
 import { existsSync, realpathSync } from "node:fs";
+import { residentFeatures } from "../../../features/list.ts";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
@@ -23,7 +24,7 @@ import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { boundsOf } from "./daemon-bounds.ts";
 import { watchLaunchServer } from "./watch-launch-server.ts";
-import { type DaemonOptions, readOptions, usage } from "./options.ts";
+import { type DaemonOptions, readOptions, usageOf } from "./options.ts";
 
 /** Arenas of the C library's malloc. Few threads allocate, so two are enough. */
 const arenas = 2;
@@ -139,8 +140,7 @@ async function main(options: DaemonOptions): Promise<void> {
     endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
     reconcile: { directories: [options.stateDir], ...options.reconcile },
     podLife: podLifeOf(options, server && askedFiles(jail.launcher, server), node.name, serviceAccount),
-    networkFeed: options.networkFeed,
-    networkApi: options.networkApi && { ...options.networkApi, stateDirectory: options.stateDir, uids },
+    residents: options.residents,
   });
   setInterval(trimMemory, trimMs).unref();
   const started = await daemon.start();
@@ -180,9 +180,14 @@ async function main(options: DaemonOptions): Promise<void> {
   log.write("info", {}, `listens on ${options.socket}`);
 }
 
-const options = readOptions(process.argv.slice(2));
-if (options === "help") process.stdout.write(usage);
-else if ("wrong" in options) {
-  process.stderr.write(`plexusd: ${options.wrong} (--help says what there is)\n`);
-  process.exitCode = 2;
-} else void main(options);
+async function begin(): Promise<void> {
+  const residents = await residentFeatures();
+  const options = readOptions(process.argv.slice(2), residents);
+  if (options === "help") process.stdout.write(usageOf(residents));
+  else if ("wrong" in options) {
+    process.stderr.write(`plexusd: ${options.wrong} (--help says what there is)\n`);
+    process.exitCode = 2;
+  } else await main(options);
+}
+
+void begin();

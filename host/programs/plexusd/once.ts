@@ -3,7 +3,7 @@
 // (scripts/one-shot-scripts.ts), so that a call loads nothing of the daemon's own parts.
 
 import { Socket } from "node:net";
-import { planFeatures } from "../../../features/list.ts";
+import { planFeatures, recordCall } from "../../../features/list.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
 import type { Node } from "../../engine/node.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
@@ -47,6 +47,7 @@ function makeNode(): Node {
     takeLock: (shim) => (wanted) => takeLockFor(shim, locks, wanted),
     writer: backgroundWriter(),
     features: planFeatures,
+    recordCall,
     // Leases and the sandbox are loaded with the first delegate, so that a call without delegates starts faster.
     openDelegates: async ({ configuration, ...of }) => {
       const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");

@@ -6,7 +6,7 @@ import { uidOptionText } from "../../../src/configuration/uid-option.ts";
 import { readOptions } from "./options.ts";
 
 function read(...args: string[]) {
-  const options = readOptions(args);
+  const options = readOptions(args, []);
   if (options === "help" || "wrong" in options) throw new Error(JSON.stringify(options));
   return options;
 }
@@ -30,7 +30,7 @@ test.each([
 test.each(["", ":9464", "host", "65536", "1.2.3.4:", "::1:9464", "a b:80", "[::1]", "-1"])(
   "refuses to listen on '%s'",
   (text) => {
-    expect(readOptions([`--metrics-listen=${text}`])).toMatchObject({ wrong: expect.stringContaining("--metrics-listen") });
+    expect(readOptions([`--metrics-listen=${text}`], [])).toMatchObject({ wrong: expect.stringContaining("--metrics-listen") });
   },
 );
 
@@ -44,7 +44,7 @@ test.each([
 });
 
 test.each(["socket", "status-socket", "state-dir", "kubeconfig"])("refuses a relative path in --%s", (name) => {
-  expect(readOptions([`--${name}`, "here/below"])).toEqual({
+  expect(readOptions([`--${name}`, "here/below"], [])).toEqual({
     wrong: expect.stringContaining(`--${name} here/below: must be an absolute path`),
   });
 });
@@ -70,7 +70,7 @@ test.each([
   [["--cluster-network", "10-a.conflist"], "--cluster-network needs --cni-config-dir"],
   [["--node-credentials", "/run/x"], "--node-credentials needs --cni-config-dir"],
 ])("refuses %j without the options that it needs", (args, wrong) => {
-  expect(readOptions(args)).toEqual({ wrong: expect.stringContaining(wrong) });
+  expect(readOptions(args, [])).toEqual({ wrong: expect.stringContaining(wrong) });
 });
 
 test.each([
@@ -90,7 +90,7 @@ test.each([
 ])("refuses --%s %s", (name, value) => {
   const args = { "cni-config-dir": "/d", "cni-config": "/c", [name]: value };
   const list = Object.entries(args).map(([key, text]) => `--${key}=${text}`);
-  expect(readOptions(list)).toEqual({ wrong: expect.stringContaining(`--${name} ${value}: must be`) });
+  expect(readOptions(list, [])).toEqual({ wrong: expect.stringContaining(`--${name} ${value}: must be`) });
 });
 
 test("names the API server without a trailing slash", () => {

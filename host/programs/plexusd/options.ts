@@ -3,7 +3,7 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { labelProblem } from "../../../src/npwg/object-names.ts";
+import type { ResidentFeature, ResidentSettings } from "../../../features/resident-part.ts";
 import type { ForeignStepsPolicy } from "../../node/cni-configuration/kept-steps.ts";
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { type DaemonCount, daemonCounts } from "../../../src/configuration/daemon-counts.ts";
@@ -18,12 +18,13 @@ import {
   countOf,
   fileNameOf,
   isolationOf,
+  maxSocketPath,
   pathOf,
   serverOf,
   uidsOf,
 } from "../../node/command-line/option-values.ts";
 
-/** plexusd's command line with every default filled in; see `usage`. */
+/** plexusd's command line with every default filled in; see `usageOf`. */
 export interface DaemonOptions {
   readonly socket: string;
   readonly statusSocket: string;
@@ -37,10 +38,8 @@ export interface DaemonOptions {
   readonly kubeconfig: string | undefined;
   /** Undefined: the daemon writes no network configuration. */
   readonly cniConfiguration: CniConfigurationOptions | undefined;
-  /** Undefined: the daemon does not serve the CRI Network API. */
-  readonly networkApi: NetworkApiOptions | undefined;
-  /** Undefined: no server of the CRI Network API is fed. */
-  readonly networkFeed: { readonly socket: string; readonly namespace: string } | undefined;
+  /** The parts of features that are on. */
+  readonly residents: readonly ResidentSettings[];
   readonly calls: number;
   readonly queue: number;
   readonly sandboxes: number;
@@ -67,15 +66,6 @@ export interface CniConfigurationOptions {
   readonly nodeCredentials: string | undefined;
 }
 
-/** Options of the CRI Network API. */
-export interface NetworkApiOptions {
-  readonly socket: string;
-  /** The runtime's directory of network configurations, whose network is listed as `_fallback`. */
-  readonly configurationDirectory: string;
-  /** File name of that network; undefined: the directory's first. */
-  readonly pinned: string | undefined;
-}
-
 const {
   calls,
   queue,
@@ -88,7 +78,9 @@ const {
 const range = ({ min, max }: DaemonCount): string => `${min} to ${max}`;
 
 /** The help text. */
-export const usage = `plexusd: the daemon of Plexus on a node (defaults in parentheses)
+export const usageOf = (
+  residents: readonly ResidentFeature[],
+): string => `plexusd: the daemon of Plexus on a node (defaults in parentheses)
 
   --socket PATH         socket for the shim and the agent
                         (/run/plexus/plexus.sock)
@@ -133,15 +125,7 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
   --node-credentials PATH
                         directory of a kubeconfig for one-shot engines, with a
                         token that is bound to the Node object (none)
-  --network-socket PATH socket of the CRI Network API (none: it is not served)
-  --network-dir PATH    the runtime's directory of network configurations, whose
-                        first network the API lists as _fallback
-                        (--cni-config-dir, else /etc/cni/net.d)
-  --network-feed PATH   socket of a CRI Network API, which gets the
-                        NetworkAttachmentDefinitions of one namespace (none)
-  --network-feed-namespace NAME
-                        that namespace (kube-system)
-  --calls N             maximum calls served at once, ${range(calls)} (${calls.usual}); a
+${residents.map(({ usage }) => usage).join("")}  --calls N             maximum calls served at once, ${range(calls)} (${calls.usual}); a
                         Kubernetes namespace alone gets half of them
   --queue N             maximum calls that wait, ${range(queue)} (${queue.usual}); namespaces
                         take turns
@@ -168,13 +152,13 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
 See also docs/how-to/daemon-options.md.
 `;
 
-/** Maximum length of a unix socket's path, in bytes (unix(7)). */
-const maxSocketPath = 107;
-
 /** The parsed options; `help`; or `wrong`, one line about the mistake. */
-export function readOptions(args: readonly string[]): DaemonOptions | "help" | { readonly wrong: string } {
+export function readOptions(
+  args: readonly string[],
+  residents: readonly ResidentFeature[],
+): DaemonOptions | "help" | { readonly wrong: string } {
   try {
-    const values = parse(args);
+    const { values } = parseArgs({ args: [...args], options: allOptions(residents) });
     if (values.help === true) return "help";
     const count = (name: keyof typeof daemonCounts): number => {
       const { option, min, max } = daemonCounts[name];
@@ -190,8 +174,7 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       nodeName: values["node-name"],
       kubeconfig: values.kubeconfig === undefined ? undefined : pathOf("kubeconfig", values.kubeconfig, 4095),
       cniConfiguration: cniConfigurationOf(values),
-      networkApi: networkApiOf(values),
-      networkFeed: networkFeedOf(values),
+      residents: residents.flatMap(({ read }) => read(values) ?? []),
       stateDir: pathOf("state-dir", values["state-dir"], 4095),
       writeTo: (values["write-to"] ?? []).map((path) => pathOf("write-to", path, 4095)),
       calls: count("calls"),
@@ -213,44 +196,42 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
   }
 }
 
-function parse(args: readonly string[]) {
-  return parseArgs({
-    args: [...args],
-    options: {
-      socket: { type: "string", default: "/run/plexus/plexus.sock" },
-      "status-socket": { type: "string" },
-      "metrics-listen": { type: "string" },
-      otlp: { type: "string" },
-      "log-level": { type: "string", default: "info" },
-      "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
-      "write-to": { type: "string", multiple: true },
-      "node-name": { type: "string" },
-      kubeconfig: { type: "string" },
-      "cni-config-dir": { type: "string" },
-      "cni-config": { type: "string" },
-      "cni-config-name": { type: "string" },
-      "cluster-network": { type: "string" },
-      "cni-bin-dir": { type: "string" },
-      "cni-foreign-steps": { type: "string" },
-      "service-account": { type: "string" },
-      "api-server": { type: "string" },
-      "node-credentials": { type: "string" },
-      "network-socket": { type: "string" },
-      "network-dir": { type: "string" },
-      "network-feed": { type: "string" },
-      "network-feed-namespace": { type: "string" },
-      calls: { type: "string", default: String(calls.usual) },
-      queue: { type: "string", default: String(queue.usual) },
-      sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
-      isolation: { type: "string", default: "process" },
-      "sandbox-uids": { type: "string", default: uidOptionText(defaultUids) },
-      "grace-ms": { type: "string", default: String(graceMs.usual) },
-      "reconcile-interval": { type: "string", default: String(interval.usual) },
-      "reconcile-grace": { type: "string", default: String(reconcileGrace.usual) },
-      "reconcile-dry-run": { type: "boolean" },
-      help: { type: "boolean", short: "h" },
-    },
-  }).values;
+const ownOptions = {
+  socket: { type: "string", default: "/run/plexus/plexus.sock" },
+  "status-socket": { type: "string" },
+  "metrics-listen": { type: "string" },
+  otlp: { type: "string" },
+  "log-level": { type: "string", default: "info" },
+  "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
+  "write-to": { type: "string", multiple: true },
+  "node-name": { type: "string" },
+  kubeconfig: { type: "string" },
+  "cni-config-dir": { type: "string" },
+  "cni-config": { type: "string" },
+  "cni-config-name": { type: "string" },
+  "cluster-network": { type: "string" },
+  "cni-bin-dir": { type: "string" },
+  "cni-foreign-steps": { type: "string" },
+  "service-account": { type: "string" },
+  "api-server": { type: "string" },
+  "node-credentials": { type: "string" },
+  calls: { type: "string", default: String(calls.usual) },
+  queue: { type: "string", default: String(queue.usual) },
+  sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
+  isolation: { type: "string", default: "process" },
+  "sandbox-uids": { type: "string", default: uidOptionText(defaultUids) },
+  "grace-ms": { type: "string", default: String(graceMs.usual) },
+  "reconcile-interval": { type: "string", default: String(interval.usual) },
+  "reconcile-grace": { type: "string", default: String(reconcileGrace.usual) },
+  "reconcile-dry-run": { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+type OwnValues = ReturnType<typeof parseArgs<{ options: typeof ownOptions }>>["values"];
+
+/** The options with those of the features, whose values the features read themselves. */
+function allOptions(residents: readonly ResidentFeature[]): typeof ownOptions {
+  return Object.assign({}, ...residents.map(({ options }) => options), ownOptions);
 }
 
 function foreignStepsOf(text: string): ForeignStepsPolicy {
@@ -258,7 +239,7 @@ function foreignStepsOf(text: string): ForeignStepsPolicy {
   throw new Error(`--cni-foreign-steps must be keep or strip, not ${JSON.stringify(text)}`);
 }
 
-function cniConfigurationOf(values: ReturnType<typeof parse>): CniConfigurationOptions | undefined {
+function cniConfigurationOf(values: OwnValues): CniConfigurationOptions | undefined {
   const { "cni-config-dir": directory, "cni-config": template } = values;
   if (directory === undefined && template === undefined) {
     const further = [
@@ -287,35 +268,4 @@ function cniConfigurationOf(values: ReturnType<typeof parse>): CniConfigurationO
     apiServer: apiServer && serverOf(apiServer),
     nodeCredentials: nodeCredentials && pathOf("node-credentials", nodeCredentials, 4095),
   };
-}
-
-function networkApiOf(values: ReturnType<typeof parse>): NetworkApiOptions | undefined {
-  const {
-    "network-socket": socket,
-    "network-dir": directory,
-    "cni-config-dir": cniDirectory,
-    "cluster-network": pinned,
-  } = values;
-  if (socket === undefined && directory !== undefined) throw new Error("--network-dir needs --network-socket");
-  if (socket === undefined) return undefined;
-  return {
-    socket: pathOf("network-socket", socket, maxSocketPath),
-    configurationDirectory: pathOf(
-      "network-dir",
-      (directory ?? cniDirectory ?? "/etc/cni/net.d").replace(/(?<=.)\/+$/, ""),
-      4095,
-    ),
-    pinned,
-  };
-}
-
-function networkFeedOf(values: ReturnType<typeof parse>): DaemonOptions["networkFeed"] {
-  const { "network-feed": socket, "network-feed-namespace": namespace = "kube-system", kubeconfig } = values;
-  if (socket === undefined && values["network-feed-namespace"] !== undefined)
-    throw new Error("--network-feed-namespace needs --network-feed");
-  if (socket === undefined) return undefined;
-  if (kubeconfig === undefined && values["cni-config"] === undefined) throw new Error("--network-feed needs --kubeconfig");
-  const problem = labelProblem(namespace);
-  if (problem !== undefined) throw new Error(`--network-feed-namespace ${namespace}: ${problem}`);
-  return { socket: pathOf("network-feed", socket, maxSocketPath), namespace };
 }

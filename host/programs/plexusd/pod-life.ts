@@ -12,6 +12,7 @@ import type { RemovalReport, RemovalStep } from "../../node/uninstall/removal-re
 import { shortHash } from "../../store/files/short-hash.ts";
 import type { ReadinessCheck } from "../../telemetry/status-document.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
+import type { Clock } from "../../system/clock.ts";
 import type { OwnApi } from "./daemon-clusters.ts";
 
 /** The settings of a daemon that writes the network configuration. */
@@ -34,6 +35,7 @@ export interface PodLifeDeps {
   readonly stateDirectories: () => readonly string[];
   /** See `RemovalDeps.callsBefore`. */
   readonly callsBefore: (ms: number) => number;
+  readonly clock: Clock;
   readonly log: (level: "info" | "warn", text: string) => void;
   /** Stops the daemon, so that the kubelet starts its container anew, with new mounts. */
   readonly restart: () => void;
@@ -57,16 +59,16 @@ export class PodLife {
   readonly #deps: PodLifeDeps;
   readonly #writer: ConfigurationWriter;
   readonly #removal: Removal;
-  #startedMs = 0;
+  #startedMs = Infinity;
   #credentials: NodeCredentials | undefined;
   #daemonSet: OwnDaemonSet | undefined;
 
   constructor(init: PodLifeInit, deps: PodLifeDeps) {
     this.#init = init;
     this.#deps = deps;
-    const { metrics, listening, watchesAreLive, callsBefore, log } = deps;
+    const { metrics, listening, watchesAreLive, callsBefore, clock, log } = deps;
     this.#writer = new ConfigurationWriter(init.writer, {
-      canServe: () => listening() && (watchesAreLive() || performance.now() - this.#startedMs > syncMs),
+      canServe: () => listening() && (watchesAreLive() || clock.now() - this.#startedMs > syncMs),
       log,
       onProblem: (problem) => void this.#tell(problem),
       onLostMount: (directory) => this.#remount(directory),
@@ -77,6 +79,7 @@ export class PodLife {
       stateDirectories: () => this.#stateDirectories,
       callsBefore,
       runtime: async () => this.#daemonSet?.runtime(),
+      clock,
       log,
     });
     metrics.onScrape(() => this.#collect());
@@ -84,7 +87,7 @@ export class PodLife {
 
   /** Begins; call it when the daemon listens. */
   async start(): Promise<void> {
-    this.#startedMs = performance.now();
+    this.#startedMs = this.#deps.clock.now();
     const { nodeName, nodeCredentials, daemonSet } = this.#init;
     const { metrics, log } = this.#deps;
     const warn = (text: string): void => log("warn", text);
@@ -185,7 +188,7 @@ export class PodLife {
     if (api === undefined || credentials?.ok !== true || nodeName === undefined) return;
     const content = { reason: "PlexusConfiguration", message: `${kind}: ${msg}. To do: ${details}`, type: "Warning" } as const;
     const node = involvedNode(nodeName);
-    const body = eventText(node, content, new Date(), shortHash);
+    const body = eventText(node, content, this.#deps.clock.date(), shortHash);
     await api.connection.request(credentials.value, { method: "POST", path: eventsPath(node.eventNamespace), body }, eventMs);
   }
 

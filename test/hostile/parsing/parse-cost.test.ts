@@ -69,13 +69,16 @@ const others: Readonly<Record<string, string>> = {
 };
 
 describe("the table of parsers", () => {
-  test("FI-04: has every parser of src/", () => {
+  test("FI-04: has every parser of src/ and of the features' rules", () => {
     const covered = new Set(parsers.flatMap(({ covers = [] }) => covers));
-    const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+    const files = ["src", "features"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${folder}/${file}`),
+    );
     const exported = files
       .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.includes("testing/"))
+      .filter((file) => file.startsWith("src/") || /^features\/[^/]+\/rules(?:\.ts$|\/)/.test(file))
       .flatMap((file) => [
-        ...readFileSync(join(root, "src", file), "utf8").matchAll(/^export function\*? ((?:parse|read|decode|split)[A-Z]\w*)/gm),
+        ...readFileSync(join(root, file), "utf8").matchAll(/^export function\*? ((?:parse|read|decode|split)[A-Z]\w*)/gm),
       ])
       .map(([, name = ""]) => name);
     const missing = exported.filter((name) => !covered.has(name) && !Object.hasOwn(others, name));

@@ -9,9 +9,9 @@ import { readResult } from "../../../src/cni/read-result.ts";
 import { readVersionAnswer } from "../../../src/cni/version-answer.ts";
 import { withoutSecrets } from "../../../src/fault/without-secrets.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import { readNetworkConfig, readNetworkMetadata } from "../../../src/network-api/network-config.ts";
-import { readStoredNetwork } from "../../../src/network-api/stored-network.ts";
-import { toConflist } from "../../../src/network-api/to-conflist.ts";
+import { readNetworkConfig, readNetworkMetadata } from "../../../features/network-api/rules/network-config.ts";
+import { readStoredNetwork } from "../../../features/network-api/rules/stored-network.ts";
+import { toConflist } from "../../../features/network-api/rules/to-conflist.ts";
 import { readDeviceInfo } from "../../../src/npwg/device-info.ts";
 import { defaultNetworkCapabilityArgs } from "../../../src/npwg/capability-args.ts";
 import { inertText } from "../../../src/text/inert-text.ts";
@@ -41,7 +41,7 @@ export const parsersOfPrograms: readonly Parser[] = [
     const read = readNetworkConfig(value);
     return read.ok ? toConflist(read.value) : readNetworkMetadata(value);
   } },
-  { name: "stored network of the CRI Network API", covers: ["readStoredNetwork"], kind: "json", sample: { ...networkConfig, list }, parse: (text) => readStoredNetwork(text, "file", "pods") },
+  { name: "stored network of the CRI Network API", covers: ["readStoredNetwork", "readStoredDocument"], kind: "json", sample: { ...networkConfig, list }, parse: (text) => readStoredNetwork(text, "file", "pods") },
   // Of a plugin or a component.
   { name: "result", covers: ["readResult"], kind: "json", sample: result, parse: (text) => readResult(text, "1.0.0") },
   { name: "result of 0.4.0", kind: "json", sample: { ...result, cniVersion: "0.4.0", ips: [{ version: "4", address: "10.0.0.2/24", interface: 0 }] }, parse: (text) => readResult(text, "0.4.0") },

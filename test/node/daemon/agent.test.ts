@@ -65,6 +65,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
         collector: undefined,
       },
       endpoint: { socket: join(stage.plexus.directory, "status.sock"), uids: [0], address: undefined },
+      residents: [],
     });
     expect(await made.start()).toEqual({ ok: true, value: undefined });
     return made;
@@ -85,7 +86,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
     started.push(agent);
     return agent;
   }
-  const connected = (count: number): Promise<void> => expect.poll(() => daemon.agents.count).toBe(count);
+  const connected = (count: number): Promise<void> => expect.poll(() => daemon.calls.agents.count).toBe(count);
 
   /** A call that the daemon itself starts for an attachment. */
   function serveOwn(verb: string, { config, containerId, pod }: Attaching) {
@@ -95,7 +96,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
       ["CNI_NETNS", typeof pod === "string" ? pod : pod.path],
       ["CNI_IFNAME", "eth0"],
     ]);
-    return daemon.serveInternal({ variables, stdin: Buffer.from(JSON.stringify(config)) });
+    return daemon.calls.serveInternal({ variables, stdin: Buffer.from(JSON.stringify(config)) });
   }
   const attaching = (containerId: string): Attaching => ({ config: mixedNetwork(stage), containerId, pod: stage.pod() });
   const done = { status: 0, stdout: "", stderr: "" };
@@ -189,7 +190,7 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
     writeFileSync(program, `#!/bin/sh\n${become} ${join(stage.plexus.cniPath, "plexus")} "$@"\n`, { mode: 0o755 });
     started.push(startAgent({ command: program, env: { PATH: "/usr/bin:/bin", PLEXUS_SOCKET: socket() } }));
     await expect.poll(() => warnings.join()).toContain("refused uid 65534");
-    expect(daemon.agents.count).toBe(0);
+    expect(daemon.calls.agents.count).toBe(0);
   });
 
   test.each([

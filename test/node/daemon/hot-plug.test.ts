@@ -329,7 +329,7 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
 
   test("a request attaches and detaches a network besides the annotation's", async () => {
     const pod = await attached("storage");
-    const hotPlug = node.daemon.changes;
+    const hotPlug = node.daemon.residents.changes;
     const selection = { name: "fast", namespace: "shop", interface: "extra", extensions: new Map<string, string>() };
     const made = await hotPlug.attach(pod.containerId, selection);
     expect(made).toMatchObject({ ok: true, value: { ifname: "extra", source: "shop/fast" } });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import { NodeNetworks } from "../../../host/node/network-api/node-networks.ts";
+import { NodeNetworks } from "../../../features/network-api/server/node-networks.ts";
 import { dist } from "../../lab/plexus.ts";
 import { installRecorder } from "../../lab/recorder.ts";
 import { manifestsIn, type Manifests } from "../../lab/manifests.ts";

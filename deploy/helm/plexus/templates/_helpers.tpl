@@ -177,3 +177,15 @@ containers:
       readOnlyRootFilesystem: true
       capabilities: { drop: [ALL] }
 {{- end -}}
+
+{{/* The files of the ConfigMap that plexusd and the containers of components read. */}}
+{{- define "plexus.configurationFiles" -}}
+plexus.json: |
+  {{- include "plexus.configuration" . | nindent 2 }}
+components.json: |
+  {{- include "plexus.componentList" . | nindent 2 }}
+{{- with .Values.componentsAuthority }}
+registry-ca.crt: |
+  {{- . | nindent 2 }}
+{{- end }}
+{{- end }}

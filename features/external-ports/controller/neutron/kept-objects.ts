@@ -1,6 +1,7 @@
 // Objects of Neutron that seldom change, kept for a minute: each port needs its subnet and network.
 
 import { isJsonObject } from "../../../../src/json/document.ts";
+import { systemClock } from "../../../../host/system/clock.ts";
 import { failure } from "../provider.ts";
 import type { Body, NeutronClient, NeutronFailure } from "./client.ts";
 
@@ -22,13 +23,13 @@ export class KeptObjects {
   /** The object with this ID. */
   async get(id: string): Promise<{ readonly ok: true; readonly value: Body } | NeutronFailure> {
     const kept = this.#kept.get(id);
-    if (kept !== undefined && performance.now() < kept.untilMs) return { ok: true, value: kept.object };
+    if (kept !== undefined && systemClock.now() < kept.untilMs) return { ok: true, value: kept.object };
     const answer = await this.#client.send("GET", `/${this.#kind}s/${encodeURIComponent(id)}`);
     if (!answer.ok) return answer;
     const object = answer.value[this.#kind];
     if (!isJsonObject(object)) return failure("unavailable", `Neutron's answer for ${this.#kind} ${id} has none`);
     if (this.#kept.size >= maxKept) this.#kept.clear();
-    this.#kept.set(id, { object, untilMs: performance.now() + keptMs });
+    this.#kept.set(id, { object, untilMs: systemClock.now() + keptMs });
     return { ok: true, value: object };
   }
 }

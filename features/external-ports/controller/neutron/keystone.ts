@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { isJsonObject } from "../../../../src/json/document.ts";
+import { systemClock } from "../../../../host/system/clock.ts";
 import { requestJson, retryAfter } from "../json-client.ts";
 import { failure, type ProviderResult } from "../provider.ts";
 import type { NeutronSettings } from "./settings.ts";
@@ -18,7 +19,7 @@ export interface TokenSource {
 }
 
 /** Makes the source. */
-export function keystoneTokens(auth: NeutronSettings["auth"], now: () => number = Date.now): TokenSource {
+export function keystoneTokens(auth: NeutronSettings["auth"], now = (): number => systemClock.date().getTime()): TokenSource {
   let kept: { readonly token: string; readonly untilMs: number } | undefined;
   /** Calls that come together share one request. */
   let pending: Promise<ProviderResult<string | undefined>> | undefined;

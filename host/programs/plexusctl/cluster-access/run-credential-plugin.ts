@@ -15,6 +15,7 @@ import {
 } from "../../../../src/kube/credential-plugin.ts";
 import { inertLine } from "../../../../src/text/inert-text.ts";
 import type { RunPlugin } from "../../../cluster/kube/credentials.ts";
+import { systemClock } from "../../../system/clock.ts";
 
 /** Limits of one run. */
 interface Limits {
@@ -43,7 +44,7 @@ export function credentialPluginRunner(limits: Limits = defaultLimits): RunPlugi
     return failed(fault("CREDENTIALS_UNREADABLE", `${name}: status.expirationTimestamp is not a time`));
   };
   return (...init) => {
-    if (current === undefined || Date.now() >= expires) {
+    if (current === undefined || systemClock.date().getTime() >= expires) {
       expires = Infinity;
       current = run(...init);
     }

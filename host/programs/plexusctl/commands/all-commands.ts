@@ -5,15 +5,12 @@ import type { CommandSpec } from "../../../../src/command-line/command-spec.ts";
 import type { ProgramSpec } from "../../../../src/command-line/help-text.ts";
 import type { Command } from "../../../node/command-line/command.ts";
 import { exitStatuses } from "../../../node/command-line/exit-statuses.ts";
-import { componentCommands } from "./component-commands.ts";
 import { delegateCommands } from "./delegate-commands.ts";
 import { finalizerCommands } from "./finalizer-commands.ts";
 import { helpCommands } from "./help-commands.ts";
 import { installationCommands } from "./installation-commands.ts";
 import { networkCommands } from "./network-commands.ts";
 import { nodeCommands } from "./node-commands.ts";
-import { nodeNetworkCommands } from "./node-network-commands.ts";
-import { traceCommands } from "./trace-commands.ts";
 
 /** All commands, in the order of the help. */
 export async function allCommands(): Promise<readonly Command[]> {
@@ -21,11 +18,8 @@ export async function allCommands(): Promise<readonly Command[]> {
   return [
     ...nodeCommands,
     ...networkCommands,
-    ...nodeNetworkCommands,
     ...ofFeatures.flat(),
     ...finalizerCommands,
-    ...traceCommands,
-    ...componentCommands,
     ...delegateCommands,
     ...installationCommands,
     ...helpCommands,

@@ -11,6 +11,7 @@ import { withCredentials } from "../../../cluster/kube/with-credentials.ts";
 import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
 import { printed } from "../../../node/command-line/printed.ts";
 import { table, wrap } from "../../../node/command-line/table.ts";
+import { systemClock } from "../../../system/clock.ts";
 
 /** A namespace and the name of an object in it. */
 const leaseForm = /^([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/;
@@ -79,7 +80,7 @@ async function release(objects: ApiObjects, lease: ControllerLease | undefined):
   const before = await heldObjects(objects, await finalizerKinds());
   if (!before.ok) return before;
   if (lease === undefined || before.value.length === 0) return ok({ held: before.value, controller: undefined, problems: [] });
-  const controller = await runningController(objects, lease);
+  const controller = await runningController(objects, lease, systemClock);
   if (!controller.ok) return controller;
   if (controller.value !== undefined) return ok({ held: before.value, controller: controller.value, problems: [] });
   // A controller may have added finalizers until its Lease ended.

@@ -6,9 +6,10 @@ import { explain } from "../../../node/explain/explain-networks.ts";
 import { readHostSettings } from "../../../node/explain/host-settings.ts";
 import { hostNetworks, type NamedList } from "../../../node/explain/networks.ts";
 import { networksInUse } from "../../../node/explain/networks-in-use.ts";
+import { systemClock } from "../../../system/clock.ts";
 import { readCalls } from "../read-calls.ts";
 import { readStatus, type ReadStatusInit } from "../read-status.ts";
-import { traceDirectories } from "../trace/trace-directories.ts";
+import { traceDirectories } from "../trace-directories.ts";
 import { type Known, pageDataOf } from "./make-page-data.ts";
 import type { PageData } from "./page-data.ts";
 import { recordingReader } from "./read-recordings.ts";
@@ -31,8 +32,8 @@ export function pageReader(init: ReadPageInit): () => Promise<PageData> {
     const [{ document, silent }, calls] = await Promise.all([readStatus(init), readCalls(init.statusSocket)]);
     const directories = document.nodes.map((node) => node.stateDirectory);
     const recordings = readRecordings(traceDirectories(init, directories));
-    if (explained === undefined || performance.now() - explained.at > explainMs) {
-      explained = { at: performance.now(), explanation: explainNode(init, directories) };
+    if (explained === undefined || systemClock.now() - explained.at > explainMs) {
+      explained = { at: systemClock.now(), explanation: explainNode(init, directories) };
     }
     const version = document.daemon?.version;
     const known = "why" in calls && version !== undefined ? { why: `${calls.why} (its version is ${version})` } : calls;

@@ -4,6 +4,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import { listenOnTcp, type Page, pageServer, plainText } from "../../../telemetry/page-server.ts";
+import { systemClock } from "../../../system/clock.ts";
 import type { PageData } from "./page-data.ts";
 import { nodePage, type PageParts } from "./page-html.ts";
 
@@ -33,7 +34,7 @@ export async function servePage({ port, parts, read }: ServePageInit): Promise<P
   const token = randomBytes(tokenBytes).toString("base64url");
   let last: { readonly at: number; readonly data: Promise<PageData> } | undefined;
   const fresh = (): Promise<PageData> => {
-    const now = performance.now();
+    const now = systemClock.now();
     if (last === undefined || now - last.at > freshMs) last = { at: now, data: read() };
     return last.data;
   };

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { missingOpenVswitch, type OpenVswitch, startOpenVswitch } from "../../../lab/neutron/open-vswitch.ts";
 import { missing } from "../../../lab/requires.ts";
 import { ovsFor, type OvsImports, type OvsScope } from "../../../../host/capabilities/ovs/scope.ts";
+import { systemClock } from "../../../../host/system/clock.ts";
 
 const fabricId = "6f0c3f2e-7f0b-4c58-9a53-7d1c6f0f7a10";
 const request = { bridge: "br-int", link: "veth1", interfaceId: fabricId, mac: "FA:16:3E:00:00:01" };
@@ -25,17 +26,20 @@ describe.skipIf(missing("capability ovs", missingOpenVswitch))("capability ovs w
   afterAll(() => ovs?.dispose());
 
   function call(scope: Partial<OvsScope> = {}): OvsImports {
-    return ovsFor({
-      type: "external-port",
-      network: "backend",
-      verb: "ADD",
-      attachment: { containerId: "pod-1", ifname: "net1" },
-      grant: { bridges: ["br-i*"], socket: ovs.socket },
-      facts: { hostVeths: ["veth1", "veth2"] },
-      providedInterfaceId: fabricId,
-      maxMs: 600_000,
-      ...scope,
-    });
+    return ovsFor(
+      {
+        type: "external-port",
+        network: "backend",
+        verb: "ADD",
+        attachment: { containerId: "pod-1", ifname: "net1" },
+        grant: { bridges: ["br-i*"], socket: ovs.socket },
+        facts: { hostVeths: ["veth1", "veth2"] },
+        providedInterfaceId: fabricId,
+        maxMs: 600_000,
+        ...scope,
+      },
+      systemClock.now,
+    );
   }
 
   const portsOf = (bridge: string): readonly string[] => ovs.vsctl("list-ports", bridge).split("\n").filter(Boolean);
@@ -192,17 +196,20 @@ describe("capability ovs", () => {
   afterEach(() => new Promise((done) => (server === undefined ? done(undefined) : server.close(done))));
 
   function call(scope: Partial<OvsScope> = {}): OvsImports {
-    return ovsFor({
-      type: "external-port",
-      network: "backend",
-      verb: "ADD",
-      attachment: { containerId: "pod-1", ifname: "net1" },
-      grant: { bridges: ["br-int"], socket },
-      facts: { hostVeths: ["veth1"] },
-      providedInterfaceId: fabricId,
-      maxMs: 600_000,
-      ...scope,
-    });
+    return ovsFor(
+      {
+        type: "external-port",
+        network: "backend",
+        verb: "ADD",
+        attachment: { containerId: "pod-1", ifname: "net1" },
+        grant: { bridges: ["br-int"], socket },
+        facts: { hostVeths: ["veth1"] },
+        providedInterfaceId: fabricId,
+        maxMs: 600_000,
+        ...scope,
+      },
+      systemClock.now,
+    );
   }
 
   test.each([

@@ -21,6 +21,7 @@ import type { ChainStep } from "../../../../src/cni/chain-step.ts";
 import { defaultWasm } from "../../../../src/configuration/wasm-configuration.ts";
 import type { DelegateGrants } from "../../../../src/configuration/keys/grant-keys.ts";
 import { ok } from "../../../../src/fault/result.ts";
+import { systemClock } from "../../../../host/system/clock.ts";
 import type { World } from "./world.ts";
 
 export interface PluginCall {
@@ -88,6 +89,7 @@ export async function withDelegate(
       componentNames: namedByFile,
       demands: new ComponentDemands(),
       runner,
+      clock: systemClock,
       runLeaseOperation: unexpectedEffect,
       log: () => {},
     };

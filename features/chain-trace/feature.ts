@@ -1,0 +1,18 @@
+// Chain traces: one file for one call, with each step's input, output, changes and imports. The form of the file is in src/chain-trace.
+
+import type { Feature } from "../feature.ts";
+
+/** The feature. */
+export const chainTrace: Feature = {
+  name: "chain-trace",
+  keys: ["chainTrace"],
+  chartValues: [],
+  errors: [],
+  recordCall: (call, configuration, clock) => {
+    if (configuration.chainTrace === undefined) return undefined;
+    // Loaded late: nearly all calls have no chain trace.
+    return import("./record/record-configured.ts").then((module) => module.recordConfigured(call, configuration, clock));
+  },
+  resident: async () => (await import("./resident.ts")).resident,
+  commands: async () => (await import("./ctl/commands.ts")).traceCommands,
+};

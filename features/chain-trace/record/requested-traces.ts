@@ -1,0 +1,80 @@
+// The recording that an administrator asked the daemon for: bounded in count and time, with the directory's bounds on files and bytes.
+
+import type { RecordingReport, RecordingRequest } from "../rules/recording-request.ts";
+import { traceBounds } from "../../../src/configuration/chain-trace-configuration.ts";
+import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import { isProbe, type TraceableCall, type TraceTerms } from "./trace-terms.ts";
+
+/** The clock, and the daemon's directory of traces. */
+export interface RequestedTracesInit {
+  readonly directory: string;
+  /** The time of day. */
+  readonly date: () => Date;
+}
+
+interface Recording {
+  readonly request: RecordingRequest;
+  readonly untilMs: number;
+  /** Traces that may still be written, and calls whose trace may follow. */
+  left: number;
+  readonly written: string[];
+}
+
+const maxListed = 100;
+
+/** The recording of one daemon. A second request replaces the first one. */
+export class RequestedTraces {
+  readonly #init: RequestedTracesInit;
+  #recording: Recording | undefined;
+
+  constructor(init: RequestedTracesInit) {
+    this.#init = init;
+  }
+
+  /** Begins a recording. */
+  begin(request: RecordingRequest): RecordingReport {
+    const untilMs = this.#init.date().getTime() + request.seconds * 1000;
+    this.#recording = { request, untilMs, left: request.next, written: [] };
+    return this.report();
+  }
+
+  /** Ends the recording. */
+  end(): RecordingReport {
+    const report = this.report();
+    this.#recording = undefined;
+    return { directory: report.directory, written: report.written };
+  }
+
+  report(): RecordingReport {
+    const { directory } = this.#init;
+    if (this.#recording === undefined) return { directory, written: [] };
+    const { request, untilMs, written } = this.#recording;
+    const ended = this.#hasEnded(this.#recording);
+    return { directory, written: [...written], ...(ended ? {} : { request, until: new Date(untilMs).toISOString() }) };
+  }
+
+  /** The terms on which a call is recorded; undefined: no recording wants the call. */
+  terms({ verb, pod }: TraceableCall): TraceTerms | undefined {
+    const recording = this.#recording;
+    if (recording === undefined || this.#hasEnded(recording)) return undefined;
+    const { request, written } = recording;
+    if (request.pod !== undefined && (pod === undefined || !matchesPattern(request.pod, pod))) return undefined;
+    const onlyFailed = request.onlyFailed || isProbe(verb);
+    // A call that is written for certain counts when it begins, so that concurrent calls keep the bound.
+    if (!onlyFailed) recording.left -= 1;
+    return {
+      directory: this.#init.directory,
+      onlyFailed,
+      maxFiles: traceBounds.maxFiles,
+      maxBytes: traceBounds.maxMiB * 1024 * 1024,
+      written: (path) => {
+        if (onlyFailed) recording.left -= 1;
+        if (written.length < maxListed) written.push(path);
+      },
+    };
+  }
+
+  #hasEnded({ left, untilMs }: Recording): boolean {
+    return left <= 0 || this.#init.date().getTime() >= untilMs;
+  }
+}

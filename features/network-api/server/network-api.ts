@@ -1,0 +1,60 @@
+// The CRI Network API of a daemon: its networks, and the socket on which it serves them.
+
+import type { Result } from "../../../src/fault/result.ts";
+import { ok } from "../../../src/fault/result.ts";
+import type { ResidentInit } from "../../resident-part.ts";
+import { newestConfiguration } from "./newest-configuration.ts";
+import { type NetworkRpcs, networkRpcs } from "./network-rpcs.ts";
+import { NetworkStatuses } from "./network-statuses.ts";
+import { NodeNetworks } from "./node-networks.ts";
+import type { RpcServer } from "./rpc-server.ts";
+
+/** The daemon's options of the service. */
+export interface NetworkApiOptions {
+  /** Absolute path of the socket, at most 107 bytes. */
+  readonly socket: string;
+  /** The runtime's directory of network configurations, whose network is listed as `_fallback`. */
+  readonly configurationDirectory: string;
+  /** File name of that network; undefined: the directory's first. */
+  readonly pinned: string | undefined;
+}
+
+/** The parts of the daemon that the service uses. */
+export interface NetworkApiDeps extends Pick<ResidentInit, "stateDirectory" | "uids" | "clock" | "serveStatus" | "changes"> {
+  readonly warn: (text: string) => void;
+}
+
+/** The service of one daemon. */
+export class NetworkApi {
+  readonly #options: NetworkApiOptions;
+  readonly #deps: NetworkApiDeps;
+  #server: RpcServer | undefined;
+
+  constructor(options: NetworkApiOptions, deps: NetworkApiDeps) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  /** Listens. Fault DAEMON_SOCKET. */
+  async listen(): Promise<Result<void>> {
+    const { stateDirectory, uids, clock, warn, serveStatus, changes } = this.#deps;
+    // Loaded for a daemon that serves the API only: node:http2 takes 5 MiB.
+    const { RpcServer } = await import("./rpc-server.ts");
+    const configuration = (): string | undefined => newestConfiguration(stateDirectory);
+    const makeRpcs = (): NetworkRpcs =>
+      networkRpcs({
+        networks: new NodeNetworks({ ...this.#options, stateDirectory, warn }),
+        statuses: new NetworkStatuses({ configuration, stateDirectory, clock, serve: serveStatus }),
+        stateDirectory,
+        changes,
+      });
+    const server = await RpcServer.listen({ ...this.#options, uids, clock, warn }, makeRpcs);
+    if (!server.ok) return server;
+    this.#server = server.value;
+    return ok(undefined);
+  }
+
+  close(): void {
+    this.#server?.close();
+  }
+}

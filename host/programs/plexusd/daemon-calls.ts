@@ -1,0 +1,111 @@
+// Serves the calls of runtimes, and the calls that the daemon starts itself through an agent.
+
+import { CallSession } from "../../engine/session/call-session.ts";
+import type { RoundAgent } from "../../node/reconcile/clean.ts";
+import type { Reconciler } from "../../node/reconcile/reconciler.ts";
+import type { ConnectedShim } from "../../protocol/connected-shim.ts";
+import type { Reply, Request } from "../../protocol/messages.ts";
+import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
+import type { DaemonNode } from "./daemon-node.ts";
+import { NotedConfigurations } from "./noted-configurations.ts";
+import type { ResidentParts } from "./resident-parts.ts";
+
+/** The calls of one daemon. */
+export class DaemonCalls {
+  /** The agents, which carry out the effects that the daemon starts itself. */
+  readonly agents = new ConnectedAgents();
+  /** The configurations that the runtimes' calls have had. */
+  readonly configurations = new NotedConfigurations();
+  readonly #node: DaemonNode;
+  readonly #reconciler: Reconciler;
+  readonly #residents: ResidentParts;
+  /** Calls that are answered, but not yet recorded in spans and metrics. */
+  readonly #unrecorded = new Set<Promise<void>>();
+  readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
+
+  constructor(node: DaemonNode, reconciler: Reconciler, residents: ResidentParts) {
+    this.#node = node;
+    this.#reconciler = reconciler;
+    this.#residents = residents;
+  }
+
+  /** An agent has connected; answers a function to call when it disconnects. */
+  connected(agent: AgentConnection): () => void {
+    const remove = this.agents.add(agent);
+    this.#reconciler.wake();
+    this.#residents.agentConnected();
+    return remove;
+  }
+
+  /** Serves a call. `made`: the request's configuration is not the node's. Throws ShimGone. */
+  async serve(request: Request, connected: ConnectedShim, waitedMs = 0, made = false): Promise<Omit<Reply, "kind">> {
+    const call = this.#open(connected);
+    if (!made) this.#reconciler.noteServed(request.environment);
+    try {
+      const reply = await call.serve(request, waitedMs);
+      if (this.#reconciler.waiting > 0 && reply.status === 0) await this.#undoWaiting(request, connected, call);
+      return reply;
+    } finally {
+      // Recorded after the answer, so that the runtime does not wait. Only stop() waits for it.
+      const { promise: recorded, resolve } = Promise.withResolvers<void>();
+      this.#unrecorded.add(recorded);
+      setImmediate(() => {
+        void call.end();
+        if (call.configuration !== undefined && !made) {
+          this.#reconciler.keepConfiguration(call.configuration, request.stdin);
+          this.configurations.note(call.configuration);
+          this.#residents.noteCall(call.configuration, request.environment);
+        }
+        this.#unrecorded.delete(recorded);
+        resolve();
+      });
+    }
+  }
+
+  /** Serves a call that the daemon starts itself, through the chosen agent; undefined if no agent is connected. Throws ShimGone. */
+  async serveInternal(call: InternalCall): Promise<Omit<Reply, "kind"> | undefined> {
+    const agent = this.agents.chosen;
+    return agent && this.serve(requestOf(call, agent.environment), agent.shim, 0, call.made === true);
+  }
+
+  /** Serves a STATUS with a configuration that was made for it. */
+  serveStatus(stdin: string): Promise<Omit<Reply, "kind"> | undefined> {
+    return this.serveInternal({ variables: new Map([["CNI_COMMAND", "STATUS"]]), stdin: Buffer.from(stdin), made: true });
+  }
+
+  /** Resolves when the answered calls are recorded. */
+  async recorded(): Promise<void> {
+    await Promise.all(this.#unrecorded);
+  }
+
+  /** The chosen agent, for rounds of the reconciler. Each connection always gives the same object. */
+  get agentOfRound(): RoundAgent | undefined {
+    const connection = this.agents.chosen;
+    if (connection === undefined) return undefined;
+    const { shim, environment } = connection;
+    const known = this.#roundAgents.get(connection) ?? this.#roundAgent(shim, environment, runsPlugins(connection));
+    this.#roundAgents.set(connection, known);
+    return known;
+  }
+
+  /** Undoes what an agent without native plugins could not, through the shim of this call, whose own work is done. */
+  async #undoWaiting({ environment }: Request, connected: ConnectedShim, call: CallSession): Promise<void> {
+    await this.#reconciler.undoWaiting(this.#roundAgent(connected, environment, true), call.leftMs);
+  }
+
+  #roundAgent(connected: ConnectedShim, environment: Request["environment"], executesPlugins: boolean): RoundAgent {
+    return {
+      shim: connected.serving(() => Promise.reject(new Error("a look at a network namespace runs no plugins"))),
+      environment,
+      runsPlugins: executesPlugins,
+      openCall: () => this.#open(connected),
+      requestOf: (variables, stdin) => requestOf({ variables, stdin }, environment),
+    };
+  }
+
+  #open(connected: ConnectedShim): CallSession {
+    const shim = connected.serving((inner) => call.serveNested(inner));
+    const call: CallSession = new CallSession(this.#node, shim);
+    return call;
+  }
+}

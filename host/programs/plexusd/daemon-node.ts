@@ -1,0 +1,64 @@
+// The node of the daemon's process: what all of its calls share.
+
+import { planFeatures, poolFeature, recordCall } from "../../../features/list.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
+import type { Node } from "../../engine/node.ts";
+import type { ResidentPools } from "../../engine/session/pool-feature.ts";
+import { backgroundWriter } from "../../store/files/background-writer.ts";
+import { RecycledFiles } from "../../store/files/recycled-files.ts";
+import { AsyncLocks } from "../../store/locks/async-locks.ts";
+import type { Clock } from "../../system/clock.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+import type { DaemonClusters } from "./daemon-clusters.ts";
+import type { DaemonDelegates } from "./daemon-delegates.ts";
+import type { ResidentParts } from "./resident-parts.ts";
+import { takeLockFor } from "./take-lock.ts";
+
+/** The node of one daemon. */
+export class DaemonNode implements Node {
+  readonly clock: Clock;
+  readonly features = planFeatures;
+  readonly writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
+  /** Exclude the daemon's calls, rounds and features from each other. */
+  readonly locks = new AsyncLocks();
+  readonly takeLock: Node["takeLock"] = (shim) => (wanted) => takeLockFor(shim, this.locks, wanted);
+  readonly openCluster: Node["openCluster"];
+  readonly openDelegates: Node["openDelegates"];
+  readonly observe: NonNullable<Node["observe"]>;
+  readonly recordCall: NonNullable<Node["recordCall"]>;
+  readonly #pools: Promise<ResidentPools> | undefined;
+
+  constructor(
+    clock: Clock,
+    clusters: DaemonClusters,
+    delegates: DaemonDelegates,
+    residents: ResidentParts,
+    telemetry: Telemetry,
+  ) {
+    this.clock = clock;
+    this.openCluster = (configuration, warn) => clusters.open(configuration, warn);
+    this.openDelegates = async ({ configuration, ...of }) => delegates.open({ ...of, pools: this.#poolsFor(configuration) });
+    this.observe = (request) => telemetry.observe(request);
+    this.recordCall = (...call) => residents.recordCall(...call) ?? recordCall(...call);
+    this.#pools = poolFeature?.resident({
+      nodeName: clusters.nodeName,
+      clock,
+      objects: (configuration) => clusters.objects(configuration),
+      warn: (text) => telemetry.warn(text),
+    });
+    // A step that names a pool gets the failure.
+    this.#pools?.catch(() => undefined);
+  }
+
+  /** Closes the pools of the cluster, after the last call. */
+  async close(): Promise<void> {
+    (await this.#pools?.catch(() => undefined))?.close();
+  }
+
+  /** The pools of a call; undefined without a configuration, and in a build without pools. */
+  #poolsFor(configuration: HostConfiguration | undefined): (() => Promise<PoolSource>) | undefined {
+    const pools = this.#pools;
+    return configuration && pools && (async () => (await pools).of(configuration));
+  }
+}

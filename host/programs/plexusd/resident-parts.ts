@@ -1,0 +1,97 @@
+// The parts of features that work in the daemon beside the calls.
+
+import type { ResidentInit, ResidentPart, ResidentSettings } from "../../../features/resident-part.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { Pod } from "../../../src/npwg/pod.ts";
+import type { RecordCall } from "../../engine/events/call-recording.ts";
+import type { InterfaceChanges } from "../../../features/container-changes.ts";
+
+/** The answers of a build without a feature that changes running containers. */
+const noChanges: InterfaceChanges = {
+  attach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
+  detach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
+};
+
+/** The parts of one daemon. Before `make` there are none, and nothing is told. */
+export class ResidentParts {
+  readonly #settings: readonly ResidentSettings[];
+  #parts: readonly ResidentPart[] = [];
+
+  constructor(settings: readonly ResidentSettings[]) {
+    this.#settings = settings;
+  }
+
+  /** The paths of the sockets on which the parts listen. */
+  get sockets(): readonly string[] {
+    return this.#settings.flatMap(({ sockets }) => sockets);
+  }
+
+  /** The parts that the status names, with their states. */
+  get sentences(): readonly { readonly name: string; readonly sentence: () => string }[] {
+    return this.#settings.flatMap(({ statusName }, index) =>
+      statusName === undefined ? [] : [{ name: statusName, sentence: () => this.#parts[index]?.sentence ?? "starts" }],
+    );
+  }
+
+  /** Makes the parts. */
+  async make(init: ResidentInit): Promise<void> {
+    this.#parts = await Promise.all(this.#settings.map(({ make }) => make(init)));
+  }
+
+  /** Listens on the parts' sockets. Fault DAEMON_SOCKET of the first part that cannot. */
+  async listen(): Promise<Result<void>> {
+    for (const part of this.#parts) {
+      const listens = await part.listen?.();
+      if (listens?.ok === false) return listens;
+    }
+    return ok(undefined);
+  }
+
+  /** Begins the parts' work. */
+  start(): void {
+    for (const part of this.#parts) void part.start?.();
+  }
+
+  /** Ends the parts' work; see `ResidentPart.stop`. */
+  async stop(maxMs: number): Promise<void> {
+    await Promise.all(this.#parts.map((part) => part.stop?.(maxMs)));
+  }
+
+  /** Closes the parts' sockets and watches. */
+  close(): void {
+    for (const part of this.#parts) part.close?.();
+  }
+
+  agentConnected(): void {
+    for (const part of this.#parts) part.agentConnected?.();
+  }
+
+  noteCall(configuration: HostConfiguration, environment: ReadonlyMap<string, string>): void {
+    for (const part of this.#parts) part.noteCall?.(configuration, environment);
+  }
+
+  podChanged(namespace: string, name: string, pod: Pod | undefined): void {
+    for (const part of this.#parts) part.podChanged?.(namespace, name, pod);
+  }
+
+  /** Begins to record a call that a client of the daemon has asked for. */
+  readonly recordCall: RecordCall = (...call) => {
+    for (const part of this.#parts) {
+      const recording = part.recordCall?.(...call);
+      if (recording !== undefined) return recording;
+    }
+    return undefined;
+  };
+
+  /** The parts' answers to requests on the status socket, by path. */
+  get pages(): NonNullable<ResidentPart["pages"]> {
+    return Object.assign({}, ...this.#parts.map(({ pages }) => pages));
+  }
+
+  /** Changes of running containers that clients ask for. */
+  get changes(): InterfaceChanges {
+    return this.#parts.find(({ changes }) => changes !== undefined)?.changes ?? noChanges;
+  }
+}
