@@ -2,6 +2,7 @@
 // IPAM steps through the shim in turns, and answers with the duration of each.
 
 import { readFileSync } from "node:fs";
+import { Socket } from "node:net";
 
 import type { DelegateHost } from "../host/capabilities/delegate-host.ts";
 import type { Step } from "../host/capabilities/step.ts";
@@ -9,16 +10,15 @@ import { runDelegateStep } from "../host/engine/steps/delegate-step.ts";
 import { partialCall } from "../host/engine/testing/partial-call.ts";
 import { systemClock } from "../host/system/clock.ts";
 import { runNativeStep } from "../host/engine/steps/native-step.ts";
-import { OneShotShim } from "../host/protocol/one-shot-shim.ts";
-import type { Content } from "../host/protocol/messages.ts";
-import { OneShotStream, receiveCall } from "../host/protocol/one-shot-stream.ts";
+import { ConnectedShim } from "../host/protocol/connected-shim.ts";
+import type { Shim } from "../host/protocol/shim.ts";
 import { Admission } from "../host/sandbox/admission/admit.ts";
 import { namedByFile } from "../host/sandbox/component-file.ts";
 import { ComponentDemands } from "../host/sandbox/provenance/component-demands.ts";
 import { InProcessRunner } from "../host/sandbox/in-process.ts";
-import { runSync } from "../host/capabilities/leases/effect.ts";
+import { runAsync } from "../host/capabilities/leases/effect.ts";
 import { LeaseMemory } from "../host/capabilities/leases/lease-memory.ts";
-import { lockSync } from "../host/store/locks/file-lock.ts";
+import { lockAsync } from "../host/store/locks/file-lock.ts";
 import type { ChainStep, StepOutcome } from "../src/cni/chain-step.ts";
 import { addChain, delChain } from "../src/cni/chains.ts";
 import { parseNetworkList, type NetworkList } from "../src/cni/network-list.ts";
@@ -45,16 +45,14 @@ function isRequest(value: unknown): value is IpamEngineRequest {
   );
 }
 
+const connected = new ConnectedShim(new Socket({ fd: 3, readable: true, writable: true }));
+const call = await connected.purpose;
+if (call.kind !== "request") throw new Error("ipam-engine: the stream is an agent's");
 /** The shim, with the component's file in memory, because the benchmark measures a warm engine. */
-class ShimWithComponent extends OneShotShim {
-  override async read(): Promise<Content> {
-    return { kind: "content", errno: 0, content: bytes };
-  }
-}
-
-const stream = new OneShotStream();
-const call = receiveCall(stream);
-const shim = new ShimWithComponent(stream, async () => ({ status: 1, stdout: "", stderr: "" }));
+const shim: Shim = {
+  ...connected.serving(async () => ({ status: 1, stdout: "", stderr: "" })),
+  read: async () => ({ kind: "content", errno: 0, content: bytes }),
+};
 const request: unknown = JSON.parse(Buffer.from(call.stdin).toString("utf8"));
 if (!isRequest(request)) throw new Error("ipam-engine: stdin is not a request of the benchmark ipam-step");
 
@@ -107,7 +105,7 @@ const host: DelegateHost = {
   runner: new InProcessRunner(),
   shim,
   clock: systemClock,
-  runLeaseOperation: (operation) => runSync(operation, lockSync),
+  runLeaseOperation: (operation) => runAsync(operation, lockAsync),
   leaseMemory: new LeaseMemory(),
   log: () => {},
 };
@@ -160,4 +158,4 @@ const taken = await inTurns({
   warmUp,
   samples,
 });
-shim.reply({ status: 0, stdout: JSON.stringify(taken), stderr: "" });
+connected.reply({ status: 0, stdout: JSON.stringify(taken), stderr: "" });

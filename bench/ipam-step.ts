@@ -43,7 +43,7 @@ export const ipamStep: Benchmark = {
       mkdirSync(cniPath);
       symlinkSync(process.execPath, join(home, "bin", "node"));
       symlinkSync(hostLocal, join(cniPath, "host-local"));
-      writeFileSync(join(home, "engine.cjs"), `import(${JSON.stringify(new URL("ipam-engine.ts", import.meta.url).href)});\n`);
+      writeFileSync(join(home, "plexusd.cjs"), `import(${JSON.stringify(new URL("ipam-engine.ts", import.meta.url).href)});\n`);
       const request: IpamEngineRequest = {
         component: join(dist, "delegates", "ipam-host-local.wasm"),
         leases: join(directory, "leases"),

@@ -19,7 +19,7 @@ export interface BuildEngineInit {
 }
 
 /**
- * Makes `outDir/engine.cjs` (which the shim starts), `outDir/plexusd.cjs` (the daemon), `outDir/plexusctl.cjs`, `outDir/plexus-controller.cjs`,
+ * Makes `outDir/plexusd.cjs` (the daemon, and with `--once` the one-shot engine that the shim starts), `outDir/plexusctl.cjs`, `outDir/plexus-controller.cjs`,
  * `outDir/engine/` (their code) and `outDir/bin/node` (the pinned Node). The format is CommonJS, because Node loads it faster: the one-shot engine starts in 1.45 times the time of
  * bare Node, with ES modules in 1.78 times. `warmEngine` makes the code cache, for which it also needs the shim and the delegates. Without
  * the cache the one-shot engine works, but compiles its code in each call.
@@ -27,7 +27,7 @@ export interface BuildEngineInit {
 export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
   const bundle = await rolldown({
     input: {
-      "one-shot": "host/programs/one-shot/main.ts",
+      once: "host/programs/plexusd/once.ts",
       "guest-process": "host/sandbox/process/main.ts",
       daemon: "host/programs/plexusd/main.ts",
       plexusctl: "host/programs/plexusctl/main.ts",
@@ -54,8 +54,7 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
   const pageModules = await buildPage(fresh);
   rmSync(directory, { recursive: true, force: true });
   renameSync(fresh, directory);
-  writeFileSync(join(outDir, "engine.cjs"), oneShotBootstrap({ directory: codeDirectory, record: false }));
-  writeFileSync(join(outDir, "plexusd.cjs"), bootstrapOf("daemon"));
+  writeFileSync(join(outDir, "plexusd.cjs"), daemonBootstrap);
   writeFileSync(join(outDir, "plexus-controller.cjs"), bootstrapOf("controller"));
   writeFileSync(join(outDir, "plexusctl.cjs"), `#!/usr/bin/env node\n${bootstrapOf("plexusctl")}`, { mode: 0o755 });
   await buildKubectlPlugin(outDir);
@@ -84,6 +83,13 @@ if (Number.parseInt(process.versions.node, 10) < 26) {
 const directory = ${codeDirectory};
 require("node:module").enableCompileCache(directory + "/cache");
 require(directory + "/${program}.cjs");
+`;
+
+// `plexusd --once` is the one-shot engine, whose code lies in scripts with a code cache.
+const daemonBootstrap = `"use strict";
+if (process.argv[2] === "--once") {
+${oneShotBootstrap({ directory: codeDirectory, record: false })}} else {
+${bootstrapOf("daemon")}}
 `;
 
 // execa needs Node 22. The check comes before the bundle's code, which an older Node cannot run.

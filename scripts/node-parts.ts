@@ -20,7 +20,7 @@ interface Program {
 
 const programs: readonly Program[] = [
   { name: "shim, agent", sources: /^host\/shim\/.*\.[ch]$/ },
-  { name: "one-shot engine", entries: ["host/programs/one-shot/main.ts"] },
+  { name: "one-shot engine", entries: ["host/programs/plexusd/once.ts"] },
   { name: "daemon", entries: ["host/programs/plexusd/main.ts"] },
   { name: "sandbox process", entries: ["host/sandbox/process/main.ts"], sources: /^host\/sandbox\/launcher\/.*\.[ch]$/ },
   { name: "components", sources: /^delegates\/(?:[^/]+|sdk)\/assembly\/.*\.ts$/ },

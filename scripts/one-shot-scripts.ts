@@ -34,8 +34,8 @@ export function packed(chunks: readonly OutputChunk[]): ReadonlyMap<string, stri
     !otherPrograms.test(byName.get(name)?.facadeModuleId ?? "");
   const isForDelegates = (name: string): boolean =>
     delegatesChunk.test(name) || delegatesPart.test(byName.get(name)?.facadeModuleId ?? "");
-  const common = reachable("one-shot.cjs", (name) => isProjectCode(name) && !isForDelegates(name));
-  const all = reachable("one-shot.cjs", isProjectCode);
+  const common = reachable("once.cjs", (name) => isProjectCode(name) && !isForDelegates(name));
+  const all = reachable("once.cjs", isProjectCode);
   const forDelegates = [...all].filter((name) => !common.has(name));
   if (!forDelegates.some((name) => delegatesChunk.test(name)))
     throw new Error(`no chunk has a name like ${delegatesChunk.source}`);
@@ -43,7 +43,7 @@ export function packed(chunks: readonly OutputChunk[]): ReadonlyMap<string, stri
     `${JSON.stringify(`./${name}`)}: function (exports, require, module, __filename, __dirname) {\n${byName.get(name)?.code}\n}`;
   const references = forDelegates.map((name) => `${JSON.stringify(`./${name}`)}: "delegates.js"`);
   return new Map([
-    ["one-shot.js", withDigest([...[...common].map(functionOf), ...references])],
+    ["once.js", withDigest([...[...common].map(functionOf), ...references])],
     ["delegates.js", withDigest(forDelegates.map(functionOf))],
   ]);
 }
@@ -90,7 +90,7 @@ function run(name) {
   const script = new Script(source, { filename, cachedData, importModuleDynamically });${record ? `\n  ${recording}` : ""}
   return script.runInThisContext();
 }
-const chunks = run("one-shot.js");
+const chunks = run("once.js");
 const modules = new Map();
 function load(name) {
   let module = modules.get(name);
@@ -103,6 +103,6 @@ function load(name) {
   define(module.exports, load, module, directory + name.slice(1), directory);
   return module.exports;
 }
-load("./one-shot.cjs");
+load("./once.cjs");
 `;
 }

@@ -77,9 +77,10 @@ The test \`scripts/performance-page.test.ts\` checks these bounds: the component
 
 ## Where the time of a call goes
 
-- **Start of Node.** Most of a one-shot call is the start of Node. The engine adds little, because it is two scripts with V8's code cache; the second
-  script is for delegates only. The engine loads neither \`node:crypto\` (14 ms of CPU time here) nor zod (zod/mini: 10 ms under load) nor ES modules (12 ms
-  of facades for built-in modules).
+- **Start of Node.** Most of a one-shot call is the start of Node. The engine (\`plexusd --once\`) is two scripts with V8's code cache; the second
+  script is for delegates only. The engine takes a daemon's path, with an event loop and \`node:net\`: 6 ms of CPU time more than a synchronous engine
+  ([measured](../architecture.md#one-engine) after the rows \`one-shot-…\`). It loads neither \`node:crypto\` (14 ms of CPU time here) nor zod
+  (zod/mini: 10 ms under load) nor ES modules (12 ms of facades for built-in modules).
 - **Code cache.** The build makes the code cache by calls of every verb, so the cache holds the functions that calls run. Node's own compile cache
   holds only what is compiled while modules load. Medians of 15 turns of the same code, with Node's compile cache → with V8's code cache: ADD with two
   delegates 102.4 → 81.8 ms, its DEL 107.1 → 91.4, native ADD with three secondary networks 97.8 → 82.5, its DEL 143.5 → 135.9, VERSION 31.4 → 29.5.

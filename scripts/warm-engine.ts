@@ -34,7 +34,10 @@ export async function warmEngine({ outDir }: WarmEngineInit): Promise<void> {
     symlinkSync(process.execPath, join(home, "bin", "node"));
     symlinkSync(join(built, "bin", "plexus-sandbox"), join(home, "bin", "plexus-sandbox"));
     symlinkSync(join(built, "engine"), join(home, "engine"));
-    writeFileSync(join(home, "engine.cjs"), oneShotBootstrap({ directory: JSON.stringify(join(built, "engine")), record: true }));
+    writeFileSync(
+      join(home, "plexusd.cjs"),
+      oneShotBootstrap({ directory: JSON.stringify(join(built, "engine")), record: true }),
+    );
     for (const name of ["ipam-host-local", "status-shaper"])
       symlinkSync(join(built, "delegates", `${name}.wasm`), join(cni, `${name}.wasm`));
     writeFileSync(join(cni, "main"), mainPlugin, { mode: 0o755 });

@@ -1,4 +1,4 @@
-// The effects that an engine can ask of the shim over either kind of connection.
+// The effects that an engine can ask of the shim.
 
 import type { Fault } from "../../src/fault/fault.ts";
 import type {
@@ -44,12 +44,6 @@ export interface Shim {
   tap(effect: TapEffect): Promise<Done>;
   /** Throws ShimGone if the shim has gone; otherwise does nothing. */
   ensureConnected(): void;
-}
-
-/** Synchronous effects, for a guest's import that must return its answer. Nested calls wait meanwhile. */
-export interface SyncShim {
-  findSync(effect: FindEffect): Found;
-  readSync(effect: ReadEffect): Content;
 }
 
 /** Answers a nested call of a running plugin; `request.under` is the channel of the plugin's EXEC. Must not reject. */

@@ -8,7 +8,7 @@ import { CompiledComponents } from "./compile.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
 import { InstanceMemory } from "./instance-memory.ts";
 import { type Callable, callGuest, type CallOutcome, callSuspendable } from "./linker/call.ts";
-import { mayWait } from "./linker/may-wait.ts";
+import { answersAtOnce } from "./linker/may-wait.ts";
 import type { CapabilityCall } from "./linker/link.ts";
 import { lateFault } from "./linker/meter.ts";
 import { isLogLevel } from "./linker/log-import.ts";
@@ -23,15 +23,15 @@ export function callCapability(imports: object, capability: string, func: string
 }
 
 /**
- * A runner whose guests share this process. A component whose imports may wait is suspended during an import: its capabilities may answer
- * later and may run other guests here. The capabilities of other components must answer synchronously.
+ * A runner whose guests share this process. A component with a capability that may wait, also for a file's lock, is suspended during an import: its
+ * capabilities may answer later and may run other guests here. The capabilities of other components answer synchronously.
  */
 export class InProcessRunner implements GuestRunner {
   readonly #compiled = new CompiledComponents();
   readonly #memory = new InstanceMemory();
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
-    return mayWait(call.component.plan.capabilities) ? this.#callSuspendable(call, imports) : this.callNow(call, imports);
+    return answersAtOnce(call.component.plan.capabilities) ? this.callNow(call, imports) : this.#callSuspendable(call, imports);
   }
 
   /** As `call`, synchronously, with synchronous capabilities. */

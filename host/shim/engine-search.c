@@ -112,7 +112,7 @@ static _Noreturn void give_up(void) {
          daemon_state == DAEMON_OTHER_VERSION
              ? "Complete the update: restart the daemon with the release of this executable."
              : "Start the daemon (systemctl start plexusd, or its pod), and read its log. The runtime repeats the call. For calls without a daemon "
-               "install the directory with bin/node and engine.cjs as /opt/plexus, link .plexus beside the executable to it, or name it in PLEXUS_HOME.",
+               "install the directory with bin/node and plexusd.cjs as /opt/plexus, link .plexus beside the executable to it, or name it in PLEXUS_HOME.",
          "no engine: waited %u s: %s, and %s: %s", seconds, describe_daemon(), missing_file(), strerror(engine_error));
 }
 

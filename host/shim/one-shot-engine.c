@@ -35,7 +35,7 @@ bool has_engine(void) {
     char home[PATH_MAX];
     find_home(home);
     snprintf(engine_node, sizeof engine_node, "%s/bin/node", home);
-    snprintf(engine_script, sizeof engine_script, "%s/engine.cjs", home);
+    snprintf(engine_script, sizeof engine_script, "%s/plexusd.cjs", home);
     has_script = access(engine_script, R_OK) == 0;
     return has_script && access(engine_node, X_OK) == 0;
 }
@@ -48,7 +48,7 @@ int start_engine(int slot) {
     if (dev_null < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
         fail(CNI_TRY_LATER, "Check the limit of open files (RLIMIT_NOFILE).", "cannot start an engine: %s", strerror(errno));
     /* The engine ends a moment after the shim. It must hold none of the runtime's pipes: the runtime waits until they are closed. */
-    char *arguments[] = {engine_node, "--disable-warning=ExperimentalWarning", engine_script, NULL};
+    char *arguments[] = {engine_node, "--disable-warning=ExperimentalWarning", engine_script, "--once", NULL};
     struct spawn program = {.argv = arguments, .environment = &(struct buffer){0}, .directory = "/"};
     int fds[SPAWN_FDS] = {dev_null, dev_null, engine_stderr < 0 ? dev_null : engine_stderr, sockets[1], slot};
     memcpy(program.fds, fds, sizeof fds);

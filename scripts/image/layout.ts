@@ -61,7 +61,7 @@ export async function layOut({ architecture, output, node }: LayoutInit): Promis
   file(join(node, "bin", "node"), `${home}/bin/node`, 0o755);
   file(join(programs, "bin", "plexus-sandbox"), `${home}/bin/plexus-sandbox`, 0o755);
   file(join(programs, "plexus"), `${plugins}/plexus`, 0o755);
-  for (const program of ["engine.cjs", "plexusd.cjs", "plexusctl.cjs", "plexus-controller.cjs"])
+  for (const program of ["plexusd.cjs", "plexusctl.cjs", "plexus-controller.cjs"])
     file(join(dist, program), `${home}/${program}`, 0o644);
   writeFileSync(join(output, home, "bin", "plexusctl"), plexusctlCommand, { mode: 0o755 });
   const components = readdirSync(join(dist, "delegates"))
@@ -73,7 +73,7 @@ export async function layOut({ architecture, output, node }: LayoutInit): Promis
   // The shim finds the home directory by this link beside itself.
   symlinkSync("..", join(output, plugins, ".plexus"));
   // The controller runs from the image only, and is not put on nodes.
-  const inHome = ["engine.cjs", "plexusd.cjs", "plexusctl.cjs", "bin/plexusctl", "bin/node", "bin/plexus-sandbox"];
+  const inHome = ["plexusd.cjs", "plexusctl.cjs", "bin/plexusctl", "bin/node", "bin/plexus-sandbox"];
   const installed: readonly InstalledFile[] = [
     ...["plexus", ...components].map(
       (name) => ({ place: "cni-bin", name, digest: digestOf(join(output, plugins, name)) }) as const,

@@ -47,7 +47,7 @@ export interface Installation {
   readonly serving: Serving;
   /** The temporary directory of the whole installation. */
   readonly directory: string;
-  /** PLEXUS_HOME: bin/node, engine.cjs. */
+  /** PLEXUS_HOME: bin/node, plexusd.cjs. */
   readonly home: string;
   /** The only directory of CNI_PATH: `plexus`, links to reference plugins, components. */
   readonly cniPath: string;
@@ -85,7 +85,7 @@ export interface InstallationInit {
 export function missingBuild({ components = [], engine = true }: InstallationInit = {}): string | undefined {
   const wanted = [
     "plexus",
-    ...(engine ? ["engine.cjs", "bin/plexus-sandbox"] : []),
+    ...(engine ? ["plexusd.cjs", "bin/plexus-sandbox"] : []),
     ...components.map((name) => `delegates/${name}.wasm`),
   ];
   const absent = wanted.filter((name) => !existsSync(join(dist, name)));
@@ -169,7 +169,7 @@ export function installPlexus(init: InstallationInit = {}): Installation {
   mkdirSync(cniPath);
   symlinkSync(process.execPath, join(home, "bin", "node"));
   // Symbolic links: Node resolves them, so that all installations share the compile cache beside the code.
-  for (const name of ["engine.cjs", "engine"]) {
+  for (const name of ["plexusd.cjs", "engine"]) {
     if (existsSync(join(dist, name))) symlinkSync(join(dist, name), join(home, name));
   }
   copyFileSync(join(dist, "plexus"), join(cniPath, "plexus"));

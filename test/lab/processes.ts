@@ -33,6 +33,12 @@ export function pidsNaming(text: string): readonly number[] {
     .map(Number);
 }
 
+/** The parent of a process; 0 if the process has ended. */
+export function parentOf(pid: number): number {
+  const status = readOrUndefined(() => readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(/^PPid:\s+(\d+)$/mu.exec(status ?? "")?.[1] ?? 0);
+}
+
 /** The sum of a row of /proc/PID/status over processes, such as VmRSS, in MiB. A process that has ended counts nothing. */
 export function memoryOfKind(pids: readonly number[], row: string): number {
   const pattern = new RegExp(`^${row}:\\s+(\\d+) kB$`, "mu");

@@ -25,7 +25,7 @@ test.skipIf(missing("installing", () => missingBuild()))(
       expect(all.filter((name) => /\.(?:conf|conflist|json|new|old)$/.test(name))).toEqual([]);
       expect(readdirSync(bin)).toContain("plexus");
       const code = expect.stringMatching(/^engine-[0-9a-f]{12}$/);
-      const programs = ["engine.cjs", "installed-files", "plexusctl.cjs", "plexusd.cjs"];
+      const programs = ["installed-files", "plexusctl.cjs", "plexusd.cjs"];
       expect(readdirSync(home).toSorted()).toEqual(["bin", "engine", code, ...programs]);
     } finally {
       rmSync(directory, { recursive: true, force: true });

@@ -74,7 +74,7 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
   function otherRelease(name: string): string {
     const copy = join(directory, "releases", name);
     cpSync(dist, copy, { recursive: true, filter: (path) => !/\/(?:test|cache)/.test(path.slice(dist.length)) });
-    appendFileSync(join(copy, "engine", "one-shot.cjs"), `// ${name}\n`);
+    appendFileSync(join(copy, "engine", "once.cjs"), `// ${name}\n`);
     cpSync(join(dist, "delegates/tuning.wasm"), join(copy, "delegates", "loopback.wasm"));
     return copy;
   }

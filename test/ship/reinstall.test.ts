@@ -28,7 +28,7 @@ describe.skipIf(missingForMixed("updates while pods are attached"))("an update",
     return ["one", "two"].map((name) => {
       const build = join(stage.plexus.directory, "builds", name);
       cpSync(dist, build, { recursive: true, filter: (path) => !path.startsWith(join(dist, "test")) });
-      appendFileSync(join(build, "engine", "one-shot.cjs"), `// ${name}\n`);
+      appendFileSync(join(build, "engine", "once.cjs"), `// ${name}\n`);
       return build;
     });
   }

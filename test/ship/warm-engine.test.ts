@@ -27,7 +27,8 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
   let home: string;
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "plexus-home-"));
-    for (const name of ["engine", "engine.cjs"]) cpSync(join(dist, name), join(home, name), { recursive: true, filter: isBuilt });
+    for (const name of ["engine", "plexusd.cjs"])
+      cpSync(join(dist, name), join(home, name), { recursive: true, filter: isBuilt });
     symlinkSync(join(dist, "bin"), join(home, "bin"));
   });
   afterEach(() => rmSync(home, { recursive: true }));
@@ -38,7 +39,7 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
     return [answer.status, answer.stderr, answer.json?.["cniVersion"]];
   };
 
-  test.each(["one-shot.js", "delegates.js"])("exists for %s, and the installed Node accepts it", (name) => {
+  test.each(["once.js", "delegates.js"])("exists for %s, and the installed Node accepts it", (name) => {
     const tried = spawnSync(join(home, "bin", "node"), [...flags, "-e", tryCache, "--", join(home, "engine"), name], {
       env: {},
       encoding: "utf8",
@@ -56,5 +57,13 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
     expect(caches).toHaveLength(2);
     for (const name of caches) spoil(join(home, "engine", name));
     expect(await version()).toEqual([0, "", "1.1.0"]);
+  });
+
+  test("runs an engine that refuses to serve a user who starts it: descriptor 3 is no socket", () => {
+    const { status, stderr } = spawnSync(join(home, "bin", "node"), [...flags, join(home, "plexusd.cjs"), "--once"], {
+      env: {},
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([2, "plexusd --once: file descriptor 3 is no socket: only the shim starts plexusd so\n"]);
   });
 });

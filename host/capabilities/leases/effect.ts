@@ -1,5 +1,5 @@
 // Lease operations as generators. An operation needs the lock that native host-local also takes, and may have to wait for it. It
-// yields a lock request, and its driver takes the lock, either blocking the thread or asynchronously.
+// yields a lock request, and its driver takes the lock. The kit's leases in memory need no lock, so their caller runs them synchronously.
 
 import { failed, type Result } from "../../../src/fault/result.ts";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
@@ -22,13 +22,6 @@ export function* underLock<T>(path: string, deadlineMs: number, work: () => Resu
   } finally {
     lock.release();
   }
-}
-
-/** Runs an operation and blocks the thread while it waits for the lock. */
-export function runSync<T>(operation: LeaseOperation<T>, take: (request: LockRequest) => LockAnswer): T {
-  let step = operation.next();
-  while (step.done !== true) step = operation.next(take(step.value));
-  return step.value;
 }
 
 /** Runs an operation and awaits the lock, so that the process serves other calls meanwhile. */

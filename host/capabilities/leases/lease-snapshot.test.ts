@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lockSync } from "../../store/locks/file-lock.ts";
-import { runSync, type LeaseOperation } from "./effect.ts";
+import { lockSync } from "../../store/locks/testing/lock-sync.ts";
+import { runSync } from "./testing/run-sync.ts";
+import type { LeaseOperation } from "./effect.ts";
 import { LeaseSnapshot } from "./lease-snapshot.ts";
 import { leasesFor, poolDirectory } from "./scope.ts";
 

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lockSync } from "../../store/locks/file-lock.ts";
-import { runSync, type LeaseOperation } from "./effect.ts";
+import { lockSync } from "../../store/locks/testing/lock-sync.ts";
+import { runSync } from "./testing/run-sync.ts";
+import type { LeaseOperation } from "./effect.ts";
 import type { Owner } from "./lease-file.ts";
 import { leasesFor, type LeaseScope } from "./scope.ts";
 

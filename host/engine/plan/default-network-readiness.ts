@@ -2,6 +2,7 @@
 // (MC-12, N1-58 to N1-61).
 
 import { existsSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Call } from "../call.ts";
@@ -33,7 +34,7 @@ export async function waitUntilReady(
   const started = clock.now();
   while (!existsSync(file)) {
     if (clock.now() - started < maxWaitMs) {
-      await process.getBuiltinModule("node:timers/promises").setTimeout(pollMs);
+      await setTimeout(pollMs);
       continue;
     }
     const why = `the default network isn't ready: its readiness file ${file} did not appear within ${maxWaitMs} ms`;

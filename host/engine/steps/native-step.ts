@@ -1,6 +1,7 @@
 // Runs a step as a native CNI plugin: the shim executes the plugin, and libcni's rules decide how it ended (L-09 to L-12).
 
-import type { constants } from "node:os";
+import { constants } from "node:os";
+import { setTimeout } from "node:timers/promises";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { NativeRecord } from "../../../src/chain-trace/chain-trace.ts";
 import { readPluginFailure } from "../../../src/cni/error-json.ts";
@@ -109,7 +110,6 @@ async function execute(shim: Shim, { now }: Clock, effect: ExecEffect): Promise<
     const executed = await shim.exec({ ...effect, deadlineMs: Math.max(0, Math.ceil(due - now())) });
     const busy = executed.outcome.kind === "text-busy" && tries < maxTries;
     if (!busy || due - now() < busyMs) return executed;
-    const { setTimeout } = process.getBuiltinModule("node:timers/promises");
     await setTimeout(busyMs);
   }
 }
@@ -170,11 +170,6 @@ function failedStep(reason: Fault): StepOutcome {
   return { ok: false, fault: reason };
 }
 
-// Loaded when needed: node:os takes time to load, and the common path does not use it.
-function systemConstants(): typeof constants {
-  return process.getBuiltinModule("node:os").constants;
-}
-
 function signalName(signal: number): string {
-  return Object.entries(systemConstants().signals).find(([, number]) => number === signal)?.[0] ?? String(signal);
+  return Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ?? String(signal);
 }

@@ -1,6 +1,7 @@
 // Runs the steps of one chain by the administrator's rules: tries a failed step again, or passes it over. A step that is tried again or
 // passed over in ADD is undone first, by its own DEL.
 
+import { setTimeout } from "node:timers/promises";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { passedOverStepOf } from "../../../src/cni/failed-step.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
@@ -55,7 +56,7 @@ async function mayRetry(
   if (!hasTime()) return false;
   if (step.verb === "ADD" && (!(await run(undoOf(chain, step))).ok || !hasTime())) return false;
   tellRetried(events, chain, step, failure, tries);
-  await pause(pauseMs);
+  await setTimeout(pauseMs);
   return true;
 }
 
@@ -76,9 +77,4 @@ function undoOf({ isNameTaken }: ChainIdentity, step: ChainStep): ChainStep {
 function withReason(failure: Fault, reason: string | undefined): Fault {
   if (reason === undefined) return failure;
   return { ...failure, details: failure.details === undefined ? reason : `${reason}\n${failure.details}` };
-}
-
-function pause(ms: number): Promise<void> {
-  const { setTimeout } = process.getBuiltinModule("node:timers/promises");
-  return setTimeout(ms);
 }

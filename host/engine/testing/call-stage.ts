@@ -10,8 +10,9 @@ import { failed, ok } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
 import type { FileWriter, OpenFile } from "../../store/files/file-writer.ts";
-import { synchronousWriter } from "../../store/files/file-writer.ts";
-import { type FileLock, lockSync, type LockRequest, type TakeLock } from "../../store/locks/file-lock.ts";
+import { backgroundWriter } from "../../store/files/background-writer.ts";
+import { lockSync } from "../../store/locks/testing/lock-sync.ts";
+import type { FileLock, LockRequest, TakeLock } from "../../store/locks/file-lock.ts";
 import type { DelegateRunner } from "../call/delegate-runner.ts";
 import { CallEvents } from "../events/call-events.ts";
 import type { Node } from "../node.ts";
@@ -194,15 +195,18 @@ export class CallStage {
       return this.writeFails(line) ? failed(fault("STORE_FAILED", `${line}: ENOSPC: no space left on device`)) : undefined;
     };
     const nameOf = (path: string): string => path.slice(this.stateDirectory.length + 1);
+    const writer = backgroundWriter();
     return {
       replace: async (path, content, rules) => {
         const name = nameOf(path);
         const refused = refuse(`write ${name}`);
         if (refused !== undefined) return refused;
-        const written = await synchronousWriter.replace(path, content, rules);
+        const written = await writer.replace(path, content, rules);
+        // Synced at once, so that the later steps of a call have one order.
+        if (written.ok && rules.durable) await written.value.sync();
         return written.ok ? ok(recorded(written.value, name, refuse)) : written;
       },
-      remove: async (path) => refuse(`remove ${nameOf(path)}`) ?? synchronousWriter.remove(path),
+      remove: async (path) => refuse(`remove ${nameOf(path)}`) ?? writer.remove(path),
     };
   }
 }

@@ -11,8 +11,7 @@ let directory: string;
 let node: NodeChecksInit;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "plexus-doctor-"));
-  for (const name of ["engine.cjs", "plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/plexus-sandbox"])
-    write(`home/${name}`, "");
+  for (const name of ["plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/plexus-sandbox"]) write(`home/${name}`, "");
   for (const name of ["plexus", "bridge"]) write(`cni/${name}`, "#!/bin/sh\n", 0o755);
   const delegates = [{ cniVersion: "1.0.0", name: "pods", plugins: [{ type: "bridge" }] }];
   write("net.d/10-plexus.conflist", JSON.stringify({ cniVersion: "1.0.0", name: "c", plugins: [{ type: "plexus", delegates }] }));

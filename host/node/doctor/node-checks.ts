@@ -34,7 +34,7 @@ export interface NodeChecksInit {
 
 /** The oldest Node that runs the engine. */
 const minNode = 26;
-const programs = ["engine.cjs", "plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/plexus-sandbox"];
+const programs = ["plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/plexus-sandbox"];
 const groupOrOthers = 0o022;
 
 /** Runs all checks, in the order in which an administrator mends them. Never rejects. */

@@ -27,7 +27,7 @@ describe("the plan of an installation", () => {
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "plexus-plan-"));
     for (const each of ["release/engine", "home", "bin"]) mkdirSync(join(directory, each), { recursive: true });
-    writeFileSync(join(directory, "release/engine/one-shot.cjs"), "");
+    writeFileSync(join(directory, "release/engine/once.cjs"), "");
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 

@@ -25,7 +25,7 @@ export interface Source {
   readonly components: readonly SourceFile[];
 }
 
-const programs = ["engine.cjs", "plexusd.cjs", "plexusctl.cjs"];
+const programs = ["plexusd.cjs", "plexusctl.cjs"];
 
 /**
  * Finds the files below `from`. A build has the shim beside the programs and the components in `delegates/`; a release and the image have both in

@@ -145,6 +145,8 @@ ${residents.map(({ usage }) => usage).join("")}  --calls N             maximum c
   --reconcile-grace S   seconds for which a network namespace must be gone
                         before its attachment is stale, ${range(reconcileGrace)} (${reconcileGrace.usual})
   --reconcile-dry-run   rounds only report
+  --once                serve one call on file descriptor 3 and end; the shim
+                        starts plexusd so if no daemon answers
   --help                show this text
 
 See also docs/how-to/daemon-options.md.

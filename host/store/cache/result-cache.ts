@@ -10,7 +10,8 @@ import type { NetworkList } from "../../../src/cni/network-list.ts";
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { type FileWriter, synchronousWriter } from "../files/file-writer.ts";
+import { backgroundWriter } from "../files/background-writer.ts";
+import type { FileWriter } from "../files/file-writer.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 import { MultusScratch } from "./multus-scratch.ts";
 
@@ -51,7 +52,7 @@ export class ResultCache {
 
   constructor(
     stateDirectory: string,
-    { multusDirectory = stateDirectory, warn = () => {}, writer = synchronousWriter }: ResultCacheInit = {},
+    { multusDirectory = stateDirectory, warn = () => {}, writer = backgroundWriter() }: ResultCacheInit = {},
   ) {
     this.#writer = writer;
     this.directory = `${stateDirectory}/results`;

@@ -1,4 +1,4 @@
-// Writes files without blocking the event loop on a disk.
+// Writes the files of an engine without blocking its event loop on a disk.
 //
 // Only the plan of an ADD is synced: attachments must still be known after a power loss. The plan's file has its name before the first
 // step runs, so that an engine that starts after a crash finds it. The plan is on the disk before a network is attached that only the plan
@@ -59,7 +59,7 @@ export interface BackgroundWriterInit {
   readonly recycledFiles?: RecycledFiles;
 }
 
-/** A writer for the daemon: writes block the event loop only briefly, and concurrent writes to a directory share its sync. */
+/** A writer for an engine: writes block the event loop only briefly, and concurrent writes to a directory share its sync. */
 export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs, recycledFiles }: BackgroundWriterInit = {}): FileWriter {
   const directories = new Map<string, DirectorySync>();
   const budget = new BlockingBudget(maxBlockMs, maxSlowWrites);
@@ -86,7 +86,7 @@ export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs, recycledFiles
   return {
     async replace(path, content, { maxBytes, durable }) {
       const written = budget.mayBlock
-        ? budget.measure(() => replaceSync(path, content, { maxBytes, durable: false }, recycledFiles))
+        ? budget.measure(() => replaceSync(path, content, recycledFiles))
         : await writeInThreads(path, content);
       if (!written.ok) return written;
       const { file, size } = written.value;

@@ -3,13 +3,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { backgroundWriter } from "./background-writer.ts";
-import { synchronousWriter } from "./file-writer.ts";
 import { RecycledFiles } from "./recycled-files.ts";
 
 const rules = { maxBytes: 1000, durable: true };
 
 describe.each([
-  ["synchronously", synchronousWriter],
   ["in the background", backgroundWriter()],
   ["on libuv's threads, as with a slow disk", backgroundWriter({ maxBlockMs: 0 })],
   ["with recycled files", backgroundWriter({ recycledFiles: new RecycledFiles() })],
@@ -80,9 +78,7 @@ describe.each([
     expect(await early.sync()).toEqual({ ok: true, value: undefined });
     const late = await written(join(directory, "late"), "0\n");
     await late.close();
-    // The synchronous writer has already synced the file.
-    const expected = writer === synchronousWriter ? { ok: true } : { ok: false, fault: { kind: "STORE_FAILED" } };
-    expect(await late.sync()).toMatchObject(expected);
+    expect(await late.sync()).toMatchObject({ ok: false, fault: { kind: "STORE_FAILED" } });
   });
 
   test("an append beyond the bound is a fault, and a later append that fits succeeds", async () => {

@@ -1,9 +1,9 @@
-// Writes Plexus' own files. The one-shot engine writes synchronously; the daemon uses host/store/files/background-writer.ts.
+// The writer of Plexus' own files as its users see it, and its writes that only reach the page cache (background-writer.ts).
 
-import { closeSync, constants, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { ok, failed, type Result } from "../../../src/fault/result.ts";
-import { clearPlace, removeFile, removeQuietly, storeFault, syncDirectory, temporaryOf } from "./durable-file.ts";
+import { clearPlace, removeQuietly, storeFault, temporaryOf } from "./durable-file.ts";
 import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
 import type { RecycledFiles } from "./recycled-files.ts";
@@ -46,25 +46,14 @@ export interface FileWriter {
 /** `O_EXCL`: a crash may have left a file there, or another process may have put a link or a pipe there. */
 export const newFileFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
 
-/** A writer that blocks this thread. */
-export const synchronousWriter: FileWriter = {
-  async replace(path, content, rules) {
-    const written = replaceSync(path, content, rules);
-    return written.ok ? ok(appending(path, written.value.file, written.value.size, rules.maxBytes)) : written;
-  },
-  remove: async (path) => removeFile(path),
-};
-
-/** As `FileWriter.replace`, blocking, and with a recycled file if possible. Answers the descriptor, at its end, and the size in bytes. */
+/** As `FileWriter.replace`, blocking, without a sync, and with a recycled file if possible. Answers the descriptor, at its end, and the size in bytes. */
 export function replaceSync(
   path: string,
   content: string,
-  { durable }: WriteRules,
   recycledFiles?: RecycledFiles,
 ): Result<{ readonly file: number; readonly size: number }> {
   const temporary = temporaryOf(path);
   let file: number | undefined;
-  let name = temporary;
   try {
     const recycledFile = recycledFiles?.take(temporary);
     file = recycledFile?.file ?? openNew(temporary);
@@ -72,15 +61,10 @@ export function replaceSync(
     writeAllSync(file, bytes);
     recycledFile?.endAt(bytes.length);
     renameSync(temporary, path);
-    name = path;
-    if (durable) {
-      fsyncSync(file);
-      syncDirectory(dirname(path));
-    }
     return ok({ file, size: bytes.length });
   } catch (error) {
     if (file !== undefined) closeSync(file);
-    removeQuietly(name);
+    removeQuietly(temporary);
     return failed(storeFault("writing", path, error));
   }
 }
@@ -105,25 +89,6 @@ export function prepareForNewFile(path: string, error: unknown): void {
   if (errno === "EEXIST") clearPlace(path);
   else if (errno === "ENOENT") makeDirectory(dirname(path));
   else throw error;
-}
-
-function appending(path: string, file: number, written: number, maxBytes: number): OpenFile {
-  const tail = new Tail(path, written, maxBytes);
-  return {
-    // `replaceSync` has already synced a durable file.
-    sync: async () => ok(undefined),
-    async append(lines) {
-      const bytes = tail.begin(lines);
-      if (!bytes.ok) return bytes;
-      try {
-        writeAllSync(file, bytes.value);
-        return tail.wrote(bytes.value.length);
-      } catch (error) {
-        return failed(storeFault("appending to", path, error));
-      }
-    },
-    close: async () => closeSync(file),
-  };
 }
 
 /** The end of a file that lines are appended to: the file's size, and whether the last append is incomplete. */

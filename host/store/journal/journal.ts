@@ -6,7 +6,8 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault, removeFile, writeDurably } from "../files/durable-file.ts";
 import { errnoOf } from "../files/errno.ts";
-import { type FileWriter, synchronousWriter } from "../files/file-writer.ts";
+import { backgroundWriter } from "../files/background-writer.ts";
+import type { FileWriter } from "../files/file-writer.ts";
 import type { JournalEntry, JournalPlan, JournalRecord } from "./entry.ts";
 import {
   appendRecord,
@@ -45,7 +46,7 @@ export class Journal {
   readonly #writer: FileWriter;
 
   /** `stateDirectory` is created by the first write. */
-  constructor(stateDirectory: string, writer: FileWriter = synchronousWriter) {
+  constructor(stateDirectory: string, writer: FileWriter = backgroundWriter()) {
     this.directory = `${stateDirectory}/journal`;
     this.#writer = writer;
   }

@@ -2,7 +2,7 @@
 // of the queue contends with other processes for the file.
 
 import { ETIMEDOUT } from "../../system/errno.ts";
-import { type FileLock, type LockAnswer, lockAsync, lockSync, type LockRequest } from "./file-lock.ts";
+import { type FileLock, type LockAnswer, lockAsync, lockNow, type LockRequest } from "./file-lock.ts";
 import { monotonicMs } from "../../system/monotonic-ms.ts";
 
 /** Locks by path and byte. Shared locks do not queue. */
@@ -14,7 +14,7 @@ export class AsyncLocks {
   tryTake(request: LockRequest): LockAnswer | undefined {
     const name = nameOf(request);
     if (!request.shared && this.#last.has(name)) return undefined;
-    const answer = lockSync({ ...request, deadlineMs: 0 });
+    const answer = lockNow(request);
     if (answer.errno === ETIMEDOUT) return undefined;
     if (answer.lock === undefined || request.shared) return answer;
     const turn = Promise.withResolvers<void>();

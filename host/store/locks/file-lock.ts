@@ -4,6 +4,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { makeDirectory } from "../files/make-directory.ts";
 import { tryByteLock, tryFlock, unlockByte, unlockFlock } from "../../system/libc/libc.ts";
 import { EINVAL, ENOENT, ETIMEDOUT, EWOULDBLOCK } from "../../system/errno.ts";
@@ -33,7 +34,7 @@ export interface FileLock {
 /** `errno` 0: `lock` is held. ETIMEDOUT: the lock was not free before the deadline. Other values: the file cannot be opened or locked. */
 export type LockAnswer = { readonly errno: 0; readonly lock: FileLock } | { readonly errno: number; readonly lock?: undefined };
 
-/** Takes a lock. A one-shot engine blocks until the lock is free; the daemon serves other calls meanwhile. */
+/** Takes a lock for a call, without blocking the event loop. */
 export type TakeLock = (request: LockRequest) => Promise<LockAnswer>;
 
 const PERMISSIONS = 0o600;
@@ -44,31 +45,14 @@ const OPEN = constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | c
 const MIN_PAUSE_MS = 0.25;
 const MAX_PAUSE_MS = 10;
 
-/** Takes a lock, blocking this thread. `beforeTry` is called before each try; its exception ends the wait. */
-export function lockSync(request: LockRequest, beforeTry: () => void = () => {}): LockAnswer {
-  const tries = tryInTurns(request);
-  let sleeper: Int32Array | undefined;
-  for (;;) {
-    beforeTry();
-    const step = tries.next();
-    if (step.done === true) return step.value;
-    sleeper ??= new Int32Array(new SharedArrayBuffer(4));
-    Atomics.wait(sleeper, 0, 0, step.value);
-  }
+/** Tries once to take a lock. ETIMEDOUT: the lock is not free. */
+export function lockNow(request: LockRequest): LockAnswer {
+  const answer = tryLock(request, request.makesDirectory === true);
+  return answer.errno === EWOULDBLOCK ? { errno: ETIMEDOUT } : answer;
 }
 
-/** Takes a lock without blocking the event loop. Rejects if `signal` aborts. */
+/** Takes a lock: tries until it is held, fails or times out. No file is open during a pause. Rejects if `signal` aborts. */
 export async function lockAsync(request: LockRequest, signal?: AbortSignal): Promise<LockAnswer> {
-  const tries = tryInTurns(request);
-  for (let step = tries.next(); ; step = tries.next()) {
-    if (step.done === true) return step.value;
-    const { setTimeout } = await import("node:timers/promises");
-    await setTimeout(step.value, undefined, signal === undefined ? {} : { signal });
-  }
-}
-
-/** Tries until the lock is held, fails or times out. Yields the pause before the next try, in ms; no file is open during a pause. */
-function* tryInTurns(request: LockRequest): Generator<number, LockAnswer, void> {
   const due = monotonicMs() + request.deadlineMs;
   // The locked file may have lost its name in two cases: after a wait, and if holders remove the file with its directory.
   let mayBeRemoved = request.makesDirectory === true;
@@ -78,7 +62,7 @@ function* tryInTurns(request: LockRequest): Generator<number, LockAnswer, void> 
     if (answer.errno !== EWOULDBLOCK) return answer;
     const left = due - monotonicMs();
     if (left <= 0) return { errno: ETIMEDOUT };
-    yield Math.min(pause, left);
+    await setTimeout(Math.min(pause, left), undefined, signal === undefined ? {} : { signal });
   }
 }
 

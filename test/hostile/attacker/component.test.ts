@@ -68,7 +68,7 @@ describe("a component whose admission takes minutes", () => {
       args: ["--state-dir", plexus.state("daemon")],
     });
     // A call that the daemon does not serve fails: there is no one-shot engine.
-    rmSync(join(plexus.home, "engine.cjs"));
+    rmSync(join(plexus.home, "plexusd.cjs"));
     const answer = await addOf(good);
     if (answer.status !== 0) throw new Error(answer.stdout);
   });
@@ -107,7 +107,7 @@ describe("a daemon that cannot be reached", () => {
   beforeEach(() => {
     plexus = installPlexus({ components });
     // The one-shot engine's own files, so that the sandbox process' program can be replaced.
-    for (const name of ["engine.cjs", "engine"]) {
+    for (const name of ["plexusd.cjs", "engine"]) {
       rmSync(join(plexus.home, name));
       cpSync(join(dist, name), join(plexus.home, name), { recursive: true, filter: (path) => !path.includes("/cache") });
     }

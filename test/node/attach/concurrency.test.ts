@@ -175,8 +175,7 @@ describe.skipIf(missingForMixed("concurrency")).each(servings)("concurrent calls
       stdio: ["pipe", "pipe", "inherit"],
     });
     await once(holder.stdout, "data");
-    const engines = (): readonly string[] =>
-      processesNaming(stage.plexus.directory).filter((line) => line.includes("engine.cjs"));
+    const engines = (): readonly string[] => processesNaming(stage.plexus.directory).filter((line) => line.includes("--once"));
     const killed = await stage.request({
       verb: "ADD",
       containerId: "waiting",

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lockSync } from "../../../host/store/locks/file-lock.ts";
+import { lockSync } from "../../../host/store/locks/testing/lock-sync.ts";
 import { filesBelow, leases } from "../../lab/namespaces.ts";
 import { manifestsIn } from "../../lab/manifests.ts";
 import { missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { lockSync } from "../../../host/store/locks/file-lock.ts";
+import { lockSync } from "../../../host/store/locks/testing/lock-sync.ts";
 import type { Finding } from "../../../host/node/reconcile/finding.ts";
 import { leases } from "../../lab/namespaces.ts";
 import { randomFrom, testSeed } from "../../lab/random-from.ts";

@@ -1,4 +1,4 @@
-// The built-in modules of Node that a one-shot engine loads in addition to those of an empty program. Each costs CPU in every call.
+// The built-in modules of Node that a one-shot engine loads in addition to those of a program that opens a socket. Each costs CPU in every call.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Installation, installPlexus, missingBuild } from "../../lab/plexus.ts";
 import { missing } from "../../lab/requires.ts";
 
-/** The engine runs its scripts with these modules. */
-const scriptModules = ["vm"];
+/** The engine runs its scripts, waits and names signals with these modules. */
+const scriptModules = ["os", "timers/promises", "vm"];
 /** The engine's locks use these modules. */
 const ffi = ["ffi", "internal/ffi-shared-buffer", "internal/ffi/fast-api", "internal/ffi/vfs"];
 
@@ -24,13 +24,13 @@ describe.skipIf(missing("built-in modules of a one-shot call", missingBuild))(
   () => {
     let plexus: Installation;
     let list: string;
-    let emptyProgramModules: ReadonlySet<string>;
+    let bareProgramModules: ReadonlySet<string>;
 
     beforeAll(async () => {
       plexus = installPlexus({ serving: "one-shot" });
       list = join(plexus.directory, "modules");
       const hook = join(plexus.directory, "hook.cjs");
-      const empty = join(plexus.directory, "empty.cjs");
+      const bare = join(plexus.directory, "bare.cjs");
       // The hook writes the list under another name and renames it, because the engine ends after the runtime has its answer.
       writeFileSync(
         hook,
@@ -41,14 +41,14 @@ process.on("exit", () => {
 });
 `,
       );
-      writeFileSync(empty, "");
+      writeFileSync(bare, 'new (require("node:net").Socket)({ fd: 3 }).destroy();');
       const node = join(plexus.home, "bin", "node");
       const hooked = `#!/bin/sh\nexec '${process.execPath}' --require '${hook}' "$@"\n`;
       rmSync(node);
       writeFileSync(node, hooked, { mode: 0o755 });
       writeFileSync(join(plexus.cniPath, "main"), plugin, { mode: 0o755 });
-      spawnSync(node, [empty], { env: {} });
-      emptyProgramModules = new Set(await loaded());
+      spawnSync(node, [bare], { env: {}, stdio: ["ignore", "ignore", "ignore", "pipe"] });
+      bareProgramModules = new Set(await loaded());
     });
     afterAll(() => plexus.dispose());
 
@@ -77,7 +77,7 @@ process.on("exit", () => {
       const env = { PLEXUS_SOCKET: join(plexus.directory, "none") };
       const call = { verb, containerId: "c", netns: "/proc/self/ns/net", ifname: "eth0", config, env };
       expect(await plexus.call(call)).toMatchObject({ status: 0, stderr: "" });
-      expect((await loaded()).filter((name) => !emptyProgramModules.has(name)).toSorted()).toEqual(modules);
+      expect((await loaded()).filter((name) => !bareProgramModules.has(name)).toSorted()).toEqual(modules);
     });
   },
 );

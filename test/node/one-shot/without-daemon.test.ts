@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
 import type { PodNamespace } from "../../lab/namespaces.ts";
 import { missingForMixed, mixedInstallation, mixedNetwork, mixedSteps } from "../../lab/mixed-network.ts";
-import { memoryOfKind, pidsNaming } from "../../lab/processes.ts";
+import { memoryOfKind, parentOf, pidsNaming } from "../../lab/processes.ts";
 import { nothing, openStage, shown, type Stage } from "../../lab/stage.ts";
 
 describe.skipIf(missingForMixed("calls without a daemon"))("without a daemon", () => {
@@ -34,14 +34,15 @@ describe.skipIf(missingForMixed("calls without a daemon"))("without a daemon", (
     async () => {
       // A call waits for its place among the engines for half a minute, which must suffice on a busy machine.
       const pods = Array.from({ length: 8 }, () => stage.pod());
-      const script = join(stage.plexus.cniPath, ".plexus", "engine.cjs");
+      const script = join(stage.plexus.cniPath, ".plexus", "plexusd.cjs");
       const most = { engines: 0, mebibytes: 0 };
       const sampling = new AbortController();
       const sampled = (async () => {
         while (!sampling.signal.aborted) {
-          // A scan takes a while, and an engine may replace another meanwhile. Engines of two scans ran together between them.
+          // A scan takes a while, and an engine may replace another meanwhile. Engines of two scans ran together between them. A child of an
+          // engine has the engine's command line until it executes the launcher.
           const before = new Set(pidsNaming(script));
-          const engines = pidsNaming(script).filter((pid) => before.has(pid));
+          const engines = pidsNaming(script).filter((pid) => before.has(pid) && !before.has(parentOf(pid)));
           most.engines = Math.max(most.engines, engines.length);
           most.mebibytes = Math.max(most.mebibytes, memoryOfKind(engines, "RssAnon"));
           await setTimeout(20);

@@ -35,18 +35,19 @@ afterAll(() => shop.dispose());
 const modules = fileURLToPath(new URL("../../../host/protocol/", import.meta.url));
 const nobody = "/nonexistent/plexus.sock";
 
-/** Makes a PLEXUS_HOME whose engine runs `body`, which can use `stream`, `call` and `OneShotShim`. */
+/** Makes a PLEXUS_HOME whose engine runs `body`, which can use `connected` and `call`. */
 function home(name: string, body: string): string {
   const directory = join(shop.directory, name);
   mkdirSync(join(directory, "bin"), { recursive: true });
   symlinkSync(process.execPath, join(directory, "bin", "node"));
-  writeFileSync(join(directory, "engine.cjs"), 'import("./engine.mjs");');
+  writeFileSync(join(directory, "plexusd.cjs"), 'import("./engine.mjs");');
   writeFileSync(
     join(directory, "engine.mjs"),
-    `import { OneShotStream, receiveCall } from ${JSON.stringify(join(modules, "one-shot-stream.ts"))};
-     import { OneShotShim } from ${JSON.stringify(join(modules, "one-shot-shim.ts"))};
-     const stream = new OneShotStream();
-     const call = receiveCall(stream);
+    `import { Socket } from "node:net";
+     import { ConnectedShim } from ${JSON.stringify(join(modules, "connected-shim.ts"))};
+     const connected = new ConnectedShim(new Socket({ fd: 3, readable: true, writable: true }));
+     const call = await connected.purpose;
+     const refuse = () => Promise.reject(new Error("a nested call"));
      const text = (bytes) => Buffer.from(bytes).toString();
      ${body}`,
   );
@@ -134,8 +135,8 @@ describe("a one-shot engine", () => {
   test("gets the call over descriptor 3, requests every effect, serves nested calls and answers", async () => {
     const directory = home(
       "whole",
-      `const shim = new OneShotShim(stream, async (request) => {
-         const found = shim.findSync({ type: request.name, componentFirst: false });
+      `const shim = connected.serving(async (request) => {
+         const found = await shim.find({ type: request.name, componentFirst: false });
          const { content } = await shim.read({ path: found.path, cap: 100 });
          const inner = await shim.exec({ type: "native", environment: new Map([["CNI_GREETING", "inner"]]), stdin: "", deadlineMs: 5000, stdoutCap: 1000, stderrCap: 1000 });
          return { status: 0, stderr: "", stdout: [request.name, request.under, found.what, content.length, text(inner.stdout).trim()].join(" ") };
@@ -145,7 +146,7 @@ describe("a one-shot engine", () => {
        const one = await shim.exec({ type: "native", ...effect });
        const [two, three] = await Promise.all([shim.exec({ type: "main", ...effect, nestedCallDirectory: "0123456789abcdef" }), shim.exec({ type: "native", ...effect })]);
        const out = { name: call.name, environment: process.env, cwd: process.cwd(), one: text(one.stdout), two: text(two.stdout), three: text(three.stdout) };
-       shim.reply({ status: 5, stdout: JSON.stringify(out), stderr: "noise" });`,
+       connected.reply({ status: 5, stdout: JSON.stringify(out), stderr: "noise" });`,
     );
     const answer = await call(directory);
     expect(answer).toMatchObject({ status: 5, stderr: "noise" });
@@ -166,7 +167,7 @@ describe("a one-shot engine", () => {
       `import { writeFileSync } from "node:fs";
        writeFileSync(${JSON.stringify(mark)}, String(process.pid));
        process.stdout.write("to nobody"); process.stderr.write("to the shim");
-       new OneShotShim(stream).reply({ status: 0, stdout: "answer", stderr: "" });
+       connected.reply({ status: 0, stdout: "answer", stderr: "" });
        setTimeout(() => process.exit(), 600_000);`,
     );
     const answer = await call(directory);
@@ -185,7 +186,7 @@ describe("a one-shot engine", () => {
       "dies",
       `import { readFileSync } from "node:fs";
        process.stderr.write("x".repeat(100_000) + " \\u001b[31mlast \\"words\\" \\u00fc\\n");
-       stream.send(1, { kind: "exec", type: "endless", environment: new Map(), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
+       void connected.serving(refuse).exec({ type: "endless", environment: new Map(), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
        setInterval(() => readFileSync(${JSON.stringify(mark)}, "utf8").endsWith("\\n") && process.kill(process.pid, "SIGSEGV"), 20);`,
     );
     const answer = await call(directory);
@@ -193,7 +194,7 @@ describe("a one-shot engine", () => {
     expect(json(answer.stdout)).toMatchObject({
       cniVersion: "1.1.0",
       code: 11,
-      msg: expect.stringMatching(/\/dies\/engine\.cjs\) was killed by signal 11; it wrote: x+ .\[31mlast "words" ü\n$/),
+      msg: expect.stringMatching(/\/dies\/plexusd\.cjs\) was killed by signal 11; it wrote: x+ .\[31mlast "words" ü\n$/),
       details: expect.stringContaining("Repeat the call"),
     });
     expect(answer.stdout).not.toContain("\u001b");
@@ -215,7 +216,7 @@ describe("a one-shot engine", () => {
     const directory = home(
       "undoes",
       `import { writeFileSync } from "node:fs";
-       const shim = new OneShotShim(stream);
+       const shim = connected.serving(refuse);
        try {
          await shim.exec({ type: "endless", environment: new Map(), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
        } catch (error) {
@@ -240,7 +241,7 @@ describe("a one-shot engine", () => {
 
 describe("the search for an engine", () => {
   test("without PLEXUS_HOME the shim uses the link .plexus beside the executable, also if called through a link", async () => {
-    const directory = home("linked", 'new OneShotShim(stream).reply({ status: 0, stdout: "linked " + call.name, stderr: "" });');
+    const directory = home("linked", 'connected.reply({ status: 0, stdout: "linked " + call.name, stderr: "" });');
     const bin = join(shop.directory, "bin");
     mkdirSync(bin);
     copyFileSync(shop.shim, join(bin, "plexus"));
@@ -263,13 +264,13 @@ describe("the search for an engine", () => {
       cniVersion: "1.1.0",
       code: 11,
       msg: expect.stringMatching(
-        /^plexus: no engine: waited [1-9]\d* s: no daemon listens on \/nonexistent\/plexus\.sock: No such file or directory, and \/nonexistent\/home\/engine\.cjs: No such file or directory$/,
+        /^plexus: no engine: waited [1-9]\d* s: no daemon listens on \/nonexistent\/plexus\.sock: No such file or directory, and \/nonexistent\/home\/plexusd\.cjs: No such file or directory$/,
       ),
       details: expect.stringMatching(/^Start the daemon .* name it in PLEXUS_HOME\.$/),
     });
     const half = join(shop.directory, "half");
     mkdirSync(half);
-    writeFileSync(join(half, "engine.cjs"), "");
+    writeFileSync(join(half, "plexusd.cjs"), "");
     for (const CNI_COMMAND of ["DEL", "GC", "CHECK"])
       expect(json((await impatient({ PLEXUS_HOME: half, CNI_COMMAND })).stdout)).toMatchObject({
         code: 11,
@@ -280,7 +281,7 @@ describe("the search for an engine", () => {
   test("an engine that the kernel cannot execute counts as missing", async () => {
     const unfit = join(shop.directory, "unfit");
     mkdirSync(join(unfit, "bin"), { recursive: true });
-    writeFileSync(join(unfit, "engine.cjs"), "");
+    writeFileSync(join(unfit, "plexusd.cjs"), "");
     writeFileSync(join(unfit, "bin", "node"), "#!/nonexistent/loader\n", { mode: 0o755 });
     expect(json((await impatient({ PLEXUS_HOME: unfit })).stdout)).toMatchObject({
       code: 11,
@@ -342,10 +343,7 @@ describe("the search for an engine", () => {
   test("a daemon that gives a call back has the next engine serve it, with the same request", async () => {
     const socket = join(shop.directory, "stops.sock");
     const daemon = createServer().listen(socket);
-    const counts = home(
-      "served-next",
-      'new OneShotShim(stream).reply({ status: 0, stdout: "next " + call.stdin.length, stderr: "" });',
-    );
+    const counts = home("served-next", 'connected.reply({ status: 0, stdout: "next " + call.stdin.length, stderr: "" });');
     const answer = call(counts, { PLEXUS_SOCKET: socket }, large);
     const [connection] = (await once(daemon, "connection")) as [Socket];
     daemon.close();
@@ -363,7 +361,7 @@ describe("the search for an engine", () => {
     const daemon = createServer().listen(socket);
     const counts = home(
       "served-after-frames",
-      'new OneShotShim(stream).reply({ status: 0, stdout: "next " + call.stdin.length, stderr: "" });',
+      'connected.reply({ status: 0, stdout: "next " + call.stdin.length, stderr: "" });',
     );
     const answer = call(counts, { PLEXUS_SOCKET: socket });
     const [connection] = (await once(daemon, "connection")) as [Socket];
@@ -455,7 +453,7 @@ describe("the search for an engine", () => {
         "stays",
         `import { writeFileSync } from "node:fs";
          writeFileSync(${JSON.stringify(mark)}, String(process.pid));
-         new OneShotShim(stream).reply({ status: 0, stdout: "answer", stderr: "" });
+         connected.reply({ status: 0, stdout: "answer", stderr: "" });
          setTimeout(() => process.exit(), 600_000);`,
       );
       const release = await hold(2, 3);
@@ -504,7 +502,7 @@ describe("the search for an engine", () => {
     const socket = join(shop.directory, "hanging.sock");
     const daemon = createServer({ pauseOnConnect: true }).listen(socket);
     await once(daemon, "listening");
-    const counts = home("counts", 'new OneShotShim(stream).reply({ status: 0, stdout: String(call.stdin.length), stderr: "" });');
+    const counts = home("counts", 'connected.reply({ status: 0, stdout: String(call.stdin.length), stderr: "" });');
     const answer = call(counts, { PLEXUS_SOCKET: socket }, large);
     const [connection] = (await once(daemon, "connection")) as [Socket];
     expect((await answer).stdout).toBe(String(large.length));

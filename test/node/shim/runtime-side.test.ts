@@ -117,7 +117,7 @@ describe("the runtime's side", () => {
       input: "{}",
     });
     expect(json(stdout)).toMatchObject({
-      msg: expect.stringContaining('/a"b\\c\ufffd\tü\ufffd\ufffd\ufffd/engine.cjs: No such file'),
+      msg: expect.stringContaining('/a"b\\c\ufffd\tü\ufffd\ufffd\ufffd/plexusd.cjs: No such file'),
     });
   });
 });

@@ -17,7 +17,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ENOENT, ETIMEDOUT } from "../../../host/system/errno.ts";
-import { type FileLock, lockAsync, type LockAnswer, type LockRequest, lockSync } from "../../../host/store/locks/file-lock.ts";
+import { lockSync } from "../../../host/store/locks/testing/lock-sync.ts";
+import { type FileLock, lockAsync, type LockAnswer, type LockRequest } from "../../../host/store/locks/file-lock.ts";
 
 const fixture = fileURLToPath(new URL("../../../host/store/locks/fixtures/holder.ts", import.meta.url));
 
@@ -69,13 +70,9 @@ function openDescriptors(): number {
   return readdirSync("/proc/self/fd").length;
 }
 
-function giveUp(): never {
-  throw new Error("the call was abandoned");
-}
-
 type Take = (request: LockRequest) => Promise<LockAnswer>;
 const variants: readonly (readonly [string, Take])[] = [
-  ["lockSync", async (request) => lockSync(request)],
+  ["the locks of tests that block", async (request) => lockSync(request)],
   ["lockAsync", (request) => lockAsync(request)],
 ];
 
@@ -224,22 +221,6 @@ test.each(["", "77"])("Sixteen processes that take one lock in turn never hold i
   await Promise.all(ended.map(({ process }) => process.exitCode ?? once(process, "close")));
   expect(ended.map(({ errno }) => errno)).toEqual(Array.from({ length: 16 }, () => 0));
   expect(readFileSync(counter, "utf8")).toBe("16");
-});
-
-test("A deadline of zero tries once", () => {
-  const path = newLock();
-  const held = lockOf(lockSync(atOnce(path)));
-  let tries = 0;
-  expect(lockSync(atOnce(path), () => void (tries += 1))).toEqual({ errno: ETIMEDOUT });
-  expect(tries).toBe(1);
-  held.release();
-});
-
-test("An exception of beforeTry ends a blocking wait", () => {
-  const path = newLock();
-  const held = lockOf(lockSync(atOnce(path)));
-  expect(() => lockSync({ path, deadlineMs: 600_000, shared: false }, giveUp)).toThrow("the call was abandoned");
-  held.release();
 });
 
 test("makesDirectory makes a missing directory, also after a holder removed it with the lock", async () => {

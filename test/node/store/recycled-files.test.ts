@@ -39,7 +39,7 @@ const inode = (name: string): number => statSync(at(name)).ino;
 const kept = (): readonly string[] => (existsSync(home) ? readdirSync(home).filter(isRecycledFile) : []);
 
 function write(recycledFiles: RecycledFiles, name: string, content = `of ${name}\n`): void {
-  const written = replaceSync(at(name), content, { maxBytes: 1e6, durable: false }, recycledFiles);
+  const written = replaceSync(at(name), content, recycledFiles);
   if (!written.ok) throw new Error(written.fault.msg);
   closeSync(written.value.file);
 }
@@ -174,7 +174,7 @@ describe("taking", () => {
 
   test("A file name that is too long is a fault and uses up no recycled file", () => {
     const recycledFiles = engineWith(2);
-    const answer = replaceSync(at("n".repeat(255)), "x", { maxBytes: 9, durable: false }, recycledFiles);
+    const answer = replaceSync(at("n".repeat(255)), "x", recycledFiles);
     expect(answer).toMatchObject({ ok: false, fault: { kind: "STORE_FAILED" } });
     const inodes = kept().map((name) => statSync(join(home, name)).ino);
     for (const name of ["a", "b"]) write(recycledFiles, name);

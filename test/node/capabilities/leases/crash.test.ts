@@ -10,8 +10,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missing, type Requirement, strace } from "../../../lab/requires.ts";
 import { shortHash } from "../../../../host/store/files/short-hash.ts";
-import { lockSync } from "../../../../host/store/locks/file-lock.ts";
-import { runSync } from "../../../../host/capabilities/leases/effect.ts";
+import { lockSync } from "../../../../host/store/locks/testing/lock-sync.ts";
+import { runSync } from "../../../../host/capabilities/leases/testing/run-sync.ts";
 import { contentOf } from "../../../../host/capabilities/leases/lease-file.ts";
 import { leasesFor } from "../../../../host/capabilities/leases/scope.ts";
 

@@ -432,11 +432,16 @@ describe.skipIf(
     await client.call("RemovePodNetwork", { metadata: { name: "late" } });
   });
 
+  const plexusctl = (...args: readonly string[]) => {
+    const [group = "network", name = "", ...rest] = args;
+    return runCommandLine([group, name, "--network-socket", socket(), ...rest], false);
+  };
+  const watch = (seconds: string): ChildProcess => {
+    const args = ["network", "watch", "--for", seconds, "--network-socket", socket()];
+    const program = ["--disable-warning=ExperimentalWarning", join(dist, "plexusctl.cjs"), ...args];
+    return spawn(process.execPath, program, { stdio: ["ignore", "pipe", "inherit"] });
+  };
   test("CR-14: plexusctl sets, lists, watches and removes networks, and an empty list is a success", async () => {
-    const plexusctl = (...args: readonly string[]) => {
-      const [group = "network", name = "", ...rest] = args;
-      return runCommandLine([group, name, "--network-socket", socket(), ...rest], false);
-    };
     expect(await plexusctl("network", "ls")).toEqual({ stdout: "no networks\n", status: 0 });
     const file = join(stage.plexus.directory, "lan.yaml");
     writeFileSync(
@@ -462,11 +467,6 @@ describe.skipIf(
     expect(stored).toMatchObject({
       conflist: expect.stringContaining('"ipam":{"type":"host-local","ranges":[[{"subnet":"10.4.0.0/16"}]]}'),
     });
-    const watch = (seconds: string): ChildProcess => {
-      const args = ["network", "watch", "--for", seconds, "--network-socket", socket()];
-      const program = ["--disable-warning=ExperimentalWarning", join(dist, "plexusctl.cjs"), ...args];
-      return spawn(process.execPath, program, { stdio: ["ignore", "pipe", "inherit"] });
-    };
     const endless = watch("3600");
     let printed = "";
     endless.stdout?.on("data", (data: Buffer) => {

@@ -1,4 +1,4 @@
-// The part of a one-shot engine that runs delegates. The build puts it into a separate chunk, which is loaded with the first delegate.
+// The part of `plexusd --once` that runs delegates. The build puts it into a separate chunk, which is loaded with the first delegate.
 
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,10 +6,10 @@ import { poolFeature } from "../../../features/list.ts";
 import type { DelegateRunner } from "../../engine/call/delegate-runner.ts";
 import { delegateRunner } from "../../engine/steps/delegate-step.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
-import type { OneShotShim } from "../../protocol/one-shot-shim.ts";
+import type { Shim } from "../../protocol/shim.ts";
 import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
-import { runSync } from "../../capabilities/leases/effect.ts";
-import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
+import { runAsync } from "../../capabilities/leases/effect.ts";
+import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { Admission, type ComponentAdmission } from "../../sandbox/admission/admit.ts";
 import { namedByFile } from "../../sandbox/component-file.ts";
 import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
@@ -20,8 +20,8 @@ import { systemClock } from "../../system/clock.ts";
 
 /** The parts of the call that its delegates need. */
 interface OneCall {
-  readonly shim: OneShotShim;
-  readonly takeLock: (request: LockRequest) => LockAnswer;
+  readonly shim: Shim;
+  readonly takeLock: TakeLock;
   readonly wasm: WasmConfiguration;
   /** Receives whole lines. */
   readonly log: (line: string) => void;
@@ -38,7 +38,7 @@ export async function delegatesForOneCall({ shim, takeLock, wasm, log, cniDir }:
     demands: new ComponentDemands(),
     shim,
     clock: systemClock,
-    runLeaseOperation: (operation) => runSync(operation, takeLock),
+    runLeaseOperation: (operation) => runAsync(operation, takeLock),
     pools: poolsOf(cniDir),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   });
