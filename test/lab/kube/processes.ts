@@ -14,6 +14,8 @@ export interface Processes {
   readonly store: string;
   /** The CPU time of kube-apiserver so far, in ms. */
   apiCpuMs(): number;
+  /** Whether kube-apiserver runs. */
+  apiRuns(): boolean;
   startApi(): Promise<void>;
   stopApi(): Promise<void>;
   /** Waits for a success of /readyz. Throws with the end of the logs if a server ends first, and after two minutes. */
@@ -57,6 +59,7 @@ export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {
     port,
     store,
     apiCpuMs: () => cpuMsOf(apiChild.pid ?? 0),
+    apiRuns: () => !hasEnded(apiChild),
     async startApi() {
       await endChild(apiChild);
       apiChild = startChild(api, apiArgs(init, store, port), apiLog);

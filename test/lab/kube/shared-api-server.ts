@@ -37,6 +37,8 @@ async function takeIdle(): Promise<SharedServers | undefined> {
   if (servers === undefined) return undefined;
   try {
     const { processes } = servers;
+    // A file may have ended kube-apiserver, as a node that loses the API server.
+    if (!processes.apiRuns()) await processes.startApi();
     await processes.ready(servers.adminKubeconfig);
     const changed = await restoreObjects(processes.store, servers.saved);
     await untilServed(servers.adminKubeconfig, changed);
