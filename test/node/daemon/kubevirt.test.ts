@@ -9,9 +9,15 @@ import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
 import { inHost, leases, type PodNamespace } from "../../lab/namespaces.ts";
 import type { InstallationInit } from "../../lab/plexus.ts";
 import { ReconcileNode } from "../../lab/reconcile-node.ts";
-import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../lab/requires.ts";
+import { iproute2, linkType, mappedId, missing, privateNamespaces, referencePlugins, tunDevice } from "../../lab/requires.ts";
 import { type Attaching, fullGrant } from "../../lab/stage.ts";
-import { bindToMachine, machineLinks, podInterfaceOf, unbindFromMachine } from "../../lab/surroundings/kubevirt/virt-launcher.ts";
+import {
+  bindToMachine,
+  machineLinks,
+  machineUser,
+  podInterfaceOf,
+  unbindFromMachine,
+} from "../../lab/surroundings/kubevirt/virt-launcher.ts";
 
 const native = ["bridge", "host-local"] as const;
 const unable = missing(
@@ -20,6 +26,8 @@ const unable = missing(
   iproute2,
   linkType("veth"),
   linkType("bridge"),
+  tunDevice,
+  mappedId(machineUser),
   referencePlugins(...native),
 );
 

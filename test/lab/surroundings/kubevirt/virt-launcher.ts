@@ -7,6 +7,9 @@ import { createHash } from "node:crypto";
 
 import type { PodNamespace } from "../../namespaces.ts";
 
+/** The user and the group of qemu in the pod, who own the tap. */
+export const machineUser = 107;
+
 /** The links of one interface of a virtual machine. */
 export interface MachineLinks {
   /** The attachment's link under its new name: a port of the bridge, without an address. */
@@ -50,8 +53,7 @@ export function bindToMachine(pod: PodNamespace, podInterface: string): MachineL
     `ip address flush dev ${nic}`,
     `ip link set ${nic} up`,
     `ip link set ${nic} type bridge_slave learning off`,
-    // qemu's user.
-    `ip tuntap add ${tap} mode tap user 107 group 107`,
+    `ip tuntap add ${tap} mode tap user ${machineUser} group ${machineUser}`,
     `ip link set ${tap} master ${bridge}`,
     `ip link set ${tap} up`,
     `ip link add ${placeholder} type dummy 2>/dev/null || ip link add ${placeholder} type bridge`,
