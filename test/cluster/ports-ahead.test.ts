@@ -72,7 +72,9 @@ describe.skipIf(missing("ports made ahead with Neutron", privateNamespaces, miss
       proxy = await startFaultProxy(neutron.url);
       network = (await neutron.request("POST", "/networks", { network: { name: "pods" } })).network.id;
       await neutron.request("PUT", "/quotas/fake_project_id", { quota: { port: quota } });
-      const body = { network_id: network, ip_version: 4, cidr: "10.9.0.0/24", enable_dhcp: false };
+      // Neutron chooses addresses at random from the pool. A test that asks for an address takes one that is not in the pool.
+      const pools = [{ start: "10.9.0.2", end: "10.9.0.150" }];
+      const body = { network_id: network, ip_version: 4, cidr: "10.9.0.0/24", allocation_pools: pools, enable_dhcp: false };
       subnet = (await neutron.request("POST", "/subnets", { subnet: body })).subnet.id;
     });
     afterEach(async () => {

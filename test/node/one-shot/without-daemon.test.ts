@@ -17,6 +17,8 @@ describe.skipIf(missingForMixed("calls without a daemon"))("without a daemon", (
   afterEach(() => stage.dispose());
 
   const socketOf = (): string => join(stage.plexus.directory, "daemon", "plexus.sock");
+  // On a busy machine a running call may take longer than the default, after which a daemon that stops aborts the call.
+  const start = (): Promise<TestDaemon> => startDaemon({ socket: socketOf(), args: ["--grace-ms", "60000"] });
   const call = (verb: string, containerId: string, pod: PodNamespace, env: Readonly<Record<string, string>> = {}) =>
     stage.request({
       verb,
@@ -73,8 +75,6 @@ describe.skipIf(missingForMixed("calls without a daemon"))("without a daemon", (
       "a stream of ADDs and DELs has no failed call, each is carried out once, and nothing leaks",
       { timeout: 300_000 },
       async () => {
-        // On a busy machine a running call may take longer than the default, after which a daemon that stops aborts the call.
-        const start = (): Promise<TestDaemon> => startDaemon({ socket: socketOf(), args: ["--grace-ms", "60000"] });
         let daemon = await start();
         const end = new AbortController();
         const failures: string[] = [];
