@@ -169,7 +169,9 @@ describe.skipIf(missing("ExternalPorts with Neutron", privateNamespaces, kubeApi
       objects = objectsOf(api.adminKubeconfig);
       await applyObjects(objects, "deploy/helm/plexus/files/external-ports.yaml");
       network = (await neutron.request("POST", "/networks", { network: { name: "pods" } })).network.id;
-      const body = { network_id: network, ip_version: 4, cidr: "10.9.0.0/24", enable_dhcp: false };
+      // Neutron chooses addresses at random from the pool. A pod that asks for an address takes one that is not in the pool.
+      const pools = [{ start: "10.9.0.100", end: "10.9.0.250" }];
+      const body = { network_id: network, ip_version: 4, cidr: "10.9.0.0/24", allocation_pools: pools, enable_dhcp: false };
       subnet = (await neutron.request("POST", "/subnets", { subnet: body })).subnet.id;
       writeFileSync(join(directory, "password"), `${password}\n`);
       configure();
