@@ -22,6 +22,11 @@ export function asOfEarlierBoot(path: string): void {
   utimesSync(path, 978_307_200, 978_307_200);
 }
 
+/** Findings as `kind why handling`. */
+export function shownFindings(findings: readonly Finding[]): readonly string[] {
+  return findings.map(({ kind, why, handling }) => `${kind} ${why} ${handling}`);
+}
+
 export interface ReconcileSettings {
   readonly graceMs?: number;
   readonly dryRun?: boolean;

@@ -17,8 +17,8 @@ export interface CallRecording {
 }
 
 /**
- * Begins to record a call, if somebody wants that: the configuration, or an administrator who asked the daemon. Undefined: nobody does, which costs
- * nothing. NOT_AVAILABLE if too many calls are being recorded, and the faults of the place.
+ * Begins to record a call that the configuration or an administrator's request selects. Undefined: neither selects the call, and no code of a
+ * recorder is loaded. NOT_AVAILABLE if too many calls are being recorded, and the faults of the place.
  */
 export type RecordCall = (
   call: TracedCall,

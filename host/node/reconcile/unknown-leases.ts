@@ -21,7 +21,7 @@ export class UnknownLeases {
     this.#path = join(stateDirectory, "unknown-leases");
   }
 
-  /** Those of the leases that an earlier boot left. */
+  /** The leases among these that an earlier boot left. */
   outlived(leases: readonly Lease[], boot: Boot): readonly Lease[] {
     if (leases.length === 0) return [];
     const firstBoots = this.#read();

@@ -7,7 +7,7 @@ import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 /** Time limit of one question, in ms. */
 const patienceMs = 30_000;
 
-/** The answer of a daemon that knows no removal. It serves its pods, so that its silence must not be concluded. */
+/** The answer of a daemon of a release without removal. Such a daemon runs and serves pods: a caller must not take it for a daemon that is silent. */
 export const otherRelease = "the daemon knows no removal: plexusctl and the daemon must be of one release";
 
 /** Asks the daemon for the step. Answers its report, or the reason why there is none. `held`: see `Removal.step`. */

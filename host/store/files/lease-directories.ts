@@ -14,7 +14,7 @@ const maxDirectories = 256;
 /** The lease directories of one state directory. */
 export class LeaseDirectories {
   readonly #path: string;
-  /** Those of this process that could not be written. */
+  /** The directories that this process could not write to the list. */
   #unwritten: readonly string[] = [];
 
   constructor(stateDirectory: string) {
@@ -43,7 +43,7 @@ function linesOf(path: string): readonly string[] {
   try {
     return (readRegularFile(path, { maxBytes: 1024 * 1024, foreign: false }) ?? "").split("\n");
   } catch {
-    // Missing, or damaged by somebody else: the next attachment writes it again.
+    // The file is missing or damaged. The next DEL or round writes the list again.
     return [];
   }
 }

@@ -34,7 +34,7 @@ export function setNetworkList(stateDirectory: string, networkName: string): Res
   });
 }
 
-/** What `read` makes of the text of a network's file; undefined if there is no file. Fault STORE_FAILED, and those of `read`. */
+/** Reads a network's file with `read`, which gets the file's text and path; undefined if there is no file. Faults: STORE_FAILED, and those of `read`. */
 export function readNetworkFile<T>(
   stateDirectory: string,
   networkName: string,

@@ -1,4 +1,4 @@
-// What an API server keeps in etcd, and the way back to it. Requests go to etcd's JSON gateway (https://etcd.io/docs/v3.5/dev-guide/api_grpc_gateway/).
+// The objects that an API server keeps in etcd: read, and restored later. Requests go to etcd's JSON gateway (https://etcd.io/docs/v3.5/dev-guide/api_grpc_gateway/).
 
 /** An object of etcd: a key of the API server, and the object's bytes in base64. */
 type Objects = ReadonlyMap<string, string>;

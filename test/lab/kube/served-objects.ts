@@ -73,7 +73,7 @@ async function untilMutated({ objects }: Clients): Promise<void> {
   await during(objects, [policy, binding], async () => (await triedConfigMap(objects))?.metadata?.labels?.[name] !== undefined);
 }
 
-/** What a dry run of a creation answers; undefined if the creation is refused. */
+/** The ConfigMap that a dry run of its creation answers; undefined if the API server refuses the creation. */
 async function triedConfigMap(objects: KubernetesObjectApi): Promise<KubernetesObject | undefined> {
   const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } };
   return objects.create(configMap, undefined, "All").catch((error: unknown) => {

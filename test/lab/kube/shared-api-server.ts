@@ -15,7 +15,7 @@ interface SharedServers extends RunningServers {
 
 let idle: SharedServers | undefined;
 
-/** The worker's API server for one file. It ends with the worker. */
+/** The worker's API server for one file. The server ends with the worker. */
 export async function sharedApiServer(init: ApiServerInit = {}): Promise<ApiServer> {
   const servers = (await takeIdle()) ?? (await newServers());
   return openServers(servers, init, async () => {

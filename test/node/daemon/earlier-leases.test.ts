@@ -4,10 +4,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Finding } from "../../../host/node/reconcile/finding.ts";
 import { bridgeStep, missingForMixed } from "../../lab/mixed-network.ts";
 import { leases } from "../../lab/namespaces.ts";
-import { ReconcileNode } from "../../lab/reconcile-node.ts";
+import { ReconcileNode, shownFindings } from "../../lab/reconcile-node.ts";
 import { missing, referencePlugin, referencePlugins } from "../../lab/requires.ts";
 import type { Attaching, Stage } from "../../lab/stage.ts";
 
@@ -15,11 +14,6 @@ const missingDevices = missing("leases that host-device left earlier", reference
 
 /** A container ID as containerd, CRI-O and podman make them. */
 const containerId = "4f5e".repeat(16);
-
-/** Findings as `kind why handling`. */
-function shown(findings: readonly Finding[]): readonly string[] {
-  return findings.map(({ kind, why, handling }) => `${kind} ${why} ${handling}`);
-}
 
 describe.skipIf(missingForMixed("leases of an earlier ADD"))("a lease that an earlier ADD left", () => {
   let node: ReconcileNode;
@@ -89,27 +83,27 @@ describe.skipIf(missingForMixed("leases of an earlier ADD"))("a lease that an ea
     expect(finding?.note).toBe("its owner is reserved. If nothing needs the address, remove the file");
     reboot(path, "reserved ");
     await node.start();
-    expect(shown(await node.settle())).toEqual(["lease not-ours reported"]);
+    expect(shownFindings(await node.settle())).toEqual(["lease not-ours reported"]);
     expect(existsSync(path)).toBe(true);
   });
 
   test("FI-16: is freed in the next boot, without an agent, and a lease that is written anew is kept", async () => {
     await attachBetweenRounds();
     const path = lease("10.10.0.77");
-    expect(shown(await node.settle())).toEqual(["lease not-ours reported"]);
+    expect(shownFindings(await node.settle())).toEqual(["lease not-ours reported"]);
     // Another round of the same boot changes nothing.
     await node.start();
-    expect(shown(await node.settle())).toEqual(["lease not-ours reported"]);
+    expect(shownFindings(await node.settle())).toEqual(["lease not-ours reported"]);
     reboot(path);
     // The container of another runtime attached again in this boot, with the same address.
     writeFileSync(path, `${containerId}\r\neth0`);
     await node.start();
-    expect(shown(await node.settle())).toEqual(["lease not-ours reported"]);
+    expect(shownFindings(await node.settle())).toEqual(["lease not-ours reported"]);
     reboot(path);
     await node.start({ dryRun: true });
-    expect(shown((await node.round()).findings)).toEqual(["lease earlier-boot dry-run"]);
+    expect(shownFindings((await node.round()).findings)).toEqual(["lease earlier-boot dry-run"]);
     await node.start();
-    expect(shown((await node.round()).findings)).toEqual(["lease earlier-boot cleaned"]);
+    expect(shownFindings((await node.round()).findings)).toEqual(["lease earlier-boot cleaned"]);
     expect([leases(stage.leases), await node.settle()]).toEqual([[], []]);
   });
 
@@ -124,7 +118,7 @@ describe.skipIf(missingForMixed("leases of an earlier ADD"))("a lease that an ea
     await node.settle();
     writeFileSync(record, readFileSync(record, "utf8").replace(/^\S+/u, "11111111-2222-3333-4444-555555555555"));
     await node.start();
-    expect(shown(await node.settle())).toEqual(["lease not-ours reported"]);
+    expect(shownFindings(await node.settle())).toEqual(["lease not-ours reported"]);
     expect(existsSync(path)).toBe(true);
   });
 

@@ -8,13 +8,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { lockSync } from "../../../host/store/locks/testing/lock-sync.ts";
-import type { Finding } from "../../../host/node/reconcile/finding.ts";
 import { leases } from "../../lab/namespaces.ts";
 import { randomFrom, testSeed } from "../../lab/random-from.ts";
 import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
 import { command, missing, referencePlugin, referencePlugins } from "../../lab/requires.ts";
 import { bridgeStep, missingForMixed, mixedNetwork } from "../../lab/mixed-network.ts";
-import { ReconcileNode } from "../../lab/reconcile-node.ts";
+import { ReconcileNode, shownFindings } from "../../lab/reconcile-node.ts";
 import type { Attaching, LeftFiles, Stage } from "../../lab/stage.ts";
 
 type Pod = ReturnType<Stage["pod"]>;
@@ -27,11 +26,6 @@ const missingFirewall = missing(
 );
 
 const noFiles: LeftFiles = { leases: [], state: [], run: [] };
-
-/** Findings as `kind why handling`. */
-function shown(findings: readonly Finding[]): readonly string[] {
-  return findings.map(({ kind, why, handling }) => `${kind} ${why} ${handling}`);
-}
 
 describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
   let node: ReconcileNode;
@@ -85,7 +79,9 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       node.reboot();
       await node.start();
       await node.startAgent();
-      expect(shown((await node.round()).findings)).toEqual(Array.from({ length: 3 }, () => "attachment earlier-boot cleaned"));
+      expect(shownFindings((await node.round()).findings)).toEqual(
+        Array.from({ length: 3 }, () => "attachment earlier-boot cleaned"),
+      );
       expect(node.left()).toEqual(noFiles);
       expect(node.warnings.filter((text) => text.includes("cleaned"))).toHaveLength(3);
       // A late DEL of the runtime finds nothing to undo.
@@ -100,7 +96,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       old.pod.exec(["ip", "link", "delete", "eth0"]);
       await node.succeed("ADD", fresh);
       await node.startAgent();
-      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
       await node.succeed("CHECK", fresh);
       expect(old.pod.addresses().map(({ address }) => address)).toEqual(["10.10.0.3/24"]);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
@@ -126,7 +122,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       const rules = accepted();
       expect(rules).toHaveLength(2);
       await node.startAgent();
-      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
       expect(accepted()).toEqual(rules);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
       // The DEL of another pod is given up after its address was released.
@@ -138,7 +134,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect((await node.call("DEL", { ...left, pod: "" })).stderr).toContain("ABANDONED");
       await attached("last", filtered());
       expect(accepted()).toEqual(rules);
-      expect(shown((await node.round()).findings)).toEqual(["abandoned given-up cleaned"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["abandoned given-up cleaned"]);
       expect(accepted()).toEqual(rules);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
     });
@@ -192,9 +188,9 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       const [dead, live] = [await attached("dead"), await attached("live")];
       expect((await node.round()).findings).toEqual([]);
       await deleteNamespaces(dead.pod);
-      expect(shown((await node.round()).findings)).toEqual(["attachment grace reported"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment grace reported"]);
       expect(leases(stage.leases)).toHaveLength(2);
-      expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
       expect((await node.round()).findings).toEqual([]);
       await node.succeed("DEL", { ...dead, pod: "/run/netns/gone" });
@@ -209,7 +205,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       const { pod } = await attached("dead");
       await node.round();
       await deleteNamespaces(pod);
-      expect(shown(await node.settle())).toEqual(["attachment grace reported"]);
+      expect(shownFindings(await node.settle())).toEqual(["attachment grace reported"]);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
     });
 
@@ -224,9 +220,9 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
         writeFileSync(path, readFileSync(path, "utf8").replace(/"begun":"[^"]*"/u, `"begun":"${ahead.toISOString()}"`));
         utimesSync(path, ahead, ahead);
       }
-      expect(shown((await node.round()).findings)).toEqual(["attachment boot-unclear reported"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment boot-unclear reported"]);
       await deleteNamespaces(...all.filter(({ containerId }) => containerId !== "live").map(({ pod }) => pod));
-      expect(shown(await node.settle())).toEqual([]);
+      expect(shownFindings(await node.settle())).toEqual([]);
       expect(leases(stage.leases)).toHaveLength(1);
       for (const each of all.slice(2)) await node.succeed("CHECK", each);
     });
@@ -235,10 +231,10 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       const { pod } = await attached("dead");
       await deleteNamespaces(pod);
       await node.startAgent();
-      expect(shown(await node.settle())).toEqual(["attachment unsighted reported"]);
+      expect(shownFindings(await node.settle())).toEqual(["attachment unsighted reported"]);
       // With the namespace of another pod the agent has proved that it sees the runtime's namespaces.
       await attached("new");
-      expect(shown(await node.settle())).toEqual([]);
+      expect(shownFindings(await node.settle())).toEqual([]);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
     });
 
@@ -248,12 +244,12 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await deleteNamespaces(pod);
       await node.start();
       await node.startAgent();
-      expect(shown(await node.settle())).toEqual(["attachment unsighted reported"]);
+      expect(shownFindings(await node.settle())).toEqual(["attachment unsighted reported"]);
       const next = attaching("next", full);
       expect((await node.call("ADD", next)).status).toBe(1);
       await node.call("DEL", next);
       next.pod.dispose();
-      expect(shown(await node.settle())).toEqual([]);
+      expect(shownFindings(await node.settle())).toEqual([]);
       expect(node.left()).toEqual(noFiles);
       await attached("last", full);
     });
@@ -269,7 +265,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(await node.settle()).toEqual([]);
       for (const link of ["br0", "up0"]) expect(stage.node.exec(["ip", "link", "delete", link]).stderr).toBe("");
       const findings = await node.settle();
-      expect(shown(findings)).toEqual(Array.from({ length: 3 }, () => "link lost-link reported"));
+      expect(shownFindings(findings)).toEqual(Array.from({ length: 3 }, () => "link lost-link reported"));
       expect(findings.map(({ id, note }) => `${id}: ${note}`)).toEqual([
         "bridged@cluster@eth0 eth0: network default as eth0: link br0 of the node is gone",
         "other@cluster@eth0 eth0: network default as eth0: link br0 of the node is gone",
@@ -325,7 +321,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       writeFileSync(apart, program, { mode: 0o755 });
       await node.startAgent({}, apart);
       const fresh = await attached("fresh");
-      expect(shown(await node.settle())).toEqual(["attachment no-namespace reported"]);
+      expect(shownFindings(await node.settle())).toEqual(["attachment no-namespace reported"]);
       for (const each of [old, fresh]) await node.succeed("CHECK", each);
       expect(leases(stage.leases)).toHaveLength(2);
     });
@@ -353,7 +349,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
           await once(inside, "exit");
         }
         await expect.poll(() => stage.left().links).toEqual([]);
-        expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
+        expect(shownFindings((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
         expect(node.left()).toEqual(noFiles);
       },
     );
@@ -364,7 +360,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       first.pod.exec(["ip", "link", "delete", "eth0"]);
       const second = { ...attaching("second"), pod: first.pod };
       await node.succeed("ADD", second);
-      expect(shown(await node.settle())).toEqual(["link lost-link reported"]);
+      expect(shownFindings(await node.settle())).toEqual(["link lost-link reported"]);
       await node.succeed("CHECK", second);
       await deleteNamespaces(first.pod);
       expect(await node.settle()).toEqual([]);
@@ -395,7 +391,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect((await node.round()).findings).toMatchObject([{ handling: "reported", note: "no agent is connected" }]);
       gate.open();
       await node.startAgent();
-      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
       expect(gate.calls()).toEqual(["ADD", "DEL", "DEL"]);
       expect(node.left()).toEqual(noFiles);
     });
@@ -408,7 +404,9 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       for (const path of torn) writeFileSync(path, '{"kind":"plexusJ');
       expect((await node.round()).findings).toEqual([]);
       for (const path of torn) utimesSync(path, old, old);
-      expect(shown((await node.round()).findings)).toEqual(Array.from({ length: 2 }, () => "leftover killed-call cleaned"));
+      expect(shownFindings((await node.round()).findings)).toEqual(
+        Array.from({ length: 2 }, () => "leftover killed-call cleaned"),
+      );
       expect(torn.filter((path) => existsSync(path))).toEqual([]);
       await node.succeed("CHECK", live);
     });
@@ -418,7 +416,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await attached("damaged");
       writeFileSync(join(node.state, "journal", "damaged@cluster@eth0"), "what was this?\n");
       const before = node.contents();
-      expect(shown(await node.settle())).toEqual(["damaged unreadable reported"]);
+      expect(shownFindings(await node.settle())).toEqual(["damaged unreadable reported"]);
       expect(node.contents()).toEqual(before);
     });
   });
@@ -430,14 +428,14 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       recorder.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 });
       node.reboot();
       await node.startAgent();
-      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot failed"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment earlier-boot failed"]);
       const { reconciler } = node.daemon;
-      expect(shown((await reconciler.round(false, true)).findings)).toEqual(["attachment earlier-boot failed"]);
+      expect(shownFindings((await reconciler.round(false, true)).findings)).toEqual(["attachment earlier-boot failed"]);
       rmSync(`${recorder.path}.script`, { recursive: true });
-      expect(shown((await reconciler.round(true, true)).findings)).toEqual(["attachment earlier-boot dry-run"]);
+      expect(shownFindings((await reconciler.round(true, true)).findings)).toEqual(["attachment earlier-boot dry-run"]);
       // A requested round shares neither a periodic round in progress, which pauses failed entries, nor a dry run.
       const [paused, dry, asked] = await Promise.all([node.round(), reconciler.round(true, true), reconciler.round(false, true)]);
-      expect([shown(paused.findings), shown(dry.findings), shown(asked.findings)]).toEqual([
+      expect([shownFindings(paused.findings), shownFindings(dry.findings), shownFindings(asked.findings)]).toEqual([
         ["attachment earlier-boot paused"],
         ["attachment earlier-boot dry-run"],
         ["attachment earlier-boot cleaned"],
@@ -455,12 +453,12 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect((await node.round()).findings).toMatchObject([
         { handling: "failed", note: expect.stringContaining("the backend is gone") },
       ]);
-      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot paused"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment earlier-boot paused"]);
       expect(recorder.calls()).toHaveLength(1);
       rmSync(`${recorder.path}.script`, { recursive: true });
       // A restarted daemon has forgotten the pause.
       await node.start();
-      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
       expect(node.left()).toEqual(noFiles);
     });
 
@@ -473,7 +471,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect((await node.call("DEL", { ...each, pod: "" })).status).toBe(1);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
       await node.startAgent();
-      expect(shown((await node.round()).findings)).toEqual(["attachment deleted cleaned"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment deleted cleaned"]);
       expect(node.left()).toEqual(noFiles);
     });
 
@@ -484,10 +482,10 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       recorder.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 }, 1);
       node.reboot();
       await node.startAgent();
-      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot given-up"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment earlier-boot given-up"]);
       expect(node.left().state).toEqual(["abandoned/1@stuck@cluster@eth0"]);
       expect(node.warnings.join("\n")).toContain("ABANDONED");
-      expect(shown((await node.round()).findings)).toEqual(["abandoned given-up cleaned"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["abandoned given-up cleaned"]);
       expect(node.left()).toEqual(noFiles);
     });
 
@@ -538,7 +536,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await gate.reached();
       const del = node.succeed("DEL", { ...each, pod: "" });
       gate.open();
-      expect(shown((await round).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      expect(shownFindings((await round).findings)).toEqual(["attachment earlier-boot cleaned"]);
       await del;
       expect(node.left()).toEqual(noFiles);
     });
@@ -550,7 +548,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await node.startAgent();
       const del = node.succeed("DEL", { ...each, pod: "" });
       await gate.reached();
-      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot busy"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment earlier-boot busy"]);
       gate.open();
       await del;
       expect(gate.calls()).toEqual(["ADD", "DEL"]);
@@ -589,10 +587,10 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await node.round();
       // The journal lost the entry of a running pod.
       rmSync(join(node.state, "journal", "lost@cluster@eth0"));
-      expect(shown(await node.settle())).toEqual(["lease kept-lease reported"]);
+      expect(shownFindings(await node.settle())).toEqual(["lease kept-lease reported"]);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
       await deleteNamespaces(each.pod);
-      expect(shown(await node.settle())).toEqual([]);
+      expect(shownFindings(await node.settle())).toEqual([]);
       expect(leases(stage.leases)).toEqual([]);
     });
 
@@ -607,7 +605,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await node.round();
       kept.pod.dispose();
       await node.round();
-      expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
       expect(recorder.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
       expect(await node.settle()).toEqual([]);
@@ -643,9 +641,9 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       // The journal is empty, and the daemon is new: nothing in its memory names the directory.
       await node.start();
       const first = (await node.round()).findings.filter(({ why }) => why === "ownerless");
-      expect([first.length, new Set(shown(first))]).toEqual([200, new Set(["lease ownerless reported"])]);
+      expect([first.length, new Set(shownFindings(first))]).toEqual([200, new Set(["lease ownerless reported"])]);
       const second = (await node.round()).findings.filter(({ why }) => why === "ownerless");
-      expect([second.length, new Set(shown(second))]).toEqual([200, new Set(["lease ownerless cleaned"])]);
+      expect([second.length, new Set(shownFindings(second))]).toEqual([200, new Set(["lease ownerless cleaned"])]);
       expect(leases(stage.leases)).toHaveLength(53);
       await node.succeed("ADD", attaching("late", config));
     });
@@ -657,13 +655,13 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       writeFileSync(path, "");
       await node.round();
       const only = (await node.daemon.reconciler.round(true)).findings;
-      expect(shown(only)).toEqual(["lease ownerless dry-run"]);
+      expect(shownFindings(only)).toEqual(["lease ownerless dry-run"]);
       const { lock } = lockSync({ path: join(stage.leases, "pods", "lock"), deadlineMs: 0, shared: false });
-      expect(shown((await node.round()).findings)).toEqual(["lease ownerless busy"]);
+      expect(shownFindings((await node.round()).findings)).toEqual(["lease ownerless busy"]);
       // The holder writes the owner before it releases the lock.
       writeFileSync(path, "slow\r\neth0");
       lock?.release();
-      expect(shown(await node.settle())).toEqual(["lease not-ours reported"]);
+      expect(shownFindings(await node.settle())).toEqual(["lease not-ours reported"]);
       expect(readFileSync(path, "utf8")).toBe("slow\r\neth0");
     });
 
@@ -711,7 +709,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
     node.reboot(...ofKind("rebooted").map(({ containerId }) => containerId));
     const before = node.contents();
     const findings = await node.settle();
-    expect(new Set(shown(findings))).toEqual(new Set(["lease not-ours reported"]));
+    expect(new Set(shownFindings(findings))).toEqual(new Set(["lease not-ours reported"]));
     const deadIds = [...ofKind("dead"), ...ofKind("rebooted")].map(({ containerId }) => containerId);
     const after = node.contents();
     const belongsToDead = ([path, content]: readonly [string, string]): boolean =>
@@ -735,7 +733,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
     await node.round();
     await deleteNamespaces(dead.pod);
     const before = node.contents();
-    expect(shown(await node.settle()).toSorted()).toEqual([
+    expect(shownFindings(await node.settle()).toSorted()).toEqual([
       "attachment earlier-boot dry-run",
       "attachment namespace-gone dry-run",
     ]);
