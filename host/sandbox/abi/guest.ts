@@ -96,6 +96,12 @@ export class Guest {
   s32(at: number): number {
     return this.#view.getInt32(at >>> 0, true);
   }
+  /** At most 2^53 - 1, so that the number is exact in JavaScript and in JSON. */
+  u64(at: number): number {
+    const value = this.#view.getBigUint64(at >>> 0, true);
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw violated(`passes the number ${value}, which exceeds 2^53 - 1`);
+    return Number(value);
+  }
   bool(at: number): boolean {
     return this.u8(at) !== 0;
   }
@@ -199,6 +205,9 @@ export class Guest {
   }
   storeS32(at: number, value: number): void {
     this.#view.setInt32(at, requireInteger(value, -0x8000_0000, 0x7fff_ffff), true);
+  }
+  storeU64(at: number, value: number): void {
+    this.#view.setBigUint64(at, BigInt(requireInteger(value, 0, Number.MAX_SAFE_INTEGER)), true);
   }
   storeBool(at: number, value: boolean): void {
     this.#view.setUint8(at, value ? 1 : 0);
