@@ -14,10 +14,12 @@ import type {
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { misused, operationText } from "../../../host/capabilities/links/link-scope.ts";
 import { operationMistake } from "../../../host/capabilities/links/operation-mistake.ts";
-import { refuse } from "../../../host/capabilities/outcome.ts";
+import { refuse, type WitOutcome } from "../../../host/capabilities/outcome.ts";
 import type { Fault as HostFault } from "../../../src/fault/fault.ts";
 import { cidrContains, readCidr } from "../../../src/net/ip.ts";
+import { EveryNode, type HostLink } from "./every-node.ts";
 import { type KnownLink, LinkTable, networkText } from "./link-table.ts";
+import type { DelegateCall } from "./records.ts";
 
 /**
  * A link in a vector: a name and the relevant other members. Addresses are text; routes and neighbours are the answers of
@@ -41,6 +43,18 @@ export interface LinksState {
 /** An operation in a vector: its name and its parameters. */
 export type ShownOperation = Readonly<Record<string, unknown>>;
 
+/** The call that uses the links: its interface in the pod, and the checks of every node. */
+export interface MemoryCall {
+  readonly ifname: string | undefined;
+  readonly checks: EveryNode;
+}
+
+/** The call with the checks of every node. */
+export function memoryCall(call: DelegateCall): MemoryCall {
+  const { request } = call;
+  return { ifname: "attachment" in request ? request.attachment.ifname : undefined, checks: new EveryNode(call) };
+}
+
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 class Refusal extends Error {}
 
@@ -50,9 +64,14 @@ export class MemoryLinks {
   readonly #pod: string;
   readonly #fails: LinksState["fails"];
   readonly #applied: ShownOperation[][] = [];
+  readonly #call: MemoryCall | undefined;
 
-  /** `table`: the links of earlier calls, to which `state` is added. `pod`: the namespace of the call. */
-  constructor(state: LinksState = { host: [], pod: [] }, table = new LinkTable(), pod = "pod") {
+  /**
+   * `table`: the links of earlier calls, to which `state` is added. `pod`: the namespace of the call. `call`: refuses what every node refuses
+   * in it.
+   */
+  constructor(state: LinksState = { host: [], pod: [] }, table = new LinkTable(), pod = "pod", call?: MemoryCall) {
+    this.#call = call;
     this.#fails = state.fails;
     this.#table = table;
     this.#pod = pod;
@@ -75,7 +94,8 @@ export class MemoryLinks {
   readonly functions: LinksCapability = {
     apply: (operations) => {
       this.#applied.push(operations.map(({ tag, val }) => ({ [tag]: val })));
-      const mistake = requestMistake(operations);
+      const mistake =
+        requestMistake(operations) ?? this.#call?.checks.applyRefusal(operations, (name) => this.#hostLink(name));
       if (mistake !== undefined) return refuse(mistake);
       const before = structuredClone(this.#table.known);
       const named = new Map<string, LinksLinkName>();
@@ -91,19 +111,49 @@ export class MemoryLinks {
             : { err: { code: 5, msg: `operation ${at} (${operation.tag}): ${thrown.message}` } };
         }
       }
-      return this.functions.read([...named.values()]);
+      return { ok: this.#read([...named.values()]) };
     },
-    read: (names) => ({ ok: names.flatMap((name) => this.#table.known.get(this.#keyOf(name))?.link ?? []) }),
-    routes: (name) => ({
-      ok: this.#linksAt(name?.place ?? "pod")
-        .filter(({ link }) => name === undefined || link.name === name.name)
-        .flatMap((known) => this.#table.routesOver(known)),
-    }),
-    defaultLink: (place) => ({
-      ok: this.#linksAt(place).find(({ routes }) => routes.some(({ dst }) => dst === "0.0.0.0/0" || dst === "::/0"))?.link.name,
-    }),
-    neighbours: (name) => ({ ok: this.#table.known.get(this.#keyOf(name))?.neighbours ?? [] }),
+    read: (names) => this.#unlessRefused("read", names, () => this.#read(names)),
+    routes: (name) =>
+      this.#unlessRefused("routes", name && [name], () =>
+        this.#linksAt(name?.place ?? "pod")
+          .filter(({ link }) => name === undefined || link.name === name.name)
+          .flatMap((known) => this.#table.routesOver(known)),
+      ),
+    defaultLink: (place) =>
+      this.#unlessRefused(
+        "default-link",
+        place === "pod" ? undefined : [],
+        () =>
+          this.#linksAt(place).find(({ routes }) => routes.some(({ dst }) => dst === "0.0.0.0/0" || dst === "::/0"))?.link.name,
+      ),
+    neighbours: (name) =>
+      this.#unlessRefused("neighbours", [name], () => this.#table.known.get(this.#keyOf(name))?.neighbours ?? []),
   };
+
+  #read(names: readonly LinksLinkName[]): LinksLink[] {
+    return names.flatMap((name) => this.#table.known.get(this.#keyOf(name))?.link ?? []);
+  }
+
+  #unlessRefused<T>(action: string, names: readonly LinksLinkName[] | undefined, read: () => T): WitOutcome<T> {
+    const refusal = this.#call?.checks.readRefusal(action, names, (name) => this.#hostLink(name));
+    return refusal === undefined ? { ok: read() } : refuse(refusal);
+  }
+
+  /** A link of the node with what its roles depend on. A vector names the ends of a veth by their `peer`. */
+  #hostLink(name: string): HostLink | undefined {
+    const key = this.#keyOf(inHost(name));
+    const known = this.#table.known.get(key);
+    if (known === undefined) return undefined;
+    const { kind, master } = known.link;
+    const podKey = this.#keyOf({ place: "pod", name: this.#call?.ifname ?? "" });
+    const podEnd = this.#table.known.get(podKey);
+    const isPeer = known.peerKey === podKey || podEnd?.peerKey === key;
+    const isNamed = known.peerKey === undefined && (known.link.peer === podEnd?.link.name || podEnd?.link.peer === name);
+    const isNodeEnd = kind === "veth" && podEnd !== undefined && (isPeer || isNamed);
+    const isInNode = known.peerKey?.startsWith("host ") ?? !isNodeEnd;
+    return { kind, isNodeEnd, isPort: master !== undefined, linkNamespace: isInNode ? undefined : 0 };
+  }
 
   /** Answers the links that the operation created or named. */
   #do(operation: LinksOperation): readonly LinksLinkName[] {
