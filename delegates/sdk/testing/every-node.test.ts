@@ -19,7 +19,8 @@ function linksOf(delegateCall: DelegateCall): MemoryLinks["functions"] {
     { name: "veth1", kind: "veth", peer: "eth0" },
     { name: "veth2", kind: "veth", peer: "eth0 of another pod" },
   ];
-  return new MemoryLinks({ host, pod: [{ name: "eth0", kind: "veth" }] }, undefined, undefined, memoryCall(delegateCall)).functions;
+  return new MemoryLinks({ host, pod: [{ name: "eth0", kind: "veth" }] }, undefined, undefined, memoryCall(delegateCall))
+    .functions;
 }
 
 const host = (name: string) => ({ place: "host", name }) as const;

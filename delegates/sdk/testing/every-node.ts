@@ -36,9 +36,7 @@ export class EveryNode {
   constructor({ verb, request }: DelegateCall) {
     const type: unknown = JSON.parse(request.network.config)?.type;
     const attachment =
-      "attachment" in request
-        ? { ifname: request.attachment.ifname, netns: request.attachment.netns ?? "" }
-        : undefined;
+      "attachment" in request ? { ifname: request.attachment.ifname, netns: request.attachment.netns ?? "" } : undefined;
     this.#scope = { type: typeof type === "string" ? type : "", grant: widestGrant, verb: cniVerb(verb), attachment };
   }
 

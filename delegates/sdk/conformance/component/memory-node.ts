@@ -124,7 +124,7 @@ export class MemoryNode {
     const pod = this.#links.linksAt(netns);
     switch (kind) {
       case "link":
-        for (const { link } of pod) if (!before.has(`link pod ${link.name}`)) this.#remove(netns, link.name);
+        for (const { link } of pod) if (!before.has(`link pod ${link.name}`)) this.#links.removeLink(`${netns} ${link.name}`);
         break;
       case "address":
         for (const { link } of pod) {
@@ -154,13 +154,6 @@ export class MemoryNode {
       default:
         kind satisfies never;
     }
-  }
-
-  #remove(netns: string, name: string): void {
-    const key = `${netns} ${name}`;
-    const peerKey = this.#links.known.get(key)?.peerKey;
-    this.#links.known.delete(key);
-    if (peerKey !== undefined) this.#links.known.delete(peerKey);
   }
 
   #earlierLink(netns: string) {
