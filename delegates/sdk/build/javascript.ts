@@ -12,6 +12,7 @@ import { entryModule } from "./javascript-entry.ts";
 import { stageSources, type SourceModule } from "./javascript-sources.ts";
 import type { InterpretedSources } from "./interpreted-sources.ts";
 import { languageIn } from "./language.ts";
+import { requireTools } from "./tools.ts";
 
 /** Each interpreter's tool, which is loaded when it is used. */
 const componentizers = {
@@ -22,6 +23,8 @@ const componentizers = {
 /** Compiles `src/index.js` or `src/index.ts`. Throws an Error for the author. */
 export async function compileJavaScript({ dir, declaration, abi, interpreter }: LanguageInput): Promise<CompiledComponent> {
   const { entry } = languageIn(dir);
+  if (interpreter === "quickjs") requireTools(["componentize-qjs"], "delegates in JavaScript and TypeScript");
+  else requireTools(["@bytecodealliance/componentize-js", "@bytecodealliance/preview2-shim"], "delegates with StarlingMonkey");
   const root = await mkdtemp(join(tmpdir(), "plexus-javascript-"));
   try {
     const modules = await stageSources(dir, root);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
 import { writeScaffold } from "../../../delegates/sdk/build/scaffold.ts";
-import { prepared, PreparedComponent } from "../../../delegates/sdk/component/run.ts";
+import { prepared, type PreparedComponent } from "../../../delegates/sdk/component/run.ts";
 import { vectorOf } from "../../../delegates/sdk/testing/vector.ts";
 import { defaultLimits } from "../../../host/sandbox/limits.ts";
 
