@@ -13,6 +13,7 @@ import { javaScriptTypes } from "../../wit/codegen/javascript/declarations.ts";
 import { refuseUnresolved } from "../refuse-unresolved.ts";
 import { npmPack } from "./npm-package.ts";
 import { stageDocs } from "./sdk-docs.ts";
+import { thirdPartyText } from "./third-party.ts";
 import { writeTypes } from "./package-types.ts";
 
 /** The settings of the packages. */
@@ -178,8 +179,15 @@ async function bundleInto(
     resolve: { alias: wasmToolsAlias },
     transform: { target: "node20" },
   });
-  await bundle.write({ dir: outDir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
+  const { output } = await bundle.write({
+    dir: outDir,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+  });
   await bundle.close();
+  const licences = thirdPartyText(output.flatMap((each) => (each.type === "chunk" ? each.moduleIds : [])));
+  if (licences !== undefined) writeFileSync(join(outDir, "THIRD-PARTY.md"), licences);
 }
 
 function finish(

@@ -66,6 +66,19 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
       expect(JSON.parse(readFileSync(join(root, name, "package.json"), "utf8"))).toMatchObject({ version });
   });
 
+  test("the kit has the licences of the packages whose code it contains", () => {
+    const text = readFileSync(join(staged.sdk, "dist/THIRD-PARTY.md"), "utf8");
+    const names = [...text.matchAll(/^## (\S+) \d+\.\d+\.\d+$/gm)].map(([, name]) => name);
+    expect(names).toEqual([
+      "@assemblyscript/loader",
+      "@bytecodealliance/jco-transpile",
+      "@bytecodealliance/preview2-shim",
+      "yaml",
+      "zod",
+    ]);
+    expect(text).toContain("Licence: (Apache-2.0 WITH LLVM-exception)");
+  });
+
   test("the kit's pages link to files of the package only", () => {
     const pages = readdirSync(staged.sdk, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
     expect(pages).toContain("docs/how-to/write-a-delegate.md");
