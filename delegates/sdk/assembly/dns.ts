@@ -1,8 +1,8 @@
 // The configuration's `dns`, which takes precedence over IPAM's.
 
-import { Dns } from "plexus/abi/types";
-import { Config } from "plexus/config";
-import { foldedMember } from "plexus/folded";
+import { Dns } from "./abi/types";
+import { Config } from "./config";
+import { foldedMember } from "./folded";
 
 const dnsKeys: StaticArray<string> = ["nameservers", "domain", "search", "options"];
 

@@ -1,22 +1,22 @@
-// The configuration's routes, which become the result's.
+// Routes of a configuration, such as those that become the result's.
 
-import { Route } from "plexus/abi/types";
-import { Some } from "plexus/some";
-import { Cidr } from "plexus/cidr";
-import { Config } from "plexus/config";
-import { Ip } from "plexus/ip";
-import { quote } from "plexus/json";
-import { folded } from "plexus/folded";
+import { Route } from "./abi/types";
+import { Some } from "./some";
+import { Cidr } from "./cidr";
+import { Config } from "./config";
+import { Ip } from "./ip";
+import { quote } from "./json";
+import { folded } from "./folded";
 
 const routeKeys: StaticArray<string> = ["dst", "gw", "mtu", "advmss", "priority", "table", "scope"];
 
-/** Reads `routes` in canonical form; mistakes are recorded in the configuration's fault. */
-export function readRoutes(ipam: Config): Array<Route> {
+/** Reads the routes of a member in canonical form; mistakes are recorded in the configuration's fault. */
+export function readRoutes(from: Config, key: string = "routes"): Array<Route> {
   const routes = new Array<Route>();
-  const list = ipam.list("routes");
+  const list = from.list(key);
   if (list === null) return routes;
   for (let i = 0; i < list.length; i++) {
-    const config = folded(ipam, list.at(i), `routes[${i}]`, routeKeys);
+    const config = folded(from, list.at(i), `${key}[${i}]`, routeKeys);
     const route = config !== null ? readRoute(config) : null;
     if (route !== null) routes.push(route);
   }

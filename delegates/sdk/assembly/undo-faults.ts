@@ -1,6 +1,6 @@
 // Faults of an undo, which are reported together with the fault that caused the undo.
 
-import { Fault } from "plexus/abi/types";
+import { Fault } from "./abi/types";
 
 /** Adds the failure of an undo to `fault`, if the undo failed. */
 export function addUndoFault(failed: Fault | null, fault: Fault, what: string): void {

@@ -1,7 +1,7 @@
 // ipMasq: packets from the pod that leave its network get the node's address.
 
-import { Masquerade, Rules } from "plexus/abi/firewall";
-import { IpConfig } from "plexus/abi/types";
+import { Masquerade, Rules } from "./abi/firewall";
+import { IpConfig } from "./abi/types";
 
 /** The masquerading rules for a pod's addresses. */
 export function rulesOf(ips: Array<IpConfig>): Rules {
