@@ -3,11 +3,10 @@
 import { Link, LinkName, Place, read, routes } from "plexus/abi/links";
 import * as delegation from "plexus/abi/delegation";
 import { AttachmentRequest } from "plexus/abi/plugin";
-import { Fault, NetworkInterface } from "plexus/abi/types";
+import { Fault, IpConfig, NetworkInterface, Success } from "plexus/abi/types";
 import { invalidConfig, ownFault } from "plexus/faults";
 import { sameMac } from "plexus/mac";
 import { missingAddress, missingRoute } from "plexus/pod-interface-check";
-import { entryOf, ipsOfEntry } from "plexus/result-entry";
 import { DIFFERS } from "./codes";
 import { checkMaster, findMaster } from "./master";
 import { modeNames, Settings } from "./settings";
@@ -41,6 +40,26 @@ export function check(request: AttachmentRequest): Fault | null {
   let why = missingAddress(ifname, ipsOfEntry(result, entry), link.addresses, existing.value);
   if (why === null) why = missingRoute(result.routes, existing.value);
   return why === null ? null : differs(why);
+}
+
+/** The result's entry for the interface; null if it is missing or of another namespace. */
+function entryOf(result: Success, ifname: string, netns: string | null): NetworkInterface | null {
+  for (let i = result.interfaces.length - 1; i >= 0; i--) {
+    const one = result.interfaces[i];
+    if (one.name == ifname && one.sandbox !== null && one.sandbox == netns) return one;
+  }
+  return null;
+}
+
+/** The result's addresses, except those of other interfaces. */
+function ipsOfEntry(result: Success, entry: NetworkInterface): Array<IpConfig> {
+  const found: Array<IpConfig> = [];
+  for (let i = 0; i < result.ips.length; i++) {
+    const at = result.ips[i].interface_;
+    if (at !== null && at.value >= 0 && at.value < result.interfaces.length && result.interfaces[at.value] !== entry) continue;
+    found.push(result.ips[i]);
+  }
+  return found;
 }
 
 function linkDiffers(link: Link, entry: NetworkInterface, settings: Settings): Fault | null {
