@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Finding } from "../../../src/lint/finding.ts";
 import { lint } from "../lint/lint.ts";
 import { readHostSettings } from "../explain/host-settings.ts";
+import { nativeUses, nativeUseText } from "./native-plugins.ts";
 
 /** The result of one check. */
 export interface NodeCheck {
@@ -45,6 +46,7 @@ export async function checkNode(init: NodeChecksInit): Promise<readonly NodeChec
     ...checkPrograms(init),
     ...checkPlugins(init),
     await checkConfiguration(init),
+    ...checkNativePlugins(init),
     checkState(init),
     ...checkDaemon(init),
   ];
@@ -124,6 +126,17 @@ async function checkConfiguration({ config, cniPath }: NodeChecksInit): Promise<
   if (errors.length === 0) return passed("configuration", `${path}: its networks would load`);
   const [first] = errors;
   return failed("configuration", `${path}:${first?.line}:${first?.column}: ${first?.message}`, why, first?.remedy ?? "");
+}
+
+/** Names the networks whose plugins run as root. With `wasm.prefer: true` such a network is a warning: the administrator wants components only. */
+function checkNativePlugins({ config, cniPath, stateDir }: NodeChecksInit): readonly NodeCheck[] {
+  const settings = readHostSettings(config, cniPath);
+  if (!settings.ok || settings.value === undefined) return [];
+  const uses = nativeUses(settings.value, stateDir);
+  const found = nativeUseText(uses);
+  if (uses.length === 0 || settings.value.configuration.wasm.prefer !== true) return [passed("native-plugins", found)];
+  const why = "wasm.prefer: true asks for components, and a native plugin runs as root";
+  return [warned("native-plugins", found, why, "Install the component of each type, in the plugin's directory or an earlier one of CNI_PATH.")];
 }
 
 function checkState({ stateDir }: NodeChecksInit): NodeCheck {
