@@ -64,7 +64,10 @@ export class Plan {
     const text = ipam.ips[index].gateway;
     const gateway: Ip | null = text === null ? null : Ip.parse(text);
     if (gateway === null || gateway.family != address.ip.family)
-      return this.refuse(index, `${address.toString()} has no IPv${address.ip.family} gateway, which is the node's end of the veth`);
+      return this.refuse(
+        index,
+        `${address.toString()} has no IPv${address.ip.family} gateway, which is the node's end of the veth`,
+      );
     if (!this.isKnown(gateway)) {
       this.gateways.push(gateway);
       this.operations.push(Operation.addAddress(new AddressChange(this.node, hostOnly(gateway), false)));

@@ -18,7 +18,9 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
   const result = request.prevResult;
   if (result === null)
-    return SuccessOrFault.err(invalidConfig("prevResult", "is missing: route-override follows the plugin that makes the interface"));
+    return SuccessOrFault.err(
+      invalidConfig("prevResult", "is missing: route-override follows the plugin that makes the interface"),
+    );
   const links = podLinks(request, result);
   const fault = removeRoutes(settings, result, links);
   if (fault !== null) return SuccessOrFault.err(fault);
@@ -39,7 +41,8 @@ function removeRoutes(settings: Settings, result: Success, links: Array<LinkName
     if (present.fault !== null) return present.fault;
     for (let j = 0; j < present.routes.length; j++) {
       const route = present.routes[j];
-      if (isFlushed(settings, route) || hasDestination(removed, route)) operations.push(Operation.deleteRoute(changeOf(links[i], route)));
+      if (isFlushed(settings, route) || hasDestination(removed, route))
+        operations.push(Operation.deleteRoute(changeOf(links[i], route)));
     }
   }
   if (operations.length == 0) return null;

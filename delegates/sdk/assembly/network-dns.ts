@@ -27,7 +27,6 @@ export function readSetDns(root: Config): Dns | null {
   const config = foldedMember(root, "dns", dnsKeys);
   if (config === null) return null;
   const domain = config.string("domain");
-  const isSet =
-    config.has("nameservers") || config.has("search") || config.has("options") || (domain !== null && domain != "");
+  const isSet = config.has("nameservers") || config.has("search") || config.has("options") || (domain !== null && domain != "");
   return isSet ? readDns(root) : null;
 }

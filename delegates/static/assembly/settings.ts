@@ -118,7 +118,10 @@ export class Settings {
     let v4 = 0;
     for (let i = 0; i < this.addresses.length; i++) if (this.addresses[i].cidr.ip.family == 4) v4++;
     if (v4 < 2 && this.addresses.length - v4 < 2) return null;
-    return invalidConfig("cniVersion", `CNI version ${cniVersion} does not support more than 1 address per family: use 0.3.0 or later`);
+    return invalidConfig(
+      "cniVersion",
+      `CNI version ${cniVersion} does not support more than 1 address per family: use 0.3.0 or later`,
+    );
   }
 }
 

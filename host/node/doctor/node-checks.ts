@@ -136,7 +136,14 @@ function checkNativePlugins({ config, cniPath, stateDir }: NodeChecksInit): read
   const found = nativeUseText(uses);
   if (uses.length === 0 || settings.value.configuration.wasm.prefer !== true) return [passed("native-plugins", found)];
   const why = "wasm.prefer: true asks for components, and a native plugin runs as root";
-  return [warned("native-plugins", found, why, "Install the component of each type, in the plugin's directory or an earlier one of CNI_PATH.")];
+  return [
+    warned(
+      "native-plugins",
+      found,
+      why,
+      "Install the component of each type, in the plugin's directory or an earlier one of CNI_PATH.",
+    ),
+  ];
 }
 
 function checkState({ stateDir }: NodeChecksInit): NodeCheck {

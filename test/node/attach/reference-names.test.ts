@@ -40,7 +40,7 @@ describe.skipIf(skip)("a list with the names of reference plugins", () => {
     for (const type of types) symlinkSync(referencePlugin(type) ?? "", at(`bin/${type}`));
     const args = ["install", "--from", dist, "--home", at("home"), "--cni-bin", at("bin")];
     const installed = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), ...args], { encoding: "utf8" });
-    expect(installed).toMatchObject({ status: 0 });
+    if (installed.status !== 0) throw new Error(installed.stderr);
   });
   afterEach(() => {
     for (const each of [node, ...pods]) each.dispose();
@@ -135,7 +135,8 @@ describe.skipIf(skip)("a list with the names of reference plugins", () => {
       expect(served("native").every((each) => each.endsWith(" native"))).toBe(true);
 
       for (const type of types) rmSync(at(`bin/${type}`));
-      for (const verb of ["CHECK", "DEL"]) expect(await call(verb, plugins, 0, "component")).toMatchObject({ status: 0, stdout: "" });
+      for (const verb of ["CHECK", "DEL"])
+        expect(await call(verb, plugins, 0, "component")).toMatchObject({ status: 0, stdout: "" });
       expect(pods[0]?.links()).toEqual([]);
       const again = await call("ADD", plugins, 1, "component");
       expect(again).toMatchObject({ status: 0, json: { routes: attached.json?.["routes"] } });

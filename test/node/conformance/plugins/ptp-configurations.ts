@@ -96,10 +96,17 @@ const static_ = (title: string, members: Members, more: Partial<Configuration> =
 /** Results of static alone. */
 export const staticConfigurations: readonly Configuration[] = [
   static_("DE-STATIC-01, DE-STATIC-02: addresses of both families", {
-    ipam: { ...fixed, addresses: [...fixed.addresses, { address: "10.2.1.9/16" }, { address: "fd00:2::9/64", gateway: "fd00:2::1" }] },
+    ipam: {
+      ...fixed,
+      addresses: [...fixed.addresses, { address: "10.2.1.9/16" }, { address: "fd00:2::9/64", gateway: "fd00:2::1" }],
+    },
   }),
   static_("DE-STATIC-03, DE-STATIC-04: routes and dns", {
-    ipam: { ...fixed, dns, routes: [{ dst: "0.0.0.0/0" }, { dst: "10.9.0.0/16", gw: "10.2.0.5", mtu: 1400, priority: 3, table: 7 }] },
+    ipam: {
+      ...fixed,
+      dns,
+      routes: [{ dst: "0.0.0.0/0" }, { dst: "10.9.0.0/16", gw: "10.2.0.5", mtu: 1400, priority: 3, table: 7 }],
+    },
   }),
   static_("DE-STATIC-05: CNI_ARGS add addresses", {}, { args: "IP=10.3.0.7/24, 10.4.0.7/24;GATEWAY=10.3.0.1,10.2.0.77" }),
   static_("DE-STATIC-06: args.cni.ips", { args: { cni: { ips: ["10.5.0.7/24"] } } }, { args: "IP=10.3.0.7/24" }),

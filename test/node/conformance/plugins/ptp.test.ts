@@ -48,12 +48,6 @@ describe.each(comparedReleases)("reference plugins $release", (reference) => {
       plexus?.dispose();
     }, 120_000);
 
-    const outcomes = async <T>(act: (backend: Backend) => Promise<T>): Promise<readonly T[]> => {
-      const found: T[] = [];
-      for (const backend of backends) found.push(await act(backend));
-      return found;
-    };
-
     test.each(ptpConfigurations)(
       "$title",
       async (configuration) => {
@@ -65,7 +59,11 @@ describe.each(comparedReleases)("reference plugins $release", (reference) => {
           const checked = hasCheck(configuration) ? await lane.call("CHECK", id, configuration, other(backend)) : undefined;
           const deleted = await lane.call("DEL", id, configuration, other(backend));
           const after = await lane.leftovers();
-          expect({ checked: outputOf(checked), deleted: outputOf(deleted), after }).toEqual({ checked: "", deleted: "", after: [] });
+          expect({ checked: outputOf(checked), deleted: outputOf(deleted), after }).toEqual({
+            checked: "",
+            deleted: "",
+            after: [],
+          });
           return { result: resultOf(added), state };
         });
         expect(differences(native, wasm)).toEqual([]);
@@ -111,6 +109,13 @@ describe.each(comparedReleases)("reference plugins $release", (reference) => {
     });
   });
 });
+
+/** Acts with each backend in turn: both use the same node and the same pod. */
+async function outcomes<T>(act: (backend: Backend) => Promise<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for (const backend of backends) found.push(await act(backend));
+  return found;
+}
 
 /** CNI has CHECK since 0.4.0. */
 function hasCheck({ cniVersion = "1.0.0" }: Configuration): boolean {
