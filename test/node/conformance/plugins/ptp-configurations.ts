@@ -87,32 +87,38 @@ export const refusedConfigurations: readonly Configuration[] = [
   },
 ];
 
-const static_ = (title: string, members: Members, more: Partial<Configuration> = {}): Configuration => ({
-  title,
-  step: { type: "static", ipam: fixed, ...members },
-  ...more,
-});
+const alone = (members: Members = {}): Members => ({ type: "static", ipam: fixed, ...members });
 
 /** Results of static alone. */
 export const staticConfigurations: readonly Configuration[] = [
-  static_("DE-STATIC-01, DE-STATIC-02: addresses of both families", {
-    ipam: {
-      ...fixed,
-      addresses: [...fixed.addresses, { address: "10.2.1.9/16" }, { address: "fd00:2::9/64", gateway: "fd00:2::1" }],
-    },
-  }),
-  static_("DE-STATIC-03, DE-STATIC-04: routes and dns", {
-    ipam: {
-      ...fixed,
-      dns,
-      routes: [{ dst: "0.0.0.0/0" }, { dst: "10.9.0.0/16", gw: "10.2.0.5", mtu: 1400, priority: 3, table: 7 }],
-    },
-  }),
-  static_("DE-STATIC-05: CNI_ARGS add addresses", {}, { args: "IP=10.3.0.7/24, 10.4.0.7/24;GATEWAY=10.3.0.1,10.2.0.77" }),
-  static_("DE-STATIC-06: args.cni.ips", { args: { cni: { ips: ["10.5.0.7/24"] } } }, { args: "IP=10.3.0.7/24" }),
-  static_("DE-STATIC-07: runtimeConfig.ips", {
-    args: { cni: { ips: ["10.5.0.7/24"] } },
-    runtimeConfig: { ips: ["10.6.0.7/24", "fd00:6::7/64"] },
-  }),
-  static_("DE-STATIC-01: as 0.2.0", {}, { cniVersion: "0.2.0" }),
+  {
+    title: "DE-STATIC-01, DE-STATIC-02: addresses of both families",
+    step: alone({
+      ipam: {
+        ...fixed,
+        addresses: [...fixed.addresses, { address: "10.2.1.9/16" }, { address: "fd00:2::9/64", gateway: "fd00:2::1" }],
+      },
+    }),
+  },
+  {
+    title: "DE-STATIC-03, DE-STATIC-04: routes and dns",
+    step: alone({
+      ipam: {
+        ...fixed,
+        dns,
+        routes: [{ dst: "0.0.0.0/0" }, { dst: "10.9.0.0/16", gw: "10.2.0.5", mtu: 1400, priority: 3, table: 7 }],
+      },
+    }),
+  },
+  {
+    title: "DE-STATIC-05: CNI_ARGS add addresses",
+    args: "IP=10.3.0.7/24, 10.4.0.7/24;GATEWAY=10.3.0.1,10.2.0.77",
+    step: alone(),
+  },
+  { title: "DE-STATIC-06: args.cni.ips", args: "IP=10.3.0.7/24", step: alone({ args: { cni: { ips: ["10.5.0.7/24"] } } }) },
+  {
+    title: "DE-STATIC-07: runtimeConfig.ips",
+    step: alone({ args: { cni: { ips: ["10.5.0.7/24"] } }, runtimeConfig: { ips: ["10.6.0.7/24", "fd00:6::7/64"] } }),
+  },
+  { title: "DE-STATIC-01: as 0.2.0", cniVersion: "0.2.0", step: alone() },
 ];
