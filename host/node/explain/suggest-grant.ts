@@ -45,16 +45,16 @@ function neededScopes(config: Configuration, ifname: string, imported: readonly 
   return needed;
 }
 
-const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const elements = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The networks of an `ipam` of host-local (`subnet`, `ranges`) or static (`addresses`), in CIDR notation. */
 function networksOf(ipam: unknown): readonly string[] {
   if (!isJsonObject(ipam)) return [];
   const { subnet, ranges, addresses } = ipam;
-  const subnets = listed(ranges).flatMap((set) =>
-    listed(set).map((range) => (isJsonObject(range) ? range["subnet"] : undefined)),
+  const subnets = elements(ranges).flatMap((set) =>
+    elements(set).map((range) => (isJsonObject(range) ? range["subnet"] : undefined)),
   );
-  const own = listed(addresses).map((each) => (isJsonObject(each) ? each["address"] : undefined));
+  const own = elements(addresses).map((each) => (isJsonObject(each) ? each["address"] : undefined));
   const networks = [subnet, ...subnets, ...own].flatMap((text) => {
     const cidr = typeof text === "string" ? readCidr(text) : undefined;
     return cidr === undefined ? [] : [formatCidr({ ...cidr, address: networkOf(cidr).first })];
