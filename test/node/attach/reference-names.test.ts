@@ -1,7 +1,7 @@
 // Lists with the names of the reference plugins: native binaries serve them while they are there, and components of the same names afterwards.
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -122,6 +122,18 @@ describe.skipIf(skip)("a list with the names of reference plugins", () => {
     return ipam !== undefined && "subnet" in ipam ? { ...plugin, ipam: { ...ipam, dataDir: at("leases") } } : plugin;
   }
 
+  /** What doctor says about the networks of the journal: Plexus' own file has another network. */
+  function nativePlugins(): string {
+    const delegates = [{ cniVersion: "1.0.0", name: "other", plugins: [{ type: "status-shaper" }] }];
+    writeFileSync(at("plexus.conf"), JSON.stringify({ cniVersion: "1.0.0", name: "node", type: "plexus", delegates }));
+    const places = [`--config=${at("plexus.conf")}`, `--state-dir=${at("state")}`, `--cni-path=${at("bin")}`];
+    const { stdout } = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), "doctor", "-o", "json", ...places]);
+    const { checks }: { readonly checks: readonly { readonly name: string; readonly found: string }[] } = JSON.parse(
+      stdout.toString(),
+    );
+    return checks.find(({ name }) => name === "native-plugins")?.found ?? "";
+  }
+
   /** The kinds that served each type in the steps of a trace. */
   const served = (trace: string): readonly string[] =>
     [...new Set(readSteps(at(trace)).map(({ type, kind }) => `${type} ${kind}`))].toSorted();
@@ -131,6 +143,7 @@ describe.skipIf(skip)("a list with the names of reference plugins", () => {
     async ({ plugins, ran }) => {
       const attached = await call("ADD", plugins, 0, "native");
       expect(attached).toMatchObject({ status: 0 });
+      expect(nativePlugins()).toBe(`native plugins are used by pods: ${ran.join(", ")}`);
       // The native main plugin calls its IPAM plugin itself.
       expect(served("native").every((each) => each.endsWith(" native"))).toBe(true);
 
@@ -139,6 +152,7 @@ describe.skipIf(skip)("a list with the names of reference plugins", () => {
         expect(await call(verb, plugins, 0, "component")).toMatchObject({ status: 0, stdout: "" });
       expect(pods[0]?.links()).toEqual([]);
       const again = await call("ADD", plugins, 1, "component");
+      expect(nativePlugins()).toBe("no native plugin is used by any network of this node");
       expect(again).toMatchObject({ status: 0, json: { routes: attached.json?.["routes"] } });
       expect(served("component")).toEqual(ran.map((type) => `${type} wasm`).toSorted());
       for (const verb of ["CHECK", "DEL"]) expect(await call(verb, plugins, 1, "component")).toMatchObject({ status: 0 });
