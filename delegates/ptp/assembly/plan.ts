@@ -28,7 +28,7 @@ export class Plan {
 
   private constructor(request: AttachmentRequest) {
     this.pod = new LinkName(Place.Pod, request.attachment.ifname);
-    this.node = new LinkName(Place.Host, nodeEndName(request.attachment.containerId, request.attachment.ifname));
+    this.node = new LinkName(Place.Host, nodeEndName(request.attachment));
   }
 
   static of(settings: Settings, request: AttachmentRequest, ipam: Success): Plan {
