@@ -11,7 +11,7 @@ import { nativeUses, nativeUseText } from "./native-plugins.ts";
 export interface NodeCheck {
   readonly name: string;
   readonly found: string;
-  /** Null if the check has passed. A warning: Plexus works, but slower or with less. */
+  /** Null if the check has passed. A warning: Plexus works, but slower or with less. A note: a fact that an administrator may want to change. */
   readonly finding: Finding | null;
 }
 
@@ -128,21 +128,28 @@ async function checkConfiguration({ config, cniPath }: NodeChecksInit): Promise<
   return failed("configuration", `${path}:${first?.line}:${first?.column}: ${first?.message}`, why, first?.remedy ?? "");
 }
 
-/** Names the networks whose plugins run as root. With `wasm.prefer: true` such a network is a warning: the administrator wants components only. */
+/** Names the networks whose plugins run as root. With `wasm.prefer: true` that is a warning, because the administrator wants components; else a note. */
 function checkNativePlugins({ config, cniPath, stateDir }: NodeChecksInit): readonly NodeCheck[] {
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok || settings.value === undefined) return [];
   const uses = nativeUses(settings.value, stateDir);
   const found = nativeUseText(uses);
-  if (uses.length === 0 || settings.value.configuration.wasm.prefer !== true) return [passed("native-plugins", found)];
-  const why = "wasm.prefer: true asks for components, and a native plugin runs as root";
+  if (uses.length === 0) return [passed("native-plugins", found)];
+  const why = "a native plugin runs as root";
+  const components =
+    "Nothing, or remove the binaries that have a component, or set wasm.prefer, once the component's grants are there.";
+  const missing = "Install the component of each type, in the plugin's directory or an earlier one of CNI_PATH.";
+  const isWarning = settings.value.configuration.wasm.prefer === true;
   return [
-    warned(
-      "native-plugins",
+    {
+      name: "native-plugins",
       found,
-      why,
-      "Install the component of each type, in the plugin's directory or an earlier one of CNI_PATH.",
-    ),
+      finding: {
+        severity: isWarning ? "warning" : "note",
+        message: `${found}: ${why}.`,
+        remedy: isWarning ? missing : components,
+      },
+    },
   ];
 }
 
