@@ -6,7 +6,7 @@ import * as firewall from "plexus/abi/firewall";
 import { Fault, StatusRequest } from "plexus/abi/types";
 import { keepsStaleRulesWithoutFirewall, notReadyWithoutFirewall } from "./grants";
 import { Settings } from "./settings";
-import { addDetail } from "./undo-faults";
+import { addDetail } from "plexus/undo-faults";
 
 /** Releases the addresses and removes the rules of stale attachments; their links disappeared with their namespaces. */
 export function gc(request: GcRequest): Fault | null {
