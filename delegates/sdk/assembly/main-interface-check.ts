@@ -34,8 +34,7 @@ export class CheckedInterface {
     if (links.value.length == 0)
       return CheckedInterface.failed(differs(`Container Interface name in prevResult: ${ifname} not found`));
     const link = links.value[0];
-    const fault: Fault | null =
-      link.kind == kind ? null : differs(`Container interface ${ifname} not of type ${kind}`);
+    const fault: Fault | null = link.kind == kind ? null : differs(`Container interface ${ifname} not of type ${kind}`);
     return new CheckedInterface(fault, result, entry, link);
   }
 
@@ -55,6 +54,14 @@ export class CheckedInterface {
     let why = missingAddress(link.name, this.ips(), link.addresses, existing.value);
     if (why === null) why = missingRoute(this.result.routes, existing.value);
     return why === null ? null : differs(why);
+  }
+
+  /** As `compare`, with a configured MTU; 0: none is configured. */
+  compareWithMtu(mtu: i64): Fault | null {
+    const current = this.link.mtu;
+    if (mtu != 0 && mtu != <i64>current)
+      return differs(`Interface ${this.link.name} has the MTU ${current}, the configuration says ${mtu}`);
+    return this.compare();
   }
 
   /** The result's addresses, except those of other interfaces. */
