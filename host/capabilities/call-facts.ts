@@ -1,7 +1,7 @@
 // Facts about the attachment of one delegate call. The capabilities `delegation` and `links` report facts, and `firewall` reads them.
 
 import type { PluginResult } from "../../src/cni/result.ts";
-import type { LinksLink, LinksOperation } from "../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink, LinksOperation } from "../sandbox/abi/generated/delegate-1.1.0.ts";
 
 /** The known facts at the moment of reading. */
 export interface AttachmentFacts {

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LinkTests, openLinkTests } from "../../host/capabilities/links/testing/link-tests.ts";
-import type { LinksLink, LinksOperation, Route } from "../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink, LinksOperation, Route } from "../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { createPodNamespace } from "../lab/namespaces.ts";
 import { iproute2, linkType, missing, privateNamespaces } from "../lab/requires.ts";
 import { LinkTable } from "../../delegates/sdk/testing/link-table.ts";

@@ -1,7 +1,7 @@
 // The links of a simulated node and of its pods, for many calls.
 
 import { cidrContains, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { LinksLink, LinksNeighbour, Route } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink, LinksNeighbour, Route } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

@@ -11,7 +11,7 @@ import type {
   LinksPlace,
   LinksPortVlan,
   Route,
-} from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { misused, operationText } from "../../../host/capabilities/links/link-scope.ts";
 import { operationMistake } from "../../../host/capabilities/links/operation-mistake.ts";
 import { refuse } from "../../../host/capabilities/outcome.ts";
@@ -248,6 +248,13 @@ export class MemoryLinks {
         return [operation.val.link];
       case "enable-forwarding":
         return [];
+      case "add-bond":
+      case "add-vxlan":
+      case "add-ipoib":
+      case "take-device":
+      case "give-back":
+      case "set-vf":
+        throw new Refusal(`${operation.tag} is not supported by this version of Plexus`);
       default:
         return operation satisfies never;
     }
@@ -288,6 +295,8 @@ export class MemoryLinks {
         alternativeNames: [],
         portVlans: [],
         addresses: [],
+        members: [],
+        carrier: false,
       },
       routes: [],
       neighbours: [],

@@ -1,6 +1,6 @@
 // The `delegation` capability for vectors: plugins with the vector's answers, and a record of each call.
 
-import type { DelegationCapability, Fault, Success } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { DelegationCapability, Fault, Success } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 type Verb = keyof DelegationCapability;
 

@@ -15,7 +15,7 @@ import type { Vector, VectorAnswer } from "./vector.ts";
 /** The node of one call. */
 export interface SimulatedNode {
   readonly call: DelegateCall;
-  readonly capabilities: Required<CapabilityFunctions>;
+  readonly capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "dhcp" | "flows">>;
   /** The lines of log so far, `level: text`. */
   readonly log: readonly string[];
   /** The state now, of the parts that the vector has, in the form of `.out.json`. */
@@ -41,7 +41,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     config: call.request.network.config,
   });
   const log: string[] = [];
-  const capabilities: Required<CapabilityFunctions> = {
+  const capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "dhcp" | "flows">> = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
     leases: leases.functions({ verb: call.verb, attachment }),
     resolver: {
@@ -59,6 +59,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
         announced.push(addresses);
         return { ok: undefined };
       },
+      probe: () => ({ ok: [] }),
     },
     firewall: firewall.functions,
     ovs: ovs.functions,

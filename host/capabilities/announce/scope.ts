@@ -6,6 +6,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
+import type { AnnounceConflict } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { systemError } from "../../system/system-error.ts";
@@ -28,6 +29,7 @@ export interface AnnounceScope {
 /** The capability's functions. */
 export interface AnnounceImports {
   readonly send: (addresses: readonly string[]) => Promise<WitOutcome<undefined>>;
+  readonly probe: (addresses: readonly string[]) => Promise<WitOutcome<readonly AnnounceConflict[]>>;
 }
 
 /** Maximum number of addresses in one call: the shim sends at most that many packets in one effect. */
@@ -44,6 +46,7 @@ const misused = misuseOf("announce");
 export function announceFor(scope: AnnounceScope, shim: Pick<Shim, "netlink" | "packet">, clock: () => number): AnnounceImports {
   return {
     send: async (addresses) => witOutcome(await send(scope, shim, clock, addresses)),
+    probe: async () => witOutcome(failed(misused("probe is not supported by this version of Plexus"))),
   };
 }
 

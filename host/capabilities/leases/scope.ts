@@ -9,7 +9,7 @@ import { type LeaseDirectory, leaseDirectory } from "./directory.ts";
 import * as disk from "./disk.ts";
 import { isOwnerless, networkOfLease, type Owner } from "./lease-file.ts";
 import type { LeaseMemory } from "./lease-memory.ts";
-import type { LeasesPool } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LeasesPool } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { misuseOf } from "../outcome.ts";
 import type { LeaseOperation } from "./effect.ts";
 import { type LeaseCall, type LeaseOperations, type LeaseOwner, type LeasePort, leasesOver } from "./capability.ts";

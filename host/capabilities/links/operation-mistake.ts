@@ -3,7 +3,7 @@
 import { checkInterfaceName } from "../../../src/cni/names.ts";
 import { formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 import { macBytes } from "../../system/netlink/address-bytes.ts";
-import type { LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { settingMistake } from "./interface-settings.ts";
 
@@ -89,6 +89,13 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return settingMistake(operation.val);
     case "add-vrf":
       return operation.val.table === 0 ? "table 0 is not a routing table" : undefined;
+    case "add-bond":
+    case "add-vxlan":
+    case "add-ipoib":
+    case "take-device":
+    case "give-back":
+    case "set-vf":
+      return `${operation.tag} is not supported by this version of Plexus`;
     case "delete-link":
     case "change-port":
     case "enable-forwarding":

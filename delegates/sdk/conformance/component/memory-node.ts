@@ -89,7 +89,7 @@ export class MemoryNode {
       ...reporting,
       sysctl: (this.#sysctls.get(pod) ?? new MemorySysctl()).functions(verb),
       state: this.#keptBy(attachment).functions(verb, attachment),
-      announce: { send: () => ({ ok: undefined }) },
+      announce: { send: () => ({ ok: undefined }), probe: () => ({ ok: [] }) },
       firewall: new MemoryFirewall(undefined, { verb, attachment, facts }, this.#rules).functions,
       ovs: new MemoryOvs(this.#setup.ovs, { verb, attachment, facts, config: call.request.network.config }, this.#ports)
         .functions,

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { array, assert, constantFrom, integer, nat, option, property, record, string } from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { AttachmentRequest, GcRequest, StatusRequest } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { AttachmentRequest, GcRequest, StatusRequest } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { abiVersions, capabilitiesOf } from "../../../../host/sandbox/abi/versions.ts";
 import { Admission } from "../../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../../host/sandbox/in-process.ts";
