@@ -12,12 +12,17 @@ export const newerRelease = "v1.9.1";
 const module = "github.com/containernetworking/plugins/plugins";
 const wanted: Readonly<Record<string, string>> = {
   bridge: "main/bridge",
+  dummy: "main/dummy",
+  ipvlan: "main/ipvlan",
   macvlan: "main/macvlan",
   loopback: "main/loopback",
   "host-local": "ipam/host-local",
   static: "ipam/static",
+  tap: "main/tap",
   tuning: "meta/tuning",
   portmap: "meta/portmap",
+  vlan: "main/vlan",
+  vrf: "meta/vrf",
 };
 const built = join(testCache, `cni-plugins-${newerRelease}-${process.arch}`);
 
