@@ -21,6 +21,8 @@ export class MainInterface {
   notifiesIpv6: bool = false;
   /** The result's `dns`. */
   dns: Dns | null = null;
+  /** The result's `dns` is IPAM's instead. */
+  keepsIpamDns: bool = false;
 
   constructor(readonly request: AttachmentRequest) {}
 
@@ -81,6 +83,7 @@ export class MainInterface {
       result.ips.push(ip);
     }
     result.routes = addresses.routes;
+    if (this.keepsIpamDns) result.dns = addresses.dns;
     return result;
   }
 }
