@@ -41,6 +41,9 @@ const link = z.strictObject({
   neighbours: z.array(z.strictObject({ address: z.string(), mac: z.string().optional(), proxy: z.boolean() })).optional(),
 });
 
+/** The members of a vector's link, which README.md describes. */
+export const linkMembers: readonly string[] = Object.keys(link.shape);
+
 const keptState = z.strictObject({ directory: z.string().optional(), text: z.string().optional() });
 const rules = z.strictObject({
   masquerades: z.array(z.strictObject({ address: z.string() })),
