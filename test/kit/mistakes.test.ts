@@ -65,12 +65,12 @@ const mistakes: readonly Mistake[] = [
   mistake(
     "a typo in delegate.json",
     () => edit("delegate.json", '"log"', '"lgo"'),
-    'delegate.json: capabilities: "lgo" unknown; cni:delegate@1.0.0 has announce, delegation, firewall, leases, links, log,',
+    'delegate.json: capabilities: "lgo" unknown; cni:delegate@1.1.0 has announce, delegation, dhcp, filter, firewall, flows, leases, links, log,',
   ),
   mistake(
     "a wrong ABI",
-    () => edit("delegate.json", '"abi": "1.0.0"', '"abi": "0.9.0"'),
-    "delegate.json: abi: cni:delegate@0.9.0 does not exist; valid: 1.0.0",
+    () => edit("delegate.json", '"abi": "1.1.0"', '"abi": "0.9.0"'),
+    "delegate.json: abi: cni:delegate@0.9.0 does not exist; valid: 1.0.0, 1.1.0",
   ),
   mistake(
     "a trap",
