@@ -35,6 +35,24 @@ const packet = (payload: Uint8Array, destination = Buffer.alloc(6, 255)): LinkPa
 });
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+const ARP = 0x0806;
+/** Bytes of a hexadecimal text. */
+const hex = (digits: string): Buffer => Buffer.from(digits.replaceAll(" ", ""), "hex");
+/** An ARP packet of an operation, with the sender's and the target's address. */
+const arp = (operation: number, mac: string, sender: string, target: string): LinkPacket => ({
+  ethertype: ARP,
+  destination: Buffer.alloc(6, 255),
+  payload: hex(`0001 0800 06 04 000${operation} ${mac} ${sender} 000000000000 ${target}`),
+});
+/** A BOOTP packet of a DHCP server. */
+const dhcp = (xid: string, ports = "0043 0044", operation = "02", fragment = "0000"): LinkPacket => ({
+  ethertype: 0x0800,
+  destination: Buffer.alloc(6, 255),
+  payload: Buffer.concat([
+    hex(`45000110 0000 ${fragment} 40 11 0000 0a000001 ffffffff ${ports} 00fc 0000 ${operation} 01 06 00 ${xid}`),
+    Buffer.alloc(232),
+  ]),
+});
 const inTest = (key: string): string => readFileSync(`/proc/sys/${key}`, "utf8");
 const settings = (key: string, value = ""): readonly { key: string; value: string }[] => [{ key, value }];
 
@@ -152,15 +170,6 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
     }
   });
 
-  const ARP = 0x0806;
-  /** Bytes of a hexadecimal text. */
-  const hex = (digits: string): Buffer => Buffer.from(digits.replaceAll(" ", ""), "hex");
-  /** An ARP packet of an operation, with the sender's and the target's address. */
-  const arp = (operation: number, mac: string, sender: string, target: string): LinkPacket => ({
-    ethertype: ARP,
-    destination: Buffer.alloc(6, 255),
-    payload: hex(`0001 0800 06 04 000${operation} ${mac} ${sender} 000000000000 ${target}`),
-  });
   const ask = (engine: EngineSide, changes: Partial<Parameters<EngineSide["ask"]>[0]> = {}, channel?: number): Promise<Done> =>
     engine.ask(
       {
@@ -216,14 +225,6 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
       ),
     });
     const none = "0".repeat(32);
-    const dhcp = (xid: string, ports = "0043 0044", operation = "02", fragment = "0000"): LinkPacket => ({
-      ethertype: 0x0800,
-      destination: Buffer.alloc(6, 255),
-      payload: Buffer.concat([
-        hex(`45000110 0000 ${fragment} 40 11 0000 0a000001 ffffffff ${ports} 00fc 0000 ${operation} 01 06 00 ${xid}`),
-        Buffer.alloc(232),
-      ]),
-    });
     const heard = (done: Done): readonly string[] | undefined => packetsIn(done.reply)?.map(({ payload }) => text(payload));
     const [neighbours, servers] = await run(async (engine) => {
       const asked = ask(engine, { answers: "neighbour", keys: [hex(address)], maxAnswers: 2 });
