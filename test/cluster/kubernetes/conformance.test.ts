@@ -35,7 +35,6 @@ describe.skipIf(missingCluster("Kubernetes' network tests", ...kubernetesTestsRe
         for (const node of cluster.nodes) node.installNetwork();
         await cluster.nodesReady();
         const outcomes = await networkConformance(cluster, directory);
-        for (const { title, state, why } of outcomes) console.log(`${state} ${title} ${why.slice(0, 300)}`);
         expect(failedOf(outcomes)).toEqual([]);
       },
       maxRunMs,
