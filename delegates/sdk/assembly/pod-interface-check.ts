@@ -7,8 +7,8 @@ import { Ip } from "./ip";
 
 /**
  * The first of the result's addresses that the interface lacks, or whose network has no route; null: none is missing. `ips`: the
- * addresses of this interface in the result; `found`: its actual addresses; `routes`: those of the pod's namespace, in the form of the delegate's
- * version of the contract.
+ * addresses of this interface in the result; `found`: its actual addresses; `routes`: those of the pod's namespace, as `routes` of `links` has them
+ * in the contract's version.
  */
 export function missingAddress<R>(ifname: string, ips: Array<IpConfig>, found: Array<Address>, routes: Array<R>): string | null {
   for (let i = 0; i < ips.length; i++) {
