@@ -53,9 +53,7 @@ export function importTestImages(nodes: readonly ClusterNode[], program: string,
     env: { ...process.env, KUBE_TEST_REPO_LIST: registries },
     encoding: "utf8",
   });
-  const names = listed.stdout
-    .split("\n")
-    .filter((name) => replaced.some((each) => name.startsWith(`${registry}/${each}:`)));
+  const names = listed.stdout.split("\n").filter((name) => replaced.some((each) => name.startsWith(`${registry}/${each}:`)));
   if (names.length === 0) throw new Error(`e2e.test lists no image of ${registry}: ${listed.stdout}${listed.stderr}`);
   for (const name of names) for (const node of nodes) node.importImage(testImageTar(name));
 }
