@@ -19,6 +19,7 @@ export const IFF_UP = 0x1;
 export const IFF_RUNNING = 0x40;
 export const IFF_PROMISC = 0x100;
 export const IFF_ALLMULTI = 0x200;
+export const IFF_LOWER_UP = 0x1_0000;
 
 export const IFLA_ADDRESS = 1;
 export const IFLA_IFNAME = 3;
@@ -28,11 +29,16 @@ export const IFLA_MASTER = 10;
 export const IFLA_PROTINFO = 12;
 export const IFLA_TXQLEN = 13;
 export const IFLA_LINKINFO = 18;
+export const IFLA_IFALIAS = 20;
 export const IFLA_AF_SPEC = 26;
+export const IFLA_NET_NS_FD = 28;
 export const IFLA_EXT_MASK = 29;
 export const IFLA_LINK_NETNSID = 37;
 export const IFLA_PROP_LIST = 52;
 export const IFLA_ALT_IFNAME = 53;
+export const IFLA_PERM_ADDRESS = 54;
+export const IFLA_PARENT_DEV_NAME = 56;
+export const IFLA_PARENT_DEV_BUS_NAME = 57;
 
 export const IFLA_INFO_KIND = 1;
 export const IFLA_INFO_DATA = 2;
@@ -50,6 +56,20 @@ export const IFLA_MACVLAN_BC_QUEUE_LEN = 7;
 export const IFLA_IPVLAN_MODE = 1;
 export const IFLA_VLAN_ID = 1;
 export const IFLA_VRF_TABLE = 1;
+export const IFLA_BOND_MODE = 1;
+export const IFLA_BOND_MIIMON = 3;
+export const IFLA_BOND_FAIL_OVER_MAC = 13;
+
+/** The modes of a bond, in the order of their numbers. */
+export const BOND_MODES = [
+  "balance-rr",
+  "active-backup",
+  "balance-xor",
+  "broadcast",
+  "ieee-802-3ad",
+  "balance-tlb",
+  "balance-alb",
+] as const;
 
 /** A flag of IFLA_EXT_MASK: the kernel leaves out the counters, which are half of its answer. */
 export const RTEXT_FILTER_SKIP_STATS = 8;
