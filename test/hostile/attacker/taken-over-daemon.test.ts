@@ -140,6 +140,10 @@ const newLink = (name: string, kind: string, ...more: readonly Uint8Array[]): Ne
   body: concat([ifinfomsg(), attribute(IFLA_IFNAME, cString(name)), linkInfo(kind), ...more]),
 });
 
+const indexOf = (where: PodNamespace, name: string): number => {
+  const [link] = JSON.parse(where.exec(["ip", "-j", "link", "show", "dev", name]).stdout) as { readonly ifindex: number }[];
+  return link?.ifindex ?? 0;
+};
 const nodeLinks = (): readonly string[] => readdirSync("/sys/class/net");
 
 /** Settings to read. */
@@ -583,12 +587,6 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
       policy({ devices: ["devo*n"] });
       const inNode = shop.script("bounded-in-node", `exec nsenter --net=${node.path} ${bounded}`);
       const script = async (engine: EngineSide): Promise<void> => {
-        const indexOf = (where: PodNamespace, name: string): number => {
-          const [link] = JSON.parse(where.exec(["ip", "-j", "link", "show", "dev", name]).stdout) as {
-            readonly ifindex: number;
-          }[];
-          return link?.ifindex ?? 0;
-        };
         const [own, other] = [indexOf(node, "devown"), indexOf(node, "devother")];
         const move = (path: string, second: string, index: number, name: string) =>
           engine.netlink({ path, second, request: encodeRequests([linkMove(index, name)]), deadlineMs: 60_000 });
