@@ -18,6 +18,7 @@ const setups = "test/kit/reference-plugins/setups";
 const delegates = [
   "bridge-adapter",
   "external-port",
+  "host-device",
   "ipam-host-local",
   "loopback",
   "macvlan",

@@ -7,6 +7,18 @@ const dummy: Rows = {
   "DE-DUMMY-02": "`ipam` is required, and gives the interface its addresses and routes.",
 };
 
+const hostDevice: Rows = {
+  "DE-HOST-DEVICE-01": "The delegate host-device has the verbs, versions, results and effects of the reference plugin.",
+  "DE-HOST-DEVICE-02": "`device` names the device, also by an alternative name.",
+  "DE-HOST-DEVICE-03": "`hwaddr` selects the device by its MAC.",
+  "DE-HOST-DEVICE-04": "`kernelpath` selects the device by its path below /sys/devices.",
+  "DE-HOST-DEVICE-05": "`pciBusID` selects the device by its PCI address.",
+  "DE-HOST-DEVICE-06": "`runtimeConfig.deviceID` takes precedence over `pciBusID`.",
+  "DE-HOST-DEVICE-07": "`ipam` gives the device addresses and routes; without it, the device is brought up only.",
+  "DE-HOST-DEVICE-08": "A device of a driver of user space (DPDK) stays where it is, and the result has its addresses.",
+  "DE-HOST-DEVICE-09": "`dns` is the result's, where there is an `ipam`.",
+};
+
 const ipvlan: Rows = {
   "DE-IPVLAN-01": "The delegate ipvlan has the verbs, versions, results and effects of the reference plugin.",
   "DE-IPVLAN-02": "`master` names the lower link; without it, the link of the default route, or the interface of prevResult.",
@@ -47,4 +59,4 @@ const vrf: Rows = {
 };
 
 /** The rows of the delegates, by plugin. */
-export const delegates: Rows = { ...dummy, ...ipvlan, ...tap, ...vlan, ...vrf };
+export const delegates: Rows = { ...dummy, ...hostDevice, ...ipvlan, ...tap, ...vlan, ...vrf };

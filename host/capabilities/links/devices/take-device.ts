@@ -12,6 +12,7 @@ import { type LinkState, linkStateIn } from "../../../system/netlink/link-state.
 import { type DeviceScope, type LinkScope, linkText, misused } from "../link-scope.ts";
 import type { LinkTransaction } from "../link-transaction.ts";
 import { Namespaces, type NamespaceShim, refusalText } from "../namespaces.ts";
+import { adoptedDevice } from "./adopt-device.ts";
 import { deviceOnNode, identityOf } from "./device-identity.ts";
 import type { DeviceRecord } from "./device-record.ts";
 import type { DeviceKey } from "./device-store.ts";
@@ -80,11 +81,13 @@ export async function giveBack(transaction: LinkTransaction, name: string): Prom
   if (!where.ok) return where;
   if (!(await effects.flush())) return transaction.failed();
   const { store } = where.value.devices;
-  const record = store.load(where.value);
-  if (!record.ok || record.value === undefined) return record.ok ? ok(undefined) : record;
-  const returned = await returnDevice(namespaces, record.value);
+  const known = store.load(where.value);
+  if (!known.ok) return known;
+  const record = known.value ?? (await adopted(transaction, where.value));
+  if (record === undefined) return ok(undefined);
+  const returned = await returnDevice(namespaces, record);
   // The record goes also where a name is taken: the device is on the node, and a repeated DEL could do no more.
-  if (typeof returned === "object" && !(await isOnNode(namespaces, record.value)))
+  if (typeof returned === "object" && !(await isOnNode(namespaces, record)))
     return failed(fault("NETLINK_FAILED", `links: ${label}: ${returned.reason}`));
   const removed = store.remove(where.value);
   if (!removed.ok) return removed;
@@ -121,6 +124,13 @@ export async function retainDevices(
     count++;
   }
   return ok(count);
+}
+
+async function adopted({ scope, namespaces }: LinkTransaction, where: Attached): Promise<DeviceRecord | undefined> {
+  if (where.netns === "") return undefined;
+  const links = await linksAt(namespaces, "pod");
+  const { network, sysfs } = where.devices;
+  return links.ok ? adoptedDevice(scope, { ...where, network }, sysfs, links.value) : undefined;
 }
 
 interface Attached extends DeviceKey {

@@ -13,7 +13,7 @@ import type { LinksOperation } from "../../../sandbox/abi/generated/delegate-1.1
 import type { Outcome } from "../../../sandbox/abi/guest.ts";
 import type { LinkShim } from "../apply.ts";
 import { Sysfs } from "../devices/sysfs.ts";
-import type { DeviceScope, LinkScope } from "../link-scope.ts";
+import type { DeviceScope, LinkScope, PodSide } from "../link-scope.ts";
 import { linksFor, type Links } from "../links.ts";
 
 type DeviceTerms = Omit<DeviceScope, "sysfs">;
@@ -36,6 +36,8 @@ export interface LinkTests {
     readonly ifname?: string;
     /** False: a verb without an attachment. */
     readonly attachment?: boolean;
+    /** The links that the ADD made. */
+    readonly ownLinks?: PodSide["ownLinks"];
     /** The records of devices; absent: none can be taken. */
     readonly devices?: DeviceTerms;
     /** Another shim than `shim`. */
@@ -82,6 +84,7 @@ export async function openLinkTests(): Promise<LinkTests> {
       ifname = "eth0",
       attachment = true,
       devices,
+      ownLinks,
       intercept,
       shim: used = first.shim,
     }) {
@@ -102,7 +105,7 @@ export async function openLinkTests(): Promise<LinkTests> {
         type: "test",
         grant,
         verb,
-        attachment: attachment ? { ifname, netns } : undefined,
+        attachment: attachment ? { ifname, netns, ownLinks } : undefined,
         ...(devices === undefined ? {} : { devices: { ...devices, sysfs: new Sysfs() } }),
       };
       return { capability: linksFor(scope, shim, () => performance.now()), sent };

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type DeviceStore, deviceFiles } from "../../../../host/capabilities/links/devices/device-store.ts";
 import { type LinkTests, openLinkTests } from "../../../../host/capabilities/links/testing/link-tests.ts";
 import type { LinksOperation, LinksTaking } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type { PodSide } from "../../../../host/capabilities/links/link-scope.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../../lab/namespaces.ts";
 import { missing } from "../../../lab/requires.ts";
 
@@ -47,15 +48,17 @@ describe.skipIf(missing("devices of the node", missingPrivateNamespaces))("devic
       readonly netns?: string;
       readonly pod?: PodNamespace;
       readonly devices?: readonly string[];
+      readonly ownLinks?: PodSide["ownLinks"];
     } = {},
   ) {
-    const { containerId = "c1", verb = "ADD", devices = ["dev0"], ...rest } = terms;
+    const { containerId = "c1", verb = "ADD", devices = ["dev0"], ownLinks, ...rest } = terms;
     return links.capability({
       ...("netns" in rest ? { netns: rest.netns ?? "" } : { pod: rest.pod ?? pod }),
       grant: { devices },
       verb,
       ifname: "net1",
       attachment: verb !== "GC",
+      ownLinks,
       devices: { network: "net", containerId, store },
     }).capability;
   }
@@ -176,6 +179,22 @@ describe.skipIf(missing("devices of the node", missingPrivateNamespaces))("devic
       err: { msg: expect.stringMatching(/on the node as dev\d+, because another link has its name dev0/u) },
     });
     links.valueOf(await inPod({ verb: "DEL" }).apply([giveBack]));
+  });
+
+  test("a device without a record goes by its alias, if the ADD made the link and the grant names the device", async () => {
+    const moveByHand = (): number => {
+      links.ip(`link set dev0 netns ${pod.name} name net1`);
+      links.ip("link set net1 alias dev0", pod);
+      return (JSON.parse(links.ip("-j link show dev net1", pod)) as { readonly ifindex: number }[])[0]?.ifindex ?? 0;
+    };
+    const index = moveByHand();
+    const own = { name: "net1", index, kind: "veth", mac };
+    links.valueOf(await inPod({ verb: "DEL" }).apply([giveBack]));
+    links.valueOf(await inPod({ verb: "DEL", ownLinks: [{ ...own, index: index + 1 }] }).apply([giveBack]));
+    links.valueOf(await inPod({ verb: "DEL", ownLinks: [own], devices: ["eth*"] }).apply([giveBack]));
+    expect(links.ip("-o link", pod)).toContain("net1");
+    links.valueOf(await inPod({ verb: "DEL", ownLinks: [own] }).apply([giveBack]));
+    expect(shown("dev0")).toMatchObject({ ifname: "dev0", address: mac, up: false });
   });
 
   test("only granted devices move; a wildcard does not mean the node's end of a pod's veth; other verbs take nothing", async () => {
