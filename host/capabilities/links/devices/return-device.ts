@@ -26,32 +26,36 @@ export async function returnDevice(namespaces: Namespaces, record: DeviceRecord)
   if (!onNode.ok) return { reason: onNode.fault.msg };
   const own = deviceInPod(record, inPod.value);
   const back = own === undefined ? deviceOnNode(record, onNode.value) : undefined;
-  const isTaken = onNode.value.some(
-    (link) => link.index !== back?.index && (link.name === record.name || link.alternativeNames.includes(record.name)),
+  if (own === undefined && back === undefined) return "absent";
+  const { name } = record;
+  const other = onNode.value.find(
+    (link) => link.index !== back?.index && (link.name === name || link.alternativeNames.includes(name)),
   );
-  const moved = own === undefined ? back : await moveBack(namespaces, own, isTaken ? undefined : record);
+  if (other !== undefined)
+    return {
+      reason: `link ${other.name} of the node has the name ${name} of the device; rename or remove that link, then repeat the call`,
+    };
+  const moved = own === undefined ? back : await moveBack(namespaces, own, record);
   if (moved === undefined) return "absent";
   if ("reason" in moved) return moved;
-  const restored = await restore(namespaces, moved, record, !isTaken);
-  if (restored !== undefined) return { reason: restored };
-  if (!isTaken) return "returned";
-  return { reason: `the device is on the node as ${moved.name}, because another link has its name ${record.name}` };
+  const reason = await restore(namespaces, moved, record);
+  return reason === undefined ? "returned" : { reason };
 }
 
-/** Moves the device out of the pod. `record`: undefined if the device's name is taken on the node; it gets another one then. */
+/** Moves the device out of the pod. */
 async function moveBack(
   namespaces: Namespaces,
   own: LinkState,
-  record: DeviceRecord | undefined,
+  record: DeviceRecord,
 ): Promise<LinkState | { readonly reason: string }> {
   // The pod's alternative names must not follow: the kernel refuses a move that brings a name which another link has.
-  const names = own.alternativeNames.filter((name) => record?.alternativeNames.includes(name) !== true);
+  const names = own.alternativeNames.filter((name) => !record.alternativeNames.includes(name));
   if (names.length > 0)
     await namespaces.exchange(
       "pod",
       names.map((name) => nameRemoval(own.index, name)),
     );
-  const name = record?.name ?? `dev${own.index}`;
+  const { name } = record;
   const { answers, errno } = await namespaces.returnLink(own.index, name);
   const [moved] = answers;
   if (moved === undefined) return { reason: namespaces.unreachable(errno).msg };
@@ -62,19 +66,14 @@ async function moveBack(
 }
 
 /** Restores name, MAC, MTU, alias, alternative names, addresses and the up state. Answers why it could not. */
-async function restore(
-  namespaces: Namespaces,
-  link: LinkState,
-  record: DeviceRecord,
-  withName: boolean,
-): Promise<string | undefined> {
+async function restore(namespaces: Namespaces, link: LinkState, record: DeviceRecord): Promise<string | undefined> {
   const { index } = link;
   const { mac } = record.identity;
   const changes = {
     ...(link.mac === mac || mac === "" ? {} : { mac }),
     ...(link.mtu === record.mtu ? {} : { mtu: record.mtu }),
   };
-  const renames = withName && link.name !== record.name;
+  const renames = link.name !== record.name;
   const changesLink = Object.keys(changes).length > 0;
   const requests: NetlinkRequest[] = [
     // Kernels before Linux 6.2 rename no link that is up, and some drivers change no MAC then.

@@ -86,16 +86,13 @@ export async function giveBack(transaction: LinkTransaction, name: string): Prom
   const record = known.value ?? (await adopted(transaction, where.value));
   if (record === undefined) return ok(undefined);
   const returned = await returnDevice(namespaces, record);
-  // The record goes also where a name is taken: the device is on the node, and a repeated DEL could do no more.
-  if (typeof returned === "object" && !(await isOnNode(namespaces, record)))
-    return failed(fault("NETLINK_FAILED", `links: ${label}: ${returned.reason}`));
+  if (typeof returned === "object") return failed(fault("NETLINK_FAILED", `links: ${label}: ${returned.reason}`));
   const removed = store.remove(where.value);
   if (!removed.ok) return removed;
   const action = `giving back ${linkText("pod", name)}`;
   if (returned !== "absent")
     effects.record({ action, run: () => Promise.resolve("a device that was given back is not taken again") });
   links.forget("pod", name);
-  if (typeof returned === "object") return failed(fault("NETLINK_FAILED", `links: ${label}: ${returned.reason}`));
   return ok(undefined);
 }
 
@@ -112,18 +109,23 @@ export async function retainDevices(
   if (!records.ok) return records;
   const kept = new Set(valid.map(({ containerId, ifname }) => `${containerId}:${ifname}`));
   let count = 0;
+  let failure: Result<never> | undefined;
   for (const record of records.value) {
     const { type, network, containerId, ifname, netns } = record;
     if (type !== scope.type || network !== devices.network || kept.has(`${containerId}:${ifname}`)) continue;
-    const namespaces = new Namespaces(shim, netns);
-    const returned = await returnDevice(namespaces, record);
-    if (typeof returned === "object" && !(await isOnNode(namespaces, record)))
-      return failed(fault("NETLINK_FAILED", `links: the device ${record.name} of container ${containerId}: ${returned.reason}`));
+    const returned = await returnDevice(new Namespaces(shim, netns), record);
+    if (typeof returned === "object") {
+      // The other devices come back all the same.
+      failure ??= failed(
+        fault("NETLINK_FAILED", `links: the device ${record.name} of container ${containerId}: ${returned.reason}`),
+      );
+      continue;
+    }
     const removed = devices.store.remove(record);
     if (!removed.ok) return removed;
     count++;
   }
-  return ok(count);
+  return failure ?? ok(count);
 }
 
 async function adopted({ scope, namespaces }: LinkTransaction, where: Attached): Promise<DeviceRecord | undefined> {
@@ -183,9 +185,4 @@ async function undoTake(
   if (typeof returned === "object") return returned.reason;
   const removed = store.remove(record);
   return removed.ok ? undefined : removed.fault.msg;
-}
-
-async function isOnNode(namespaces: Namespaces, record: DeviceRecord): Promise<boolean> {
-  const links = await linksAt(namespaces, "host");
-  return links.ok && deviceOnNode(record, links.value) !== undefined;
 }
