@@ -16,6 +16,7 @@ import { type PluginOutcomes, pluginOutcomeList, pluginOutcomes, pluginOutcomesP
 
 const setups = "test/kit/reference-plugins/setups";
 const delegates = [
+  "bond",
   "bridge-adapter",
   "external-port",
   "host-device",

@@ -63,8 +63,8 @@ export async function addDummy(
 
 /** Makes a bond in the pod. Without a MAC the bond takes that of its first member. Fault: NETLINK_FAILED. */
 export async function addBond(transaction: LinkTransaction, bond: LinksBond): Promise<Result<void>> {
-  const { name, mac, mtu, mode, monitorInterval, failOverMac } = bond;
-  const request = newBond({ name, mac, mtu, mode, monitorInterval, failOverMac });
+  const { name, mac, monitorInterval, failOverMac, allMembersActive, dynamicBalancing, transmitHash } = bond;
+  const request = newBond({ ...bond, monitorInterval, failOverMac, allMembersActive, dynamicBalancing, transmitHash });
   return learn(transaction, name, await transaction.make("pod", name, request, { mac }));
 }
 

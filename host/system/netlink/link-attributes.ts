@@ -59,6 +59,12 @@ export const IFLA_VRF_TABLE = 1;
 export const IFLA_BOND_MODE = 1;
 export const IFLA_BOND_MIIMON = 3;
 export const IFLA_BOND_FAIL_OVER_MAC = 13;
+export const IFLA_BOND_XMIT_HASH_POLICY = 14;
+export const IFLA_BOND_ALL_SLAVES_ACTIVE = 17;
+export const IFLA_BOND_TLB_DYNAMIC_LB = 27;
+
+/** How a bond chooses the member for a frame, in the order of the kernel's numbers: layer2, layer3+4, layer2+3, encap2+3, encap3+4, vlan+srcmac. */
+export const TRANSMIT_HASHES = ["layer2", "layer34", "layer23", "encap23", "encap34", "vlan-source-mac"] as const;
 
 /** The modes of a bond, in the order of their numbers. */
 export const BOND_MODES = [

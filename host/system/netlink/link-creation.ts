@@ -7,9 +7,12 @@ import {
   BOND_MODES,
   IFF_UP,
   IFLA_ADDRESS,
+  IFLA_BOND_ALL_SLAVES_ACTIVE,
   IFLA_BOND_FAIL_OVER_MAC,
   IFLA_BOND_MIIMON,
   IFLA_BOND_MODE,
+  IFLA_BOND_TLB_DYNAMIC_LB,
+  IFLA_BOND_XMIT_HASH_POLICY,
   IFLA_BR_VLAN_DEFAULT_PVID,
   IFLA_BR_VLAN_FILTERING,
   IFLA_IFNAME,
@@ -30,6 +33,7 @@ import {
   NLM_F_ECHO,
   NLM_F_EXCL,
   RTM_NEWLINK,
+  TRANSMIT_HASHES,
 } from "./link-attributes.ts";
 import { attribute, nested, u32Attribute } from "./attributes.ts";
 import { concat, cString, u16, u8 } from "./bytes.ts";
@@ -132,13 +136,21 @@ export function newBond(
     readonly mode: (typeof BOND_MODES)[number];
     readonly monitorInterval: number | undefined;
     readonly failOverMac: number | undefined;
+    readonly allMembersActive: boolean | undefined;
+    readonly dynamicBalancing: boolean | undefined;
+    readonly transmitHash: (typeof TRANSMIT_HASHES)[number] | undefined;
   },
 ): NetlinkRequest {
-  const { mode, monitorInterval, failOverMac } = link;
+  const { mode, monitorInterval, failOverMac, allMembersActive, dynamicBalancing, transmitHash } = link;
+  const bit = (type: number, value: boolean | undefined): Uint8Array[] =>
+    value === undefined ? [] : [attribute(type, u8(value ? 1 : 0))];
   const data = [
     attribute(IFLA_BOND_MODE, u8(BOND_MODES.indexOf(mode))),
     ...(monitorInterval === undefined ? [] : [u32Attribute(IFLA_BOND_MIIMON, monitorInterval)]),
     ...(failOverMac === undefined ? [] : [attribute(IFLA_BOND_FAIL_OVER_MAC, u8(failOverMac))]),
+    ...(transmitHash === undefined ? [] : [attribute(IFLA_BOND_XMIT_HASH_POLICY, u8(TRANSMIT_HASHES.indexOf(transmitHash)))]),
+    ...bit(IFLA_BOND_ALL_SLAVES_ACTIVE, allMembersActive),
+    ...bit(IFLA_BOND_TLB_DYNAMIC_LB, dynamicBalancing),
   ];
   return creation([...common(link), kind("bond", data)]);
 }

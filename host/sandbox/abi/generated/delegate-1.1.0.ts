@@ -249,6 +249,9 @@ export interface LinksTap {
 /** The WIT type `links.bond-mode`. */
 export type LinksBondMode = "balance-rr" | "active-backup" | "balance-xor" | "broadcast" | "ieee-802-3ad" | "balance-tlb" | "balance-alb";
 
+/** The WIT type `links.transmit-hash`. */
+export type LinksTransmitHash = "layer2" | "layer34" | "layer23" | "encap23" | "encap34" | "vlan-source-mac";
+
 /** The WIT type `links.bond`. */
 export interface LinksBond {
   readonly name: string;
@@ -257,6 +260,9 @@ export interface LinksBond {
   readonly mtu?: number | undefined;
   readonly monitorInterval?: number | undefined;
   readonly failOverMac?: number | undefined;
+  readonly allMembersActive?: boolean | undefined;
+  readonly dynamicBalancing?: boolean | undefined;
+  readonly transmitHash?: LinksTransmitHash | undefined;
 }
 
 /** The WIT type `links.device-selector`. */
@@ -1106,6 +1112,12 @@ function loadLinksBondMode(g: Guest, at: number): LinksBondMode {
   return g.label(labelsOfLinksBondMode, g.discriminant(at, 1, 7));
 }
 
+const labelsOfLinksTransmitHash = ["layer2","layer34","layer23","encap23","encap34","vlan-source-mac"] as const;
+
+function loadLinksTransmitHash(g: Guest, at: number): LinksTransmitHash {
+  return g.label(labelsOfLinksTransmitHash, g.discriminant(at, 1, 6));
+}
+
 function loadLinksBond(g: Guest, at: number): LinksBond {
   return {
     name: g.loadString(at),
@@ -1114,6 +1126,9 @@ function loadLinksBond(g: Guest, at: number): LinksBond {
     mtu: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : g.u32(at + 24 + 4)),
     monitorInterval: (g.discriminant(at + 32, 1, 2) === 0 ? undefined : g.u32(at + 32 + 4)),
     failOverMac: (g.discriminant(at + 40, 1, 2) === 0 ? undefined : g.u8(at + 40 + 1)),
+    allMembersActive: (g.discriminant(at + 42, 1, 2) === 0 ? undefined : g.bool(at + 42 + 1)),
+    dynamicBalancing: (g.discriminant(at + 44, 1, 2) === 0 ? undefined : g.bool(at + 44 + 1)),
+    transmitHash: (g.discriminant(at + 46, 1, 2) === 0 ? undefined : loadLinksTransmitHash(g, at + 46 + 1)),
   };
 }
 
