@@ -28,7 +28,8 @@ export function del(request: AttachmentRequest): Fault | null {
   // Without a namespace only devices of the node are left.
   if (request.attachment.netns === null && settings.inPod) return fault;
   const operations: Array<Operation> = [];
-  if (request.attachment.netns !== null) operations.push(Operation.deleteLink(new LinkName(Place.Pod, request.attachment.ifname)));
+  if (request.attachment.netns !== null)
+    operations.push(Operation.deleteLink(new LinkName(Place.Pod, request.attachment.ifname)));
   const unread = release(settings, operations);
   if (unread !== null) return fault === null ? unread : fault;
   const released = apply(operations);
@@ -45,7 +46,7 @@ export function check(request: AttachmentRequest): Fault | null {
   if (found.fault !== null) return found.fault;
   const name = found.link.name;
   const mode = found.link.mode;
-  const wanted = modeNames[settings.mode] == "802.3ad" ? "ieee-802-3ad" : modeNames[settings.mode];
+  const wanted = modeNames[settings.mode] == "802.3ad" ? "ieee8023ad" : modeNames[settings.mode];
   if (mode !== null && mode != wanted) return differs(`The bond ${name} has the mode ${mode}, the configuration says ${wanted}`);
   const members = read(namesOf(settings));
   if (!members.isOk) return members.error;

@@ -49,7 +49,8 @@ export function release(settings: Settings, operations: Array<Operation>): Fault
   }
   const links = read(namesOf(settings));
   if (!links.isOk) return links.error;
-  for (let i = 0; i < links.value.length; i++) operations.push(Operation.changeLink(broughtUp(new LinkName(Place.Pod, links.value[i].name))));
+  for (let i = 0; i < links.value.length; i++)
+    operations.push(Operation.changeLink(broughtUp(new LinkName(Place.Pod, links.value[i].name))));
   return null;
 }
 
@@ -74,7 +75,10 @@ function memberMistake(settings: Settings, links: Array<Link>): Fault | null {
   const mtu = settings.mtu == 0 ? defaultMtu : settings.mtu;
   for (let i = 0; i < links.length; i++) {
     if (mtu > links[i].mtu)
-      return invalidConfig("mtu", `invalid MTU ${mtu}: the bond's is bigger than that of the link ${links[i].name}, which is ${links[i].mtu}`);
+      return invalidConfig(
+        "mtu",
+        `invalid MTU ${mtu}: the bond's is bigger than that of the link ${links[i].name}, which is ${links[i].mtu}`,
+      );
   }
   return null;
 }

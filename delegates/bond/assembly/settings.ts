@@ -79,16 +79,19 @@ export class Settings {
   private readBond(root: Config): void {
     const mode = root.string("mode");
     const known = mode === null ? -1 : modeNames.indexOf(mode);
-    if (known < 0) root.refuse("mode", `bonding mode ${quote(mode === null ? "" : mode)} is not supported; known are ${modeNames.join(", ")}`);
+    if (known < 0)
+      root.refuse("mode", `bonding mode ${quote(mode === null ? "" : mode)} is not supported; known are ${modeNames.join(", ")}`);
     else this.mode = <BondMode>known;
     this.failOverMac = <u8>numberOf(root, "failOverMac", 2);
     const interval = root.string("miimon");
     const milliseconds = interval === null ? -1 : digits(interval);
-    if (milliseconds < 0) root.refuse("miimon", `${quote(interval === null ? "" : interval)} is not a number of milliseconds in a string`);
+    if (milliseconds < 0)
+      root.refuse("miimon", `${quote(interval === null ? "" : interval)} is not a number of milliseconds in a string`);
     else this.monitorInterval = <u32>milliseconds;
     const mtu = root.integer("mtu");
     if (mtu !== null && mtu.value != 0) {
-      if (mtu.value < minMtu || mtu.value > <i64>i32.MAX_VALUE) root.refuse("mtu", `invalid bond MTU ${mtu.value}, should be ${minMtu} or bigger`);
+      if (mtu.value < minMtu || mtu.value > <i64>i32.MAX_VALUE)
+        root.refuse("mtu", `invalid bond MTU ${mtu.value}, should be ${minMtu} or bigger`);
       else this.mtu = <u32>mtu.value;
     }
     if (root.has("allSlavesActive")) this.allMembersActive = new Some<bool>(numberOf(root, "allSlavesActive", 1) == 1);

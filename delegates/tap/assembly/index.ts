@@ -1,11 +1,12 @@
 // A TAP device in the pod. README.md has its configuration.
 
-import { Change, LinkName, Operation, Place, Tap } from "plexus/abi/links";
+import { LinkName, Operation, Place, Tap } from "plexus/abi/links";
 import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
 import { Fault, StatusRequest } from "plexus/abi/types";
 import { checkOfIpam, statusOfIpam } from "plexus/ipam";
 import { MainInterface } from "plexus/main-interface";
 import { CheckedInterface, differs } from "plexus/main-interface-check";
+import { broughtUp } from "plexus/pod-interface";
 import { Some } from "plexus/some";
 import { Settings } from "./settings";
 
@@ -22,11 +23,10 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   tap.owner = settings.owner;
   tap.group = settings.group;
   made.making.push(Operation.addTap(tap));
-  if (settings.bridge != "") {
-    const change = new Change(new LinkName(Place.Pod, made.name));
-    change.master = settings.bridge;
-    made.making.push(Operation.changeLink(change));
-  }
+  // Up before it gets addresses: without a carrier the kernel makes the multicast route with the first address of a link that is up.
+  const change = broughtUp(new LinkName(Place.Pod, made.name));
+  if (settings.bridge != "") change.master = settings.bridge;
+  made.making.push(Operation.changeLink(change));
   made.ipam = settings.ipam;
   made.notifiesIpv4 = true;
   made.dns = settings.dns;

@@ -72,7 +72,7 @@ export const BOND_MODES = [
   "active-backup",
   "balance-xor",
   "broadcast",
-  "ieee-802-3ad",
+  "ieee8023ad",
   "balance-tlb",
   "balance-alb",
 ] as const;
