@@ -142,8 +142,6 @@ export function newBond(
   },
 ): NetlinkRequest {
   const { mode, monitorInterval, failOverMac, allMembersActive, dynamicBalancing, transmitHash } = link;
-  const bit = (type: number, value: boolean | undefined): Uint8Array[] =>
-    value === undefined ? [] : [attribute(type, u8(value ? 1 : 0))];
   const data = [
     attribute(IFLA_BOND_MODE, u8(BOND_MODES.indexOf(mode))),
     ...(monitorInterval === undefined ? [] : [u32Attribute(IFLA_BOND_MIIMON, monitorInterval)]),
@@ -153,6 +151,10 @@ export function newBond(
     ...bit(IFLA_BOND_TLB_DYNAMIC_LB, dynamicBalancing),
   ];
   return creation([...common(link), kind("bond", data)]);
+}
+
+function bit(type: number, value: boolean | undefined): readonly Uint8Array[] {
+  return value === undefined ? [] : [attribute(type, u8(value ? 1 : 0))];
 }
 
 function creation(attributes: readonly Uint8Array[], flags = 0): NetlinkRequest {
