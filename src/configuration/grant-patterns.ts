@@ -12,6 +12,13 @@ export const linkPattern: ElementRule = {
   wanted: "the name of a link, 1 to 15 ASCII characters without space, / and :, in which * stands for anything",
 };
 
+/** A link's name as in `linkPattern`, or a property of a device: its MAC, its PCI address or its driver. */
+export const devicePattern: ElementRule = {
+  pattern: /^(?:(?!\.{1,2}$)[!-.0-9;-~]{1,15}|mac:[0-9a-fA-F:*]{1,59}|pci:[0-9a-fA-F:.*]{1,16}|driver:[\w*-]{1,64})$/,
+  wanted:
+    "the name of a link, or mac:, pci: or driver: with a device's MAC, PCI address or driver, in which * stands for anything",
+};
+
 /** The name by which a fabric knows a port, or a pattern of such names. */
 export const interfaceIdPattern: ElementRule = {
   pattern: /^[!-~]{1,255}$/,

@@ -98,7 +98,13 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
   function intruderPod(grants: Grants, tries: readonly string[]): Attaching {
     const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] } };
     const other = {
-      links: { bridges: ["plexus*"], parents: ["victim2"], uplinks: ["uplink*"], podLinks: ["net*"] },
+      links: {
+        bridges: ["plexus*"],
+        parents: ["victim2"],
+        uplinks: ["uplink*"],
+        podLinks: ["net*"],
+        devices: ["own*", "mac:06:*"],
+      },
       sysctl: { keys: ["net/ipv4/conf/IFNAME/rp_filter", "net/ipv4/conf/*/tag"] },
       firewall: { masquerade: true, hostPorts: ["30000-30010"] },
       delegation: { plugins: ["ipam-*"] },

@@ -14,6 +14,15 @@ export interface KnownLink {
   removedNetworks?: readonly string[];
   /** Key of the other end of a veth. */
   peerKey?: string;
+  /** Set for a device of the node that a pod has or had: where it came from. */
+  taken?: TakenDevice;
+}
+
+/** A device's place in the pod, and its state on the node before the move. */
+export interface TakenDevice {
+  readonly pod: string;
+  readonly podName: string;
+  readonly before: Pick<LinksLink, "name" | "mac" | "mtu" | "up" | "addresses">;
 }
 
 /** The links by key: `host NAME`, or the pod and the name. */
@@ -108,13 +117,22 @@ export class LinkTable {
     known.routes = known.routes.filter(({ dst }) => up && (hasIPv4 || dst.includes(":")));
   }
 
-  /** Removes a pod's namespace with its links. The node's end of a veth goes with the pod's. */
+  /** Removes a pod's namespace with its links. The node's end of a veth goes with the pod's, and a device of the node returns to the node. */
   removePod(pod: string): void {
-    for (const [key, { peerKey }] of this.known) {
+    for (const [key, known] of this.known) {
       if (!key.startsWith(`${pod} `)) continue;
       this.known.delete(key);
-      if (peerKey !== undefined) this.known.delete(peerKey);
+      if (known.taken !== undefined) this.#returnToNode(known);
+      else if (known.peerKey !== undefined) this.known.delete(known.peerKey);
     }
+  }
+
+  /** As the kernel does: the device is down and keeps its name in the pod, unless a link of the node has it. */
+  #returnToNode(known: KnownLink): void {
+    const name = this.known.has(`host ${known.link.name}`) ? `dev${known.link.index}` : known.link.name;
+    Object.assign(known, { routes: [], neighbours: [] });
+    Object.assign(known.link, { place: "host", name, up: false, running: false, addresses: [] });
+    this.known.set(`host ${name}`, known);
   }
 }
 

@@ -15,6 +15,15 @@ const leaseState = z.strictObject({
 
 const fault = z.strictObject({ code: z.number(), msg: z.string(), details: z.string().optional() });
 
+const deviceFacts = z.strictObject({
+  driver: z.string().optional(),
+  pciAddress: z.string().optional(),
+  speed: z.number().optional(),
+  numaNode: z.number().optional(),
+  physicalFunction: z.string().optional(),
+  rdmaDevices: z.array(z.string()).default([]),
+});
+
 const link = z.strictObject({
   name: z.string(),
   kind: z.string().optional(),
@@ -39,6 +48,8 @@ const link = z.strictObject({
   addresses: z.array(z.string()).optional(),
   routes: z.array(z.looseObject({ dst: z.string() })).optional(),
   neighbours: z.array(z.strictObject({ address: z.string(), mac: z.string().optional(), proxy: z.boolean() })).optional(),
+  device: deviceFacts.optional(),
+  takenFrom: z.string().optional(),
 });
 
 /** The members of a vector's link, which README.md describes. */
@@ -102,6 +113,7 @@ const question = z.strictObject({
     .strictObject({
       host: z.array(link).default([]),
       pod: z.array(link).default([]),
+      devices: z.array(deviceFacts).optional(),
       fails: z.strictObject({ operation: z.number(), fault }).optional(),
     })
     .optional(),

@@ -2,7 +2,7 @@
 // they had succeeded.
 
 import { defaultResolverFiles } from "../../../src/configuration/keys/grant-keys.ts";
-import type { Result } from "../../../src/fault/result.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { LeasesCapability, LinksLink, LinksOperation, SysctlSetting } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
@@ -11,6 +11,8 @@ import { leaseScopeOf, podStep } from "../bound-step.ts";
 import type { DelegateHost } from "../delegate-host.ts";
 import { leasesFor } from "../leases/scope.ts";
 import { checkOperations } from "../links/check-operations.ts";
+import { Sysfs } from "../links/devices/sysfs.ts";
+import type { DeviceScope } from "../links/link-scope.ts";
 import { linksFor } from "../links/links.ts";
 import { refuse, type WitOutcome } from "../outcome.ts";
 import { resolverFor } from "../resolver/scope.ts";
@@ -69,16 +71,24 @@ function dryLeases({ runLeaseOperation: run }: DryHost, running: Step, dry: DryR
 }
 
 /** Real reads. Of the changes, `change-link` is compared with the link's present state; others are refused. */
-function dryLinks({ step, grants }: Step, shim: DryShim, clock: Clock, dry: DryRun): NonNullable<CapabilityImports["links"]> {
+function dryLinks(
+  { step, grants, network }: Step,
+  shim: DryShim,
+  clock: Clock,
+  dry: DryRun,
+): NonNullable<CapabilityImports["links"]> {
   const { type, verb, attachment, netns } = podStep(step);
   const pod = attachment && { ifname: attachment.ifname, netns };
-  const scope = { type, grant: grants.links ?? {}, verb, attachment: pod };
+  const grant = grants.links ?? {};
+  const devices = grant.devices === undefined ? undefined : devicesToRead(network, attachment?.containerId ?? "");
+  const scope = { type, grant, verb, attachment: pod, devices };
   const links = linksFor(scope, shim, clock.now);
   const changed = new Map<string, LinksLink>();
   const overlaid = (outcome: WitOutcome<readonly LinksLink[]>): WitOutcome<readonly LinksLink[]> =>
     "ok" in outcome ? { ok: outcome.ok.map((link) => changed.get(`${link.place}/${link.name}`) ?? link) } : outcome;
   return {
     ...links,
+    retainDevices: async () => refuse(dry.refuse(type, "links.retain-devices")),
     read: async (names) => overlaid(await links.read(names)),
     apply: async (operations) => {
       const checked: Result<unknown> = checkOperations(scope, operations);
@@ -92,6 +102,12 @@ function dryLinks({ step, grants }: Step, shim: DryShim, clock: Clock, dry: DryR
       return overlaid(found);
     },
   };
+}
+
+/** Devices are found, and none moves, so that their records are not needed. */
+function devicesToRead(network: string, containerId: string): DeviceScope {
+  const none = { load: () => ok(undefined), list: () => ok([]), save: () => ok(undefined), remove: () => ok(undefined) };
+  return { network, containerId, store: none, sysfs: new Sysfs() };
 }
 
 /** The link with the wanted values. Each wanted value is recorded with the present one. */

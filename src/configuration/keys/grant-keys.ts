@@ -4,6 +4,7 @@
 import { readCidr } from "../../net/ip.ts";
 import {
   addressPattern,
+  devicePattern,
   interfaceIdPattern,
   linkPattern,
   networkPattern,
@@ -28,6 +29,9 @@ export const defaultResolverFiles: readonly string[] = ["/etc/resolv.conf"];
 
 /** State directory of the reference tuning plugin, which is used if a grant lists none. */
 export const defaultStateDirectory = "/run/cni/tuning";
+
+/** Directory of the records of devices that pods have. */
+export const defaultDeviceRecords = "/var/lib/cni/devices";
 
 /** OVSDB's socket on a node, which is used if a grant names none. */
 export const defaultOvsSocket = "/run/openvswitch/db.sock";
@@ -71,6 +75,15 @@ const linkKeys = {
   podLinks: key({
     kind: listOf(linkPattern),
     about: "Links that a delegate may create in the pod's network namespace besides the attachment's own; * is a wildcard.",
+  }),
+  devices: key({
+    kind: listOf(devicePattern),
+    about:
+      "Devices of the node that a delegate may move into a pod: names of links, or mac:, pci: or driver: with a value; * is a wildcard. A name with a wildcard never means a link whose other end is in another namespace. None by default.",
+  }),
+  deviceRecords: key({
+    kind: absolutePath,
+    about: `Directory of the records of devices that pods have; ${defaultDeviceRecords} by default.`,
   }),
   forwarding: key({ kind: boolean, about: "Whether a delegate may switch on the node's IP forwarding; false by default." }),
   vethQueues: key({

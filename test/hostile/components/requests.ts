@@ -36,6 +36,8 @@ const podLink: LinksLink = {
   addresses: [{ address: "10.1.0.2/24", tentative: false, dadFailed: false }],
   members: ["eth1", "eth2"],
   carrier: true,
+  peerIndex: 7,
+  device: { driver: "virtio_net", pciAddress: "0000:00:05.0", speed: 25_000, rdmaDevices: [] },
 };
 
 const ovsPort: OvsPortState = {
@@ -86,6 +88,15 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       read: (...args) => record("links.read", args, { ok: [podLink] }),
       routes: (...args) => record("links.routes", args, { ok: [{ dst: "0.0.0.0/0", gw: "10.1.0.1", priority: 5 }] }),
       defaultLink: (...args) => record("links.defaultLink", args, { ok: "eth1" }),
+      findDevice: (...args) =>
+        record("links.findDevice", args, {
+          ok: {
+            link: "eth5",
+            mac: "02:00:00:00:00:05",
+            facts: { pciAddress: "0000:3b:02.1", numaNode: 1, rdmaDevices: ["mlx5_0"] },
+          },
+        }),
+      retainDevices: (...args) => record("links.retainDevices", args, { ok: 2 }),
       neighbours: (...args) => record("links.neighbours", args, { ok: [{ address: "10.1.0.9", proxy: true }] }),
     },
     sysctl: {

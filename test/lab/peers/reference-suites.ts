@@ -49,6 +49,12 @@ export const referenceSuites: readonly ReferenceSuite[] = [
     },
   },
   {
+    plugin: "host-device",
+    folder: "plugins/main/host-device",
+    component: "host-device",
+    grants: { ...ipam, "host-device": { log: {}, links: { devices: ["*", "pci:*"] }, delegation: { plugins: ["*"] } } },
+  },
+  {
     plugin: "macvlan",
     folder: "plugins/main/macvlan",
     component: "macvlan",

@@ -249,6 +249,9 @@ export interface LinksTap {
 /** The WIT type `links.bond-mode`. */
 export type LinksBondMode = "balance-rr" | "active-backup" | "balance-xor" | "broadcast" | "ieee8023ad" | "balance-tlb" | "balance-alb";
 
+/** The WIT type `links.transmit-hash`. */
+export type LinksTransmitHash = "layer2" | "layer34" | "layer23" | "encap23" | "encap34" | "vlan-source-mac";
+
 /** The WIT type `links.bond`. */
 export interface LinksBond {
   readonly name: string;
@@ -257,37 +260,17 @@ export interface LinksBond {
   readonly mtu?: number | undefined;
   readonly monitorInterval?: number | undefined;
   readonly failOverMac?: number | undefined;
-}
-
-/** The WIT type `links.vxlan`. */
-export interface LinksVxlan {
-  readonly name: string;
-  readonly parent: LinksLinkName;
-  readonly id: number;
-  readonly remote?: string | undefined;
-  readonly local?: string | undefined;
-  readonly port?: number | undefined;
-  readonly learning: boolean;
-  readonly mtu?: number | undefined;
-}
-
-/** The WIT type `links.ipoib-mode`. */
-export type LinksIpoibMode = "datagram" | "connected";
-
-/** The WIT type `links.ipoib`. */
-export interface LinksIpoib {
-  readonly name: string;
-  readonly parent: LinksLinkName;
-  readonly pkey?: number | undefined;
-  readonly mode?: LinksIpoibMode | undefined;
-  readonly mtu?: number | undefined;
+  readonly allMembersActive?: boolean | undefined;
+  readonly dynamicBalancing?: boolean | undefined;
+  readonly transmitHash?: LinksTransmitHash | undefined;
 }
 
 /** The WIT type `links.device-selector`. */
 export interface LinksDeviceSelector {
   readonly name?: string | undefined;
   readonly mac?: string | undefined;
-  readonly pciAddress?: string | undefined;
+  readonly deviceId?: string | undefined;
+  readonly kernelPath?: string | undefined;
 }
 
 /** The WIT type `links.taking`. */
@@ -405,8 +388,6 @@ export type LinksOperation =
   | { readonly tag: "add-vrf"; readonly val: LinksVrf }
   | { readonly tag: "add-tap"; readonly val: LinksTap }
   | { readonly tag: "add-bond"; readonly val: LinksBond }
-  | { readonly tag: "add-vxlan"; readonly val: LinksVxlan }
-  | { readonly tag: "add-ipoib"; readonly val: LinksIpoib }
   | { readonly tag: "take-device"; readonly val: LinksTaking }
   | { readonly tag: "give-back"; readonly val: string }
   | { readonly tag: "set-vf"; readonly val: LinksVfSettings }
@@ -470,6 +451,13 @@ export interface LinksLink {
   readonly carrier: boolean;
   readonly peerIndex?: number | undefined;
   readonly device?: LinksDeviceFacts | undefined;
+}
+
+/** The WIT type `links.device`. */
+export interface LinksDevice {
+  readonly link?: string | undefined;
+  readonly mac?: string | undefined;
+  readonly facts: LinksDeviceFacts;
 }
 
 /** The WIT type `links.installed-route`. */
@@ -670,6 +658,8 @@ export interface LinksCapability {
   read(names: readonly LinksLinkName[]): Outcome<readonly LinksLink[], Fault>;
   routes(link: LinksLinkName | undefined): Outcome<readonly LinksInstalledRoute[], Fault>;
   defaultLink(place: LinksPlace): Outcome<string | undefined, Fault>;
+  findDevice(selector: LinksDeviceSelector): Outcome<LinksDevice | undefined, Fault>;
+  retainDevices(valid: readonly AttachmentId[]): Outcome<number, Fault>;
   neighbours(link: LinksLinkName): Outcome<readonly LinksNeighbour[], Fault>;
 }
 
@@ -1122,6 +1112,12 @@ function loadLinksBondMode(g: Guest, at: number): LinksBondMode {
   return g.label(labelsOfLinksBondMode, g.discriminant(at, 1, 7));
 }
 
+const labelsOfLinksTransmitHash = ["layer2","layer34","layer23","encap23","encap34","vlan-source-mac"] as const;
+
+function loadLinksTransmitHash(g: Guest, at: number): LinksTransmitHash {
+  return g.label(labelsOfLinksTransmitHash, g.discriminant(at, 1, 6));
+}
+
 function loadLinksBond(g: Guest, at: number): LinksBond {
   return {
     name: g.loadString(at),
@@ -1130,35 +1126,9 @@ function loadLinksBond(g: Guest, at: number): LinksBond {
     mtu: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : g.u32(at + 24 + 4)),
     monitorInterval: (g.discriminant(at + 32, 1, 2) === 0 ? undefined : g.u32(at + 32 + 4)),
     failOverMac: (g.discriminant(at + 40, 1, 2) === 0 ? undefined : g.u8(at + 40 + 1)),
-  };
-}
-
-function loadLinksVxlan(g: Guest, at: number): LinksVxlan {
-  return {
-    name: g.loadString(at),
-    parent: loadLinksLinkName(g, at + 8),
-    id: g.u32(at + 20),
-    remote: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : g.loadString(at + 24 + 4)),
-    local: (g.discriminant(at + 36, 1, 2) === 0 ? undefined : g.loadString(at + 36 + 4)),
-    port: (g.discriminant(at + 48, 1, 2) === 0 ? undefined : g.u16(at + 48 + 2)),
-    learning: g.bool(at + 52),
-    mtu: (g.discriminant(at + 56, 1, 2) === 0 ? undefined : g.u32(at + 56 + 4)),
-  };
-}
-
-const labelsOfLinksIpoibMode = ["datagram","connected"] as const;
-
-function loadLinksIpoibMode(g: Guest, at: number): LinksIpoibMode {
-  return g.label(labelsOfLinksIpoibMode, g.discriminant(at, 1, 2));
-}
-
-function loadLinksIpoib(g: Guest, at: number): LinksIpoib {
-  return {
-    name: g.loadString(at),
-    parent: loadLinksLinkName(g, at + 8),
-    pkey: (g.discriminant(at + 20, 1, 2) === 0 ? undefined : g.u16(at + 20 + 2)),
-    mode: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : loadLinksIpoibMode(g, at + 24 + 1)),
-    mtu: (g.discriminant(at + 28, 1, 2) === 0 ? undefined : g.u32(at + 28 + 4)),
+    allMembersActive: (g.discriminant(at + 42, 1, 2) === 0 ? undefined : g.bool(at + 42 + 1)),
+    dynamicBalancing: (g.discriminant(at + 44, 1, 2) === 0 ? undefined : g.bool(at + 44 + 1)),
+    transmitHash: (g.discriminant(at + 46, 1, 2) === 0 ? undefined : loadLinksTransmitHash(g, at + 46 + 1)),
   };
 }
 
@@ -1166,15 +1136,16 @@ function loadLinksDeviceSelector(g: Guest, at: number): LinksDeviceSelector {
   return {
     name: (g.discriminant(at, 1, 2) === 0 ? undefined : g.loadString(at + 4)),
     mac: (g.discriminant(at + 12, 1, 2) === 0 ? undefined : g.loadString(at + 12 + 4)),
-    pciAddress: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : g.loadString(at + 24 + 4)),
+    deviceId: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : g.loadString(at + 24 + 4)),
+    kernelPath: (g.discriminant(at + 36, 1, 2) === 0 ? undefined : g.loadString(at + 36 + 4)),
   };
 }
 
 function loadLinksTaking(g: Guest, at: number): LinksTaking {
   return {
     device: loadLinksDeviceSelector(g, at),
-    name: g.loadString(at + 36),
-    keepAddresses: g.bool(at + 44),
+    name: g.loadString(at + 48),
+    keepAddresses: g.bool(at + 56),
   };
 }
 
@@ -1302,7 +1273,7 @@ function loadLinksSettling(g: Guest, at: number): LinksSettling {
 }
 
 function loadLinksOperation(g: Guest, at: number): LinksOperation {
-  switch (g.discriminant(at, 1, 30)) {
+  switch (g.discriminant(at, 1, 28)) {
     case 0: return { tag: "ensure-bridge", val: loadLinksBridge(g, at + 4) };
     case 1: return { tag: "ensure-vlan-gateway", val: loadLinksVlanGateway(g, at + 4) };
     case 2: return { tag: "add-veth", val: loadLinksVeth(g, at + 4) };
@@ -1313,26 +1284,24 @@ function loadLinksOperation(g: Guest, at: number): LinksOperation {
     case 7: return { tag: "add-vrf", val: loadLinksVrf(g, at + 4) };
     case 8: return { tag: "add-tap", val: loadLinksTap(g, at + 4) };
     case 9: return { tag: "add-bond", val: loadLinksBond(g, at + 4) };
-    case 10: return { tag: "add-vxlan", val: loadLinksVxlan(g, at + 4) };
-    case 11: return { tag: "add-ipoib", val: loadLinksIpoib(g, at + 4) };
-    case 12: return { tag: "take-device", val: loadLinksTaking(g, at + 4) };
-    case 13: return { tag: "give-back", val: g.loadString(at + 4) };
-    case 14: return { tag: "set-vf", val: loadLinksVfSettings(g, at + 4) };
-    case 15: return { tag: "delete-link", val: loadLinksLinkName(g, at + 4) };
-    case 16: return { tag: "change-link", val: loadLinksChange(g, at + 4) };
-    case 17: return { tag: "change-port", val: loadLinksPortChange(g, at + 4) };
-    case 18: return { tag: "add-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
-    case 19: return { tag: "delete-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
-    case 20: return { tag: "add-address", val: loadLinksAddressChange(g, at + 4) };
-    case 21: return { tag: "ensure-address", val: loadLinksAddressWish(g, at + 4) };
-    case 22: return { tag: "delete-address", val: loadLinksAddressChange(g, at + 4) };
-    case 23: return { tag: "add-route", val: loadLinksRouteChange(g, at + 4) };
-    case 24: return { tag: "delete-route", val: loadLinksRouteChange(g, at + 4) };
-    case 25: return { tag: "add-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
-    case 26: return { tag: "delete-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
-    case 27: return { tag: "set-interface", val: loadLinksInterfaceSetting(g, at + 4) };
-    case 28: return { tag: "enable-forwarding", val: loadLinksFamily(g, at + 4) };
-    case 29: return { tag: "settle", val: loadLinksSettling(g, at + 4) };
+    case 10: return { tag: "take-device", val: loadLinksTaking(g, at + 4) };
+    case 11: return { tag: "give-back", val: g.loadString(at + 4) };
+    case 12: return { tag: "set-vf", val: loadLinksVfSettings(g, at + 4) };
+    case 13: return { tag: "delete-link", val: loadLinksLinkName(g, at + 4) };
+    case 14: return { tag: "change-link", val: loadLinksChange(g, at + 4) };
+    case 15: return { tag: "change-port", val: loadLinksPortChange(g, at + 4) };
+    case 16: return { tag: "add-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
+    case 17: return { tag: "delete-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
+    case 18: return { tag: "add-address", val: loadLinksAddressChange(g, at + 4) };
+    case 19: return { tag: "ensure-address", val: loadLinksAddressWish(g, at + 4) };
+    case 20: return { tag: "delete-address", val: loadLinksAddressChange(g, at + 4) };
+    case 21: return { tag: "add-route", val: loadLinksRouteChange(g, at + 4) };
+    case 22: return { tag: "delete-route", val: loadLinksRouteChange(g, at + 4) };
+    case 23: return { tag: "add-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
+    case 24: return { tag: "delete-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
+    case 25: return { tag: "set-interface", val: loadLinksInterfaceSetting(g, at + 4) };
+    case 26: return { tag: "enable-forwarding", val: loadLinksFamily(g, at + 4) };
+    case 27: return { tag: "settle", val: loadLinksSettling(g, at + 4) };
     default: throw new Error("unreachable: the discriminant was checked");
   }
 }
@@ -1378,6 +1347,12 @@ function storeLinksLink(g: Guest, at: number, value: LinksLink): void {
   g.storeBool(at + 144, value.carrier);
   if (value.peerIndex === undefined) g.storeU8(at + 148, 0); else { g.storeU8(at + 148, 1); g.storeU32(at + 148 + 4, value.peerIndex); }
   if (value.device === undefined) g.storeU8(at + 156, 0); else { g.storeU8(at + 156, 1); storeLinksDeviceFacts(g, at + 156 + 4, value.device); }
+}
+
+function storeLinksDevice(g: Guest, at: number, value: LinksDevice): void {
+  if (value.link === undefined) g.storeU8(at, 0); else { g.storeU8(at, 1); g.storeString(at + 4, value.link); }
+  if (value.mac === undefined) g.storeU8(at + 12, 0); else { g.storeU8(at + 12, 1); g.storeString(at + 12 + 4, value.mac); }
+  storeLinksDeviceFacts(g, at + 24, value.facts);
 }
 
 function storeLinksInstalledRoute(g: Guest, at: number, value: LinksInstalledRoute): void {
@@ -1679,6 +1654,24 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
+      },
+    },
+    "find-device": {
+      host: "findDevice",
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number, p8: number, p9: number, p10: number, p11: number) => [{ name: (g.liftCase(p0, 2) === 0 ? undefined : g.liftString(p1, p2)), mac: (g.liftCase(p3, 2) === 0 ? undefined : g.liftString(p4, p5)), deviceId: (g.liftCase(p6, 2) === 0 ? undefined : g.liftString(p7, p8)), kernelPath: (g.liftCase(p9, 2) === 0 ? undefined : g.liftString(p10, p11)) }],
+      lower(g: Guest, value: Outcome<LinksDevice | undefined, Fault>, at: number): void {
+        g.range(at, 92, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); storeLinksDevice(g, at + 4 + 4, value.ok); } }
+      },
+    },
+    "retain-devices": {
+      host: "retainDevices",
+      core: "i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number) => [g.liftList(p0, p1, 16, 4, loadAttachmentId)],
+      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
       },
     },
     "neighbours": {
