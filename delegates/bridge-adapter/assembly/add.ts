@@ -10,15 +10,15 @@ import { Attachment, Fault, NetworkInterface, Success } from "plexus/abi/types";
 import { ConflictDetection, refuseUnprobed } from "plexus/conflict-detection";
 import { needsInterface } from "plexus/ipam";
 import { Some } from "plexus/some";
-import { readDns } from "./dns";
+import { readSetDns } from "plexus/network-dns";
 import { unusableIpamResult } from "./faults";
 import { Gateways, nodeEndIndex, podInterfaceIndex } from "./gateways";
 import { refuseWithoutFirewall } from "./grants";
-import { rulesOf } from "./masquerades";
+import { rulesOf } from "plexus/masquerades";
 import { addNatively } from "./native";
 import { Plan } from "./plan";
 import { Settings } from "./settings";
-import { addDetail, addUndoFault } from "./undo-faults";
+import { addDetail, addUndoFault } from "plexus/undo-faults";
 
 /** Makes the links and rules of the attachment. After a fault earlier changes are undone. */
 export function add(request: AttachmentRequest): SuccessOrFault {
@@ -74,7 +74,7 @@ function resultOf(ipamResult: Success, settings: Settings): Success {
   const success = new Success();
   success.ips = ipamResult.ips;
   success.routes = ipamResult.routes;
-  const dns = readDns(settings.config);
+  const dns = readSetDns(settings.config);
   success.dns = dns !== null ? dns : ipamResult.dns;
   for (let i = 0; i < success.ips.length; i++) success.ips[i].interface_ = new Some<i32>(podInterfaceIndex);
   return success;

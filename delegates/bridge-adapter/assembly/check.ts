@@ -11,7 +11,7 @@ import { invalidConfig } from "plexus/faults";
 import { sameMac } from "plexus/mac";
 import { differs } from "./faults";
 import { refuseWithoutFirewall } from "./grants";
-import { rulesOf } from "./masquerades";
+import { rulesOf } from "plexus/masquerades";
 import { checkNatively } from "./native";
 import { Settings } from "./settings";
 

@@ -7,7 +7,7 @@ import { Fault, StatusRequest } from "plexus/abi/types";
 import { notReadyUnprobed } from "plexus/conflict-detection";
 import { keepsStaleRulesWithoutFirewall, notReadyWithoutFirewall } from "./grants";
 import { Settings } from "./settings";
-import { addDetail } from "./undo-faults";
+import { addDetail } from "plexus/undo-faults";
 
 /** Releases the addresses and removes the rules of stale attachments; their links disappeared with their namespaces. */
 export function gc(request: GcRequest): Fault | null {

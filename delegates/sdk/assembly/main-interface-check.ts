@@ -56,8 +56,16 @@ export class CheckedInterface {
     return why === null ? null : differs(why);
   }
 
+  /** As `compare`, with a configured MTU; 0: none is configured. */
+  compareWithMtu(mtu: i64): Fault | null {
+    const current = this.link.mtu;
+    if (mtu != 0 && mtu != <i64>current)
+      return differs(`Interface ${this.link.name} has the MTU ${current}, the configuration says ${mtu}`);
+    return this.compare();
+  }
+
   /** The result's addresses, except those of other interfaces. */
-  private ips(): Array<IpConfig> {
+  ips(): Array<IpConfig> {
     const ips = this.result.ips;
     const interfaces = this.result.interfaces;
     const found: Array<IpConfig> = [];

@@ -25,6 +25,8 @@ export class MainInterface {
   addressCheck: AddressCheck | null = null;
   /** The result's `dns`. */
   dns: Dns | null = null;
+  /** The result's `dns` is IPAM's instead. */
+  keepsIpamDns: bool = false;
 
   constructor(readonly request: AttachmentRequest) {}
 
@@ -111,6 +113,7 @@ export class MainInterface {
       result.ips.push(ip);
     }
     result.routes = addresses.routes;
+    if (this.keepsIpamDns) result.dns = addresses.dns;
     return result;
   }
 }

@@ -5,7 +5,7 @@ import { MemoryAnnounce } from "./memory-announce.ts";
 import { MemoryDhcp } from "./memory-dhcp.ts";
 import { MemoryFirewall } from "./memory-firewall.ts";
 import { MemoryLeases } from "./memory-leases.ts";
-import { MemoryLinks } from "./memory-links.ts";
+import { memoryCall, MemoryLinks } from "./memory-links.ts";
 import { MemoryOvs } from "./memory-ovs.ts";
 import { MemoryState } from "./memory-state.ts";
 import { MemorySysctl } from "./memory-sysctl.ts";
@@ -27,12 +27,12 @@ export interface SimulatedNode {
 /** Makes the node for a vector. Throws an Error if a node would not call the delegate at all. */
 export function simulatedNode(vector: Vector): SimulatedNode {
   const leases = new MemoryLeases(vector.leases);
-  const links = new MemoryLinks(vector.links);
   const delegation = new ScriptedDelegation(plugins(vector));
   const sysctl = new MemorySysctl(vector.sysctl);
   const kept = new MemoryState(vector.state);
   const announce = new MemoryAnnounce(vector.announce === true ? undefined : vector.announce, vector.verb);
   const call = callOf(vector);
+  const links = new MemoryLinks(vector.links, undefined, undefined, memoryCall(call));
   const reporting = reportingFacts(call, links.functions, delegation.functions);
   const attachment = "attachment" in call.request ? call.request.attachment : undefined;
   const dhcp = new MemoryDhcp(vector.dhcp, { verb: call.verb, attachment });

@@ -58,6 +58,9 @@ const dhcpLease = z.strictObject({
   options: z.array(optionValue).default([]),
 });
 
+/** The members of a vector's link, which README.md describes. */
+export const linkMembers: readonly string[] = Object.keys(link.shape);
+
 const keptState = z.strictObject({ directory: z.string().optional(), text: z.string().optional() });
 const rules = z.strictObject({
   masquerades: z.array(z.strictObject({ address: z.string() })),

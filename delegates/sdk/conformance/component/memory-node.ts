@@ -10,7 +10,7 @@ import { MemoryAnnounce } from "../../testing/memory-announce.ts";
 import { MemoryDhcp } from "../../testing/memory-dhcp.ts";
 import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
 import { MemoryLeases } from "../../testing/memory-leases.ts";
-import { addLinks, MemoryLinks } from "../../testing/memory-links.ts";
+import { addLinks, memoryCall, MemoryLinks } from "../../testing/memory-links.ts";
 import { MemoryOvs, type MemoryPort } from "../../testing/memory-ovs.ts";
 import { MemoryState } from "../../testing/memory-state.ts";
 import { MemorySysctl } from "../../testing/memory-sysctl.ts";
@@ -86,7 +86,7 @@ export class MemoryNode {
     const netns = attachment?.netns ?? "";
     const pod = this.#sysctls.has(netns) ? netns : noPod;
     const log: string[] = [];
-    const links = new MemoryLinks({ host: [], pod: [] }, this.#links, pod);
+    const links = new MemoryLinks({ host: [], pod: [] }, this.#links, pod, memoryCall(call));
     if (pod === noPod) this.#links.removePod(noPod);
     const { facts, ...reporting } = reportingFacts(call, links.functions, this.ipam.functions(attachment));
     const { verb } = call;
@@ -138,7 +138,7 @@ export class MemoryNode {
     const pod = this.#links.linksAt(netns);
     switch (kind) {
       case "link":
-        for (const { link } of pod) if (!before.has(`link pod ${link.name}`)) this.#remove(netns, link.name);
+        for (const { link } of pod) if (!before.has(`link pod ${link.name}`)) this.#links.removeLink(`${netns} ${link.name}`);
         break;
       case "address":
         for (const { link } of pod) {
@@ -168,13 +168,6 @@ export class MemoryNode {
       default:
         kind satisfies never;
     }
-  }
-
-  #remove(netns: string, name: string): void {
-    const key = `${netns} ${name}`;
-    const peerKey = this.#links.known.get(key)?.peerKey;
-    this.#links.known.delete(key);
-    if (peerKey !== undefined) this.#links.known.delete(peerKey);
   }
 
   #earlierLink(netns: string) {
