@@ -13,6 +13,17 @@ const lacks = missing("the delegate dhcp", privateNamespaces, iproute2, linkType
 const ipam = { type: "dhcp", request: [{ option: "33" }], priority: 50 };
 const serverLines = ["option lease 3600", "option routes 10.0.0.0 10.60.0.9"];
 
+const network = (of: Stage, main: object): object =>
+  of.network([{ ...main, ipam }], {
+    wasm: {
+      grants: {
+        dhcp: { log: {}, dhcp: {} },
+        "bridge-adapter": { log: {}, links: { bridges: ["br0"] }, delegation: { plugins: ["dhcp"] } },
+        macvlan: { log: {}, links: { parents: ["br0"] }, delegation: { plugins: ["dhcp"] } },
+      },
+    },
+  });
+
 describe.skipIf(lacks)("the delegate dhcp", () => {
   let stage: Stage | undefined;
   let server: DhcpServer | undefined;
@@ -28,16 +39,6 @@ describe.skipIf(lacks)("the delegate dhcp", () => {
     server = await startDhcpServer(stage.node, "br0", serverLines);
     return stage;
   };
-  const network = (of: Stage, main: object): object =>
-    of.network([{ ...main, ipam }], {
-      wasm: {
-        grants: {
-          dhcp: { log: {}, dhcp: {} },
-          "bridge-adapter": { log: {}, links: { bridges: ["br0"] }, delegation: { plugins: ["dhcp"] } },
-          macvlan: { log: {}, links: { parents: ["br0"] }, delegation: { plugins: ["dhcp"] } },
-        },
-      },
-    });
   const bridge = { type: "bridge-adapter", bridge: "br0" };
   const result = {
     ips: [{ address: expect.stringMatching(/^10\.60\.0\.\d+\/24$/), gateway: "10.60.0.1" }],
