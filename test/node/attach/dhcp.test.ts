@@ -88,7 +88,9 @@ describe.skipIf(lacks)("the delegate dhcp", () => {
       await expect.poll(() => existsSync(socket), { timeout: 60_000 }).toBe(true);
       const config = of.network([{ type: "bridge", bridge: "br0", ipam: { ...ipam, daemonSocketPath: socket } }]);
       const one = { config, containerId: "one", pod: of.pod() };
-      expect((await of.call("ADD", one)).json).toMatchObject(result);
+      // The native plugin's result of 1.9.1 lacks the metric of `priority`.
+      const routes = result.routes.map(({ dst, gw }) => ({ dst, gw }));
+      expect((await of.call("ADD", one)).json).toMatchObject({ ...result, routes });
       await of.call("DEL", one);
     },
   );
