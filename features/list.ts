@@ -6,6 +6,7 @@ import type { RecordCall } from "../host/engine/events/call-recording.ts";
 import { chainTrace } from "./chain-trace/feature.ts";
 import { components } from "./components/feature.ts";
 import { externalPorts } from "./external-ports/feature.ts";
+import { dhcpLeases } from "./dhcp-leases/feature.ts";
 import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
 import { networkApi } from "./network-api/feature.ts";
@@ -22,6 +23,7 @@ export const features: readonly Feature[] = [
   externalPorts,
   resourceClaims,
   hotPlug,
+  dhcpLeases,
   chainTrace,
   components,
 ];

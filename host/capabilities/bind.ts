@@ -12,7 +12,7 @@ import { resolverFor } from "./resolver/scope.ts";
 import type { Step } from "./step.ts";
 
 /** The part of the host that capabilities use. */
-type CapabilityHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "leaseMemory" | "taken" | "log">;
+type CapabilityHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "leaseMemory" | "taken" | "dhcp" | "log">;
 
 type Name = keyof CapabilityImports;
 
@@ -113,6 +113,12 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
   ovs: async ({ clock }, running, facts) => {
     const [{ ovsFor }, { ovsScopeOf }] = await Promise.all([import("./ovs/scope.ts"), import("./ovs/step-scope.ts")]);
     return ovsFor(ovsScopeOf(running, facts), clock.now);
+  },
+  dhcp: async ({ shim, clock, dhcp }, { step, network }) => {
+    const { dhcpFor } = await import("./dhcp/scope.ts");
+    const { verb, attachment, netns } = podStep(step);
+    const scope = { network, verb, netns, records: dhcp?.records, isRenewed: dhcp?.isRenewed === true };
+    return dhcpFor({ ...scope, attachment }, shim, clock);
   },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };

@@ -665,6 +665,12 @@ const entries = {
     meaning: "Links or routes of a network namespace could not be read or changed.",
     remedy: "Read the kernel's reason; compare with the output of ip link and ip route in the namespace named.",
   },
+  DHCP_FAILED: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "No lease could be had from a DHCP server for an attachment's interface.",
+    remedy: "Look whether a server serves the interface's network and has free addresses; the runtime repeats the call.",
+  },
   LINK_KEPT: {
     cni: 11,
     actor: "administrator",

@@ -17,6 +17,11 @@ export function ipamType(root: Config): string {
   return type === null ? "" : type;
 }
 
+/** Whether an IPAM plugin works on the attachment's interface, which must then exist before it is called: the native dhcp does, and the delegate. */
+export function needsInterface(type: string): bool {
+  return type == "dhcp";
+}
+
 /** As `ipamType`; a missing type is a mistake of the configuration. */
 export function requiredIpamType(root: Config): string {
   const type = ipamType(root);

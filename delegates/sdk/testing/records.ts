@@ -3,6 +3,7 @@
 import type { Verb } from "../../../src/cni/environment.ts";
 import type {
   AnnounceCapability,
+  DhcpCapability,
   DelegationCapability,
   FirewallCapability,
   LeasesCapability,
@@ -124,6 +125,7 @@ export interface CapabilityFunctions {
   readonly state?: StateCapability;
   readonly ovs?: OvsCapability;
   readonly announce?: AnnounceCapability;
+  readonly dhcp?: DhcpCapability;
   readonly firewall?: FirewallCapability;
 }
 

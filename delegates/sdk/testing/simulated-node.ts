@@ -2,6 +2,7 @@
 
 import { reportingFacts } from "./attachment-facts.ts";
 import { MemoryAnnounce } from "./memory-announce.ts";
+import { MemoryDhcp } from "./memory-dhcp.ts";
 import { MemoryFirewall } from "./memory-firewall.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { memoryCall, MemoryLinks } from "./memory-links.ts";
@@ -16,7 +17,7 @@ import type { Vector, VectorAnswer } from "./vector.ts";
 /** The node of one call. */
 export interface SimulatedNode {
   readonly call: DelegateCall;
-  readonly capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "dhcp" | "flows">>;
+  readonly capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "flows">>;
   /** The lines of log so far, `level: text`. */
   readonly log: readonly string[];
   /** The state now, of the parts that the vector has, in the form of `.out.json`. */
@@ -34,6 +35,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
   const links = new MemoryLinks(vector.links, undefined, undefined, memoryCall(call));
   const reporting = reportingFacts(call, links.functions, delegation.functions);
   const attachment = "attachment" in call.request ? call.request.attachment : undefined;
+  const dhcp = new MemoryDhcp(vector.dhcp, { verb: call.verb, attachment });
   const firewall = new MemoryFirewall(vector.firewall, { verb: call.verb, attachment, facts: reporting.facts });
   const ovs = new MemoryOvs(vector.ovs, {
     verb: call.verb,
@@ -42,7 +44,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     config: call.request.network.config,
   });
   const log: string[] = [];
-  const capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "dhcp" | "flows">> = {
+  const capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "flows">> = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
     leases: leases.functions({ verb: call.verb, attachment }),
     resolver: {
@@ -56,6 +58,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     sysctl: sysctl.functions(call.verb),
     state: kept.functions(call.verb, attachment),
     announce: announce.functions,
+    dhcp: dhcp.functions,
     firewall: firewall.functions,
     ovs: ovs.functions,
   };
@@ -70,6 +73,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     if (vector.announce !== undefined) answer.announced = announce.announced().map((addresses) => [...addresses]);
     if (vector.announce !== undefined && vector.announce !== true)
       answer.probed = announce.probed().map((probe) => ({ ...probe, addresses: [...probe.addresses] }));
+    if (vector.dhcp !== undefined) answer.dhcp = JSON.parse(JSON.stringify(dhcp.state()));
     if (vector.firewall !== undefined) answer.firewall = JSON.parse(JSON.stringify(firewall.rules()));
     if (vector.firewall?.guards !== undefined) answer.guards = firewall.guards();
     if (vector.ovs !== undefined) answer.ports = JSON.parse(JSON.stringify(ovs.ports()));

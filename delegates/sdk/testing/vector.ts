@@ -52,6 +52,23 @@ const link = z.strictObject({
   takenFrom: z.string().optional(),
 });
 
+const optionValue = z.strictObject({ number: z.number(), value: z.array(z.number()) });
+const dhcpLease = z.strictObject({
+  address: z.string(),
+  gateway: z.string().optional(),
+  routes: z.array(z.strictObject({ dst: z.string(), gw: z.string().optional(), scope: z.number().optional() })).default([]),
+  dns: z
+    .strictObject({
+      nameservers: z.array(z.string()).default([]),
+      domain: z.string().optional(),
+      search: z.array(z.string()).default([]),
+      options: z.array(z.string()).default([]),
+    })
+    .default({ nameservers: [], search: [], options: [] }),
+  mtu: z.number().optional(),
+  options: z.array(optionValue).default([]),
+});
+
 /** The members of a vector's link, which README.md describes. */
 export const linkMembers: readonly string[] = Object.keys(link.shape);
 
@@ -146,6 +163,8 @@ const question = z.strictObject({
     .optional(),
   /** The attachment's stored state. */
   state: keptState.optional(),
+  /** The lease that a DHCP server offers, the lease that the attachment holds; with `fault`, no lease can be had. */
+  dhcp: z.strictObject({ offered: dhcpLease.optional(), held: dhcpLease.optional(), fault: fault.optional() }).optional(),
   /** The answer lists announcements and probes. `neighbours`: MACs of other hosts by their addresses; `fault`: all probes fail with it. */
   announce: z
     .union([
@@ -156,6 +175,15 @@ const question = z.strictObject({
 });
 
 const answer = z.strictObject({
+  /** Requests for a lease, and the lease after the call, if the question has dhcp. */
+  dhcp: z
+    .strictObject({
+      requests: z.array(
+        z.strictObject({ requested: z.array(z.number()), provided: z.array(optionValue), milliseconds: z.number() }),
+      ),
+      held: dhcpLease.optional(),
+    })
+    .optional(),
   /** ADD's success as CNI JSON, in stdin's cniVersion. */
   result: z.record(z.string(), z.unknown()).optional(),
   error: fault.optional(),

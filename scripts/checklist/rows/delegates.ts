@@ -16,6 +16,17 @@ const bond: Rows = {
   "DE-BOND-11": "`ipam` gives the bond addresses and routes; without it, the bond is brought up only.",
 };
 
+const dhcp: Rows = {
+  "DE-DHCP-01":
+    "The delegate dhcp has the verbs, versions and results of the reference plugin, without its daemon; leases are renewed and released.",
+  "DE-DHCP-02": "`request` names options to request beside the subnet mask and the routers.",
+  "DE-DHCP-03": "`skipDefault` leaves out the subnet mask and the routers.",
+  "DE-DHCP-04": "`provide` names options to send, with their values.",
+  "DE-DHCP-05": "`fromArg` takes a value of CNI_ARGS.",
+  "DE-DHCP-06": "`priority` is the metric of the routes.",
+  "DE-DHCP-07": "`daemonSocketPath` is accepted, with a warning, and has no effect.",
+};
+
 const dummy: Rows = {
   "DE-DUMMY-01": "The delegate dummy has the verbs, versions, results and effects of the reference plugin.",
   "DE-DUMMY-02": "`ipam` is required, and gives the interface its addresses and routes.",
@@ -106,6 +117,7 @@ const vrf: Rows = {
 /** The rows of the delegates, by plugin. */
 export const delegates: Rows = {
   ...bond,
+  ...dhcp,
   ...dummy,
   ...hostDevice,
   ...ipvlan,

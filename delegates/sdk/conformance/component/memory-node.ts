@@ -5,6 +5,9 @@ import type { Setup } from "../setup.ts";
 import type { State, StateKind } from "../subject.ts";
 import { reportingFacts } from "../../testing/attachment-facts.ts";
 import { LinkTable, type KnownLink } from "../../testing/link-table.ts";
+import type { DhcpLease } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import { MemoryAnnounce } from "../../testing/memory-announce.ts";
+import { MemoryDhcp } from "../../testing/memory-dhcp.ts";
 import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
 import { MemoryLeases } from "../../testing/memory-leases.ts";
 import { addLinks, memoryCall, MemoryLinks } from "../../testing/memory-links.ts";
@@ -20,9 +23,19 @@ import { MemoryIpam } from "./memory-ipam.ts";
 /** The namespace of calls whose pod is gone. */
 const noPod = "gone";
 
+/** What the DHCP server of a check's network gives. */
+const offeredLease: DhcpLease = {
+  address: "10.123.0.7/24",
+  gateway: "10.123.0.1",
+  routes: [{ dst: "0.0.0.0/0", gw: "10.123.0.1" }],
+  dns: { nameservers: ["10.123.0.1"], search: [], options: [] },
+  options: [],
+};
+
 /** The node of one check. */
 export class MemoryNode {
   readonly ipam = new MemoryIpam();
+  readonly #dhcpLeases = new Map<string, DhcpLease>();
   readonly #setup: Setup;
   readonly #links = new LinkTable({ strict: true });
   readonly #rules = new RuleTable();
@@ -89,7 +102,8 @@ export class MemoryNode {
       ...reporting,
       sysctl: (this.#sysctls.get(pod) ?? new MemorySysctl()).functions(verb),
       state: this.#keptBy(attachment).functions(verb, attachment),
-      announce: { send: () => ({ ok: undefined }), probe: () => ({ ok: [] }) },
+      announce: new MemoryAnnounce(undefined, vector.verb).functions,
+      dhcp: new MemoryDhcp({ offered: offeredLease }, { verb, attachment }, this.#dhcpLeases).functions,
       firewall: new MemoryFirewall(undefined, { verb, attachment, facts }, this.#rules).functions,
       ovs: new MemoryOvs(this.#setup.ovs, { verb, attachment, facts, config: call.request.network.config }, this.#ports)
         .functions,

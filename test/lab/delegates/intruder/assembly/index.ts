@@ -8,7 +8,7 @@ import { Pool } from "plexus/abi/leases";
 import { Config } from "plexus/config";
 import { ownFault } from "plexus/faults";
 import { tryHostLink, tryOddities, tryParent, tryPodLink } from "./links";
-import { tryAddress, tryDirectory, tryFile, tryFrames, tryLeases, tryGcOnly, tryPlugin, trySysctl } from "./others";
+import { tryAddress, tryDirectory, tryFile, tryFrames, tryLeases, tryGcOnly, tryLease, tryPlugin, trySysctl } from "./others";
 import { tryPort, tryPorts } from "./ovs";
 import { Tries } from "./tries";
 
@@ -55,6 +55,7 @@ function tryAll(verb: string, network: Network): Fault | null {
   const addresses = listOf(config, "addresses");
   for (let i = 0; i < addresses.length; i++) tryAddress(tries, addresses[i], <u16>(22 + i));
   const plugins = listOf(config, "plugins");
+  tryLease(tries, verb);
   for (let i = 0; i < plugins.length; i++) tryPlugin(tries, plugins[i], verb);
   const directories = listOf(config, "directories");
   for (let i = 0; i < directories.length; i++) tryDirectory(tries, directories[i]);

@@ -1,6 +1,7 @@
 // Tries every operation of the other capabilities on targets that are not granted.
 
 import { probe, send } from "plexus/abi/announce";
+import * as dhcp from "plexus/abi/dhcp";
 import * as delegation from "plexus/abi/delegation";
 import * as firewall from "plexus/abi/firewall";
 import * as leases from "plexus/abi/leases";
@@ -40,6 +41,22 @@ export function tryAddress(tries: Tries, address: string, port: u16): void {
   tryProbe(tries, [address], 0, 1);
   tryProbe(tries, [`${address}/24`], 1, 1);
   tryProbe(tries, new Array<string>(65).fill(address), 1, 1);
+}
+
+/** Tries leases beyond their bounds, and with options that the client sets itself. */
+export function tryLease(tries: Tries, verb: string): void {
+  const long = new dhcp.Request(30_001);
+  const own = new dhcp.Request(1000);
+  own.provided.push(new dhcp.OptionValue(53));
+  const requests = [long, own];
+  for (let i = 0; i < requests.length; i++) {
+    const acquired = dhcp.acquire(requests[i]);
+    tries.refused(`lease ${i}`, "", acquired.isOk ? null : acquired.error);
+  }
+  if (verb != "ADD" && verb != "DEL") tries.refused("release of a lease", "", dhcp.release());
+  if (verb == "GC") return;
+  const retained = dhcp.retain([]);
+  tries.refused("GC of leases", "", retained.isOk ? null : retained.error);
 }
 
 /** Tries probes beyond their bounds: the pod's network must not be searched for long. */
