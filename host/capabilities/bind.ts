@@ -84,6 +84,10 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const { announceFor } = await import("./announce/scope.ts");
     return announceFor(podStep(step), shim, clock.now);
   },
+  shaping: async ({ shim }, { step, network }) => {
+    const { shapingFor } = await import("./shaping/scope.ts");
+    return shapingFor({ ...podStep(step), network }, shim);
+  },
   state: async (_, { step, grants }) => {
     const { stateFor } = await import("./state/scope.ts");
     return stateFor({ ...podStep(step), directories: grants.state?.directories });
