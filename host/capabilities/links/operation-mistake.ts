@@ -58,7 +58,7 @@ function memberMistake(operation: LinksOperation): string | undefined {
     case "add-ipvlan":
       return sizeMistake(operation.val.mtu);
     case "add-vlan":
-      return first(vlanMistake(operation.val.id), sizeMistake(operation.val.mtu));
+      return first(vlanLinkMistake(operation.val.id), sizeMistake(operation.val.mtu));
     case "change-link": {
       const { mac, mtu, alternativeNames: names, link } = operation.val;
       return first(
@@ -156,6 +156,11 @@ function pvidMistake(pvid: number | undefined): string | undefined {
 
 function vlanMistake(id: number): string | undefined {
   return id >= 1 && id <= maxVlans ? undefined : `VLAN ${id} is not in the range 1 to ${maxVlans}`;
+}
+
+/** A link of VLAN 0 sends and receives frames with a priority tag only (IEEE 802.1Q). */
+function vlanLinkMistake(id: number): string | undefined {
+  return id === 0 ? undefined : vlanMistake(id);
 }
 
 function rangeMistake({ first: begin, last }: LinksPortVlan): string | undefined {

@@ -66,7 +66,10 @@ async function trafficOf(
   if (bounded === "all" || qdisc?.kind !== "htb") return ok({ qdisc, classes: [], filters: [] });
   const classes = await listTraffic(shim, { request: classesRequest(index), action: `listing the classes of ${name}` });
   if (!classes.ok) return classes;
-  const filters = await listTraffic(shim, { request: filtersRequest(index, ROOT_HANDLE), action: `listing the filters of ${name}` });
+  const filters = await listTraffic(shim, {
+    request: filtersRequest(index, ROOT_HANDLE),
+    action: `listing the filters of ${name}`,
+  });
   if (!filters.ok) return filters;
   return ok({ qdisc, classes: classes.value, filters: filters.value });
 }
@@ -76,8 +79,7 @@ export async function traffic(shim: ShapingShim, owner: Owner, link: LinkState |
   const [devices, qdiscs] = [await readDevices(shim, owner), await allQdiscs(shim)];
   if (!devices.ok) return devices;
   if (!qdiscs.ok) return qdiscs;
-  const countersAt = (index: number | undefined) =>
-    qdiscs.value.find((each) => each.link === index && isShapes(each))?.counters;
+  const countersAt = (index: number | undefined) => qdiscs.value.find((each) => each.link === index && isShapes(each))?.counters;
   return ok({ ingress: countersAt(link?.index), egress: countersAt(devices.value.own[0]?.index) });
 }
 

@@ -23,9 +23,12 @@ function descriptionPrefix(delegate: Pick<Owner, "type" | "network">): string {
   return `${MARK}${prefixOf(PURPOSE, delegate)}`;
 }
 
+function named(text: string): string {
+  return `bwp${sha512(text)}`.slice(0, maxNameLength);
+}
+
 /** The device's name by the reference plugin, and the name where another attachment of the container has that one. */
 function namesOf({ network, containerId, ifname }: Owner): readonly [string, string] {
-  const named = (text: string): string => `bwp${sha512(text)}`.slice(0, maxNameLength);
   return [named(`${network}${containerId}`), named(`${network}${containerId}/${ifname}`)];
 }
 

@@ -64,9 +64,7 @@ export async function listTraffic(shim: ShapingShim, message: Message): Promise<
 function refusalText({ errno, errorText }: NetlinkAnswer): string {
   const reason = `${systemError(errno)}${errorText === "" ? "" : `: ${errorText}`}`;
   const lacks = errno === ENOENT || errno === EOPNOTSUPP;
-  return lacks
-    ? `${reason}; the kernel may lack a module (sch_tbf, sch_htb, sch_ingress, cls_u32, act_mirred, ifb)`
-    : reason;
+  return lacks ? `${reason}; the kernel may lack a module (sch_tbf, sch_htb, sch_ingress, cls_u32, act_mirred, ifb)` : reason;
 }
 
 /** Fault: NETLINK_FAILED. */

@@ -43,7 +43,9 @@ export function retainDenial({ verb }: ShapingCall): Fault | undefined {
 
 /** The fault of a shape for an attachment whose interface has no end on the node. */
 export function noNodeLink(ifname: string): Fault {
-  return misused(`interface ${ifname} of the pod is not a veth with its other end on the node, so its traffic cannot be bounded there`);
+  return misused(
+    `interface ${ifname} of the pod is not a veth with its other end on the node, so its traffic cannot be bounded there`,
+  );
 }
 
 /** The shape, decoded. Fault: CAPABILITY_MISUSED. */

@@ -84,7 +84,12 @@ export function boundDifference(
   const { limit: _, ...rest } = wanted;
   return (
     numberDifference(name, rest, classBucketIn(bound.options)) ??
-    filterDifference(name, shape.networks.map((network) => networkSelector(sides[direction], network)), listed, filters)
+    filterDifference(
+      name,
+      shape.networks.map((network) => networkSelector(sides[direction], network)),
+      listed,
+      filters,
+    )
   );
 }
 

@@ -64,7 +64,11 @@ export function newTokenBucket(link: number, { rate, buffer, limit }: KernelBuck
 export function tokenBucketIn(options: Attributes): KernelBucket {
   const parameters = options.get(TCA_TBF_PARMS) ?? new Uint8Array(0);
   const at = 2 * RATE_SPEC;
-  return { rate: rateIn(options, TCA_TBF_RATE64, parameters, 0), limit: u32At(parameters, at), buffer: u32At(parameters, at + 4) };
+  return {
+    rate: rateIn(options, TCA_TBF_RATE64, parameters, 0),
+    limit: u32At(parameters, at),
+    buffer: u32At(parameters, at + 4),
+  };
 }
 
 /** Adds an `htb` as the link's root qdisc, with a bound and a free class. `fallback`: the class of packets that match no filter. */
