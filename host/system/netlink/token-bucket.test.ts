@@ -4,6 +4,12 @@ import { kernelBucket } from "./token-bucket.ts";
 import { filterInfo } from "./traffic-control.ts";
 import { networkSelector } from "./u32-filter.ts";
 
+function keysOf(text: string, side: "source" | "destination"): string {
+  const network = readCidr(text);
+  if (network === undefined) throw new Error(text);
+  return Buffer.from(networkSelector(side, network)).toString("hex").slice(32);
+}
+
 test("a bucket has the reference plugin's rounding", () => {
   // The values of `tc -d qdisc show` after the native plugin's ADD.
   expect(kernelBucket({ rate: 8_000_000, burst: 800_000, latency: 25 })).toEqual({
@@ -19,11 +25,6 @@ test("a bucket has the reference plugin's rounding", () => {
 });
 
 test("a selector compares the words of the mask that have ones", () => {
-  const keysOf = (text: string, side: "source" | "destination"): string => {
-    const network = readCidr(text);
-    if (network === undefined) throw new Error(text);
-    return Buffer.from(networkSelector(side, network)).toString("hex").slice(32);
-  };
   expect(keysOf("10.1.0.0/16", "destination")).toBe("ffff00000a0100001000000000000000");
   expect(keysOf("10.1.0.0/16", "source")).toBe("ffff00000a0100000c00000000000000");
   expect(keysOf("fd00::/9", "destination")).toBe("ff800000fd0000001800000000000000");
