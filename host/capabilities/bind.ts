@@ -89,6 +89,10 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const announce = announceFor(podStep(running.step), host.shim, host.clock.now);
     return remembering(announce, host, running, facts);
   },
+  shaping: async ({ shim }, { step, network }) => {
+    const { shapingFor } = await import("./shaping/scope.ts");
+    return shapingFor({ ...podStep(step), network }, shim);
+  },
   state: async (_, { step, grants }) => {
     const { stateFor } = await import("./state/scope.ts");
     return stateFor({ ...podStep(step), directories: grants.state?.directories });

@@ -574,6 +574,7 @@ export interface RoutingRule {
 export interface ShapingBucket {
   readonly rate: number;
   readonly burst: number;
+  readonly latency: number;
 }
 
 /** The WIT type `shaping.shape`. */
@@ -584,6 +585,12 @@ export interface ShapingShape {
   readonly exempt: readonly string[];
 }
 
+/** The WIT type `shaping.device`. */
+export interface ShapingDevice {
+  readonly name: string;
+  readonly mac: string;
+}
+
 /** The WIT type `shaping.counters`. */
 export interface ShapingCounters {
   readonly bytes: number;
@@ -591,9 +598,8 @@ export interface ShapingCounters {
   readonly drops: number;
 }
 
-/** The WIT type `shaping.shape-state`. */
-export interface ShapingShapeState {
-  readonly shape: ShapingShape;
+/** The WIT type `shaping.traffic`. */
+export interface ShapingTraffic {
   readonly ingress?: ShapingCounters | undefined;
   readonly egress?: ShapingCounters | undefined;
 }
@@ -727,8 +733,10 @@ export interface RoutingCapability {
 
 /** Capability `shaping`. */
 export interface ShapingCapability {
-  replace(link: string, shape: ShapingShape): Outcome<undefined, Fault>;
-  current(link: string): Outcome<ShapingShapeState | undefined, Fault>;
+  nodeLink(): Outcome<string | undefined, Fault>;
+  replace(shape: ShapingShape): Outcome<ShapingDevice | undefined, Fault>;
+  difference(shape: ShapingShape): Outcome<string | undefined, Fault>;
+  usage(): Outcome<ShapingTraffic, Fault>;
   remove(): Outcome<undefined, Fault>;
   retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
 }
@@ -1483,16 +1491,9 @@ function storeRoutingRule(g: Guest, at: number, value: RoutingRule): void {
   g.storeU32(at + 72, value.table);
 }
 
-function storeShapingBucket(g: Guest, at: number, value: ShapingBucket): void {
-  g.storeU64(at, value.rate);
-  g.storeU64(at + 8, value.burst);
-}
-
-function storeShapingShape(g: Guest, at: number, value: ShapingShape): void {
-  if (value.ingress === undefined) g.storeU8(at, 0); else { g.storeU8(at, 1); storeShapingBucket(g, at + 8, value.ingress); }
-  if (value.egress === undefined) g.storeU8(at + 24, 0); else { g.storeU8(at + 24, 1); storeShapingBucket(g, at + 24 + 8, value.egress); }
-  g.storeList(at + 48, value.networks, 8, 4, (e, v) => { g.storeString(e, v); });
-  g.storeList(at + 56, value.exempt, 8, 4, (e, v) => { g.storeString(e, v); });
+function storeShapingDevice(g: Guest, at: number, value: ShapingDevice): void {
+  g.storeString(at, value.name);
+  g.storeString(at + 8, value.mac);
 }
 
 function storeShapingCounters(g: Guest, at: number, value: ShapingCounters): void {
@@ -1501,10 +1502,9 @@ function storeShapingCounters(g: Guest, at: number, value: ShapingCounters): voi
   g.storeU64(at + 16, value.drops);
 }
 
-function storeShapingShapeState(g: Guest, at: number, value: ShapingShapeState): void {
-  storeShapingShape(g, at, value.shape);
-  if (value.ingress === undefined) g.storeU8(at + 64, 0); else { g.storeU8(at + 64, 1); storeShapingCounters(g, at + 64 + 8, value.ingress); }
-  if (value.egress === undefined) g.storeU8(at + 96, 0); else { g.storeU8(at + 96, 1); storeShapingCounters(g, at + 96 + 8, value.egress); }
+function storeShapingTraffic(g: Guest, at: number, value: ShapingTraffic): void {
+  if (value.ingress === undefined) g.storeU8(at, 0); else { g.storeU8(at, 1); storeShapingCounters(g, at + 8, value.ingress); }
+  if (value.egress === undefined) g.storeU8(at + 32, 0); else { g.storeU8(at + 32, 1); storeShapingCounters(g, at + 32 + 8, value.egress); }
 }
 
 const labelsOfFilterIngressPolicy = ["open","same-bridge","isolated"] as const;
@@ -2005,22 +2005,40 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
     },
   },
   "shaping": {
-    "replace": {
-      host: "replace",
-      core: "i32,i32,i32,i64,i64,i32,i64,i64,i32,i32,i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number, p2: number, p3: bigint, p4: bigint, p5: number, p6: bigint, p7: bigint, p8: number, p9: number, p10: number, p11: number) => [g.liftString(p0, p1), { ingress: (g.liftCase(p2, 2) === 0 ? undefined : { rate: g.liftU64(p3), burst: g.liftU64(p4) }), egress: (g.liftCase(p5, 2) === 0 ? undefined : { rate: g.liftU64(p6), burst: g.liftU64(p7) }), networks: g.liftList(p8, p9, 8, 4, (_, e) => g.loadString(e)), exempt: g.liftList(p10, p11, 8, 4, (_, e) => g.loadString(e)) }],
-      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+    "node-link": {
+      host: "nodeLink",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
       },
     },
-    "current": {
-      host: "current",
-      core: "i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number) => [g.liftString(p0, p1)],
-      lower(g: Guest, value: Outcome<ShapingShapeState | undefined, Fault>, at: number): void {
-        g.range(at, 144, 8);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 8, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 8, 0); else { g.storeU8(at + 8, 1); storeShapingShapeState(g, at + 8 + 8, value.ok); } }
+    "replace": {
+      host: "replace",
+      core: "i32,i64,i64,i32,i32,i64,i64,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: bigint, p2: bigint, p3: number, p4: number, p5: bigint, p6: bigint, p7: number, p8: number, p9: number, p10: number, p11: number) => [{ ingress: (g.liftCase(p0, 2) === 0 ? undefined : { rate: g.liftU64(p1), burst: g.liftU64(p2), latency: g.liftU32(p3) }), egress: (g.liftCase(p4, 2) === 0 ? undefined : { rate: g.liftU64(p5), burst: g.liftU64(p6), latency: g.liftU32(p7) }), networks: g.liftList(p8, p9, 8, 4, (_, e) => g.loadString(e)), exempt: g.liftList(p10, p11, 8, 4, (_, e) => g.loadString(e)) }],
+      lower(g: Guest, value: Outcome<ShapingDevice | undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); storeShapingDevice(g, at + 4 + 4, value.ok); } }
+      },
+    },
+    "difference": {
+      host: "difference",
+      core: "i32,i64,i64,i32,i32,i64,i64,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: bigint, p2: bigint, p3: number, p4: number, p5: bigint, p6: bigint, p7: number, p8: number, p9: number, p10: number, p11: number) => [{ ingress: (g.liftCase(p0, 2) === 0 ? undefined : { rate: g.liftU64(p1), burst: g.liftU64(p2), latency: g.liftU32(p3) }), egress: (g.liftCase(p4, 2) === 0 ? undefined : { rate: g.liftU64(p5), burst: g.liftU64(p6), latency: g.liftU32(p7) }), networks: g.liftList(p8, p9, 8, 4, (_, e) => g.loadString(e)), exempt: g.liftList(p10, p11, 8, 4, (_, e) => g.loadString(e)) }],
+      lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
+      },
+    },
+    "usage": {
+      host: "usage",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<ShapingTraffic, Fault>, at: number): void {
+        g.range(at, 72, 8);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 8, value.err); } else { g.storeU8(at, 0); storeShapingTraffic(g, at + 8, value.ok); }
       },
     },
     "remove": {
