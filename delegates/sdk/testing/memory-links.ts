@@ -93,7 +93,7 @@ export class MemoryLinks {
       }
       return this.functions.read([...named.values()]);
     },
-    read: (names) => ({ ok: names.flatMap((name) => this.#table.known.get(this.#keyOf(name))?.link ?? []) }),
+    read: (names) => ({ ok: names.flatMap((name) => this.#shown(name)) }),
     routes: (name) => ({
       ok: this.#linksAt(name?.place ?? "pod")
         .filter(({ link }) => name === undefined || link.name === name.name)
@@ -258,6 +258,16 @@ export class MemoryLinks {
       default:
         return operation satisfies never;
     }
+  }
+
+  /** A link as `read` answers it; none if it does not exist. */
+  #shown(name: LinksLinkName): readonly LinksLink[] {
+    const known = this.#table.known.get(this.#keyOf(name));
+    if (known === undefined) return [];
+    const hasMembers = name.place === "pod" && (known.link.kind === "vrf" || known.link.kind === "bond");
+    if (!hasMembers) return [known.link];
+    const members = this.#linksAt(name.place).filter(({ link }) => link.master === name.name);
+    return [{ ...known.link, members: members.map(({ link }) => link.name) }];
   }
 
   #find(name: LinksLinkName): KnownLink {

@@ -5,7 +5,7 @@ import type { LinksLink } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkDetails } from "./link-details.ts";
 
 /** The record `link` of the WIT interface. */
-export function linkAnswer({ place, state, addresses, vlans, master, link }: LinkDetails): LinksLink {
+export function linkAnswer({ place, state, addresses, vlans, master, link, members }: LinkDetails): LinksLink {
   const { index, name, kind, mac, mtu, up, running, promiscuous, allMulticast, txQueueLength, alternativeNames } = state;
   return {
     place,
@@ -28,7 +28,7 @@ export function linkAnswer({ place, state, addresses, vlans, master, link }: Lin
     vlanFiltering: state.vlanFiltering,
     port: state.port,
     portVlans: vlans,
-    members: [],
+    members,
     carrier: running,
     addresses: addresses.map(({ cidr, tentative, dadFailed }) => ({ address: formatCidr(cidr), tentative, dadFailed })),
   };
