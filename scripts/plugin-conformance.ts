@@ -17,13 +17,18 @@ import { type PluginOutcomes, pluginOutcomeList, pluginOutcomes, pluginOutcomesP
 const setups = "test/kit/reference-plugins/setups";
 const delegates = [
   "bridge-adapter",
+  "dummy",
   "external-port",
   "ipam-host-local",
+  "ipvlan",
   "loopback",
   "macvlan",
   "portmap",
   "status-shaper",
+  "tap",
   "tuning",
+  "vlan",
+  "vrf",
 ];
 
 /** Remarks on plugins, for the page. */
