@@ -1,9 +1,10 @@
 // Compares the delegates vlan, ipvlan, dummy and tap with the reference plugins: both run the same configurations in the same list, which names the
 // type only. `npm run vm -- test/node/conformance/plugins/main-plugins.test.ts` runs all of them on Debian's kernel.
 
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newer, newerPlugins } from "../../../lab/newer-plugins.ts";
-import { join } from "node:path";
 import { iproute2, linkType, missing, privateNamespaces, tunDevice } from "../../../lab/requires.ts";
 import { lowerLinks, mainPlugins, mainPods, podBridge, podLink } from "./main-plugins-configurations.ts";
 import type { LinkFacts } from "./namespace-state.ts";
@@ -127,6 +128,16 @@ describe.each(mainPlugins)("DE-VLAN-01 DE-IPVLAN-01 DE-DUMMY-01 DE-TAP-01: $type
         `find ${side.state}/leases -type f ! -name 'last_reserved*' ! -name lock ! -name '.plexus-recycled-*'`,
       );
       expect(leases.trim()).toBe("0");
+    });
+
+    test("the same list runs by the component once the binary is removed", async () => {
+      const [configuration] = configurations;
+      if (configuration === undefined) throw new Error(`${type} has no configuration`);
+      rmSync(join(side.plexus.cniPath, type));
+      const config = side.prepare(configuration)("wasm", "native");
+      expect(await side.call("ADD", configuration, config, "wasm")).toMatchObject({ status: 0 });
+      expect(await side.call("DEL", configuration, config, "wasm")).toMatchObject({ status: 0 });
+      await expect.poll(() => side.steps()).toMatchObject({ "ADD wasm": configurations.length + 1 });
     });
   });
 });
