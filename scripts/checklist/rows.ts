@@ -7,6 +7,7 @@ import { field } from "./rows/field.ts";
 import { libcni } from "./rows/libcni.ts";
 import { multusAnnotations, multusConfiguration, multusOperation } from "./rows/multus.ts";
 import { networkApi } from "./rows/network-api.ts";
+import { probes } from "./rows/probes.ts";
 import { podNetworks } from "./rows/podnetworks.ts";
 import { adversarial, runtimes } from "./rows/runtime.ts";
 import { deviceInformation, npwg10, npwgLater } from "./rows/specification.ts";
@@ -47,6 +48,7 @@ export const sections: readonly Section[] = [
   section("CRI Network API", networkApi, none),
   section("External ports (Kuryr)", externalPorts, none),
   section("The field", field, none),
+  section("Addresses on the wire", probes, none),
   section("Delegates in place of the reference plugins", delegates, none),
 ];
 

@@ -2,6 +2,7 @@
 
 import { Macvlan, Operation } from "plexus/abi/links";
 import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
+import { refuseUnprobed } from "plexus/conflict-detection";
 import { MainInterface } from "plexus/main-interface";
 import { Some } from "plexus/some";
 import { Settings } from "./settings";
@@ -13,6 +14,7 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   if (fault === null) fault = settings.master.find();
   // The kernel also refuses an MTU that is too large, but cannot report the master's.
   if (fault === null && settings.mtu != 0) fault = settings.master.check(settings.mtu);
+  if (fault === null) fault = refuseUnprobed(settings.conflictDetection, request.call);
   if (fault !== null) return SuccessOrFault.err(fault);
   const made = new MainInterface(request);
   const macvlan = new Macvlan(made.name, settings.master.link, settings.mode);
@@ -21,6 +23,7 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   macvlan.broadcastQueue = settings.broadcastQueue;
   made.making.push(Operation.addMacvlan(macvlan));
   made.ipam = settings.ipam;
+  made.addressCheck = settings.conflictDetection;
   made.notifiesIpv4 = true;
   made.notifiesIpv6 = true;
   made.dns = settings.dns;

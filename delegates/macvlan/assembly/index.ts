@@ -1,6 +1,7 @@
 // A macvlan for the pod on a link of the node. README.md has its configuration.
 
 import { Fault, StatusRequest } from "plexus/abi/types";
+import { notReadyUnprobed } from "plexus/conflict-detection";
 import { statusOfIpam } from "plexus/ipam";
 import { Settings } from "./settings";
 
@@ -12,6 +13,7 @@ export { delInterface as del, gcOfIpam as gc } from "plexus/ipam";
 export function status(request: StatusRequest): Fault | null {
   const settings = Settings.read(request.network, []);
   let fault = settings.fault;
+  if (fault === null) fault = notReadyUnprobed(settings.conflictDetection, request.call);
   if (fault === null) fault = statusOfIpam(settings.ipam);
   if (fault === null) fault = settings.master.status(settings.mtu);
   return fault;

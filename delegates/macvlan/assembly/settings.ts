@@ -2,6 +2,7 @@
 
 import { MacvlanMode } from "plexus/abi/links";
 import { Arg, Dns, Fault, Network } from "plexus/abi/types";
+import { ConflictDetection } from "plexus/conflict-detection";
 import { Config } from "plexus/config";
 import { folded } from "plexus/folded";
 import { ipamType } from "plexus/ipam";
@@ -36,6 +37,7 @@ export class Settings {
   mac: string | null = null;
   broadcastQueue: Some<u32> | null = null;
   ipam: string = "";
+  conflictDetection: ConflictDetection | null = null;
   dns: Dns | null = null;
 
   static read(network: Network, args: Array<Arg>): Settings {
@@ -44,6 +46,7 @@ export class Settings {
     const root = folded(top, top.json, "", topKeys) as Config;
     settings.readLink(root);
     settings.ipam = ipamType(root);
+    settings.conflictDetection = ConflictDetection.read(root);
     settings.dns = readDns(root);
     const requested = RequestedMac.read(root, args);
     settings.mac = requested.mac;

@@ -65,7 +65,7 @@ export class CheckedInterface {
   }
 
   /** The result's addresses, except those of other interfaces. */
-  private ips(): Array<IpConfig> {
+  ips(): Array<IpConfig> {
     const ips = this.result.ips;
     const interfaces = this.result.interfaces;
     const found: Array<IpConfig> = [];

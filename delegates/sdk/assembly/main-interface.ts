@@ -4,6 +4,7 @@ import { apply, Family, InterfaceSetting, Link, LinkName, Operation, Place } fro
 import * as delegation from "./abi/delegation";
 import { AttachmentRequest, SuccessOrFault } from "./abi/plugin";
 import { Dns, IpConfig, NetworkInterface, Success } from "./abi/types";
+import { AddressCheck } from "./address-check";
 import { ownFault } from "./faults";
 import { NO_ADDRESS } from "./main-codes";
 import { broughtUp, configureInterface } from "./pod-interface";
@@ -19,6 +20,8 @@ export class MainInterface {
   /** Whether the kernel announces the addresses when the link comes up: `arp_notify`, `ndisc_notify`. */
   notifiesIpv4: bool = false;
   notifiesIpv6: bool = false;
+  /** Null: the interface gets IPAM's addresses unchecked. */
+  addressCheck: AddressCheck | null = null;
   /** The result's `dns`. */
   dns: Dns | null = null;
   /** The result's `dns` is IPAM's instead. */
@@ -62,8 +65,29 @@ export class MainInterface {
   }
 
   private addressed(answer: Success): SuccessOrFault {
-    if (answer.ips.length > 0) return this.make(answer);
-    return SuccessOrFault.err(ownFault(NO_ADDRESS, `IPAM plugin ${this.ipam} returned missing IP config`));
+    if (answer.ips.length == 0)
+      return SuccessOrFault.err(ownFault(NO_ADDRESS, `IPAM plugin ${this.ipam} returned missing IP config`));
+    const check = this.addressCheck;
+    return check === null ? this.make(answer) : this.checked(check, answer);
+  }
+
+  /** Makes the link first, without addresses. After a fault the link is removed. */
+  private checked(check: AddressCheck, first: Success): SuccessOrFault {
+    let made = this.make(null);
+    if (!made.isOk) return made;
+    made = check.settle(this.ipam, first);
+    if (made.isOk) {
+      this.making.length = 0;
+      made = this.make(made.value);
+    }
+    if (made.isOk) {
+      const fault = check.announce(made.value.ips);
+      if (fault === null) return made;
+      made = SuccessOrFault.err(fault);
+    }
+    // The first fault is reported. If this fails, the runtime's DEL removes the link.
+    apply([Operation.deleteLink(new LinkName(Place.Pod, this.name))]);
+    return made;
   }
 
   private result(links: Array<Link>, addresses: Success | null): Success {

@@ -21,3 +21,12 @@ export function readDns(root: Config): Dns | null {
   if (options !== null) dns.options = options;
   return dns;
 }
+
+/** As `readDns`, for plugins whose result keeps IPAM's `dns` unless the network sets a member of its own: null also if it sets none. */
+export function readSetDns(root: Config): Dns | null {
+  const config = foldedMember(root, "dns", dnsKeys);
+  if (config === null) return null;
+  const domain = config.string("domain");
+  const isSet = config.has("nameservers") || config.has("search") || config.has("options") || (domain !== null && domain != "");
+  return isSet ? readDns(root) : null;
+}

@@ -17,6 +17,37 @@ const ipvlan: Rows = {
   "DE-IPVLAN-07": "`dns` is the result's.",
 };
 
+const ptp: Rows = {
+  "DE-PTP-01": "The delegate ptp has the verbs, versions, results and effects of the reference plugin.",
+  "DE-PTP-02": "The key `ipMasq` masquerades the pod's packets to other networks.",
+  "DE-PTP-03": "The key `ipMasqBackend` is iptables or nftables.",
+  "DE-PTP-04": "The key `mtu` is the MTU of both ends.",
+  "DE-PTP-05": "The key `ipam` is required, and gives the addresses, the gateway of the node's end, and the routes.",
+  "DE-PTP-06": "The key `dns` is the result's; without it IPAM's is.",
+};
+
+/** Keys of route-override-cni's README. */
+const routeOverride: Rows = {
+  "DE-ROUTE-OVERRIDE-01": "The delegate route-override has the verbs, versions, results and effects of route-override-cni.",
+  "DE-ROUTE-OVERRIDE-02": "The key `flushroutes` removes all routes but those of links and link-local ones.",
+  "DE-ROUTE-OVERRIDE-03": "The key `flushgateway` removes the default routes and the gateways of the result.",
+  "DE-ROUTE-OVERRIDE-04": "The key `delroutes` removes routes of the result.",
+  "DE-ROUTE-OVERRIDE-05": "The key `addroutes` adds routes.",
+  "DE-ROUTE-OVERRIDE-06": "The key `skipcheck` makes CHECK succeed.",
+  "DE-ROUTE-OVERRIDE-07": "Members of `args.cni` replace those of the configuration.",
+};
+
+/** Keys of the documentation of the IPAM plugin static. */
+const staticRows: Rows = {
+  "DE-STATIC-01": "The delegate static has the verbs, versions and results of the reference plugin.",
+  "DE-STATIC-02": "The key `addresses` has the addresses with their prefix lengths, and gateways.",
+  "DE-STATIC-03": "The key `routes` are the result's.",
+  "DE-STATIC-04": "The key `dns` is the result's.",
+  "DE-STATIC-05": "The pairs `IP` and `GATEWAY` of CNI_ARGS add addresses with gateways.",
+  "DE-STATIC-06": "The key `args.cni.ips` replaces the addresses.",
+  "DE-STATIC-07": "The key `runtimeConfig.ips` (capability `ips`) replaces all other addresses.",
+};
+
 const tap: Rows = {
   "DE-TAP-01": "The delegate tap has the verbs, versions, results and effects of the reference plugin.",
   "DE-TAP-02": "`mac` sets the MAC; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
@@ -47,4 +78,4 @@ const vrf: Rows = {
 };
 
 /** The rows of the delegates, by plugin. */
-export const delegates: Rows = { ...dummy, ...ipvlan, ...tap, ...vlan, ...vrf };
+export const delegates: Rows = { ...dummy, ...ipvlan, ...ptp, ...routeOverride, ...staticRows, ...tap, ...vlan, ...vrf };

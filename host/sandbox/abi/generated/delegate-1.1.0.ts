@@ -247,7 +247,7 @@ export interface LinksTap {
 }
 
 /** The WIT type `links.bond-mode`. */
-export type LinksBondMode = "balance-rr" | "active-backup" | "balance-xor" | "broadcast" | "ieee-802-3ad" | "balance-tlb" | "balance-alb";
+export type LinksBondMode = "balance-rr" | "active-backup" | "balance-xor" | "broadcast" | "ieee8023ad" | "balance-tlb" | "balance-alb";
 
 /** The WIT type `links.bond`. */
 export interface LinksBond {
@@ -1116,7 +1116,7 @@ function loadLinksTap(g: Guest, at: number): LinksTap {
   };
 }
 
-const labelsOfLinksBondMode = ["balance-rr","active-backup","balance-xor","broadcast","ieee-802-3ad","balance-tlb","balance-alb"] as const;
+const labelsOfLinksBondMode = ["balance-rr","active-backup","balance-xor","broadcast","ieee8023ad","balance-tlb","balance-alb"] as const;
 
 function loadLinksBondMode(g: Guest, at: number): LinksBondMode {
   return g.label(labelsOfLinksBondMode, g.discriminant(at, 1, 7));

@@ -21,6 +21,12 @@ function hasRandomMac(type: string, { step, args, runtimeConfig }: Configuration
   return (type === "dummy" || type === "tap") && !requested;
 }
 
+/** The facts without a MAC that the kernel chooses. */
+function factsOf(type: string, configuration: Configuration, facts: LinkFacts | undefined): unknown {
+  if (facts === undefined || !hasRandomMac(type, configuration)) return facts;
+  return { ...facts, link: { ...facts.link, mac: "some" } };
+}
+
 async function openSide(type: string): Promise<SideBySide> {
   const side = await SideBySide.open({
     type,
@@ -93,11 +99,6 @@ describe.each(mainPlugins)("DE-VLAN-01 DE-IPVLAN-01 DE-DUMMY-01 DE-TAP-01: $type
       return JSON.parse(hasRandomMac(type, configuration) && typeof mac === "string" ? text.replaceAll(mac, "MAC") : text);
     }
 
-    function factsOf(configuration: Configuration, facts: LinkFacts | undefined): unknown {
-      if (facts === undefined || !hasRandomMac(type, configuration)) return facts;
-      return { ...facts, link: { ...facts.link, mac: "some" } };
-    }
-
     const ofBoth = ({ name }: Configuration): Outcomes => {
       const both = outcomes.get(name);
       if (both === undefined) throw new Error(`${name} was not run`);
@@ -109,7 +110,7 @@ describe.each(mainPlugins)("DE-VLAN-01 DE-IPVLAN-01 DE-DUMMY-01 DE-TAP-01: $type
       const { native, wasm } = both;
       expect(native.added).toMatchObject({ status: 0 });
       expect(resultOf(configuration, "wasm", wasm)).toEqual(resultOf(configuration, "native", native));
-      expect(factsOf(configuration, wasm.made)).toEqual(factsOf(configuration, native.made));
+      expect(factsOf(type, configuration, wasm.made)).toEqual(factsOf(type, configuration, native.made));
       expect(disagreements(both)).toEqual([]);
       expect([native.left, wasm.left]).toEqual([undefined, undefined]);
     });
