@@ -42,11 +42,6 @@ export const referencePluginsModule: GoModule = {
   folders: [
     "plugins/main/bridge",
     "plugins/main/macvlan",
-    "plugins/main/vlan",
-    "plugins/main/ipvlan",
-    "plugins/main/dummy",
-    "plugins/main/tap",
-    "plugins/meta/vrf",
     "plugins/ipam/host-local",
     "plugins/meta/tuning",
     "plugins/meta/portmap",

@@ -63,21 +63,6 @@ export const referenceSuites: readonly ReferenceSuite[] = [
       },
     },
   },
-  ...["vlan", "ipvlan", "dummy", "tap"].map((plugin) => ({
-    plugin,
-    folder: `plugins/main/${plugin}`,
-    component: plugin,
-    grants: {
-      ...ipam,
-      [plugin]: { log: {}, links: { parents: ["*"], podLinks: ["*"] }, delegation: { plugins: ["*"] } },
-    },
-  })),
-  {
-    plugin: "vrf",
-    folder: "plugins/meta/vrf",
-    component: "vrf",
-    grants: { vrf: { log: {}, links: { podLinks: ["*"] } } },
-  },
   { plugin: "host-local", folder: "plugins/ipam/host-local", component: "ipam-host-local", grants: ipam },
   {
     plugin: "tuning",
