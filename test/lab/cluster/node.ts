@@ -88,7 +88,11 @@ export async function startNode(
   configureRuntime(disk);
   const { authority, kubeconfigOf } = api;
   const kubeletArgs = configureKubelet({
-    ...{ name, address, disk, clusterDns, authority },
+    name,
+    address,
+    disk,
+    clusterDns,
+    authority,
     cgroup: machine.cgroup,
     kubeconfig: kubeconfigOf,
   });

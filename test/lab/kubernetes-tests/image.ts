@@ -12,10 +12,8 @@ import { kubernetesTests } from "./programs.ts";
 
 const unpacked = join(testCache, "debian-kubernetes-tests");
 
-const tools = [
-  ...["bash", "bind9-dnsutils", "coreutils", "curl", "findutils", "grep", "hostname", "iproute2", "libc-bin", "mawk"],
-  ...["netcat-openbsd", "sed", "util-linux"],
-];
+const tools =
+  "bash bind9-dnsutils coreutils curl findutils grep hostname iproute2 libc-bin mawk netcat-openbsd sed util-linux".split(" ");
 
 /** The registry of these images, in a domain that cannot exist. */
 const registry = "plexus.invalid/kubernetes-tests";
