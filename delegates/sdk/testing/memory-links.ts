@@ -152,7 +152,7 @@ export class MemoryLinks {
   };
 
   #read(names: readonly LinksLinkName[]): LinksLink[] {
-    return names.flatMap((name) => this.#table.known.get(this.#keyOf(name))?.link ?? []);
+    return names.flatMap((name) => this.#shown(name));
   }
 
   #unlessRefused<T>(action: string, names: readonly LinksLinkName[] | undefined, read: () => T): WitOutcome<T> {
@@ -371,6 +371,16 @@ export class MemoryLinks {
         (kernelPath === undefined || (pci !== undefined && kernelPath.endsWith(`/${pci}`)))
       );
     });
+  }
+
+  /** A link as `read` answers it; none if it does not exist. */
+  #shown(name: LinksLinkName): readonly LinksLink[] {
+    const known = this.#table.known.get(this.#keyOf(name));
+    if (known === undefined) return [];
+    const hasMembers = name.place === "pod" && (known.link.kind === "vrf" || known.link.kind === "bond");
+    if (!hasMembers) return [known.link];
+    const members = this.#linksAt(name.place).filter(({ link }) => link.master === name.name);
+    return [{ ...known.link, members: members.map(({ link }) => link.name) }];
   }
 
   /** The link of the pod that reaches the gateway. A vector need not list the addresses of all links. */

@@ -9,7 +9,7 @@ import type { LinkDetails } from "./link-details.ts";
 const sysfs = new Sysfs();
 
 /** The record `link` of the WIT interface. */
-export function linkAnswer({ place, state, addresses, vlans, master, link }: LinkDetails): LinksLink {
+export function linkAnswer({ place, state, addresses, vlans, master, link, members }: LinkDetails): LinksLink {
   const { index, name, kind, mac, mtu, up, running, promiscuous, allMulticast, txQueueLength, alternativeNames } = state;
   return {
     place,
@@ -32,7 +32,7 @@ export function linkAnswer({ place, state, addresses, vlans, master, link }: Lin
     vlanFiltering: state.vlanFiltering,
     port: state.port,
     portVlans: vlans,
-    members: [],
+    members,
     carrier: state.carrier,
     peerIndex: kind === "veth" ? state.link : undefined,
     device: state.parentDevice === undefined ? undefined : factsOf(state.parentDevice, name),

@@ -9,6 +9,7 @@ import type { NetlinkAnswer } from "../../system/netlink/message.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { EffectQueue } from "./effect-queue.ts";
 import type { LinkAliases } from "./link-aliases.ts";
+import { readMembers } from "./link-members.ts";
 import { namespaceId } from "./verify-links.ts";
 import { ENODEV, EOPNOTSUPP } from "../../system/errno.ts";
 
@@ -21,6 +22,8 @@ export interface LinkDetails {
   readonly master: string | undefined;
   /** Name of a veth's other end, or of the lower link. */
   readonly link: string | undefined;
+  /** A VRF or a bond of the pod: names of the links whose master it is. */
+  readonly members: readonly string[];
 }
 
 /** A link to read, by its index. */
@@ -67,7 +70,10 @@ export async function readDetails(
     found.push({ place: link.place, state, addresses: dump === undefined ? [] : addressesOf(dump, state.index) });
   }
   const details = await withNamesAndVlans(effects, found, known);
-  return details.map((each) => (each.place === "host" ? underKnownNames(each, aliases) : each));
+  const members = await readMembers(effects, found);
+  return details.map((each) =>
+    each.place === "host" ? underKnownNames(each, aliases) : { ...each, members: members.get(each.state.index) ?? [] },
+  );
 }
 
 function underKnownNames(details: LinkDetails, aliases: LinkAliases): LinkDetails {
@@ -118,7 +124,7 @@ async function withNamesAndVlans(
       linkNamespace === referenced.ids[otherPlace];
     const link = linkNamespace === undefined ? get(place, state.link) : isInOtherPlace ? get(otherPlace, state.link) : undefined;
     const vlans = place === "host" ? (vlansOfPorts.find((each) => each.link === state.index)?.vlans ?? []) : [];
-    return { place, state, addresses, vlans, master: get(place, state.master)?.name, link: link?.name };
+    return { place, state, addresses, vlans, master: get(place, state.master)?.name, link: link?.name, members: [] };
   });
 }
 

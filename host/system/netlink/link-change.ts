@@ -65,9 +65,9 @@ export function linkRequest(which: string | number): NetlinkRequest {
   return { type: RTM_GETLINK, flags: 0, body: concat([ifinfomsg(typeof which === "number" ? which : 0), mask, ...name]) };
 }
 
-/** Requests the ports of a bridge. A kernel without this filter answers with all links. */
-export function portsRequest(bridge: number): NetlinkRequest {
-  return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(), u32Attribute(IFLA_MASTER, bridge)]) };
+/** Requests the ports of a bridge, or the members of a VRF or a bond. A kernel without this filter answers with all links. */
+export function portsRequest(master: number): NetlinkRequest {
+  return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(), u32Attribute(IFLA_MASTER, master)]) };
 }
 
 /** Requests the id by which the namespace knows the effect's second namespace. */

@@ -140,6 +140,7 @@ describe.skipIf(missing("kinds of links", missingPrivateNamespaces))("operations
       const answer = links.valueOf(await capability.apply(joining));
       expect(answer.find(({ name }) => name === "eth0")).toMatchObject({ master: "net7" });
       expect(pod.links().find(({ name }) => name === "eth0")).toMatchObject({ master: "net7" });
+      expect(links.valueOf(await capability.read([inPod("net7")]))).toMatchObject([{ kind: "vrf", members: ["eth0"] }]);
     },
   );
 

@@ -29,11 +29,12 @@ function ipam(number: number, families: "v4" | "v6" | "both", routes: readonly o
   return { type: "ipam-host-local", ranges, routes };
 }
 
+const ownRoutes = (n: number): readonly object[] => [{ dst: `172.17.${n}.0/24`, gw: `10.77.${n}.9` }, { dst: `fd01:${n}::/64` }];
+
 /** The addresses, routes and versions that every plugin with IPAM has. `step`: the other keys. */
 function addressed(step: (number: number) => Step): readonly ((number: number) => Draft)[] {
-  const own = (n: number): readonly object[] => [{ dst: `172.17.${n}.0/24`, gw: `10.77.${n}.9` }, { dst: `fd01:${n}::/64` }];
   return [
-    (n) => ({ name: "both families", step: { ...step(n), dns, ipam: ipam(n, "both", own(n)) } }),
+    (n) => ({ name: "both families", step: { ...step(n), dns, ipam: ipam(n, "both", ownRoutes(n)) } }),
     (n) => ({
       name: "IPv6 with duplicate address detection",
       pod: mainPods - 1,

@@ -1,9 +1,10 @@
 // Compares the delegates vlan, ipvlan, dummy and tap with the reference plugins: both run the same configurations in the same list, which names the
 // type only. `npm run vm -- test/node/conformance/plugins/main-plugins.test.ts` runs all of them on Debian's kernel.
 
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newer, newerPlugins } from "../../../lab/newer-plugins.ts";
-import { join } from "node:path";
 import { iproute2, linkType, missing, privateNamespaces, tunDevice } from "../../../lab/requires.ts";
 import { lowerLinks, mainPlugins, mainPods, podBridge, podLink } from "./main-plugins-configurations.ts";
 import type { LinkFacts } from "./namespace-state.ts";
@@ -18,6 +19,12 @@ function hasRandomMac(type: string, { step, args, runtimeConfig }: Configuration
     .toLowerCase()
     .includes("c2");
   return (type === "dummy" || type === "tap") && !requested;
+}
+
+/** The facts without a MAC that the kernel chooses. */
+function factsOf(type: string, configuration: Configuration, facts: LinkFacts | undefined): unknown {
+  if (facts === undefined || !hasRandomMac(type, configuration)) return facts;
+  return { ...facts, link: { ...facts.link, mac: "some" } };
 }
 
 async function openSide(type: string): Promise<SideBySide> {
@@ -92,11 +99,6 @@ describe.each(mainPlugins)("DE-VLAN-01 DE-IPVLAN-01 DE-DUMMY-01 DE-TAP-01: $type
       return JSON.parse(hasRandomMac(type, configuration) && typeof mac === "string" ? text.replaceAll(mac, "MAC") : text);
     }
 
-    function factsOf(configuration: Configuration, facts: LinkFacts | undefined): unknown {
-      if (facts === undefined || !hasRandomMac(type, configuration)) return facts;
-      return { ...facts, link: { ...facts.link, mac: "some" } };
-    }
-
     const ofBoth = ({ name }: Configuration): Outcomes => {
       const both = outcomes.get(name);
       if (both === undefined) throw new Error(`${name} was not run`);
@@ -108,7 +110,7 @@ describe.each(mainPlugins)("DE-VLAN-01 DE-IPVLAN-01 DE-DUMMY-01 DE-TAP-01: $type
       const { native, wasm } = both;
       expect(native.added).toMatchObject({ status: 0 });
       expect(resultOf(configuration, "wasm", wasm)).toEqual(resultOf(configuration, "native", native));
-      expect(factsOf(configuration, wasm.made)).toEqual(factsOf(configuration, native.made));
+      expect(factsOf(type, configuration, wasm.made)).toEqual(factsOf(type, configuration, native.made));
       expect(disagreements(both)).toEqual([]);
       expect([native.left, wasm.left]).toEqual([undefined, undefined]);
     });
@@ -127,6 +129,16 @@ describe.each(mainPlugins)("DE-VLAN-01 DE-IPVLAN-01 DE-DUMMY-01 DE-TAP-01: $type
         `find ${side.state}/leases -type f ! -name 'last_reserved*' ! -name lock ! -name '.plexus-recycled-*'`,
       );
       expect(leases.trim()).toBe("0");
+    });
+
+    test("the same list runs by the component once the binary is removed", async () => {
+      const [configuration] = configurations;
+      if (configuration === undefined) throw new Error(`${type} has no configuration`);
+      rmSync(join(side.plexus.cniPath, type));
+      const config = side.prepare(configuration)("wasm", "native");
+      expect(await side.call("ADD", configuration, config, "wasm")).toMatchObject({ status: 0 });
+      expect(await side.call("DEL", configuration, config, "wasm")).toMatchObject({ status: 0 });
+      await expect.poll(() => side.steps()).toMatchObject({ "ADD wasm": configurations.length + 1 });
     });
   });
 });

@@ -1,0 +1,44 @@
+// Routing tables of the pod's VRFs, as far as routes show them: the contract has no list of VRFs and no table of a VRF.
+
+import { InstalledRoute, LinkName, Place, routes } from "plexus/abi/links";
+import { Fault } from "plexus/abi/types";
+
+/** A table, or the fault of its search. 0: none was found. */
+@final
+export class FoundTable {
+  constructor(
+    readonly table: u32,
+    readonly fault: Fault | null,
+  ) {}
+}
+
+/** The first table, from 1, without a route in the pod. */
+export function freeTable(): FoundTable {
+  const found = routes(null);
+  if (!found.isOk) return new FoundTable(0, found.error);
+  let table: u32 = 1;
+  // 253 to 255 are the kernel's: default, main and local.
+  while ((table >= 253 && table <= 255) || isUsed(found.value, table)) table++;
+  return new FoundTable(table, null);
+}
+
+/** The table of a VRF, by the routes of its members. A member without addresses has no route. */
+export function tableOf(members: Array<string>): FoundTable {
+  for (let i = 0; i < members.length; i++) {
+    const found = routes(new LinkName(Place.Pod, members[i]));
+    if (!found.isOk) return new FoundTable(0, found.error);
+    for (let j = 0; j < found.value.length; j++) {
+      const table = found.value[j].table;
+      if (table !== null) return new FoundTable(table.value, null);
+    }
+  }
+  return new FoundTable(0, null);
+}
+
+function isUsed(all: Array<InstalledRoute>, table: u32): bool {
+  for (let i = 0; i < all.length; i++) {
+    const one = all[i].table;
+    if (one !== null && one.value == table) return true;
+  }
+  return false;
+}

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { describeVectors } from "../sdk/testing/vectors-of.ts";
+import { vectorsWith } from "../sdk/testing/vectors-with.ts";
+
+const directory = new URL("./", import.meta.url);
+await describeVectors(directory);
+
+test.each([
+  ["DE-VRF-02", "vrfname"],
+  ["DE-VRF-03", "table"],
+])("%s: a vector has the key %s", async (_row, key) => {
+  expect(await vectorsWith(directory, key)).not.toEqual([]);
+});
