@@ -1,6 +1,7 @@
 // The rows of the checklist by section. Core rows must be held before Plexus may replace Multus on a node.
 
 import { decisions } from "./rows/decisions.ts";
+import { delegates } from "./rows/delegates.ts";
 import { externalPorts } from "./rows/external-ports.ts";
 import { field } from "./rows/field.ts";
 import { libcni } from "./rows/libcni.ts";
@@ -46,6 +47,7 @@ export const sections: readonly Section[] = [
   section("CRI Network API", networkApi, none),
   section("External ports (Kuryr)", externalPorts, none),
   section("The field", field, none),
+  section("Delegates in place of the reference plugins", delegates, none),
 ];
 
 /** A section of rows; `isCore` tells its core rows. */

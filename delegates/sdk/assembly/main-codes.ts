@@ -1,4 +1,4 @@
-// The delegate's own error codes (100 and up); README.md lists them.
+// Error codes of main plugins that the specification leaves to a plugin (100 and up).
 
 /** The master does not exist, or none is configured and there is no default route. */
 export const NO_MASTER: u32 = 100;

@@ -1,0 +1,86 @@
+// ADD of a main plugin: IPAM's addresses first, then the pod's link with all its settings in one call.
+
+import { apply, Family, InterfaceSetting, Link, LinkName, Operation, Place } from "./abi/links";
+import * as delegation from "./abi/delegation";
+import { AttachmentRequest, SuccessOrFault } from "./abi/plugin";
+import { Dns, IpConfig, NetworkInterface, Success } from "./abi/types";
+import { ownFault } from "./faults";
+import { NO_ADDRESS } from "./main-codes";
+import { broughtUp, configureInterface } from "./pod-interface";
+import { Some } from "./some";
+
+/** The interface that a main plugin makes. */
+@final
+export class MainInterface {
+  /** Operations that make the link, still down. */
+  readonly making: Array<Operation> = [];
+  /** The IPAM plugin; "" for none: the interface is brought up without an address. */
+  ipam: string = "";
+  /** Whether the kernel announces the addresses when the link comes up: `arp_notify`, `ndisc_notify`. */
+  notifiesIpv4: bool = false;
+  notifiesIpv6: bool = false;
+  /** The result's `dns`. */
+  dns: Dns | null = null;
+
+  constructor(readonly request: AttachmentRequest) {}
+
+  get name(): string {
+    return this.request.attachment.ifname;
+  }
+
+  /** Makes the interface with IPAM's addresses and routes. After a fault the addresses are released. */
+  add(): SuccessOrFault {
+    if (this.ipam == "") return this.make(null);
+    const answer = delegation.add(this.ipam, null);
+    if (!answer.isOk) return answer;
+    const made = this.addressed(answer.value);
+    // The first fault is reported. If this DEL fails, the runtime's DEL releases the address.
+    if (!made.isOk) delegation.del(this.ipam, null);
+    return made;
+  }
+
+  /** Makes the interface with the addresses and routes of a result; null: without any. */
+  make(addresses: Success | null): SuccessOrFault {
+    const operations = this.making.slice(0);
+    const link = new LinkName(Place.Pod, this.name);
+    if (addresses === null) {
+      operations.push(Operation.changeLink(broughtUp(link)));
+    } else {
+      if (this.notifiesIpv4)
+        operations.push(Operation.setInterface(new InterfaceSetting(link, Family.Ipv4, "arp_notify", "1", false)));
+      if (this.notifiesIpv6)
+        operations.push(Operation.setInterface(new InterfaceSetting(link, Family.Ipv6, "ndisc_notify", "1", false)));
+      const remainingMs = this.request.call.remainingMs;
+      const fault = configureInterface(this.name, addresses.ips, addresses.routes, operations, remainingMs);
+      if (fault !== null) return SuccessOrFault.err(fault);
+    }
+    const applied = apply(operations);
+    if (!applied.isOk) return SuccessOrFault.err(applied.error);
+    return SuccessOrFault.ok(this.result(applied.value, addresses));
+  }
+
+  private addressed(answer: Success): SuccessOrFault {
+    if (answer.ips.length > 0) return this.make(answer);
+    return SuccessOrFault.err(ownFault(NO_ADDRESS, `IPAM plugin ${this.ipam} returned missing IP config`));
+  }
+
+  private result(links: Array<Link>, addresses: Success | null): Success {
+    const result = new Success();
+    const made = new NetworkInterface(this.name);
+    made.sandbox = this.request.attachment.netns;
+    for (let i = 0; i < links.length; i++) {
+      if (links[i].place == Place.Pod && links[i].name == made.name) made.mac = links[i].mac;
+    }
+    result.interfaces.push(made);
+    result.dns = this.dns;
+    if (addresses === null) return result;
+    for (let i = 0; i < addresses.ips.length; i++) {
+      const ip = new IpConfig(addresses.ips[i].address);
+      ip.gateway = addresses.ips[i].gateway;
+      ip.interface_ = new Some<i32>(0);
+      result.ips.push(ip);
+    }
+    result.routes = addresses.routes;
+    return result;
+  }
+}
