@@ -106,6 +106,11 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const [{ ovsFor }, { ovsScopeOf }] = await Promise.all([import("./ovs/scope.ts"), import("./ovs/step-scope.ts")]);
     return ovsFor(ovsScopeOf(running, facts), clock.now);
   },
+  routing: async ({ shim }, { step, grants }) => {
+    const { routingFor } = await import("./routing/scope.ts");
+    const { type, verb, attachment, netns } = podStep(step);
+    return routingFor({ type, verb, hasPod: attachment !== undefined, netns, grant: grants.routing ?? {} }, shim);
+  },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };
 

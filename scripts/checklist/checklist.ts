@@ -43,9 +43,10 @@ export function rowsOf(title: string): readonly string[] {
   const rows: string[] = [];
   let rest = title;
   for (;;) {
-    const next = /^(?<joint>, | and | to | )?(?<id>(?<kind>[A-Z]+\d*(?:-[A-Z]+)*)-(?<number>\d\d|(?<=(?<![A-Z])[EX]-)\d))(?![\w-])/.exec(
-      rest,
-    );
+    const next =
+      /^(?<joint>, | and | to | )?(?<id>(?<kind>[A-Z]+\d*(?:-[A-Z]+)*)-(?<number>\d\d|(?<=(?<![A-Z])[EX]-)\d))(?![\w-])/.exec(
+        rest,
+      );
     if (next?.groups === undefined || (next.groups["joint"] === undefined) !== (rows.length === 0)) return rows;
     const { joint, id = "", kind = "", number = "" } = next.groups;
     const first = Number(rows.at(-1)?.slice(-2));

@@ -32,7 +32,10 @@ function idsOf(text: string): readonly { readonly id: string; readonly line: num
   return text
     .split("\n")
     .flatMap((content, index) =>
-      [...content.matchAll(/(?<![\w/.-])(?:[A-Z]{1,4}\d{0,2}|DE(?:-[A-Z]+)+)-\d{1,3}(?![\w-]|\.\d)/g)].map(([id]) => ({ id, line: index + 1 })),
+      [...content.matchAll(/(?<![\w/.-])(?:[A-Z]{1,4}\d{0,2}|DE(?:-[A-Z]+)+)-\d{1,3}(?![\w-]|\.\d)/g)].map(([id]) => ({
+        id,
+        line: index + 1,
+      })),
     )
     .filter(({ id }) => !standards.test(id));
 }

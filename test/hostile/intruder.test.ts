@@ -96,13 +96,14 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
   }
 
   function intruderPod(grants: Grants, tries: readonly string[]): Attaching {
-    const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] } };
+    const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] }, routing: {} };
     const other = {
       links: { bridges: ["plexus*"], parents: ["victim2"], uplinks: ["uplink*"], podLinks: ["net*"] },
       sysctl: { keys: ["net/ipv4/conf/IFNAME/rp_filter", "net/ipv4/conf/*/tag"] },
       firewall: { masquerade: true, hostPorts: ["30000-30010"] },
       delegation: { plugins: ["ipam-*"] },
       resolver: { files: ["/etc/hosts"] },
+      routing: { tables: ["1000"], priorities: ["2000-2999"] },
     };
     const directories = {
       ovs: { ...(grants === "empty" ? {} : { bridges: ["own-*"] }), socket: ovs?.socket ?? "/run/plexus-no-ovs.sock" },

@@ -34,8 +34,7 @@ export class CheckedInterface {
     if (links.value.length == 0)
       return CheckedInterface.failed(differs(`Container Interface name in prevResult: ${ifname} not found`));
     const link = links.value[0];
-    const fault: Fault | null =
-      link.kind == kind ? null : differs(`Container interface ${ifname} not of type ${kind}`);
+    const fault: Fault | null = link.kind == kind ? null : differs(`Container interface ${ifname} not of type ${kind}`);
     return new CheckedInterface(fault, result, entry, link);
   }
 

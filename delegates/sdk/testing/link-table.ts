@@ -1,14 +1,19 @@
 // The links of a simulated node and of its pods, for many calls.
 
-import { cidrContains, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { LinksLink, LinksNeighbour, Route } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import { cidrContains, formatAddress, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
+import type {
+  LinksInstalledRoute,
+  LinksLink,
+  LinksNeighbour,
+  Route,
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A link with its routes and neighbours. */
 export interface KnownLink {
   link: Writable<LinksLink>;
-  routes: Route[];
+  routes: LinksInstalledRoute[];
   neighbours: LinksNeighbour[];
   /** Key of the other end of a veth. */
   peerKey?: string;
@@ -32,11 +37,12 @@ export class LinkTable {
   }
 
   /** The routes over a link, in the order in which they were made. */
-  routesOver({ link, routes }: KnownLink): readonly Route[] {
-    if (!this.strict || !link.up) return routes;
-    const connected = link.addresses.flatMap(({ address }) => connectedRoute(address) ?? []);
-    // Two addresses of one network have one route.
-    return [...new Map(connected.map((route) => [route.dst, route])).values(), ...routes];
+  routesOver({ link, routes }: KnownLink): readonly LinksInstalledRoute[] {
+    const named = routes.map((route) => ({ ...route, link: link.name }));
+    if (!this.strict || !link.up) return named;
+    const connected = link.addresses.flatMap(({ address }) => connectedRoute(address, link.name) ?? []);
+    // Two addresses of one network have one route, over the first.
+    return [...new Map(connected.toReversed().map((route) => [route.dst, route])).values(), ...named];
   }
 
   /** The kernel's reason to refuse a route over the link; undefined if it accepts the route. */
@@ -84,13 +90,14 @@ export class LinkTable {
 const scopeLink = 253;
 
 /** The kernel's route to the network of an address; none for a network of one address. */
-function connectedRoute(address: string): Route | undefined {
+function connectedRoute(address: string, link: string): LinksInstalledRoute | undefined {
   const cidr = readCidr(address);
   if (cidr === undefined || cidr.prefix === (cidr.address.family === 4 ? 32 : 128)) return undefined;
   const dst = networkText(address);
   const isIPv4 = cidr.address.family === 4;
   const none = { gw: undefined, mtu: undefined, advmss: undefined, table: undefined };
-  return { ...none, dst, priority: isIPv4 ? undefined : 256, scope: isIPv4 ? scopeLink : 0 };
+  const source = isIPv4 ? formatAddress(cidr.address) : undefined;
+  return { ...none, dst, priority: isIPv4 ? undefined : 256, scope: isIPv4 ? scopeLink : 0, link, source };
 }
 
 /** An address or a destination without its host part; another text as it is. */

@@ -4,19 +4,20 @@
 import type {
   Fault,
   LinksCapability,
+  LinksInstalledRoute,
   LinksLink,
   LinksLinkName,
   LinksNeighbour,
   LinksOperation,
   LinksPlace,
   LinksPortVlan,
-  Route,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { misused, operationText } from "../../../host/capabilities/links/link-scope.ts";
 import { operationMistake } from "../../../host/capabilities/links/operation-mistake.ts";
 import { refuse } from "../../../host/capabilities/outcome.ts";
 import type { Fault as HostFault } from "../../../src/fault/fault.ts";
 import { cidrContains, readCidr } from "../../../src/net/ip.ts";
+import { MAIN_TABLE } from "../../../host/system/netlink/route.ts";
 import { type KnownLink, LinkTable, networkText } from "./link-table.ts";
 
 /**
@@ -26,7 +27,7 @@ import { type KnownLink, LinkTable, networkText } from "./link-table.ts";
 export interface LinkState extends Optional<Omit<LinksLink, "place" | "name" | "addresses">> {
   readonly name: string;
   readonly addresses?: readonly string[] | undefined;
-  readonly routes?: readonly Route[] | undefined;
+  readonly routes?: readonly LinksInstalledRoute[] | undefined;
   readonly neighbours?: readonly LinksNeighbour[] | undefined;
 }
 
@@ -72,6 +73,13 @@ export class MemoryLinks {
     return this.#applied;
   }
 
+  /** The routes over a link of a place, or over all of them. */
+  routesAt(place: LinksPlace, name?: string): readonly LinksInstalledRoute[] {
+    return this.#linksAt(place)
+      .filter(({ link }) => name === undefined || link.name === name)
+      .flatMap((known) => this.#table.routesOver(known));
+  }
+
   readonly functions: LinksCapability = {
     apply: (operations) => {
       this.#applied.push(operations.map(({ tag, val }) => ({ [tag]: val })));
@@ -94,11 +102,7 @@ export class MemoryLinks {
       return this.functions.read([...named.values()]);
     },
     read: (names) => ({ ok: names.flatMap((name) => this.#table.known.get(this.#keyOf(name))?.link ?? []) }),
-    routes: (name) => ({
-      ok: this.#linksAt(name?.place ?? "pod")
-        .filter(({ link }) => name === undefined || link.name === name.name)
-        .flatMap((known) => this.#table.routesOver(known)),
-    }),
+    routes: (name) => ({ ok: this.routesAt(name?.place ?? "pod", name?.name) }),
     defaultLink: (place) => ({
       ok: this.#linksAt(place).find(({ routes }) => routes.some(({ dst }) => dst === "0.0.0.0/0" || dst === "::/0"))?.link.name,
     }),
@@ -223,15 +227,17 @@ export class MemoryLinks {
       }
       case "add-route":
       case "delete-route": {
-        const { link: at, route, onLink } = operation.val;
+        const { link: at, route, onLink, source } = operation.val;
         if (at === undefined) return [];
         const known = this.#find(at);
         const isAdded = operation.tag === "add-route";
         const refused = isAdded ? this.#table.refusalOf(known, route, onLink) : undefined;
         if (refused !== undefined) throw new Refusal(refused);
         const dst = networkText(route.dst);
-        known.routes = known.routes.filter((each) => networkText(each.dst) !== dst || each.gw !== route.gw);
-        if (operation.tag === "add-route") known.routes.push({ ...route, dst });
+        known.routes = known.routes.filter(
+          (each) => networkText(each.dst) !== dst || each.gw !== route.gw || tableOf(each) !== tableOf(route),
+        );
+        if (operation.tag === "add-route") known.routes.push({ ...route, dst, link: at.name, source });
         return [at];
       }
       case "add-neighbour":
@@ -336,6 +342,11 @@ function requestMistake(operations: readonly LinksOperation[]): HostFault | unde
     if (mistake !== undefined) return misused(`${operationText(number, operation.tag)}: ${mistake}`);
   }
   return undefined;
+}
+
+/** The table of routes that name none is `main`. */
+function tableOf({ table = MAIN_TABLE }: { readonly table?: number | undefined }): number {
+  return table;
 }
 
 function inHost(name: string): LinksLinkName {

@@ -5,9 +5,11 @@ import type {
   AnnounceCapability,
   DelegationCapability,
   FirewallCapability,
+  FlowsCapability,
   LeasesCapability,
   LinksCapability,
   OvsCapability,
+  RoutingCapability,
   StateCapability,
   SysctlCapability,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
@@ -125,6 +127,8 @@ export interface CapabilityFunctions {
   readonly ovs?: OvsCapability;
   readonly announce?: AnnounceCapability;
   readonly firewall?: FirewallCapability;
+  readonly routing?: RoutingCapability;
+  readonly flows?: FlowsCapability;
 }
 
 /** A verb with its request. */

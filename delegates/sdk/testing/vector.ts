@@ -67,6 +67,17 @@ const port = z.strictObject({
   error: z.string().optional(),
 });
 
+const policyRule = z.strictObject({
+  family: z.enum(["ipv4", "ipv6"]),
+  priority: z.number().optional(),
+  source: z.string().optional(),
+  destination: z.string().optional(),
+  incomingLink: z.string().optional(),
+  outgoingLink: z.string().optional(),
+  mark: z.strictObject({ value: z.number(), mask: z.number() }).optional(),
+  table: z.number(),
+});
+
 const pluginAnswer = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
 
 const question = z.strictObject({
@@ -127,6 +138,14 @@ const question = z.strictObject({
       refuses: z.record(z.string(), z.string()).optional(),
     })
     .optional(),
+  /** Policy rules before the call; with `fault`, all changes of rules fail with it. */
+  routing: z
+    .strictObject({
+      host: z.array(policyRule).optional(),
+      pod: z.array(policyRule).optional(),
+      fault: fault.optional(),
+    })
+    .optional(),
   /** The attachment's stored state. */
   state: keptState.optional(),
   /** True: the answer lists the announcements. */
@@ -145,6 +164,8 @@ const answer = z.strictObject({
   called: z.array(z.record(z.string(), z.unknown())).optional(),
   /** Values after the call, if the question has sysctl. */
   sysctl: z.record(z.string(), z.string()).optional(),
+  /** Policy rules after the call, if the question has routing. */
+  routing: z.strictObject({ host: z.array(policyRule), pod: z.array(policyRule) }).optional(),
   /** State after the call, if the question has state. */
   state: keptState.optional(),
   /** Addresses of each announcement, if the question has announce. */

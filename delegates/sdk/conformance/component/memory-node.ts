@@ -1,5 +1,6 @@
 // A node in memory that keeps its state from call to call: links of the node and of pods, leases, rules, sysctls and stored texts.
 
+import { ruleText } from "../../../../host/system/netlink/rule.ts";
 import { earlierResult, hostLink, podAddress, podLink, podMac } from "../earlier-result.ts";
 import type { Setup } from "../setup.ts";
 import type { State, StateKind } from "../subject.ts";
@@ -9,6 +10,7 @@ import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
 import { MemoryLeases } from "../../testing/memory-leases.ts";
 import { addLinks, MemoryLinks } from "../../testing/memory-links.ts";
 import { MemoryOvs, type MemoryPort } from "../../testing/memory-ovs.ts";
+import { MemoryRouting, type NamespaceRules } from "../../testing/memory-routing.ts";
 import { MemoryState } from "../../testing/memory-state.ts";
 import { MemorySysctl } from "../../testing/memory-sysctl.ts";
 import type { AttachmentIdRecord } from "../../testing/records.ts";
@@ -29,6 +31,8 @@ export class MemoryNode {
   readonly #ports = new Map<string, MemoryPort>();
   readonly #leases: MemoryLeases;
   readonly #sysctls = new Map<string, MemorySysctl>();
+  /** Policy rules by namespace; the node's is `host`. */
+  readonly #policies = new Map<string, NamespaceRules>([["host", []]]);
   readonly #kept = new Map<string, MemoryState>();
   #pods = 0;
 
@@ -57,6 +61,7 @@ export class MemoryNode {
     addLinks({ host, pod }, this.#links, netns);
     for (const known of this.#links.linksAt(netns)) if (known.link.kind === "veth") known.peerKey = `host ${outside}`;
     this.#sysctls.set(netns, new MemorySysctl({ values: this.#setup.sysctl }));
+    this.#policies.set(netns, []);
     return netns;
   }
 
@@ -64,6 +69,7 @@ export class MemoryNode {
   removePod(netns: string): void {
     this.#links.removePod(netns);
     this.#sysctls.delete(netns);
+    this.#policies.delete(netns);
   }
 
   /** The node for one call. Throws an Error if a node would not call the delegate at all. */
@@ -93,6 +99,10 @@ export class MemoryNode {
       firewall: new MemoryFirewall(undefined, { verb, attachment, facts }, this.#rules).functions,
       ovs: new MemoryOvs(this.#setup.ovs, { verb, attachment, facts, config: call.request.network.config }, this.#ports)
         .functions,
+      routing: new MemoryRouting({}, (place) => links.routesAt(place), {
+        host: this.#policies.get("host") ?? [],
+        pod: this.#policies.get(pod) ?? [],
+      }).functions(verb),
     };
     return { call, capabilities, log, state: () => ({}) };
   }
@@ -104,10 +114,17 @@ export class MemoryNode {
       state.set(`link pod ${link.name}`, link.kind);
       state.set(`attribute pod ${link.name}`, JSON.stringify(attributesOf(link)));
       for (const { address } of link.addresses) state.set(`address pod ${link.name} ${address}`, "");
-      for (const { dst, gw } of routes) state.set(`route pod ${link.name} ${dst}`, gw ?? "");
+      for (const { dst, gw, table } of routes) state.set(routeKey(link.name, dst, table), gw ?? "");
     }
     for (const { link } of this.#links.linksAt("host")) state.set(`link host ${link.name}`, link.kind);
     for (const [key, value] of Object.entries(this.#sysctls.get(netns)?.values() ?? {})) state.set(`sysctl ${key}`, value);
+    for (const place of ["host", netns]) {
+      for (const rule of this.#policies.get(place) ?? []) {
+        // The priority is the kernel's choice, and differs with the rules of other attachments.
+        const text = ruleText({ ...rule, priority: undefined });
+        state.set(`rules policy ${place === "host" ? "host" : "pod"} ${text}`, "");
+      }
+    }
     for (const [address, owner] of Object.entries(this.#leases.state().held)) state.set(`lease ${address}`, owner);
     for (const [owner, rules] of this.#rules.rules) state.set(`rules ${owner}`, JSON.stringify(rules));
     for (const [owner, guard] of this.#rules.guards) state.set(`rules guard of ${owner}`, guard);
@@ -133,7 +150,7 @@ export class MemoryNode {
         break;
       case "route":
         for (const known of pod) {
-          known.routes = known.routes.filter(({ dst }) => before.has(`route pod ${known.link.name} ${dst}`));
+          known.routes = known.routes.filter(({ dst, table }) => before.has(routeKey(known.link.name, dst, table)));
         }
         break;
       case "attribute":
@@ -150,6 +167,12 @@ export class MemoryNode {
         for (const owner of this.#rules.guards.keys())
           if (!before.has(`rules guard of ${owner}`)) this.#rules.guards.delete(owner);
         for (const link of this.#ports.keys()) if (!before.has(`rules port ${link}`)) this.#ports.delete(link);
+        this.#policies.set(
+          netns,
+          (this.#policies.get(netns) ?? []).filter((rule) =>
+            before.has(`rules policy pod ${ruleText({ ...rule, priority: undefined })}`),
+          ),
+        );
         break;
       default:
         kind satisfies never;
@@ -188,6 +211,10 @@ export class MemoryNode {
 
 function route({ dst, gw }: { readonly dst: string; readonly gw?: string }) {
   return { dst, gw, mtu: undefined, advmss: undefined, priority: undefined, table: undefined, scope: undefined };
+}
+
+function routeKey(link: string, dst: string, table: number | undefined): string {
+  return `route pod ${link} ${dst}${table === undefined ? "" : ` table ${table}`}`;
 }
 
 function attributesOf({ mac, mtu, up, promiscuous, allMulticast, txQueueLength }: KnownLink["link"]): object {
