@@ -22,6 +22,7 @@ const delegates = [
   "loopback",
   "macvlan",
   "portmap",
+  "sbr",
   "status-shaper",
   "tuning",
 ];

@@ -17,6 +17,11 @@ const ipvlan: Rows = {
   "DE-IPVLAN-07": "`dns` is the result's.",
 };
 
+const sbr: Rows = {
+  "DE-SBR-01": "The delegate sbr has the verbs, versions, results and effects of the reference plugin.",
+  "DE-SBR-02": "With `table` sbr adds rules for this table alone; without it each address gets a table of its own.",
+};
+
 const tap: Rows = {
   "DE-TAP-01": "The delegate tap has the verbs, versions, results and effects of the reference plugin.",
   "DE-TAP-02": "`mac` sets the MAC; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
@@ -47,4 +52,4 @@ const vrf: Rows = {
 };
 
 /** The rows of the delegates, by plugin. */
-export const delegates: Rows = { ...dummy, ...ipvlan, ...tap, ...vlan, ...vrf };
+export const delegates: Rows = { ...dummy, ...ipvlan, ...sbr, ...tap, ...vlan, ...vrf };

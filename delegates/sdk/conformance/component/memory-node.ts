@@ -1,6 +1,6 @@
 // A node in memory that keeps its state from call to call: links of the node and of pods, leases, rules, sysctls and stored texts.
 
-import { ruleText } from "../../../../host/system/netlink/rule.ts";
+import { type RuleSpec, ruleText } from "../../../../host/system/netlink/rule.ts";
 import { earlierResult, hostLink, podAddress, podLink, podMac } from "../earlier-result.ts";
 import type { Setup } from "../setup.ts";
 import type { State, StateKind } from "../subject.ts";
@@ -118,13 +118,8 @@ export class MemoryNode {
     }
     for (const { link } of this.#links.linksAt("host")) state.set(`link host ${link.name}`, link.kind);
     for (const [key, value] of Object.entries(this.#sysctls.get(netns)?.values() ?? {})) state.set(`sysctl ${key}`, value);
-    for (const place of ["host", netns]) {
-      for (const rule of this.#policies.get(place) ?? []) {
-        // The priority is the kernel's choice, and differs with the rules of other attachments.
-        const text = ruleText({ ...rule, priority: undefined });
-        state.set(`rules policy ${place === "host" ? "host" : "pod"} ${text}`, "");
-      }
-    }
+    for (const rule of this.#policies.get(netns) ?? []) state.set(policyKey("route pod policy", rule), "");
+    for (const rule of this.#policies.get("host") ?? []) state.set(policyKey("rules policy", rule), "");
     for (const [address, owner] of Object.entries(this.#leases.state().held)) state.set(`lease ${address}`, owner);
     for (const [owner, rules] of this.#rules.rules) state.set(`rules ${owner}`, JSON.stringify(rules));
     for (const [owner, guard] of this.#rules.guards) state.set(`rules guard of ${owner}`, guard);
@@ -152,6 +147,10 @@ export class MemoryNode {
         for (const known of pod) {
           known.routes = known.routes.filter(({ dst, table }) => before.has(routeKey(known.link.name, dst, table)));
         }
+        this.#policies.set(
+          netns,
+          (this.#policies.get(netns) ?? []).filter((rule) => before.has(policyKey("route pod policy", rule))),
+        );
         break;
       case "attribute":
         for (const { link } of pod) Object.assign(link, JSON.parse(before.get(`attribute pod ${link.name}`) ?? "{}"));
@@ -167,12 +166,6 @@ export class MemoryNode {
         for (const owner of this.#rules.guards.keys())
           if (!before.has(`rules guard of ${owner}`)) this.#rules.guards.delete(owner);
         for (const link of this.#ports.keys()) if (!before.has(`rules port ${link}`)) this.#ports.delete(link);
-        this.#policies.set(
-          netns,
-          (this.#policies.get(netns) ?? []).filter((rule) =>
-            before.has(`rules policy pod ${ruleText({ ...rule, priority: undefined })}`),
-          ),
-        );
         break;
       default:
         kind satisfies never;
@@ -211,6 +204,11 @@ export class MemoryNode {
 
 function route({ dst, gw }: { readonly dst: string; readonly gw?: string }) {
   return { dst, gw, mtu: undefined, advmss: undefined, priority: undefined, table: undefined, scope: undefined };
+}
+
+/** The priority is the kernel's choice, and differs with the rules of other attachments. */
+function policyKey(kind: string, rule: RuleSpec): string {
+  return `${kind} ${ruleText({ ...rule, priority: undefined })}`;
 }
 
 function routeKey(link: string, dst: string, table: number | undefined): string {
