@@ -124,6 +124,11 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const scope = { network, verb, netns, records: dhcp?.records, isRenewed: dhcp?.isRenewed === true };
     return dhcpFor({ ...scope, attachment }, shim, clock);
   },
+  routing: async ({ shim }, { step, grants }) => {
+    const { routingFor } = await import("./routing/scope.ts");
+    const { type, verb, attachment, netns } = podStep(step);
+    return routingFor({ type, verb, hasPod: attachment !== undefined, netns, grant: grants.routing ?? {} }, shim);
+  },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };
 

@@ -37,6 +37,12 @@ export const portsPattern: ElementRule = {
   wanted: "a port or a range of ports from 1 to 65535, such as 8080 or 30000-32767",
 };
 
+/** One number of a routing table or a policy rule, or the first and last of a range. Numbers have 32 bits; the kernel gives 0 a meaning of its own. */
+export const numbersPattern: ElementRule = {
+  pattern: /^[1-9]\d{0,9}(?:-[1-9]\d{0,9})?$/,
+  wanted: "a number or a range of numbers from 1 to 4294967295, such as 100 or 1000-1099",
+};
+
 /** The characters of a network; `readCidr` decides whether the text is a valid network. */
 export const networkPattern: ElementRule = {
   pattern: /^[0-9a-fA-F.:]{2,45}\/\d{1,3}$/,
@@ -89,6 +95,13 @@ export function portRange(text: string): readonly [first: number, last: number] 
   if (!portsPattern.pattern.test(text)) return undefined;
   const [first, last] = text.split("-").map(Number);
   return first === undefined ? undefined : [first, last ?? first];
+}
+
+/** First and last number of an element of `tables` or `priorities`; undefined for an invalid element. */
+export function numberRange(text: string): readonly [first: number, last: number] | undefined {
+  if (!numbersPattern.pattern.test(text)) return undefined;
+  const [first = 0, last = first] = text.split("-").map(Number);
+  return last > 0xffff_ffff || first > last ? undefined : [first, last];
 }
 
 /**

@@ -96,7 +96,7 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
   }
 
   function intruderPod(grants: Grants, tries: readonly string[]): Attaching {
-    const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] } };
+    const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] }, routing: {} };
     const other = {
       links: {
         bridges: ["plexus*"],
@@ -109,6 +109,7 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
       firewall: { masquerade: true, hostPorts: ["30000-30010"] },
       delegation: { plugins: ["ipam-*"] },
       resolver: { files: ["/etc/hosts"] },
+      routing: { tables: ["1000"], priorities: ["2000-2999"] },
     };
     const directories = {
       ovs: { ...(grants === "empty" ? {} : { bridges: ["own-*"] }), socket: ovs?.socket ?? "/run/plexus-no-ovs.sock" },

@@ -6,13 +6,13 @@ import type {
   LinksCapability,
   LinksDeviceFacts,
   LinksDeviceSelector,
+  LinksInstalledRoute,
   LinksLink,
   LinksLinkName,
   LinksNeighbour,
   LinksOperation,
   LinksPlace,
   LinksPortVlan,
-  Route,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { misused, operationText } from "../../../host/capabilities/links/link-scope.ts";
 import { operationMistake, selectorMistake } from "../../../host/capabilities/links/operation-mistake.ts";
@@ -31,7 +31,7 @@ import type { DelegateCall } from "./records.ts";
 export interface LinkState extends Optional<Omit<LinksLink, "place" | "name" | "addresses">> {
   readonly name: string;
   readonly addresses?: readonly string[] | undefined;
-  readonly routes?: readonly Route[] | undefined;
+  readonly routes?: readonly LinksInstalledRoute[] | undefined;
   readonly neighbours?: readonly LinksNeighbour[] | undefined;
   /** Of a link of the pod: the name that the device had on the node, from which it came. */
   readonly takenFrom?: string | undefined;
@@ -89,7 +89,7 @@ export class MemoryLinks {
       for (const { addresses, routes, neighbours, takenFrom, ...members } of state[place]) {
         const known = this.#make({ place, name: members.name }, members.kind ?? "");
         Object.assign(known.link, defined(members), { addresses: (addresses ?? []).map(settled) });
-        known.routes.push(...(routes ?? []));
+        known.routes.push(...(routes ?? []).map((route) => ({ ...route, link: known.link.name })));
         known.neighbours.push(...(neighbours ?? []));
         const { mac, mtu, name } = known.link;
         if (takenFrom === undefined) continue;
@@ -101,6 +101,13 @@ export class MemoryLinks {
   /** The operations of each `apply`, in order. */
   applied(): readonly (readonly ShownOperation[])[] {
     return this.#applied;
+  }
+
+  /** The routes over a link of a place, or over all of them. */
+  routesAt(place: LinksPlace, name?: string): readonly LinksInstalledRoute[] {
+    return this.#linksAt(place)
+      .filter(({ link }) => name === undefined || link.name === name)
+      .flatMap((known) => this.#table.routesOver(known));
   }
 
   readonly functions: LinksCapability = {
@@ -135,11 +142,7 @@ export class MemoryLinks {
     retainDevices: () => ({ ok: 0 }),
     read: (names) => this.#unlessRefused("read", names, () => this.#read(names)),
     routes: (name) =>
-      this.#unlessRefused("routes", name && [name], () =>
-        this.#linksAt(name?.place ?? "pod")
-          .filter(({ link }) => name === undefined || link.name === name.name)
-          .flatMap((known) => this.#table.routesOver(known)),
-      ),
+      this.#unlessRefused("routes", name && [name], () => this.routesAt(name?.place ?? "pod", name?.name)),
     defaultLink: (place) =>
       this.#unlessRefused(
         "default-link",
@@ -293,7 +296,7 @@ export class MemoryLinks {
       }
       case "add-route":
       case "delete-route": {
-        const { link: at, place, route, onLink } = operation.val;
+        const { link: at, place, route, onLink, source } = operation.val;
         const links = this.#linksAt(at?.place ?? place);
         const named = at === undefined ? undefined : this.#find(at);
         if (operation.tag === "delete-route") {
@@ -304,7 +307,7 @@ export class MemoryLinks {
         if (known === undefined) return [];
         const refused = this.#table.refusalOf(known, route, onLink);
         if (refused !== undefined) throw new Refusal(refused);
-        addRoute(this.#table, links, known, route);
+        addRoute(this.#table, links, known, { ...route, source });
         return at === undefined ? [] : [at];
       }
       case "add-neighbour":

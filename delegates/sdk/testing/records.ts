@@ -6,9 +6,11 @@ import type {
   DhcpCapability,
   DelegationCapability,
   FirewallCapability,
+  FlowsCapability,
   LeasesCapability,
   LinksCapability,
   OvsCapability,
+  RoutingCapability,
   StateCapability,
   SysctlCapability,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
@@ -127,6 +129,8 @@ export interface CapabilityFunctions {
   readonly announce?: AnnounceCapability;
   readonly dhcp?: DhcpCapability;
   readonly firewall?: FirewallCapability;
+  readonly routing?: RoutingCapability;
+  readonly flows?: FlowsCapability;
 }
 
 /** A verb with its request. */

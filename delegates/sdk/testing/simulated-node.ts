@@ -7,6 +7,7 @@ import { MemoryFirewall } from "./memory-firewall.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { memoryCall, MemoryLinks } from "./memory-links.ts";
 import { MemoryOvs } from "./memory-ovs.ts";
+import { MemoryRouting } from "./memory-routing.ts";
 import { MemoryState } from "./memory-state.ts";
 import { MemorySysctl } from "./memory-sysctl.ts";
 import type { CapabilityFunctions, DelegateCall } from "./records.ts";
@@ -17,7 +18,7 @@ import type { Vector, VectorAnswer } from "./vector.ts";
 /** The node of one call. */
 export interface SimulatedNode {
   readonly call: DelegateCall;
-  readonly capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "flows">>;
+  readonly capabilities: Required<Omit<CapabilityFunctions, "shaping" | "filter" | "flows">>;
   /** The lines of log so far, `level: text`. */
   readonly log: readonly string[];
   /** The state now, of the parts that the vector has, in the form of `.out.json`. */
@@ -29,6 +30,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
   const leases = new MemoryLeases(vector.leases);
   const delegation = new ScriptedDelegation(plugins(vector));
   const sysctl = new MemorySysctl(vector.sysctl);
+  const routing = new MemoryRouting(vector.routing, (place) => links.routesAt(place));
   const kept = new MemoryState(vector.state);
   const announce = new MemoryAnnounce(vector.announce === true ? undefined : vector.announce, vector.verb);
   const call = callOf(vector);
@@ -44,7 +46,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     config: call.request.network.config,
   });
   const log: string[] = [];
-  const capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "flows">> = {
+  const capabilities: Required<Omit<CapabilityFunctions, "shaping" | "filter" | "flows">> = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
     leases: leases.functions({ verb: call.verb, attachment }),
     resolver: {
@@ -61,6 +63,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     dhcp: dhcp.functions,
     firewall: firewall.functions,
     ovs: ovs.functions,
+    routing: routing.functions(call.verb),
   };
   const state = (): VectorAnswer => {
     const answer: VectorAnswer = {};
@@ -69,6 +72,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     if (vector.links !== undefined) answer.applied = JSON.parse(JSON.stringify(links.applied()));
     if (vector.plugins !== undefined) answer.called = JSON.parse(JSON.stringify(delegation.called()));
     if (vector.sysctl !== undefined) answer.sysctl = sysctl.values();
+    if (vector.routing !== undefined) answer.routing = JSON.parse(JSON.stringify(routing.rules()));
     if (vector.state !== undefined) answer.state = kept.current();
     if (vector.announce !== undefined) answer.announced = announce.announced().map((addresses) => [...addresses]);
     if (vector.announce !== undefined && vector.announce !== true)

@@ -101,6 +101,17 @@ const port = z.strictObject({
 const oneAnswer = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
 /** One answer for all calls of a verb, or one for each call in order, of which the last repeats. */
 const pluginAnswer = z.union([oneAnswer, z.array(oneAnswer).min(1)]);
+const policyRule = z.strictObject({
+  family: z.enum(["ipv4", "ipv6"]),
+  priority: z.number().optional(),
+  source: z.string().optional(),
+  destination: z.string().optional(),
+  incomingLink: z.string().optional(),
+  outgoingLink: z.string().optional(),
+  mark: z.strictObject({ value: z.number(), mask: z.number() }).optional(),
+  table: z.number(),
+});
+
 
 const question = z.strictObject({
   /** The vector's subject, in one sentence. */
@@ -161,6 +172,14 @@ const question = z.strictObject({
       refuses: z.record(z.string(), z.string()).optional(),
     })
     .optional(),
+  /** Policy rules before the call; with `fault`, all changes of rules fail with it. */
+  routing: z
+    .strictObject({
+      host: z.array(policyRule).optional(),
+      pod: z.array(policyRule).optional(),
+      fault: fault.optional(),
+    })
+    .optional(),
   /** The attachment's stored state. */
   state: keptState.optional(),
   /** The lease that a DHCP server offers, the lease that the attachment holds; with `fault`, no lease can be had. */
@@ -195,6 +214,8 @@ const answer = z.strictObject({
   called: z.array(z.record(z.string(), z.unknown())).optional(),
   /** Values after the call, if the question has sysctl. */
   sysctl: z.record(z.string(), z.string()).optional(),
+  /** Policy rules after the call, if the question has routing. */
+  routing: z.strictObject({ host: z.array(policyRule), pod: z.array(policyRule) }).optional(),
   /** State after the call, if the question has state. */
   state: keptState.optional(),
   /** Addresses of each announcement, if the question has announce. */

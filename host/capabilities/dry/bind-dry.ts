@@ -19,6 +19,7 @@ import { resolverFor } from "../resolver/scope.ts";
 import type { Step } from "../step.ts";
 import { ovsFor } from "../ovs/scope.ts";
 import { ovsScopeOf } from "../ovs/step-scope.ts";
+import { routingFor } from "../routing/scope.ts";
 import { withChangesInMemory } from "../state/capability.ts";
 import { stateFor } from "../state/scope.ts";
 import { sysctlFor } from "../sysctl/scope.ts";
@@ -41,6 +42,7 @@ export function bindDry(host: DryHost, running: Step, dry: DryRun, names: readon
     announce: () => ({ send: async () => ({ ok: undefined }), probe: async () => ({ ok: [] }) }),
     state: () => dryState(running),
     ovs: () => dryOvs(running, host.clock, dry),
+    routing: () => dryRouting(running, shim, dry),
   };
   const bound: Record<string, unknown> = {};
   for (const name of names) bound[name] = isBindable(binders, name) ? binders[name]?.() : undefined;
@@ -164,6 +166,17 @@ function withSingleBlanks(text: string): string {
 /** Real loads; a saved text is read back. A directory that is not granted is refused as in a real run. */
 function dryState({ step, grants }: Step): NonNullable<CapabilityImports["state"]> {
   return stateFor({ ...podStep(step), directories: grants.state?.directories }, withChangesInMemory);
+}
+
+/** Real reads. Rules are not changed: whether the kernel takes one is known only when it has. */
+function dryRouting({ step, grants }: Step, shim: DryShim, dry: DryRun): NonNullable<CapabilityImports["routing"]> {
+  const { type, verb, attachment, netns } = podStep(step);
+  const routing = routingFor({ type, verb, hasPod: attachment !== undefined, netns, grant: grants.routing ?? {} }, shim);
+  return {
+    ...routing,
+    addRules: async () => refuse(dry.refuse(type, "routing.add-rules")),
+    deleteRules: async () => refuse(dry.refuse(type, "routing.delete-rules")),
+  };
 }
 
 /** Real reads. A port cannot be added, because its link does not exist; a removal changes nothing. */

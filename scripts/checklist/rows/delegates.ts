@@ -85,6 +85,11 @@ const staticRows: Rows = {
   "DE-STATIC-07": "The key `runtimeConfig.ips` (capability `ips`) replaces all other addresses.",
 };
 
+const sbr: Rows = {
+  "DE-SBR-01": "The delegate sbr has the verbs, versions, results and effects of the reference plugin.",
+  "DE-SBR-02": "With `table` sbr adds rules for this table alone; without it each address gets a table of its own.",
+};
+
 const tap: Rows = {
   "DE-TAP-01": "The delegate tap has the verbs, versions, results and effects of the reference plugin.",
   "DE-TAP-02": "`mac` sets the MAC; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
@@ -123,6 +128,7 @@ export const delegates: Rows = {
   ...ipvlan,
   ...ptp,
   ...routeOverride,
+  ...sbr,
   ...staticRows,
   ...tap,
   ...vlan,

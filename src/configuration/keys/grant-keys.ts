@@ -8,6 +8,8 @@ import {
   interfaceIdPattern,
   linkPattern,
   networkPattern,
+  numberRange,
+  numbersPattern,
   pluginPattern,
   poolPattern,
   portRange,
@@ -93,6 +95,10 @@ const linkKeys = {
   }),
 };
 
+const numberRanges = listOf(numbersPattern, (text) =>
+  numberRange(text) === undefined ? `${text} is not ${numbersPattern.wanted}` : undefined,
+);
+
 const directories = (what: string) =>
   key({
     kind: absolutePaths,
@@ -147,6 +153,19 @@ const ovsKeys = {
   }),
 };
 
+const routingKeys = {
+  tables: key({
+    kind: numberRanges,
+    about:
+      "Routing tables of the node that rules may look up and whose routes may be read, each a number or a range such as 100-199; none by default. The pod's tables need no grant.",
+  }),
+  priorities: key({
+    kind: numberRanges,
+    about:
+      "Priorities of the node's policy rules that a delegate may add, list and remove, each a number or a range; none by default.",
+  }),
+};
+
 /** Each capability, and `result`, in the order in which messages list them. */
 export const grantKeys = {
   log: key({ kind: section({}), about: "Lines for the host's log." }),
@@ -182,7 +201,10 @@ export const grantKeys = {
     about: "One small text for each attachment, kept until the attachment is removed.",
   }),
   ovs: key({ kind: section(ovsKeys), about: "Ports of Open vSwitch for links of the attachment, at the listed bridges." }),
-  routing: key({ kind: section({}), about: "Policy rules and routes of further tables in the pod." }),
+  routing: key({
+    kind: section(routingKeys),
+    about: "Policy rules and routes of further tables, in the pod. On the node only the listed tables and priorities.",
+  }),
   shaping: key({ kind: section({}), about: "Bounds of the attachment's traffic at the node's end of its veth." }),
   filter: key({ kind: section({}), about: "Acceptance of the attachment's forwarded packets, in Plexus' own nftables table." }),
   dhcp: key({ kind: section({}), about: "A lease of a DHCP server for the attachment's interface." }),
@@ -207,6 +229,9 @@ export type LinkGrant = ValuesOf<typeof linkKeys>;
 
 /** The bridges of Open vSwitch that a delegate may add ports to. Without any, every port is refused. */
 export type OvsGrant = ValuesOf<typeof ovsKeys>;
+
+/** The node's routing tables and priorities of rules that a delegate may use. */
+export type RoutingGrant = ValuesOf<typeof routingKeys>;
 
 /** The names of the granted capabilities. */
 export function grantedCapabilities(grants: DelegateGrants): string[] {

@@ -1,7 +1,7 @@
 // A valid request for each verb and capabilities with fixed answers, for tests of a guest's behaviour.
 
 import type { SyncImports, Verb } from "../../../host/sandbox/runner.ts";
-import type { LinksLink, OvsPortState, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type { LinksLink, OvsPortState, RoutingRule, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 const network = { cniVersion: "1.1.0", name: "net", config: '{"type":"fixture"}' };
 const attachment = { containerId: "c1", netns: "/run/netns/c1", ifname: "eth0", args: [{ key: "K8S_POD_NAME", value: "pod" }] };
@@ -49,6 +49,15 @@ const ovsPort: OvsPortState = {
   linkUp: true,
   installed: false,
   trunks: [{ first: 10, last: 19 }],
+};
+
+const policyRule: RoutingRule = {
+  family: "ipv4",
+  priority: 1000,
+  source: "10.1.0.2/32",
+  incomingLink: "eth0",
+  mark: { value: 1, mask: 0xffff_ffff },
+  table: 100,
 };
 
 /** Capabilities that succeed, and their recorded calls. */
@@ -123,6 +132,14 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       removePorts: (...args) => record("ovs.removePorts", args, { ok: 1 }),
       retain: (...args) => record("ovs.retain", args, { ok: 2 }),
       probe: (...args) => record("ovs.probe", args, { err: { code: 11, msg: "no Open vSwitch here" } }),
+    },
+    routing: {
+      addRules: (...args) => record("routing.addRules", args, { ok: undefined }),
+      deleteRules: (...args) => record("routing.deleteRules", args, { ok: undefined }),
+      listRules: (...args) => record("routing.listRules", args, { ok: [policyRule] }),
+      routes: (...args) =>
+        record("routing.routes", args, { ok: [{ dst: "10.8.0.0/16", link: "eth0", source: "10.1.0.2", table: args[1] }] }),
+      freeTables: (...args) => record("routing.freeTables", args, { ok: [100, 101] }),
     },
     announce: {
       send: (...args) => record("announce.send", args, { ok: undefined }),

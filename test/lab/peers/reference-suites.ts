@@ -89,6 +89,12 @@ export const referenceSuites: readonly ReferenceSuite[] = [
     component: "portmap",
     grants: { portmap: { log: {}, firewall: { hostPorts: ["1-65535"] } } },
   },
+  {
+    plugin: "sbr",
+    folder: "plugins/meta/sbr",
+    component: "sbr",
+    grants: { sbr: { links: { podLinks: ["*"] }, routing: {} } },
+  },
   { plugin: "loopback", folder: "plugins/main/loopback", component: "loopback", grants: { loopback: { log: {}, links: {} } } },
   {
     plugin: "ptp",

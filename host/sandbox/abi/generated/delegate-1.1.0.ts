@@ -637,6 +637,15 @@ export interface DhcpLease {
   readonly options: readonly DhcpOptionValue[];
 }
 
+/** The WIT type `flows.protocol`. */
+export type FlowsProtocol = "tcp" | "udp" | "sctp";
+
+/** The WIT type `flows.port`. */
+export interface FlowsPort {
+  readonly protocol: FlowsProtocol;
+  readonly number: number;
+}
+
 /** Capability `log`. */
 export interface LogCapability {
   write(level: LogLevel, message: string): void;
@@ -727,8 +736,8 @@ export interface RoutingCapability {
   addRules(place: LinksPlace, rules: readonly RoutingRule[]): Outcome<undefined, Fault>;
   deleteRules(place: LinksPlace, rules: readonly RoutingRule[]): Outcome<undefined, Fault>;
   listRules(place: LinksPlace): Outcome<readonly RoutingRule[], Fault>;
-  routes(place: LinksPlace, table: number): Outcome<readonly Route[], Fault>;
-  freeTable(): Outcome<number, Fault>;
+  routes(place: LinksPlace, table: number): Outcome<readonly LinksInstalledRoute[], Fault>;
+  freeTables(count: number): Outcome<readonly number[], Fault>;
 }
 
 /** Capability `shaping`. */
@@ -761,7 +770,7 @@ export interface DhcpCapability {
 
 /** Capability `flows`. */
 export interface FlowsCapability {
-  forget(addresses: readonly string[]): Outcome<number, Fault>;
+  forget(addresses: readonly string[], ports: readonly FlowsPort[]): Outcome<number, Fault>;
 }
 
 /** Every capability of this ABI version. */
@@ -1534,6 +1543,19 @@ function storeDhcpLease(g: Guest, at: number, value: DhcpLease): void {
   g.storeList(at + 72, value.options, 12, 4, (e, v) => { storeDhcpOptionValue(g, e, v); });
 }
 
+const labelsOfFlowsProtocol = ["tcp","udp","sctp"] as const;
+
+function loadFlowsProtocol(g: Guest, at: number): FlowsProtocol {
+  return g.label(labelsOfFlowsProtocol, g.discriminant(at, 1, 3));
+}
+
+function loadFlowsPort(g: Guest, at: number): FlowsPort {
+  return {
+    protocol: loadFlowsProtocol(g, at),
+    number: g.u16(at + 2),
+  };
+}
+
 /** Glue of the functions that a delegate may import, by interface and function. */
 export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue>>>> = {
   "log": {
@@ -1989,18 +2011,18 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       host: "routes",
       core: "i32,i32,i32>",
       lift: (g: Guest, p0: number, p1: number) => [liftLinksPlace(g, p0), g.liftU32(p1)],
-      lower(g: Guest, value: Outcome<readonly Route[], Fault>, at: number): void {
+      lower(g: Guest, value: Outcome<readonly LinksInstalledRoute[], Fault>, at: number): void {
         g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 60, 4, (e, v) => { storeRoute(g, e, v); }); }
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 84, 4, (e, v) => { storeLinksInstalledRoute(g, e, v); }); }
       },
     },
-    "free-table": {
-      host: "freeTable",
-      core: "i32>",
-      lift: () => [],
-      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+    "free-tables": {
+      host: "freeTables",
+      core: "i32,i32>",
+      lift: (g: Guest, p0: number) => [g.liftU32(p0)],
+      lower(g: Guest, value: Outcome<readonly number[], Fault>, at: number): void {
         g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 4, 4, (e, v) => { g.storeU32(e, v); }); }
       },
     },
   },
@@ -2157,8 +2179,8 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
   "flows": {
     "forget": {
       host: "forget",
-      core: "i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number) => [g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e))],
+      core: "i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number) => [g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), g.liftList(p2, p3, 4, 2, loadFlowsPort)],
       lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }

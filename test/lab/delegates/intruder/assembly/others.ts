@@ -5,10 +5,13 @@ import * as dhcp from "plexus/abi/dhcp";
 import * as delegation from "plexus/abi/delegation";
 import * as firewall from "plexus/abi/firewall";
 import * as leases from "plexus/abi/leases";
+import { Family, Place } from "plexus/abi/links";
+import * as routing from "plexus/abi/routing";
 import * as resolver from "plexus/abi/resolver";
 import * as state from "plexus/abi/state";
 import * as sysctl from "plexus/abi/sysctl";
 import { AttachmentId } from "plexus/abi/types";
+import { Some } from "plexus/some";
 import { Tries } from "./tries";
 
 /** Tries a sysctl. `granted` is a granted key or empty; together with a refused key it must not be written either. */
@@ -63,6 +66,24 @@ export function tryLease(tries: Tries, verb: string): void {
 function tryProbe(tries: Tries, addresses: Array<string>, probes: u32, milliseconds: u32): void {
   const probed = probe(addresses, probes, milliseconds);
   tries.refused(`${probes} probes of ${addresses.length}`, "", probed.isOk ? null : probed.error);
+}
+
+/** Tries rules of the node: to redirect its own packets, to look up its main table, and without a priority. */
+export function tryRules(tries: Tries, source: string): void {
+  const tables: StaticArray<u32> = [100, 254, 255];
+  for (let i = 0; i < tables.length; i++) {
+    const rule = new routing.Rule(Family.Ipv4, tables[i]);
+    rule.source = `${source}/32`;
+    const what = `rule from ${source} by table ${tables[i]}`;
+    tries.refused(`${what} without a priority`, "", routing.addRules(Place.Host, [rule]));
+    rule.priority = new Some<u32>(10);
+    tries.refused(what, "", routing.addRules(Place.Host, [rule]));
+    tries.refused(`no ${what}`, "", routing.deleteRules(Place.Host, [rule]));
+    const read = routing.routes(Place.Host, tables[i]);
+    tries.refused(`routes of table ${tables[i]}`, "", read.isOk ? null : read.error);
+  }
+  const listed = routing.listRules(Place.Host);
+  tries.refused("list rules of the node", "", listed.isOk ? null : listed.error);
 }
 
 /** Tries to guard the frames of another attachment's link. */
