@@ -67,14 +67,18 @@ export function namedPorts(pod: unknown): readonly NamedPort[] {
   if (!isJsonObject(spec)) return [];
   // Init containers that restart always are sidecars, whose ports count.
   const containers = [spec["containers"], spec["initContainers"]].flatMap((list) => (Array.isArray(list) ? list : []));
+  const lists = containers.map((container) => (isJsonObject(container) ? container["ports"] : undefined));
+  const ports = lists.flatMap((list) => (Array.isArray(list) ? list : []));
+  return readNamedPorts(ports.map((each) => (isJsonObject(each) ? { ...each, port: each["containerPort"] } : each)));
+}
+
+/** Named ports in a list. An entry that is none is left out. */
+export function readNamedPorts(list: unknown): readonly NamedPort[] {
   const found: NamedPort[] = [];
-  for (const container of containers) {
-    const ports = isJsonObject(container) ? container["ports"] : undefined;
-    for (const each of Array.isArray(ports) ? ports : []) {
-      const { name, containerPort: port, protocol = "TCP" } = isJsonObject(each) ? each : {};
-      const isUsable = isPortName(name) && isPortNumber(port) && isProtocol(protocol);
-      if (isUsable && found.length < maxNamedPorts) found.push({ name, protocol, port });
-    }
+  for (const each of Array.isArray(list) ? list : []) {
+    const { name, port, protocol = "TCP" } = isJsonObject(each) ? each : {};
+    const isUsable = isPortName(name) && isPortNumber(port) && isProtocol(protocol);
+    if (isUsable && found.length < maxNamedPorts) found.push({ name, protocol, port });
   }
   return found;
 }
