@@ -1,11 +1,19 @@
-// Policies on further networks: MultiNetworkPolicy, and NetworkPolicy for PodNetworks, as one nftables table in the pod's network namespace.
+// Policies on further networks: MultiNetworkPolicies as one nftables table in the pod's network namespace.
 
 import type { Feature } from "../feature.ts";
 
 /** The feature. */
 export const policies: Feature = {
   name: "policies",
-  keys: [],
-  chartValues: [],
-  errors: [],
+  keys: ["policies"],
+  chartValues: ["policies"],
+  errors: ["POLICY_FAILED"],
+  plan: {
+    guard: {
+      isOn: ({ policies: settings }) => settings !== undefined,
+      guard: async (context, pod) => (await import("./node/guard-pod.ts")).guardPod(context, pod),
+    },
+  },
+  controller: async () => (await import("./controller.ts")).controller,
+  resident: async () => (await import("./resident.ts")).resident,
 };

@@ -1,10 +1,11 @@
 // The stored parts of the objects that the part for policies watches.
 
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
+import { labelsOf } from "../../../src/npwg/pod.ts";
 import type { IpAddress } from "../../../src/net/ip.ts";
 import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
 import { type AddressSlice, readSlice } from "../rules/address-slice.ts";
-import { labelsOf, type Labels } from "../rules/label-selector.ts";
+import type { Labels } from "../rules/label-selector.ts";
 import { podAddresses } from "../rules/pod-addresses.ts";
 import { type PeerQuery, policyQueries } from "../rules/peers.ts";
 import { readPolicy } from "../rules/policy.ts";

@@ -67,24 +67,35 @@ export function readSlice(object: unknown): Reading<AddressSlice> {
   const { namespace, metadata, spec } = parts.value;
   const labels = isJsonObject(object) && isJsonObject(object["metadata"]) ? object["metadata"]["labels"] : undefined;
   const id = isJsonObject(labels) ? labels[queryLabel] : undefined;
-  const { query, endpoints } = spec;
-  if (typeof id !== "string") return problem(`the label ${queryLabel} is missing`);
-  if (typeof query !== "string") return problem("spec.query is no text");
-  if (!Array.isArray(endpoints) || endpoints.length > maxAddresses)
+  const { query } = spec;
+  if (typeof id !== "string" || typeof query !== "string") return problem(`the label ${queryLabel} or spec.query is missing`);
+  const endpoints = readEndpoints(spec["endpoints"]);
+  return endpoints.ok ? { ok: true, value: { namespace, metadata, id, query, endpoints: endpoints.value } } : endpoints;
+}
+
+/** The part of a slice that a node keeps; undefined if the value is none. */
+export function readContent(value: unknown): Pick<AddressSlice, "id" | "query" | "endpoints"> | undefined {
+  const { id, query, endpoints } = isJsonObject(value) ? value : {};
+  const read = readEndpoints(endpoints);
+  return typeof id === "string" && typeof query === "string" && read.ok ? { id, query, endpoints: read.value } : undefined;
+}
+
+function readEndpoints(endpoints: unknown): Reading<readonly SliceEndpoint[]> {
+  if (!Array.isArray(endpoints) || endpoints.length > maxAddresses) {
     return problem(`spec.endpoints is no list of at most ${maxAddresses}`);
+  }
   const found: SliceEndpoint[] = [];
   for (const each of endpoints) {
     const addresses: unknown = isJsonObject(each) ? each["addresses"] : undefined;
-    if (!isJsonObject(each) || !Array.isArray(addresses) || addresses.length > maxOfPod)
+    if (!isJsonObject(each) || !Array.isArray(addresses) || addresses.length > maxOfPod) {
       return problem("spec.endpoints has an endpoint without addresses");
-    const texts = addresses.filter(
-      (address): address is string => typeof address === "string" && readAddress(address) !== undefined,
-    );
+    }
+    const texts = addresses.filter((text): text is string => typeof text === "string" && readAddress(text) !== undefined);
     if (texts.length < addresses.length) return problem("spec.endpoints has an address that is none");
     const ports = readNamedPorts(each["ports"]);
     found.push(ports.length === 0 ? { addresses: texts } : { addresses: texts, ports });
   }
-  return { ok: true, value: { namespace, metadata, id, query, endpoints: found } };
+  return { ok: true, value: found };
 }
 
 /** The peers of slices. */

@@ -82,11 +82,3 @@ export function selects(selector: LabelSelector, labels: Labels): boolean {
     return operator === "In" ? label !== undefined && values.includes(label) : label === undefined || !values.includes(label);
   });
 }
-
-/** The labels of an object; a value that is not a text is left out. */
-export function labelsOf(object: unknown): Labels {
-  const metadata = isJsonObject(object) ? object["metadata"] : undefined;
-  const labels = isJsonObject(metadata) ? metadata["labels"] : undefined;
-  if (!isJsonObject(labels)) return new Map();
-  return new Map(Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
-}

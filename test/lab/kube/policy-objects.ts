@@ -48,3 +48,23 @@ export function podOn(
     spec: { containers: [{ name: "c", image: "example.invalid/c", ports: [{ name: "sql", containerPort: 5432 }] }] },
   };
 }
+
+/** The rights that the chart gives to daemons with policies.enabled. */
+export const policyRights: readonly AnyObject[] = [
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "plexus-policies" },
+    rules: [
+      { apiGroups: ["k8s.cni.cncf.io"], resources: ["multi-networkpolicies"], verbs: ["list", "watch"] },
+      { apiGroups: ["plexus.dev"], resources: ["networkaddressslices"], verbs: ["list", "watch"] },
+    ],
+  },
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "plexus-policies" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "plexus-policies" },
+    subjects: [{ kind: "ServiceAccount", name: "plexus", namespace: "kube-system" }],
+  },
+];
