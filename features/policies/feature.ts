@@ -15,5 +15,6 @@ export const policies: Feature = {
     },
   },
   controller: async () => (await import("./controller.ts")).controller,
+  commands: async () => (await import("./ctl/commands.ts")).policyCommands,
   resident: async () => (await import("./resident.ts")).resident,
 };

@@ -7,6 +7,7 @@ import { libcni } from "./rows/libcni.ts";
 import { multusAnnotations, multusConfiguration, multusOperation } from "./rows/multus.ts";
 import { networkApi } from "./rows/network-api.ts";
 import { podNetworks } from "./rows/podnetworks.ts";
+import { policies } from "./rows/policies.ts";
 import { adversarial, runtimes } from "./rows/runtime.ts";
 import { deviceInformation, npwg10, npwgLater } from "./rows/specification.ts";
 
@@ -45,6 +46,7 @@ export const sections: readonly Section[] = [
   section("PodNetworks (KEP-3698)", podNetworks, none),
   section("CRI Network API", networkApi, none),
   section("External ports (Kuryr)", externalPorts, none),
+  section("Policies on further networks", policies, none),
   section("The field", field, none),
 ];
 

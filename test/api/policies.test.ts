@@ -33,6 +33,7 @@ const addressOf = ({ call }: Running, link = "net1"): string =>
     .find((each) => each.link === link)
     ?.address.split("/")[0] ?? "";
 const tableOf = ({ call }: Running): string => call.pod.exec(["nft", "list", "table", "inet", "plexus-policies"]).stdout;
+const reaches = (from: Running, to: Running, link?: string): boolean => from.call.pod.ping(addressOf(to, link));
 
 describe.skipIf(missingForKube("policies of pods") || missing("policies of pods", command("nft", "--version")))(
   "policies of pods",
@@ -123,7 +124,6 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       expect(await request("ADD", each)).toMatchObject({ status: 0 });
       return each;
     }
-    const reaches = (from: Running, to: Running, link?: string): boolean => from.call.pod.ping(addressOf(to, link));
     const removed = async (...pods: readonly Running[]): Promise<void> => {
       for (const pod of pods) {
         expect(await request("DEL", pod)).toMatchObject({ status: 0 });

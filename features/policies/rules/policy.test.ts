@@ -21,7 +21,7 @@ test("PO-01: policy-for names definitions with and without a namespace; a missin
   expect(readPolicyNetworks("x".repeat(40_000), "a").problems[0]).toContain("40000 characters");
 });
 
-test("PO-02: podnetwork/NAME names a PodNetwork, and a NetworkPolicy is for PodNetworks that ask for it", () => {
+test("podnetwork/NAME names a PodNetwork, and a NetworkPolicy is for PodNetworks that ask for it", () => {
   const policy = readable(policyObject({ podSelector: {} }, "p", "podnetwork/blue"));
   const pod = { namespace: "a", labels: new Map<string, string>() };
   const link = { ifname: "net1", networks: ["a/red", "podnetwork/blue"], takesNetworkPolicy: false };
