@@ -55,6 +55,7 @@ export default defineConfig({
           exclude: [
             ...shared.exclude,
             ...(process.env["PLEXUS_TEST_SURROUNDINGS"] === "1" ? [] : ["test/cluster/surroundings/**"]),
+            ...(process.env["PLEXUS_TEST_KUBERNETES"] === "1" ? [] : ["test/cluster/kubernetes/**"]),
           ],
           globalSetup: ["test/lab/cluster/ended-clusters.ts"],
         },

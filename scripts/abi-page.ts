@@ -43,8 +43,9 @@ A component names one version in all its imports and exports, and in \`abi\` of 
 
 ## How additions come
 
-A new capability is a new interface. It comes in a new directory of \`wit/\` (1.1.0 and so on) that repeats the last one, and the host links both, side by side in one list.
-1.0.0 is released with the first version of Plexus; until then an interface may be added to it. No released file is ever edited.
+A new capability is a new interface, or a new function or operation. It comes in a new directory of \`wit/\` (1.1.0 and so on) that repeats the last one, and the host links both, side by side in one list.
+A parameter's record gets further members only as options, so a component of an earlier version may leave them out. 1.0.0 and 1.1.0 are released with the first version of
+Plexus; until then an interface may be added to 1.1.0. No released file is ever edited.
 
 Left out: details of faults as records, because CNI's error object has one text; Events, because errors and \`log\` reach the node's log and the pod's Events already; the pod's other
 interfaces, because a delegate's part is one attachment.

@@ -1,11 +1,13 @@
-// Builds every delegate of delegates/, or only those named, into dist/delegates/<name>.wasm. Unchanged delegates are not built again.
+// Builds every delegate of delegates/, or only those named, into dist/delegates/<name>.wasm. Unchanged delegates are not built again. A delegate of another
+// name than the reference plugin that it replaces is also there under the plugin's name.
 // An editor finds the generated AssemblyScript of the contract in delegates/sdk/assembly/abi/ afterwards; the compiler does not need it there.
 
 import { existsSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { copyFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildDelegate, type BuiltDelegate } from "../delegates/sdk/build/build-delegate.ts";
+import { replacedPlugins } from "../src/cni/reference-plugins.ts";
 import { writeBindings } from "./write-bindings.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -43,6 +45,8 @@ export async function buildDelegates(only: readonly string[] = []): Promise<Buil
         const kib = (built.bytes.length / 1024).toFixed(1);
         process.stderr.write(`plexus: ${name}.wasm ${kib} KiB in ${Math.round(performance.now() - started)} ms\n`);
       }
+      const replaced = replacedPlugins[name];
+      if (replaced !== undefined) await copyFile(join(outDir, `${name}.wasm`), join(outDir, `${replaced}.wasm`));
       return built;
     }),
   );
@@ -54,7 +58,8 @@ export async function buildDelegates(only: readonly string[] = []): Promise<Buil
 /** Removes the components of deleted delegates, which would otherwise be installed on nodes. */
 async function removeStaleComponents(names: readonly string[]): Promise<void> {
   const files = existsSync(outDir) ? await readdir(outDir) : [];
-  const stale = files.filter((file) => file.endsWith(".wasm") && !names.includes(file.slice(0, -".wasm".length)));
+  const current = new Set([...names, ...names.flatMap((name) => replacedPlugins[name] ?? [])]);
+  const stale = files.filter((file) => file.endsWith(".wasm") && !current.has(file.slice(0, -".wasm".length)));
   for (const file of stale) await rm(join(outDir, file), { force: true });
 }
 

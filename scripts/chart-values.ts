@@ -83,6 +83,7 @@ const values = z.strictObject({
     ovs: z.strictObject({ socket: z.union([path, z.literal("")]) }),
   }),
   oneShot: z.literal(["node", "off", false]),
+  nativePlugins: z.enum(["keep", "none"]),
   shippedComponents: z.string().regex(/^(?:all|none|[\w.-]+(?:,[\w.-]+)*)$/u),
   components: z.array(
     z.strictObject({

@@ -1,4 +1,4 @@
-// Writes the missing `.out.json` files of a delegate's vectors: `node scripts/delegate-vectors.ts delegates/<name> [--all]` is
+// Writes the missing `.out.json` files (with --update: all that differ) of a delegate's vectors: `node scripts/delegate-vectors.ts delegates/<name> [--update]` is
 // `plexus-delegate fmt-vectors` with the component in dist/delegates/.
 
 import { basename, join, resolve } from "node:path";

@@ -1,10 +1,10 @@
 // Runs the conformance kit on the reference plugins and on Plexus' delegates, and writes docs/reference/plugin-conformance.json.
 // `npm run shell`, then `node scripts/plugin-conformance.ts`; with types, only those reference plugins, and with `--machine` on Debian's kernel in an
-// emulated machine: `node scripts/plugin-conformance.ts --machine ipvlan vlan vrf`.
+// emulated machine: `node scripts/plugin-conformance.ts --machine ipvlan vlan vrf`. With `--components` the types are those of delegates, or all.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -15,16 +15,10 @@ import { runInMachine } from "../test/lab/vm/machine.ts";
 import { type PluginOutcomes, pluginOutcomeList, pluginOutcomes, pluginOutcomesPath } from "./plugin-conformance-page.ts";
 
 const setups = "test/kit/reference-plugins/setups";
-const delegates = [
-  "bridge-adapter",
-  "external-port",
-  "ipam-host-local",
-  "loopback",
-  "macvlan",
-  "portmap",
-  "status-shaper",
-  "tuning",
-];
+/** The delegates with a set-up, by name. */
+const delegates = readdirSync("delegates")
+  .filter((name) => existsSync(join("delegates", name, "conformance.json")))
+  .toSorted();
 
 /** Remarks on plugins, for the page. */
 const remarks = {
@@ -80,6 +74,11 @@ function nativeOutcomes(types: readonly string[]): PluginOutcomes["plugins"] {
   });
 }
 
+/** The outcomes of these delegates' components. */
+function componentOutcomes(types: readonly string[]): PluginOutcomes["plugins"] {
+  return types.map((type) => outcomeOf(type, "component", `dist/delegates/${type}.wasm`, `delegates/${type}/conformance.json`));
+}
+
 function kernelName(): string {
   return `Linux ${release().split(".").slice(0, 2).join(".")}`;
 }
@@ -110,6 +109,15 @@ const types = words.filter((word) => !word.startsWith("--"));
 if (words.includes("--print")) {
   const plugins = nativeOutcomes(types).map((each) => ({ ...each, kernel: kernelName() }));
   process.stdout.write(`\n${printed}${JSON.stringify(plugins)}\n`);
+} else if (words.includes("--components")) {
+  const measured = componentOutcomes(types.length === 0 ? delegates : types);
+  const before = pluginOutcomes();
+  const others = before.plugins.filter(
+    ({ type, subject }) => subject !== "component" || !measured.some((each) => each.type === type),
+  );
+  const native = others.filter(({ subject }) => subject === "native");
+  const components = [...others.filter(({ subject }) => subject === "component"), ...measured];
+  write({ ...before, plugins: [...native, ...components.toSorted((a, b) => (a.type < b.type ? -1 : 1))], remarks });
 } else if (types.length > 0) {
   const measured = words.includes("--machine") ? await outcomesInMachine(types) : nativeOutcomes(types);
   const isMeasured = ({ type, subject }: PluginOutcomes["plugins"][number]): boolean =>
@@ -119,9 +127,7 @@ if (words.includes("--print")) {
   const all = [...(native ?? []).filter((each) => !isMeasured(each)), ...measured].toSorted((a, b) => (a.type < b.type ? -1 : 1));
   write({ ...before, plugins: [...all, ...(components ?? [])], remarks });
 } else {
-  const components = delegates.map((type) =>
-    outcomeOf(type, "component", `dist/delegates/${type}.wasm`, `delegates/${type}/conformance.json`),
-  );
+  const components = componentOutcomes(delegates);
   const day = new Date().toISOString().slice(0, 10);
   const measured = `${day} on ${kernelName()} with the reference plugins of Debian 12 (1.1.1)`;
   // Plugins that this kernel cannot run keep their outcomes of another kernel.

@@ -80,6 +80,7 @@ case $command in
     ;;
   test-cluster)
     case " $* " in *surroundings*) export PLEXUS_TEST_SURROUNDINGS=1 ;; esac
+    case " $* " in *cluster/kubernetes*) export PLEXUS_TEST_KUBERNETES=1 ;; esac
     [ $# != 0 ] || [ "${PLEXUS_TEST_SURROUNDINGS:-}" = 1 ] ||
       echo "plexus: tests beside other programs (40 minutes) are left out: npm run test:cluster -- test/cluster/surroundings"
     # Two clusters at a time, because most of a test is waiting. Each takes up to 1.5 GB. A third makes tests with time limits late on two cores.

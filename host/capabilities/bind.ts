@@ -11,7 +11,7 @@ import { resolverFor } from "./resolver/scope.ts";
 import type { Step } from "./step.ts";
 
 /** The part of the host that capabilities use. */
-type CapabilityHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "leaseMemory" | "log">;
+type CapabilityHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "leaseMemory" | "taken" | "log">;
 
 type Name = keyof CapabilityImports;
 
@@ -27,8 +27,8 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const redact = redactorOf(step);
     return { write: (level, message) => log(step.plugin.type, level, redact(message)) };
   },
-  leases: ({ runLeaseOperation: run, leaseMemory }, running) => {
-    const scope = leaseScopeOf(running, leaseMemory);
+  leases: ({ runLeaseOperation: run, leaseMemory, taken }, running) => {
+    const scope = leaseScopeOf(running, leaseMemory, taken);
     if (running.pool !== undefined) {
       const { name, source } = running.pool;
       return source.leases(name, scope, running, run);
@@ -80,9 +80,13 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const { sysctlFor } = await import("./sysctl/scope.ts");
     return sysctlFor({ ...podStep(step), ...grants.sysctl }, shim);
   },
-  announce: async ({ shim, clock }, { step }) => {
-    const { announceFor } = await import("./announce/scope.ts");
-    return announceFor(podStep(step), shim, clock.now);
+  announce: async (host, running, facts) => {
+    const [{ announceFor }, { remembering }] = await Promise.all([
+      import("./announce/scope.ts"),
+      import("./announce/remember-conflicts.ts"),
+    ]);
+    const announce = announceFor(podStep(running.step), host.shim, host.clock.now);
+    return remembering(announce, host, running, facts);
   },
   state: async (_, { step, grants }) => {
     const { stateFor } = await import("./state/scope.ts");

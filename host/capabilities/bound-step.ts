@@ -4,6 +4,7 @@ import type { ChainStep } from "../../src/cni/chain-step.ts";
 import { defaultLeaseDirectory } from "../../src/configuration/keys/grant-keys.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
 import type { LeaseScope } from "./leases/scope.ts";
+import type { TakenAddresses } from "./leases/taken-addresses.ts";
 import type { Step } from "./step.ts";
 
 /** The verbs as the ABI spells them. VERSION calls no capability. */
@@ -24,6 +25,7 @@ export function podStep({ plugin, verb, attachment, env }: ChainStep): {
 export function leaseScopeOf(
   { step, network, grants, knownContainers, pool }: Pick<Step, "step" | "network" | "grants" | "knownContainers" | "pool">,
   memory: LeaseMemory | undefined,
+  taken?: TakenAddresses,
 ): LeaseScope {
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
   return {
@@ -32,6 +34,7 @@ export function leaseScopeOf(
     defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
     allowedDirectories: further,
     memory,
+    ...(taken === undefined ? {} : { taken: () => taken.of(network) }),
     ...(pool === undefined ? {} : { pool: { name: pool.name, root: pool.source.root } }),
     ...(knownContainers === undefined ? {} : { knownContainers }),
     ...(step.attachment === undefined ? {} : { attachment: step.attachment }),

@@ -1,7 +1,7 @@
 // Facts about the attachment of one delegate call. The capabilities `delegation` and `links` report facts, and `firewall` reads them.
 
 import type { PluginResult } from "../../src/cni/result.ts";
-import type { LinksLink, LinksOperation } from "../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink, LinksOperation } from "../sandbox/abi/generated/delegate-1.1.0.ts";
 
 /** The known facts at the moment of reading. */
 export interface AttachmentFacts {
@@ -14,6 +14,7 @@ export interface AttachmentFacts {
 /** The facts of one call. Each call has an instance of its own, so that no fact outlives the call or reaches another call. */
 export class CallFacts implements AttachmentFacts {
   readonly #addresses: string[];
+  readonly #delegated: string[] = [];
   readonly #hostVeths: string[] = [];
 
   /** `prevResult`: the previous result of the delegate's step. */
@@ -25,13 +26,21 @@ export class CallFacts implements AttachmentFacts {
     return this.#addresses;
   }
 
+  /** The addresses, with prefix length, that plugins which the delegate called have given in this call. */
+  get delegatedAddresses(): readonly string[] {
+    return this.#delegated;
+  }
+
   get hostVeths(): readonly string[] {
     return this.#hostVeths;
   }
 
   /** Reports the addresses in the result of a plugin that the delegate called for ADD. */
   reportDelegatedAdd(ips: readonly { readonly address: string }[]): void {
-    for (const { address } of ips) this.#addresses.push(address);
+    for (const { address } of ips) {
+      this.#addresses.push(address);
+      this.#delegated.push(address);
+    }
   }
 
   /** Reports a successful `apply` of `links`: the requested operations and the resulting links. */

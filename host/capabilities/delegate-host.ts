@@ -10,6 +10,7 @@ import type { Clock } from "../system/clock.ts";
 import type { LeaseOperation } from "./leases/effect.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
 import type { PoolSource } from "./leases/pool-source.ts";
+import type { TakenAddresses } from "./leases/taken-addresses.ts";
 import type { Step } from "./step.ts";
 
 /** The resources of one call's delegates. The one-shot engine makes them once, the daemon for each call. */
@@ -30,6 +31,8 @@ export interface DelegateHost {
   readonly runLeaseOperation: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
   /** The daemon's memory of leases; undefined in a one-shot engine. */
   readonly leaseMemory?: LeaseMemory;
+  /** The addresses that other hosts were found to have; undefined in a call without a host configuration. */
+  readonly taken?: TakenAddresses | undefined;
   /** Opens the pools of the cluster, for a step that names one; undefined in a call without a host configuration. */
   readonly pools?: (() => Promise<PoolSource>) | undefined;
   /** Binds the capabilities of a step in the place of bind.ts: a replay answers them from its record. */

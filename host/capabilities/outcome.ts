@@ -2,7 +2,7 @@
 
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import type { Result } from "../../src/fault/result.ts";
-import type { Fault as WitFault } from "../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { Fault as WitFault } from "../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { Outcome } from "../sandbox/abi/guest.ts";
 
 /** The answer of an import: its value, or the record `fault` of the WIT contract. */

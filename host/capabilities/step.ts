@@ -17,6 +17,13 @@ import type { StepDetail } from "./step-detail.ts";
  */
 export type StepOrigin = "chain" | "nested-call" | "delegate";
 
+/** An address of an attachment that another host has. */
+export interface AddressConflict {
+  readonly address: string;
+  /** The other host's link-layer address. */
+  readonly mac: string;
+}
+
 /** One plugin of one chain while it runs. */
 export interface Step {
   readonly step: ChainStep;
@@ -41,6 +48,8 @@ export interface Step {
   readonly maxMs: number;
   /** Tells a detail of the step; undefined if nobody records details. It never throws. */
   readonly tell?: ((detail: StepDetail) => void) | undefined;
+  /** Receives each address of the attachment that another host was found to have. It never throws. */
+  readonly onConflict?: ((conflict: AddressConflict) => void) | undefined;
   /** Set for a shadow: its capabilities change nothing, and record what they would have changed. */
   readonly dry?: DryRun | undefined;
   /** The pool of the cluster that the step's configuration names; undefined: the step's addresses are the node's own. */

@@ -24,6 +24,7 @@ import type { Clock } from "../system/clock.ts";
 import type { CallEvents } from "./events/call-events.ts";
 import type { DelegateRunner } from "./call/delegate-runner.ts";
 import type { PluginFinder } from "./call/plugin-finder.ts";
+import type { AddressConflict } from "../capabilities/step.ts";
 import type { PassedOverStep } from "../../src/cni/failed-step.ts";
 import type { PlanFeature } from "./planned/plan-feature.ts";
 import type { RunStep } from "../../src/cni/run-chain.ts";
@@ -44,6 +45,8 @@ export interface ChainIdentity {
   readonly isNameTaken?: boolean | undefined;
   /** ADD: receives each step that a rule passes over, before the next step runs. */
   readonly onPassedOver?: ((step: PassedOverStep) => void) | undefined;
+  /** ADD: receives each address of the attachment that another host was found to have. */
+  readonly onConflict?: ((conflict: AddressConflict) => void) | undefined;
 }
 
 /** One ADD, DEL, CHECK, GC or STATUS. */

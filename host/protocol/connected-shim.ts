@@ -5,6 +5,7 @@ import { fault, type Fault } from "../../src/fault/fault.ts";
 import type { Result } from "../../src/fault/result.ts";
 import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT, protocolFault } from "./frames.ts";
 import {
+  type AskEffect,
   type ExecEffect,
   type FindEffect,
   type Shim,
@@ -103,6 +104,7 @@ export class ConnectedShim {
       sysctl: (effect: SysctlEffect): Promise<Done> => this.#effect({ kind: "sysctl", ...effect }, "done"),
       packet: (effect: PacketEffect): Promise<Done> => this.#effect({ kind: "packet", ...effect }, "done"),
       tap: (effect: TapEffect): Promise<Done> => this.#effect({ kind: "tap", ...effect }, "done"),
+      ask: (effect: AskEffect): Promise<Done> => this.#effect({ kind: "ask", ...effect }, "done"),
       ensureConnected: () => this.#ensureConnected(),
     };
   }

@@ -1,10 +1,19 @@
 // Messages to frames and back: type numbers and the order of fields (PROTOCOL.md).
 
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { concat } from "../system/netlink/bytes.ts";
 import { environmentMistake, FieldReader, FieldWriter } from "./fields.ts";
 import { protocolFault, type Frame } from "./frames.ts";
-import type { EngineMessage, ShimMessage, Outcome, Tap } from "./messages.ts";
-import { HARDWARE_ADDRESS_BYTES, packetBytes, packetsIn, settingsIn, settingsRow } from "./network-fields.ts";
+import { askKinds, type EngineMessage, type ShimMessage, type Outcome, type Tap } from "./messages.ts";
+import {
+  askKeyBytes,
+  askKeysIn,
+  HARDWARE_ADDRESS_BYTES,
+  packetBytes,
+  packetsIn,
+  settingsIn,
+  settingsRow,
+} from "./network-fields.ts";
 
 /** Type numbers. */
 const TYPE = {
@@ -23,6 +32,7 @@ const TYPE = {
   sysctl: 22,
   packet: 23,
   tap: 24,
+  ask: 25,
 } as const;
 
 const OUTCOMES = ["exited", "signalled", "deadline-passed", "not-found", "not-startable", "text-busy"] as const;
@@ -120,6 +130,16 @@ export function encodeMessage(channel: number, message: ShimMessage | EngineMess
         .u32(message.owner ?? NO_ID)
         .u32(message.group ?? NO_ID);
       break;
+    case "ask":
+      fields
+        .bytes(message.path)
+        .u32(message.index)
+        .u32(askKinds.indexOf(message.answers) + 1)
+        .bytes(concat(message.keys))
+        .bytes(packetBytes(message.packets))
+        .u32(message.deadlineMs)
+        .u32(message.maxAnswers);
+      break;
     case "welcome":
       break;
     case "reply":
@@ -157,8 +177,10 @@ function messageMistake(message: ShimMessage | EngineMessage): string | undefine
   if (message.kind === "netlink" && message.second !== undefined) texts.push(message.second);
   if (message.kind === "tap") texts.push(message.name);
   if (message.kind === "sysctl") texts.push(...message.settings.flatMap(({ key, value }) => [key, value]));
-  if (message.kind === "packet" && message.packets.some(({ destination }) => destination.length !== HARDWARE_ADDRESS_BYTES))
+  if ("packets" in message && message.packets.some(({ destination }) => destination.length !== HARDWARE_ADDRESS_BYTES))
     return `a destination that is not ${HARDWARE_ADDRESS_BYTES} bytes long`;
+  if (message.kind === "ask" && message.keys.some(({ length }) => length !== askKeyBytes[message.answers]))
+    return `a key of ${message.answers} that is not ${askKeyBytes[message.answers]} bytes long`;
   if (texts.some((text) => text.includes("\0")))
     return `${JSON.stringify(texts.find((text) => text.includes("\0")))} contains a NUL`;
   return "environment" in message ? environmentMistake(message.environment) : undefined;
@@ -275,6 +297,14 @@ function readEngineMessage(type: number, fields: FieldReader): EngineMessage | u
       const [owner, group] = [fields.u32(), fields.u32()];
       const tap: Tap = { kind: "tap", path, name, multiQueue };
       return { ...tap, ...(owner === NO_ID ? {} : { owner }), ...(group === NO_ID ? {} : { group }) };
+    }
+    case TYPE.ask: {
+      const [path, index, answers] = [fields.text(), fields.u32(), askKinds[fields.u32() - 1]];
+      const [keyBytes, packets] = [fields.bytes(), packetsIn(fields.bytes())];
+      const keys = answers === undefined ? undefined : askKeysIn(answers, keyBytes);
+      const [deadlineMs, maxAnswers] = [fields.u32(), fields.u32()];
+      if (answers === undefined || keys === undefined || packets === undefined) return undefined;
+      return { kind: "ask", path, index, answers, keys, packets, deadlineMs, maxAnswers };
     }
     default:
       return undefined;

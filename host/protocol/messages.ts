@@ -171,10 +171,34 @@ export interface Tap {
   readonly group?: number;
 }
 
+/** The kinds of answers that an ASK collects, in the order of their numbers. */
+export const askKinds = ["arp", "neighbour", "dhcp"] as const;
+
+/** A kind of answers: ARP of an address, neighbour discovery of an address, a DHCP server's answers of a transaction. */
+export type AskKind = (typeof askKinds)[number];
+
+/** The effect of sending link-layer packets in a network namespace and collecting the answers. */
+export interface Ask {
+  readonly kind: "ask";
+  /** Path of a network namespace other than the shim's own. */
+  readonly path: string;
+  /** Index of the link. */
+  readonly index: number;
+  readonly answers: AskKind;
+  /** The addresses (4 or 16 bytes each), or transaction ids (4 bytes), whose answers are collected. */
+  readonly keys: readonly Uint8Array[];
+  /** At most 64, all of the ethertype of `answers`. */
+  readonly packets: readonly LinkPacket[];
+  /** Milliseconds for answers, at most 10 000. */
+  readonly deadlineMs: number;
+  /** The number of answers that ends the effect early, 1 to 64. */
+  readonly maxAnswers: number;
+}
+
 /** The daemon's first message: it accepts the call. */
 export interface Welcome {
   readonly kind: "welcome";
 }
 
 /** A message from the engine. */
-export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap;
+export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap | Ask;

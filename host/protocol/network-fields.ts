@@ -1,6 +1,6 @@
-// The lists that SYSCTL and PACKET carry in one field (PROTOCOL.md).
+// The lists that SYSCTL, PACKET and ASK carry in one field (PROTOCOL.md).
 
-import type { LinkPacket, Setting } from "./messages.ts";
+import type { AskKind, LinkPacket, Setting } from "./messages.ts";
 
 /** Length of an Ethernet address. */
 export const HARDWARE_ADDRESS_BYTES = 6;
@@ -21,7 +21,7 @@ export function packetBytes(packets: readonly LinkPacket[]): Uint8Array {
   return bytes;
 }
 
-/** Decodes packets; undefined if the bytes are malformed. */
+/** Decodes packets; undefined if the bytes are malformed. In the answers of an ASK each destination is the sender. */
 export function packetsIn(bytes: Uint8Array): readonly LinkPacket[] | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const packets: LinkPacket[] = [];
@@ -37,6 +37,16 @@ export function packetsIn(bytes: Uint8Array): readonly LinkPacket[] | undefined 
     at = end;
   }
   return packets;
+}
+
+/** The bytes of one key of each kind of ASK. */
+export const askKeyBytes: Readonly<Record<AskKind, number>> = { arp: 4, neighbour: 16, dhcp: 4 };
+
+/** Decodes the keys of an ASK; undefined if their bytes are not a multiple of a key's. */
+export function askKeysIn(answers: AskKind, bytes: Uint8Array): readonly Uint8Array[] | undefined {
+  const size = askKeyBytes[answers];
+  if (bytes.length % size !== 0) return undefined;
+  return Array.from({ length: bytes.length / size }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
 }
 
 /** Encodes settings: key and value alternate, each with a NUL. */

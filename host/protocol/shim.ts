@@ -2,6 +2,7 @@
 
 import type { Fault } from "../../src/fault/fault.ts";
 import type {
+  Ask,
   Content,
   Done,
   Exec,
@@ -25,6 +26,7 @@ export type NetlinkEffect = Omit<Netlink, "kind">;
 export type SysctlEffect = Omit<Sysctl, "kind">;
 export type PacketEffect = Omit<Packet, "kind">;
 export type TapEffect = Omit<Tap, "kind">;
+export type AskEffect = Omit<Ask, "kind">;
 
 /** The effects. Each throws ShimGone when the stream to the shim ends or is malformed. */
 export interface Shim {
@@ -42,6 +44,8 @@ export interface Shim {
   packet(effect: PacketEffect): Promise<Done>;
   /** Makes a persistent tap in a network namespace. */
   tap(effect: TapEffect): Promise<Done>;
+  /** Sends packets from a link of a network namespace, and collects answers of one kind; `reply` has them as `packetsIn` reads them. */
+  ask(effect: AskEffect): Promise<Done>;
   /** Throws ShimGone if the shim has gone; otherwise does nothing. */
   ensureConnected(): void;
 }

@@ -1,7 +1,7 @@
 // The interface of the two runners of guests: in this process (in-process.ts) and in a sandbox process (process/pool.ts).
 
 import type { Result } from "../../src/fault/result.ts";
-import type { Capabilities, VerbTypes } from "./abi/generated/delegate-1.0.0.ts";
+import type { Capabilities, VerbTypes } from "./abi/generated/delegate-1.1.0.ts";
 import type { AdmittedComponent } from "./admission/admit.ts";
 import type { Limits } from "./limits.ts";
 import type { CallReport } from "./linker/call.ts";

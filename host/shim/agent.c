@@ -1,4 +1,5 @@
 #include "agent.h"
+#include "ask.h"
 #include "daemon-connection.h"
 #include "engine-connection.h"
 #include "one-shot-engine.h"
@@ -32,6 +33,7 @@ static void lose_daemon(struct stream *stream, enum stream_end end) {
         dprintf(STDERR_FILENO, "plexus agent: %s sent frames that protocol version %d does not allow%s\n", describe_engine(), PROTOCOL_VERSION, engine_violation);
     logged = end == STREAM_MALFORMED;
     stop_plugins();
+    stop_asks();
     stream_close(stream);
     engine_violation[0] = 0;
     search.due = in_ms(RECONNECT_MS);

@@ -27,6 +27,8 @@
 #define SYSCTL_MAX 65536               /* of one value */
 #define PACKETS_MAX 64
 #define PACKET_MAX 1500
+#define ASKS_MAX 64                    /* ASKs at once */
+#define ASK_MS 10000                   /* upper bound of an ASK's time */
 #define POLICY_MAX 65536               /* of the node's policy */
 #ifndef POLICY_FILE                    /* tests compile with another path */
 #define POLICY_FILE "/etc/plexus/policy.json"

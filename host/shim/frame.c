@@ -27,6 +27,8 @@ static const struct field fields[][8] = {
     [SYSCTL] = {FIELD(TEXT, path), FIELD(ENVIRONMENT, environment)},
     [PACKET] = {FIELD(TEXT, path), FIELD(NUMBER, index), FIELD(BYTES, in)},
     [TAP] = {FIELD(TEXT, path), FIELD(TEXT, name), FIELD(FLAG, flag), FIELD(NUMBER, owner), FIELD(NUMBER, group)},
+    [ASK] = {FIELD(TEXT, path), FIELD(NUMBER, index), FIELD(NUMBER, protocol), FIELD(BYTES, identity), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms),
+             FIELD(NUMBER, out_cap)},
     [WELCOME] = {FIELD(NO_FIELD, name)},
 };
 

@@ -1,5 +1,6 @@
 /* plexus, the shim: forwards one CNI call to the engine, carries out the engine's effects, and prints its reply. */
 #include "agent.h"
+#include "ask.h"
 #include "bin-dir.h"
 #include "cni-error.h"
 #include "engine-connection.h"
@@ -72,7 +73,7 @@ static bool handle_engine_frame(UNUSED struct stream *stream, const struct frame
     if (frame->type == REPLY && nested) nested_calls_reply(frame->channel, message);
     else if (frame->type == REPLY && !effect && !is_agent)
         leave(message->status > 255 ? 1 : (int)message->status, message->out.data, message->out.size, message->err.data, message->err.size);
-    else if (!effect || frame->type <= REPLY || plugin_runs_on(frame->channel)) return false;
+    else if (!effect || frame->type <= REPLY || plugin_runs_on(frame->channel) || ask_runs_on(frame->channel)) return false;
     else if (frame->type == EXEC) run_plugin(frame->channel, message);
     else if (frame->type == FIND) answer_find(frame->channel, message);
     else if (frame->type == READ) answer_read(frame->channel, message);

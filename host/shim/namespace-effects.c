@@ -1,4 +1,5 @@
 #include "namespace-effects.h"
+#include "ask.h"
 #include "cni-error.h"
 #include "engine-connection.h"
 #include "namespace.h"
@@ -17,6 +18,7 @@ static const struct {
     [SYSCTL] = {set_sysctls, NULL},
     [PACKET] = {open_packet, send_packets},
     [TAP] = {open_tap, make_tap},
+    [ASK] = {open_ask, NULL}, /* begin_ask() uses the descriptor */
 };
 
 /* Whether the node's policy allows the effect. `on_node`: in the shim's own namespace. */
@@ -24,6 +26,8 @@ static bool is_allowed(uint8_t type, const struct message *effect, bool on_node)
     enum policy_list keys = on_node ? POLICY_NODE_SYSCTLS : POLICY_POD_SYSCTLS;
     const char *at = (const char *)effect->environment.data, *end = at + effect->environment.size;
     if (type == NETLINK) return netlink_is_allowed(effect->protocol, effect->in, on_node);
+    const char *kind = type == ASK ? ask_kind_name(effect->protocol) : NULL;
+    if (kind != NULL) return policy_allows(POLICY_ASKS, kind, strlen(kind));
     if (type == TAP) return policy_allows(POLICY_TAPS, (const char *)effect->name.data, effect->name.size);
     if (type != SYSCTL || !policy_bounds(keys)) return true;
     for (bool is_key = true; at < end; is_key = !is_key, at += strlen(at) + 1) /* a key, then its value */
@@ -43,9 +47,9 @@ static int open_target(uint8_t type, const struct message *effect) {
     return -1;
 }
 
-/* Carries out an effect that names no namespace. Plexus sends packets and makes taps in pods alone. */
+/* Carries out an effect that names no namespace. Plexus sends packets, asks neighbours and makes taps in pods alone. */
 static int open_here(uint8_t type, const struct message *effect, struct done *done) {
-    bool pod_only = type == PACKET || type == TAP;
+    bool pod_only = type == PACKET || type == TAP || type == ASK;
     errno = pod_only ? EXDEV : POLICY_REFUSES;
     return !pod_only && is_allowed(type, effect, true) ? effects[type].open(effect, done) : -1;
 }
@@ -68,6 +72,7 @@ void answer_in_namespace(const struct frame *frame, const struct message *effect
     struct done done = {0};
     int fd = effect->path.size == 0 ? open_here(frame->type, effect, &done) : open_in_namespace(frame->type, effect, &done);
     if (fd < 0) done.error = errno;
+    else if (frame->type == ASK && begin_ask(fd, frame->channel, effect, &done)) return; /* its DONE comes later */
     else if (effects[frame->type].use != NULL) effects[frame->type].use(fd, effect, &done);
     if (fd >= 0 && !netlink_keeps_open(fd)) close(fd);
     send_to_engine(DONE, frame->channel, &(struct message){.status = (uint32_t)done.error, .flag = done.begun, .out = buffer_bytes(&done.out)});

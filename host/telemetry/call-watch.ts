@@ -1,5 +1,6 @@
 // Observes one call for the daemon: metrics, log lines and spans. A log line names its call in fields, not in its text.
 
+import { conflictText } from "../../src/net/conflict-text.ts";
 import { defaultLeaseDirectory } from "../../src/configuration/keys/grant-keys.ts";
 import { isVerb, type Verb } from "../../src/cni/environment.ts";
 import { catalogue, type FaultKind } from "../../src/fault/catalogue.ts";
@@ -100,6 +101,9 @@ export class CallWatch implements Subscriber {
       case "step-retried":
       case "step-passed-over":
         return this.#rule(event);
+      case "address-conflict":
+        this.#deps.metrics.add("plexus_address_conflicts_total", { network: event.network });
+        return this.#deps.log.write("warn", { ...this.#call, network: event.network }, conflictText(event));
       case "shadow-ended":
         return this.#shadow(event);
       case "chain-ended":

@@ -38,14 +38,15 @@ export function coreFigure(rows: readonly HeldRow[]): { readonly held: number; r
   return { held, all: core.length, percent: Math.floor((held / core.length) * 1000) / 10 };
 }
 
-/** The row numbers at the beginning of a title: two digits, or one in a row of the expectations on the sandbox ("E-4: …"). */
+/** The row numbers at the beginning of a title: two digits ("DE-VLAN-01"), or one in a row of the expectations on the sandbox ("E-4: …"). */
 export function rowsOf(title: string): readonly string[] {
   const rows: string[] = [];
   let rest = title;
   for (;;) {
-    const next = /^(?<joint>, | and | to | )?(?<id>(?<kind>[A-Z]+\d*)-(?<number>\d\d|(?<=(?<![A-Z])[EX]-)\d))(?![\w-])/.exec(
-      rest,
-    );
+    const next =
+      /^(?<joint>, | and | to | )?(?<id>(?<kind>[A-Z]+\d*(?:-[A-Z]+)*)-(?<number>\d\d|(?<=(?<![A-Z])[EX]-)\d))(?![\w-])/.exec(
+        rest,
+      );
     if (next?.groups === undefined || (next.groups["joint"] === undefined) !== (rows.length === 0)) return rows;
     const { joint, id = "", kind = "", number = "" } = next.groups;
     const first = Number(rows.at(-1)?.slice(-2));

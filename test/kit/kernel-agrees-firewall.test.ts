@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Firewall, firewallFor } from "../../host/capabilities/firewall/scope.ts";
-import type { FirewallCondition, FirewallPortMapping, FirewallRules } from "../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { FirewallCondition, FirewallPortMapping, FirewallRules } from "../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { createRuleNode, type RuleNode } from "../lab/rule-node.ts";
 import { callWith } from "../node/shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../node/shim/testing/workshop.ts";

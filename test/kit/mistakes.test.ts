@@ -65,12 +65,12 @@ const mistakes: readonly Mistake[] = [
   mistake(
     "a typo in delegate.json",
     () => edit("delegate.json", '"log"', '"lgo"'),
-    'delegate.json: capabilities: "lgo" unknown; cni:delegate@1.0.0 has announce, delegation, firewall, leases, links, log,',
+    'delegate.json: capabilities: "lgo" unknown; cni:delegate@1.1.0 has announce, delegation, dhcp, filter, firewall, flows, leases, links, log,',
   ),
   mistake(
     "a wrong ABI",
-    () => edit("delegate.json", '"abi": "1.0.0"', '"abi": "0.9.0"'),
-    "delegate.json: abi: cni:delegate@0.9.0 does not exist; valid: 1.0.0",
+    () => edit("delegate.json", '"abi": "1.1.0"', '"abi": "0.9.0"'),
+    "delegate.json: abi: cni:delegate@0.9.0 does not exist; valid: 1.0.0, 1.1.0",
   ),
   mistake(
     "a trap",
@@ -180,6 +180,27 @@ test("an answer without a request is refused by its path", async () => {
 test("a second delegate in the same directory is refused, and so is a vector that does not exist", async () => {
   const again = await run("new", "mine", `--dir=${dir}`);
   expect(again).toEqual({ code: 2, text: `plexus-delegate: ${dir}/delegate.json exists: choose another name, or remove it` });
-  const { code, text } = await run("test", dir, "01-pass", "--quick");
-  expect({ code, text }).toEqual({ code: 2, text: `plexus-delegate: there is no vectors/01-pass.in.json in ${dir}` });
+  const { code, text } = await run("test", dir, "01-passes-off", "--quick");
+  const help = "did you mean 01-passes-on?";
+  expect({ code, text }).toEqual({
+    code: 2,
+    text: `plexus-delegate: there is no vectors/01-passes-off.in.json in ${dir}; ${help}`,
+  });
+});
+
+test("a changed logic invalidates answers, which --update renews with each difference", async () => {
+  edit(source, "log.write(", 'result.dns = new Dns();\n  (result.dns as Dns).domain = "pods";\n  log.write(');
+  edit(source, "import { Network }", "import { Dns, Network }");
+  const failed = await run("test", dir, "--quick");
+  expect(failed.text).toContain("If the new answers are right: plexus-delegate fmt-vectors --update writes them");
+  const missingOnly = await run("fmt-vectors", dir, "--quick");
+  expect(missingOnly).toEqual({ code: 0, text: "" });
+  const updated = await run("fmt-vectors", dir, "--quick", "--update");
+  expect(updated.code).toBe(0);
+  expect(updated.text).toContain(
+    '01-passes-on.out.json\n  result.dns: was nothing, is now {"domain":"pods"}\n4 of 5 answers stay',
+  );
+  expect(await run("test", dir, "--quick")).toMatchObject({ code: 0, text: expect.stringContaining("5 passed, 0 failed") });
+  const named = await run("fmt-vectors", dir, "02-refuses-nonsense", "--quick", "--update");
+  expect(named.text).toBe("1 of 1 answers stay");
 });

@@ -66,7 +66,7 @@ describe.each(runners)("optional capabilities %s", (_, make) => {
     const imports: CapabilityImports = {
       log: { write: (_level, line) => void lines.push(line) },
       resolver: { read: () => ({ ok: { nameservers: ["10.0.0.53"], search: [], options: [] } }) },
-      announce: { send: async () => ({ ok: undefined }) },
+      announce: { send: async () => ({ ok: undefined }), probe: async () => ({ ok: [] }) },
     };
     const call = async (verb: "add" | "check" | "del", granted: readonly string[]) => {
       const component = admitted(granted);

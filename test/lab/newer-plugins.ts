@@ -11,13 +11,24 @@ import type { Requirement } from "./requires.ts";
 export const newerRelease = "v1.9.1";
 const module = "github.com/containernetworking/plugins/plugins";
 const wanted: Readonly<Record<string, string>> = {
+  bandwidth: "meta/bandwidth",
   bridge: "main/bridge",
-  macvlan: "main/macvlan",
-  loopback: "main/loopback",
+  dhcp: "ipam/dhcp",
+  dummy: "main/dummy",
+  firewall: "meta/firewall",
+  "host-device": "main/host-device",
   "host-local": "ipam/host-local",
-  static: "ipam/static",
-  tuning: "meta/tuning",
+  ipvlan: "main/ipvlan",
+  loopback: "main/loopback",
+  macvlan: "main/macvlan",
   portmap: "meta/portmap",
+  ptp: "main/ptp",
+  sbr: "meta/sbr",
+  static: "ipam/static",
+  tap: "main/tap",
+  tuning: "meta/tuning",
+  vlan: "main/vlan",
+  vrf: "meta/vrf",
 };
 const built = join(testCache, `cni-plugins-${newerRelease}-${process.arch}`);
 
@@ -39,7 +50,8 @@ export function buildNewerPlugins(): string | undefined {
   mkdirSync(testCache, { recursive: true });
   const directory = mkdtempSync(join(testCache, "building-"));
   try {
-    const packages = Object.values(wanted).map((path) => `${module}/${path}@${newerRelease}`);
+    const absent = Object.entries(wanted).filter(([name]) => !existsSync(join(built, name)));
+    const packages = absent.map(([, path]) => `${module}/${path}@${newerRelease}`);
     const ended = spawnSync("nice", ["go", "install", "-trimpath", "-ldflags=-s -w", ...packages], {
       env: { ...process.env, GOBIN: directory, GOTOOLCHAIN: "local", GOFLAGS: "", GOWORK: "off", CGO_ENABLED: "0" },
       encoding: "utf8",
@@ -48,9 +60,9 @@ export function buildNewerPlugins(): string | undefined {
       timeout: 600_000,
     });
     if (ended.status !== 0) return `go install failed: ${(ended.stderr ?? "").trim().slice(-300)}`;
-    // An earlier build may have left a directory with fewer plugins.
-    rmSync(built, { recursive: true, force: true });
-    renameSync(directory, built);
+    // Another run may use the plugins that an earlier build left.
+    mkdirSync(built, { recursive: true });
+    for (const [name] of absent) renameSync(join(directory, name), join(built, name));
     return undefined;
   } finally {
     rmSync(directory, { recursive: true, force: true });

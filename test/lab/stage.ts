@@ -68,12 +68,12 @@ export interface Stage {
   dispose(): void;
 }
 
-/** Whether a file of a state directory stays on purpose: the lock, a daemon's copies and records of components, its lists of lease directories and of unknown leases, recycled files. */
+/** Whether a file of a state directory stays on purpose: the lock, a daemon's copies and records of components, its lists of lease directories and of unknown leases, addresses of other hosts, recycled files. */
 export const isPermanent = (path: string): boolean =>
   path === "calls.lock" ||
   path === "lease-directories" ||
   path === "unknown-leases" ||
-  /^(?:components|admitted)\//.test(path) ||
+  /^(?:components|admitted|conflicts)\//.test(path) ||
   isRecycledFile(basename(path));
 
 /** Opens a stage. All of its state lies below the installation's directory, which `dispose` removes. */

@@ -543,6 +543,31 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(args).toContain(`--components=${list}`);
     });
 
+    test("nativePlugins: none prefers the components of all types, and knows no native plugin but the shim", () => {
+      const rendered = render(
+        "--set",
+        "nativePlugins=none,wasm.grants.ptp.links.forwarding=true,definitionChecks.enabled=true,components[0].type=own,components[0].reference=a/b@sha256:c",
+      );
+      const map = rendered.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "plexus");
+      const { data } = map as unknown as { readonly data: Readonly<Record<string, string>> };
+      expect(JSON.parse(data["plexus.json"] ?? "")).toMatchObject({
+        wasm: { prefer: true, grants: { ptp: { links: { forwarding: true } } } },
+      });
+      const controller = JSON.stringify(theOnly(rendered, "Deployment"));
+      for (const arg of ["--shipped-components=all", "--known-plugins=plexus,own"]) expect(controller).toContain(`"${arg}"`);
+    });
+
+    test.each([
+      ["shippedComponents=tuning", "needs shippedComponents all"],
+      ["wasm.prefer=false", "remove wasm.prefer"],
+      ["wasm.enabled=false", "wasm.enabled is false"],
+      ["definitionChecks.knownPlugins={bridge}", "remove one of the two values"],
+      ["nativePlugins=some", "nativePlugins"],
+    ])("nativePlugins: none refuses %s", (value, reason) => {
+      const { status, stderr } = runHelm("template", "plexus", chart, "--set", `nativePlugins=none,${value}`);
+      expect([status, stderr.includes(reason)]).toEqual([1, true]);
+    });
+
     test("leave the node's home directory out with oneShot: off", () => {
       const off = render("--set", "oneShot=off");
       expect(podOf(off).volumes.map(({ name }) => name)).not.toContain("home");

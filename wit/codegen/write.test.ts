@@ -24,3 +24,11 @@ test("each directory of wit/ with a version is a contract, and the generators ar
   expect(releasesIn(witDirectory)).toContain("1.0.0");
   expect(releasesIn(witDirectory).every((name) => /^[\d.]+$/.test(name))).toBe(true);
 });
+
+test("each word of a name begins with a letter, as older tools such as wit-bindgen 0.41 require", () => {
+  const wrong = releasesIn(witDirectory).flatMap((version) => {
+    const text = readFileSync(join(witDirectory, version, "delegate.wit"), "utf8").replaceAll(/\/\/.*/g, "");
+    return [...text.matchAll(/\b[a-z][a-z0-9]*(?:-[a-z0-9]+)*\b/g)].map(([name]) => name).filter((name) => /-[0-9]/.test(name));
+  });
+  expect(wrong).toEqual([]);
+});

@@ -7,16 +7,17 @@ import * as links from "plexus/abi/links";
 import { LinkName, Operation, Place } from "plexus/abi/links";
 import * as firewall from "plexus/abi/firewall";
 import { Attachment, Fault, NetworkInterface, Success } from "plexus/abi/types";
+import { ConflictDetection, refuseUnprobed } from "plexus/conflict-detection";
 import { Some } from "plexus/some";
-import { readDns } from "./dns";
+import { readSetDns } from "plexus/network-dns";
 import { unusableIpamResult } from "./faults";
 import { Gateways, nodeEndIndex, podInterfaceIndex } from "./gateways";
 import { refuseWithoutFirewall } from "./grants";
-import { rulesOf } from "./masquerades";
+import { rulesOf } from "plexus/masquerades";
 import { addNatively } from "./native";
 import { Plan } from "./plan";
 import { Settings } from "./settings";
-import { addDetail, addUndoFault } from "./undo-faults";
+import { addDetail, addUndoFault } from "plexus/undo-faults";
 
 /** Makes the links and rules of the attachment. After a fault earlier changes are undone. */
 export function add(request: AttachmentRequest): SuccessOrFault {
@@ -25,17 +26,43 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   if (settings.native) return addNatively(request, settings);
   const ungranted = refuseWithoutFirewall(request, settings);
   if (ungranted !== null) return SuccessOrFault.err(ungranted);
+  const detection = settings.conflictDetection;
+  const refused = refuseUnprobed(detection, request.call);
+  if (refused !== null) return SuccessOrFault.err(refused);
   let ipamResult = new Success();
   if (settings.isLayer3) {
     const ipamAnswer = delegation.add(settings.ipam, null);
     if (!ipamAnswer.isOk) return ipamAnswer;
     ipamResult = ipamAnswer.value;
   }
+  let port = new Array<links.Link>();
+  let failed: Fault | null = null;
+  if (detection !== null) {
+    const made = links.apply(Plan.ofPort(settings, request).operations);
+    if (made.isOk) {
+      port = made.value;
+      const probed = probe(detection, settings, ipamResult);
+      if (probed.isOk) ipamResult = probed.value;
+      else failed = probed.error;
+    } else failed = made.error;
+  }
   const success = resultOf(ipamResult, settings);
-  const failed = attach(request, settings, success);
+  if (failed === null) failed = attach(request, settings, success, port);
   if (failed === null) return SuccessOrFault.ok(success);
+  if (detection !== null) removeLink(request, failed);
   if (settings.isLayer3) addUndoFault(delegation.del(settings.ipam, null), failed, "its addresses were not released");
   return SuccessOrFault.err(failed);
+}
+
+/** IPAM's result whose addresses no neighbour has. A bridge that is the gateway need not ask for it: it may not have that address yet. */
+function probe(detection: ConflictDetection, settings: Settings, first: Success): SuccessOrFault {
+  const asked = settings.isGateway ? detection.withoutGateway() : detection;
+  return asked.settle(settings.ipam, first);
+}
+
+function removeLink(request: AttachmentRequest, failed: Fault): void {
+  const undone = links.apply([Operation.deleteLink(new LinkName(Place.Pod, request.attachment.ifname))]);
+  if (!undone.isOk) addDetail(failed, "the interface was not removed", undone.error);
 }
 
 /** IPAM's result without its interfaces: the result lists only the interfaces made here. */
@@ -43,19 +70,20 @@ function resultOf(ipamResult: Success, settings: Settings): Success {
   const success = new Success();
   success.ips = ipamResult.ips;
   success.routes = ipamResult.routes;
-  const dns = readDns(settings.config);
+  const dns = readSetDns(settings.config);
   success.dns = dns !== null ? dns : ipamResult.dns;
   for (let i = 0; i < success.ips.length; i++) success.ips[i].interface_ = new Some<i32>(podInterfaceIndex);
   return success;
 }
 
-/** Creates the links and the rules; null on success. */
-function attach(request: AttachmentRequest, settings: Settings, success: Success): Fault | null {
+/** Creates the links and the rules; null on success. `port`: the links that exist already for the probes; empty without conflictDetection. */
+function attach(request: AttachmentRequest, settings: Settings, success: Success, port: Array<links.Link>): Fault | null {
   const attachment = request.attachment;
   if (settings.isLayer3 && success.ips.length == 0) return unusableIpamResult(settings, "it has no addresses");
   const gateways = Gateways.complete(success, settings);
   if (gateways.fault !== null) return gateways.fault;
-  const plan = Plan.of(settings, request, success, gateways);
+  const hasPort = port.length > 0;
+  const plan = Plan.of(settings, request, success, gateways, hasPort);
   if (plan.fault !== null) return plan.fault;
   const masquerades = settings.ipMasq && settings.isLayer3;
   if (masquerades) {
@@ -65,11 +93,12 @@ function attach(request: AttachmentRequest, settings: Settings, success: Success
   const applied = links.apply(plan.operations);
   let failed: Fault | null = null;
   if (applied.isOk) {
-    success.interfaces = interfacesOf(applied.value, attachment, settings, plan);
+    success.interfaces = interfacesOf(port.concat(applied.value), attachment, settings, plan);
     failed = settings.macSpoofCheck ? guardFrames(success) : null;
+    const detection = settings.conflictDetection;
+    if (failed === null && detection !== null) failed = detection.announce(success.ips);
     if (failed === null) return null;
-    const undone = links.apply([Operation.deleteLink(new LinkName(Place.Pod, attachment.ifname))]);
-    if (!undone.isOk) addDetail(failed, "the interface was not removed", undone.error);
+    if (!hasPort) removeLink(request, failed);
   } else failed = applied.error;
   if (masquerades) addUndoFault(firewall.remove(), failed, "its rules were not removed");
   return failed;

@@ -11,7 +11,7 @@ import { invalidConfig } from "plexus/faults";
 import { sameMac } from "plexus/mac";
 import { differs } from "./faults";
 import { refuseWithoutFirewall } from "./grants";
-import { rulesOf } from "./masquerades";
+import { rulesOf } from "plexus/masquerades";
 import { checkNatively } from "./native";
 import { Settings } from "./settings";
 
@@ -168,7 +168,7 @@ function hasAddress(link: Link, address: string): bool {
   return false;
 }
 
-function leadsTo(routes: Array<Route>, dst: Cidr, gw: string | null): bool {
+function leadsTo<R>(routes: Array<R>, dst: Cidr, gw: string | null): bool {
   for (let i = 0; i < routes.length; i++) {
     const each = Cidr.parse(routes[i].dst);
     if (each === null || !each.sameNetwork(dst) || each.ip.family != dst.ip.family) continue;

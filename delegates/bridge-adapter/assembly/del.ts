@@ -10,7 +10,7 @@ import { Fault } from "plexus/abi/types";
 import { keepsRulesWithoutFirewall } from "./grants";
 import { delNatively } from "./native";
 import { Settings } from "./settings";
-import { addDetail } from "./undo-faults";
+import { addDetail } from "plexus/undo-faults";
 
 /** Removes the link, the addresses and the rules. The first fault is answered, with the others in its details. */
 export function del(request: AttachmentRequest): Fault | null {

@@ -10,7 +10,7 @@ import { invalidEnvironment } from "plexus/faults";
 import { Json } from "plexus/json";
 import { unusableIpamResult } from "./faults";
 import { Settings } from "./settings";
-import { addUndoFault } from "./undo-faults";
+import { addUndoFault } from "plexus/undo-faults";
 
 const bridge = "bridge";
 

@@ -4,9 +4,10 @@ import { GcRequest } from "plexus/abi/plugin";
 import * as delegation from "plexus/abi/delegation";
 import * as firewall from "plexus/abi/firewall";
 import { Fault, StatusRequest } from "plexus/abi/types";
+import { notReadyUnprobed } from "plexus/conflict-detection";
 import { keepsStaleRulesWithoutFirewall, notReadyWithoutFirewall } from "./grants";
 import { Settings } from "./settings";
-import { addDetail } from "./undo-faults";
+import { addDetail } from "plexus/undo-faults";
 
 /** Releases the addresses and removes the rules of stale attachments; their links disappeared with their namespaces. */
 export function gc(request: GcRequest): Fault | null {
@@ -32,6 +33,8 @@ function removeStaleRules(request: GcRequest, settings: Settings): Fault | null 
 export function status(request: StatusRequest): Fault | null {
   const settings = Settings.readRest(request.network);
   if (settings.fault !== null) return settings.fault;
+  const unprobed = notReadyUnprobed(settings.conflictDetection, request.call);
+  if (unprobed !== null) return unprobed;
   const failed = settings.isLayer3 ? delegation.status(settings.ipam, null) : null;
   if (failed !== null || settings.native || !settings.hasRules) return failed;
   const ungranted = notReadyWithoutFirewall(request, settings);

@@ -41,13 +41,21 @@ export class Plan {
     private readonly remainingMs: u32,
   ) {}
 
-  /** `success`: IPAM's completed result; without addresses for layer 2 only. */
-  static of(settings: Settings, request: AttachmentRequest, success: Success, gateways: Gateways): Plan {
+  /** `success`: IPAM's completed result; without addresses for layer 2 only. `hasPort`: `ofPort` has made the port. */
+  static of(settings: Settings, request: AttachmentRequest, success: Success, gateways: Gateways, hasPort: bool): Plan {
     const plan = new Plan(settings, request.attachment.ifname, request.call.remainingMs);
     plan.makeBridge();
     plan.makeGateways(gateways);
-    plan.makePort();
+    if (!hasPort) plan.makePort(!settings.isLayer3 && !settings.disableContainerInterface);
     plan.makePod(success);
+    return plan;
+  }
+
+  /** The part that an interface needs to reach its neighbours: the bridge, and the port with the pod's interface up. */
+  static ofPort(settings: Settings, request: AttachmentRequest): Plan {
+    const plan = new Plan(settings, request.attachment.ifname, request.call.remainingMs);
+    plan.makeBridge();
+    plan.makePort(true);
     return plan;
   }
 
@@ -88,9 +96,8 @@ export class Plan {
     this.operations.push(Operation.enableForwarding(family == 4 ? Family.Ipv4 : Family.Ipv6));
   }
 
-  private makePort(): void {
+  private makePort(up: bool): void {
     const settings = this.settings;
-    const up = !settings.isLayer3 && !settings.disableContainerInterface;
     const veth = new Veth(this.ifname, settings.preserveDefaultVlan || !settings.vlans.hasPortVlans, up);
     veth.mac = settings.mac;
     veth.mtu = settings.mtu;

@@ -1,6 +1,7 @@
 // The configuration of the reference plugin bridge, read and checked like there.
 
 import { Arg, Fault, Network } from "plexus/abi/types";
+import { ConflictDetection } from "plexus/conflict-detection";
 import { Config } from "plexus/config";
 import { cniArg, refuseUnknownArgs } from "plexus/conventions";
 import { invalidEnvironment } from "plexus/faults";
@@ -62,6 +63,8 @@ export class Settings {
   mac: string | null = null;
   /** Type of the IPAM plugin; "" for a layer-2-only bridge. */
   ipam: string = "";
+  /** Null: addresses are not probed for. */
+  conflictDetection: ConflictDetection | null = null;
   /** Whether the native plugin makes the links. */
   native: bool = false;
   /** The configuration, with keys in this file's spelling. */
@@ -99,9 +102,12 @@ export class Settings {
     const ipam = foldedMember(config, "ipam", typeKeys);
     const type = ipam !== null ? ipam.string("type") : null;
     if (type !== null) this.ipam = type;
+    this.conflictDetection = ConflictDetection.read(config);
     const backend = config.string("backend");
     this.native = backend !== null && backend == "native";
     if (backend !== null && !this.native && backend != "links") config.refuse("backend", 'must be "links" or "native"');
+    if (this.native && this.conflictDetection !== null)
+      config.refuse("ipam.conflictDetection", 'can\'t be set together with backend "native", which asks no neighbour');
     this.fault = config.fault;
   }
 

@@ -9,7 +9,7 @@ import { foldedMember, folded } from "plexus/folded";
 import { Range } from "./range";
 import { RangeSet } from "./range-set";
 import { readArgs, Requested } from "./requested";
-import { readRoutes } from "./routes";
+import { readRoutes } from "plexus/routes";
 
 const topKeys: StaticArray<string> = ["ipam", "runtimeConfig", "args"];
 const ipamKeys: StaticArray<string> = [

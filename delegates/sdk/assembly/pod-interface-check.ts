@@ -7,9 +7,10 @@ import { Ip } from "./ip";
 
 /**
  * The first of the result's addresses that the interface lacks, or whose network has no route; null: none is missing. `ips`: the
- * addresses of this interface in the result; `found`: its actual addresses; `routes`: those of the pod's namespace.
+ * addresses of this interface in the result; `found`: its actual addresses; `routes`: those of the pod's namespace, as `routes` of `links` has them
+ * in the contract's version.
  */
-export function missingAddress(ifname: string, ips: Array<IpConfig>, found: Array<Address>, routes: Array<Route>): string | null {
+export function missingAddress<R>(ifname: string, ips: Array<IpConfig>, found: Array<Address>, routes: Array<R>): string | null {
   for (let i = 0; i < ips.length; i++) {
     const wanted = Cidr.parse(ips[i].address);
     if (wanted === null || !hasAddress(found, wanted)) return `Failed to match addr ${ips[i].address} on interface ${ifname}`;
@@ -25,7 +26,7 @@ export function missingAddress(ifname: string, ips: Array<IpConfig>, found: Arra
 /**
  * The first of the result's routes that the pod's namespace lacks; null: none is missing. A default route may have any gateway.
  */
-export function missingRoute(wanted: Array<Route>, found: Array<Route>): string | null {
+export function missingRoute<R>(wanted: Array<Route>, found: Array<R>): string | null {
   for (let i = 0; i < wanted.length; i++) {
     const dst = Cidr.parse(wanted[i].dst);
     if (dst === null) return `Invalid static route found ${wanted[i].dst}`;
@@ -44,7 +45,7 @@ function hasAddress(found: Array<Address>, wanted: Cidr): bool {
   return false;
 }
 
-function leadsTo(routes: Array<Route>, network: Cidr, gateway: string | null): bool {
+function leadsTo<R>(routes: Array<R>, network: Cidr, gateway: string | null): bool {
   const wanted: Ip | null = gateway === null ? null : Ip.parse(gateway);
   for (let i = 0; i < routes.length; i++) {
     const dst = Cidr.parse(routes[i].dst);

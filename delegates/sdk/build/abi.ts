@@ -8,7 +8,7 @@ import { contractPath, modelPath, releasesIn } from "../../../wit/codegen/releas
 import { witFile } from "./kit-files.ts";
 
 /** The version of the bindings `plexus/abi`. */
-export const currentAbi = "1.0.0";
+export const currentAbi = "1.1.0";
 
 /** A released version of the contract. */
 export interface Abi {

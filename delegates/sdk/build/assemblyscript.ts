@@ -8,9 +8,11 @@ import { bindingsOf, capabilitiesOf, libraryBindings } from "./abi.ts";
 import { compileApart } from "./compile-apart.ts";
 import type { CompiledComponent, LanguageInput } from "./compiled-component.ts";
 import { asconfigFile } from "./kit-files.ts";
+import { requireTools } from "./tools.ts";
 
 /** Compiles `assembly/index.ts`. Throws an Error for the author. */
 export async function compileAssemblyScript({ dir, declaration, abi, quick, names }: LanguageInput): Promise<CompiledComponent> {
+  requireTools(["assemblyscript"], "delegates in AssemblyScript");
   const bindings = bindingsOf(abi);
   const abort = "log" in declaration.capabilities ? "abort-log" : "abort-silent";
   const entry = "delegate-entry.ts";

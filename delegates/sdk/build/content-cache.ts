@@ -74,6 +74,7 @@ async function digestKit(): Promise<string> {
   const hash = createHash("sha256").update(await readFile(asconfigFile));
   const code = isPackaged ? ["dist"] : ["build", "../../wit/binary", "../../wit/codegen"];
   for (const part of ["assembly", ...code]) await hashTree(hash, kitFile(part), /(?<!\.test)\.[tj]s$/);
+  // In the package, dist/ has the part of jco that the kit uses.
   for (const tool of ["assemblyscript/package.json", "@bytecodealliance/jco/package.json", "componentize-qjs/package.json"])
     hash.update(await toolVersion(tool));
   return hash.digest("hex");

@@ -1,34 +1,15 @@
 // Names of delegates: the plugin type, which is the component's file name and the `type` of configurations.
 
+import { referencePlugins } from "../../../src/cni/reference-plugins.ts";
+
 /** The valid names: a file name in every directory of CNI_PATH. */
 export const delegateName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 /** The rule of `delegateName` for error messages. */
 export const delegateNameRule = "must be 1 to 63 of a-z, 0-9, - and _, and begin with a letter or a digit";
 
-/** CNI's reference plugins (github.com/containernetworking/plugins), which distributions install beside a delegate. */
-const referencePlugins = [
-  "bandwidth",
-  "bridge",
-  "dhcp",
-  "dummy",
-  "firewall",
-  "host-device",
-  "host-local",
-  "ipvlan",
-  "loopback",
-  "macvlan",
-  "portmap",
-  "ptp",
-  "sbr",
-  "static",
-  "tap",
-  "tuning",
-  "vlan",
-  "vrf",
-  "win-bridge",
-  "win-overlay",
-];
+/** CNI's reference plugins, which distributions install beside a delegate, and those of Windows. */
+const foreignNames: readonly string[] = [...referencePlugins, "win-bridge", "win-overlay"];
 
 /** Plexus' own programs and components. Those that replace a reference plugin have its name. */
 const plexusNames = [
@@ -38,6 +19,7 @@ const plexusNames = [
   "bridge-adapter",
   "external-port",
   "ipam-host-local",
+  "route-override",
   "status-shaper",
   "sdk",
 ];
@@ -53,6 +35,6 @@ export function nameRefusal(name: string): string | undefined {
 
 /** The owner of a name that other plugins use; undefined if the name is free. */
 export function reservedBy(name: string): string | undefined {
-  if (referencePlugins.includes(name)) return "a reference plugin of CNI";
+  if (foreignNames.includes(name)) return "a reference plugin of CNI";
   return plexusNames.includes(name) ? "Plexus" : undefined;
 }

@@ -1,5 +1,6 @@
 // The JavaScript module around the author's: it exports the verbs, gives `console` to the log, and takes away what a delegate does not have.
 
+import { checkedDirectory } from "./checked-values.ts";
 import type { Interpreter } from "./language.ts";
 
 /** The settings of the module. */
@@ -20,8 +21,9 @@ export function entryModule({ entry, version, logs, interpreter }: EntryModule):
   const write = logs
     ? `import { write } from "cni:delegate/log@${version}";\n`
     : `const write = () => { throw new Error("console: declare the capability log in delegate.json"); };\n`;
-  const call = interpreter === "quickjs" ? "delegate" : "reporting";
+  const call = interpreter === "quickjs" ? "checkedDelegate" : "reporting";
   return `${write}import * as delegate from "./${entry}";
+import { checkedVerb } from "./${checkedDirectory}/values.js";
 
 const shown = (value) => {
   if (typeof value === "string") return value;
@@ -42,6 +44,8 @@ Date.now = refuse("Date.now(): a delegate has no clock");
 
 for (const verb of ${JSON.stringify(verbs)})
   if (typeof delegate[verb] !== "function") throw new Error(\`${entry} does not export the function \${verb}\`);
+const checkedDelegate = {
+${verbs.map((verb) => `  ${verb}: checkedVerb("${verb}", (request) => delegate.${verb}(request), ${verb === "add" ? '{ ref: "types.success" }' : "undefined"}),\n`).join("")}};
 ${interpreter === "quickjs" ? "" : reportingModule(logs)}export const plugin = {
 ${verbs.map((verb) => `  ${verb}: (request) => ${call}.${verb}(request),\n`).join("")}};
 `;
@@ -65,12 +69,12 @@ globalThis.fetch = refuse("fetch(): a delegate has no network");`;
 function reportingModule(logs: boolean): string {
   const report = logs ? `write("error", withoutToolFrames(shown(error)));` : "";
   return `${absences}
-const withoutToolFrames = (text) => text.replace(/\\n[^\\n]*@[^\\n]*(?:plexus-entry|\\/initializer)\\.js:[^\\n]*/g, "");
+const withoutToolFrames = (text) => text.replace(/\\n[^\\n]*@[^\\n]*(?:plexus-entry|plexus-checked\\/[\\w-]+|\\/initializer)\\.js:[^\\n]*/g, "");
 const isAnswer = (error) =>
   typeof error === "object" && error !== null && ("payload" in error || (!(error instanceof Error) && "code" in error));
 const reporting = Object.fromEntries(${JSON.stringify(verbs)}.map((verb) => [verb, (request) => {
   try {
-    return delegate[verb](request);
+    return checkedDelegate[verb](request);
   } catch (error) {
     if (!isAnswer(error)) { ${report} }
     throw error;

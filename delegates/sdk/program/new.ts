@@ -6,6 +6,7 @@ import { componentizePyVersion, type Language, type LanguageId, languages } from
 import { scaffoldCapabilities, writeScaffold } from "../build/scaffold.ts";
 import { version } from "../../../host/system/version.ts";
 import { unknown } from "./command-line.ts";
+import { runsSandbox } from "./newer-node.ts";
 import { type Command, CommandError, exitCode } from "./command.ts";
 
 /** Makes a directory with a delegate that builds and passes its vectors. */
@@ -33,15 +34,17 @@ export const newCommand: Command = {
     const dir = values.get("dir") ?? name;
     const { id: language, entry } = languageNamed(values.get("language") ?? "as");
     const sdk = values.get("sdk") ?? `^${version}`;
-    await writeScaffold(resolve(dir), { name, capabilities, language, home: { kind: "repository", sdk } }).catch(
-      (error: unknown) => {
-        throw new CommandError(error instanceof Error ? error.message : String(error), exitCode.usage, { cause: error });
-      },
-    );
+    await writeScaffold(resolve(dir), {
+      name,
+      capabilities,
+      language,
+      home: { kind: "repository", sdk, ownNode: !runsSandbox() },
+    }).catch((error: unknown) => {
+      throw new CommandError(error instanceof Error ? error.message : String(error), exitCode.usage, { cause: error });
+    });
     output.say(`Created ${dir}/. Next:
   cd ${dir}
-  npm install${isPackaged || values.has("sdk") ? "" : "          # needs the package @plexus-cni/sdk"}
-${toolchain(language)}  npm test             # builds build/${name}.wasm and runs its vectors
+${toolchain(language)}  npm install-test     # installs the kit${isPackaged || values.has("sdk") ? "" : " (the package @plexus-cni/sdk)"}, builds build/${name}.wasm and runs its vectors
 Then change ${language === "rust" ? "src/lib.rs" : entry}. New vectors: write vectors/NAME.in.json, then npm run vectors.`);
     return exitCode.success;
   },

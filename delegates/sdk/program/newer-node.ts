@@ -1,4 +1,4 @@
-// The Node release that the sandbox needs. The package has Node 26 as an optional dependency for Linux.
+// The Node release that the sandbox needs. A delegate that was made with an older Node has Node 26 among its packages.
 
 import { createRequire } from "node:module";
 

@@ -1,7 +1,6 @@
 // `plexus-delegate run`: one call of a component on a simulated node.
 
 import { readFileSync } from "node:fs";
-import { inertLine } from "../../../src/text/inert-text.ts";
 import { type Command, CommandError, exitCode } from "./command.ts";
 import { fileBytes, limitOptions, limitsOn, typeOf } from "./component-file.ts";
 import type { RecordedCall } from "../component/recorded-calls.ts";
@@ -9,9 +8,6 @@ import { usageLines } from "./usage-lines.ts";
 import { grantsOn, requestOn, requestOptions, verbOf } from "./request-input.ts";
 import { requireSandbox } from "./require-sandbox.ts";
 import { writeNamedFile } from "./write-file.ts";
-
-/** Maximum UTF-16 units of a printed line of log. */
-const maxLine = 4000;
 
 /** Runs one call. */
 export const runCommand: Command = {
@@ -30,6 +26,7 @@ has the log. Ends with 1 if the answer is an error.`,
       value: "FILE",
       about: "repeats the call for a second and writes a .cpuprofile, which speedscope and Chrome's DevTools open",
     },
+    { name: "log", value: "FILE", about: "writes the whole log; stderr has its first lines" },
     { name: "record", value: "FILE", about: "writes the calls of imports with their answers" },
     {
       name: "replay",
@@ -42,6 +39,7 @@ has the log. Ends with 1 if the answer is an error.`,
   run: async (line, output) => {
     requireSandbox();
     const { prepared, refusedRun, cniVersionOf } = await import("../component/run.ts");
+    const { logExcerpt } = await import("../testing/log-excerpt.ts");
     const { recordedCalls, recordedText, recordingTo, replayOf } = await import("../component/recorded-calls.ts");
     const [file = "", verbText = ""] = line.positionals;
     const verb = verbOf(verbText);
@@ -64,7 +62,9 @@ has the log. Ends with 1 if the answer is an error.`,
     if (recordTo !== undefined) writeNamedFile(recordTo, recordedText(recorded));
     const left = replay?.left() ?? 0;
     if (run.succeeded && left > 0) throw new CommandError(`--replay: ${left} recorded calls were not made`);
-    for (const each of run.log) output.warn(inertLine(each, maxLine));
+    const logTo = line.values.get("log");
+    if (logTo !== undefined) writeNamedFile(logTo, run.log.map((each) => `${each}\n`).join(""));
+    for (const each of logExcerpt(run.log, logTo ?? "--log=FILE writes the whole log")) output.warn(each);
     if (run.stdout !== "") output.say(run.stdout);
     if (line.flags.has("report") && run.usage !== undefined)
       for (const each of usageLines(run.usage, limits, output.colour)) output.warn(each);

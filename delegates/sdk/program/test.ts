@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import { type Command, CommandError, exitCode, type Output } from "./command.ts";
 import { limitOptions, limitsOn } from "./component-file.ts";
 import { buildDirectory, buildOptions } from "./delegate-directory.ts";
+import { namedVectors } from "./named-vectors.ts";
 import { requireSandbox } from "./require-sandbox.ts";
 import type { VectorReport } from "../testing/check-vectors.ts";
 
@@ -21,13 +22,10 @@ neither root nor a cluster. To name vectors in the current directory, give "." a
     const { checkVector } = await import("../testing/check-vectors.ts");
     const { readVectors } = await import("../testing/vector.ts");
     const { bytes, dir, outFile } = await buildDirectory(line, output);
-    const vectors = await readVectors(join(dir, "vectors"));
-    const names = line.positionals.slice(1).map((name) => name.replace(/\.(?:in|out)\.json$/, ""));
-    const missing = names.find((name) => !vectors.some((vector) => vector.name === name));
-    if (missing !== undefined) throw new CommandError(`there is no vectors/${missing}.in.json in ${dir}`, exitCode.usage);
+    const vectors = namedVectors(await readVectors(join(dir, "vectors")), line.positionals.slice(1), dir);
     const limits = await limitsOn(line);
     const reports: VectorReport[] = [];
-    for (const vector of vectors.filter(({ name }) => names.length === 0 || names.includes(name))) {
+    for (const vector of vectors) {
       const report = await checkVector(vector, bytes, limits);
       reports.push(report);
       print(report, output);
@@ -35,6 +33,8 @@ neither root nor a cluster. To name vectors in the current directory, give "." a
     if (reports.length === 0) throw new CommandError(`${join(dir, "vectors")} has no vectors: add a NAME.in.json`);
     const failed = reports.filter(({ lines }) => lines.length > 0).length;
     const component = `${relative(process.cwd(), outFile)}, ${(bytes.length / 1024).toFixed(1)} KiB`;
+    if (reports.some(({ lines }) => lines.some((each) => each.includes(": expected "))))
+      output.say("If the new answers are right: plexus-delegate fmt-vectors --update writes them and prints each difference");
     output.say(`${reports.length - failed} passed, ${failed} failed: ${component}`);
     return failed === 0 ? exitCode.success : exitCode.defect;
   },

@@ -2,7 +2,7 @@
 // veths that the call made.
 
 import { CallFacts } from "../../../host/capabilities/call-facts.ts";
-import type { DelegationCapability, LinksCapability } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { DelegationCapability, LinksCapability } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import type { DelegateCall } from "./records.ts";
 
 /** The capabilities that report facts, and the facts. */

@@ -1,7 +1,7 @@
 // The links of a simulated node and of its pods, for many calls.
 
 import { cidrContains, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { LinksLink, LinksNeighbour, Route } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink, LinksNeighbour, Route } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -10,6 +10,8 @@ export interface KnownLink {
   link: Writable<LinksLink>;
   routes: Route[];
   neighbours: LinksNeighbour[];
+  /** Networks of the link's addresses whose routes were removed. */
+  removedNetworks?: readonly string[];
   /** Key of the other end of a veth. */
   peerKey?: string;
 }
@@ -32,11 +34,12 @@ export class LinkTable {
   }
 
   /** The routes over a link, in the order in which they were made. */
-  routesOver({ link, routes }: KnownLink): readonly Route[] {
+  routesOver({ link, routes, removedNetworks }: KnownLink): readonly Route[] {
     if (!this.strict || !link.up) return routes;
     const connected = link.addresses.flatMap(({ address }) => connectedRoute(address) ?? []);
+    const present = connected.filter(({ dst }) => removedNetworks?.includes(dst) !== true);
     // Two addresses of one network have one route.
-    return [...new Map(connected.map((route) => [route.dst, route])).values(), ...routes];
+    return [...new Map(present.map((route) => [route.dst, route])).values(), ...routes];
   }
 
   /** The kernel's reason to refuse a route over the link; undefined if it accepts the route. */
@@ -50,6 +53,41 @@ export class LinkTable {
       return cidr !== undefined && cidr.address.family === gateway.family && cidrContains(cidr, gateway);
     });
     return isReachable ? undefined : `adding the route ${dst} via ${gw ?? ""}: network is unreachable`;
+  }
+
+  /** The link in a pod or on the node that reaches the gateway. */
+  linkTo(place: string, gateway: string): KnownLink | undefined {
+    const address = readAddress(gateway);
+    return this.linksAt(place).find(({ link }) =>
+      link.addresses.some((each) => {
+        const cidr = readCidr(each.address);
+        return cidr !== undefined && address?.family === cidr.address.family && cidrContains(cidr, address);
+      }),
+    );
+  }
+
+  /** Removes a link, the other end of a veth, and the links above it. The ports of a bridge or a VRF stay. */
+  removeLink(key: string): void {
+    const known = this.known.get(key);
+    if (known === undefined) return;
+    this.known.delete(key);
+    const [place = ""] = key.split(" ", 1);
+    const { peer, name } = known.link;
+    const peerKey = known.peerKey ?? (peer === undefined ? undefined : this.#peerKey(place, peer, name));
+    if (peerKey !== undefined) this.removeLink(peerKey);
+    for (const [other, { link }] of this.known) {
+      if (!other.startsWith(`${place} `)) continue;
+      if (link.master === name) link.master = undefined;
+      if (link.parent === name) this.removeLink(other);
+    }
+  }
+
+  /** The key of a veth's other end that only its name tells. */
+  #peerKey(place: string, peer: string, name: string): string | undefined {
+    if (place !== "host") return `host ${peer}`;
+    return [...this.known].find(
+      ([key, { link }]) => key.endsWith(` ${peer}`) && !key.startsWith("host ") && (link.peer ?? name) === name,
+    )?.[0];
   }
 
   /** Removes an address, and with the first IPv4 address of a network the others of that network, as the kernel does. */

@@ -18,7 +18,7 @@ import type {
   FirewallCapability,
   FirewallCondition,
   FirewallRules,
-} from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { type Cidr, formatAddress, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 
 /** Rules of an attachment, and the conditions of its port mappings. */

@@ -4,7 +4,7 @@
 import { leasesOver, type LeaseCall, type LeaseOwner } from "../../../host/capabilities/leases/capability.ts";
 import type { LeaseOperation } from "../../../host/capabilities/leases/effect.ts";
 import { simulatedLeases } from "../../../host/capabilities/leases/simulated-leases.ts";
-import type { LeasesCapability } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LeasesCapability } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok } from "../../../src/fault/result.ts";
 import { compareAddresses, readAddress, type IpAddress } from "../../../src/net/ip.ts";

@@ -11,13 +11,16 @@ import type {
   LinksPlace,
   LinksPortVlan,
   Route,
-} from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { misused, operationText } from "../../../host/capabilities/links/link-scope.ts";
 import { operationMistake } from "../../../host/capabilities/links/operation-mistake.ts";
-import { refuse } from "../../../host/capabilities/outcome.ts";
+import { refuse, type WitOutcome } from "../../../host/capabilities/outcome.ts";
 import type { Fault as HostFault } from "../../../src/fault/fault.ts";
-import { cidrContains, readCidr } from "../../../src/net/ip.ts";
-import { type KnownLink, LinkTable, networkText } from "./link-table.ts";
+import { cidrContains, formatCidr, readCidr } from "../../../src/net/ip.ts";
+import { EveryNode, type HostLink } from "./every-node.ts";
+import { type KnownLink, LinkTable } from "./link-table.ts";
+import { addRoute, removeRoute } from "./memory-routes.ts";
+import type { DelegateCall } from "./records.ts";
 
 /**
  * A link in a vector: a name and the relevant other members. Addresses are text; routes and neighbours are the answers of
@@ -41,6 +44,18 @@ export interface LinksState {
 /** An operation in a vector: its name and its parameters. */
 export type ShownOperation = Readonly<Record<string, unknown>>;
 
+/** The call that uses the links: its interface in the pod, and the checks of every node. */
+export interface MemoryCall {
+  readonly ifname: string | undefined;
+  readonly checks: EveryNode;
+}
+
+/** The call with the checks of every node. */
+export function memoryCall(call: DelegateCall): MemoryCall {
+  const { request } = call;
+  return { ifname: "attachment" in request ? request.attachment.ifname : undefined, checks: new EveryNode(call) };
+}
+
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 class Refusal extends Error {}
 
@@ -50,9 +65,14 @@ export class MemoryLinks {
   readonly #pod: string;
   readonly #fails: LinksState["fails"];
   readonly #applied: ShownOperation[][] = [];
+  readonly #call: MemoryCall | undefined;
 
-  /** `table`: the links of earlier calls, to which `state` is added. `pod`: the namespace of the call. */
-  constructor(state: LinksState = { host: [], pod: [] }, table = new LinkTable(), pod = "pod") {
+  /**
+   * `table`: the links of earlier calls, to which `state` is added. `pod`: the namespace of the call. `call`: refuses what every node refuses
+   * in it.
+   */
+  constructor(state: LinksState = { host: [], pod: [] }, table = new LinkTable(), pod = "pod", call?: MemoryCall) {
+    this.#call = call;
     this.#fails = state.fails;
     this.#table = table;
     this.#pod = pod;
@@ -75,7 +95,7 @@ export class MemoryLinks {
   readonly functions: LinksCapability = {
     apply: (operations) => {
       this.#applied.push(operations.map(({ tag, val }) => ({ [tag]: val })));
-      const mistake = requestMistake(operations);
+      const mistake = requestMistake(operations) ?? this.#call?.checks.applyRefusal(operations, (name) => this.#hostLink(name));
       if (mistake !== undefined) return refuse(mistake);
       const before = structuredClone(this.#table.known);
       const named = new Map<string, LinksLinkName>();
@@ -91,19 +111,49 @@ export class MemoryLinks {
             : { err: { code: 5, msg: `operation ${at} (${operation.tag}): ${thrown.message}` } };
         }
       }
-      return this.functions.read([...named.values()]);
+      return { ok: this.#read([...named.values()]) };
     },
-    read: (names) => ({ ok: names.flatMap((name) => this.#table.known.get(this.#keyOf(name))?.link ?? []) }),
-    routes: (name) => ({
-      ok: this.#linksAt(name?.place ?? "pod")
-        .filter(({ link }) => name === undefined || link.name === name.name)
-        .flatMap((known) => this.#table.routesOver(known)),
-    }),
-    defaultLink: (place) => ({
-      ok: this.#linksAt(place).find(({ routes }) => routes.some(({ dst }) => dst === "0.0.0.0/0" || dst === "::/0"))?.link.name,
-    }),
-    neighbours: (name) => ({ ok: this.#table.known.get(this.#keyOf(name))?.neighbours ?? [] }),
+    read: (names) => this.#unlessRefused("read", names, () => this.#read(names)),
+    routes: (name) =>
+      this.#unlessRefused("routes", name && [name], () =>
+        this.#linksAt(name?.place ?? "pod")
+          .filter(({ link }) => name === undefined || link.name === name.name)
+          .flatMap((known) => this.#table.routesOver(known)),
+      ),
+    defaultLink: (place) =>
+      this.#unlessRefused(
+        "default-link",
+        place === "pod" ? undefined : [],
+        () =>
+          this.#linksAt(place).find(({ routes }) => routes.some(({ dst }) => dst === "0.0.0.0/0" || dst === "::/0"))?.link.name,
+      ),
+    neighbours: (name) =>
+      this.#unlessRefused("neighbours", [name], () => this.#table.known.get(this.#keyOf(name))?.neighbours ?? []),
   };
+
+  #read(names: readonly LinksLinkName[]): LinksLink[] {
+    return names.flatMap((name) => this.#table.known.get(this.#keyOf(name))?.link ?? []);
+  }
+
+  #unlessRefused<T>(action: string, names: readonly LinksLinkName[] | undefined, read: () => T): WitOutcome<T> {
+    const refusal = this.#call?.checks.readRefusal(action, names, (name) => this.#hostLink(name));
+    return refusal === undefined ? { ok: read() } : refuse(refusal);
+  }
+
+  /** A link of the node with what its roles depend on. A vector names the ends of a veth by their `peer`. */
+  #hostLink(name: string): HostLink | undefined {
+    const key = this.#keyOf(inHost(name));
+    const known = this.#table.known.get(key);
+    if (known === undefined) return undefined;
+    const { kind, master } = known.link;
+    const podKey = this.#keyOf({ place: "pod", name: this.#call?.ifname ?? "" });
+    const podEnd = this.#table.known.get(podKey);
+    const isPeer = known.peerKey === podKey || podEnd?.peerKey === key;
+    const isNamed = known.peerKey === undefined && (known.link.peer === podEnd?.link.name || podEnd?.link.peer === name);
+    const isNodeEnd = kind === "veth" && podEnd !== undefined && (isPeer || isNamed);
+    const isInNode = known.peerKey?.startsWith("host ") ?? !isNodeEnd;
+    return { kind, isNodeEnd, isPort: master !== undefined, linkNamespace: isInNode ? undefined : 0 };
+  }
 
   /** Answers the links that the operation created or named. */
   #do(operation: LinksOperation): readonly LinksLinkName[] {
@@ -170,7 +220,7 @@ export class MemoryLinks {
         return [at];
       }
       case "delete-link":
-        this.#delete(operation.val);
+        this.#table.removeLink(this.#keyOf(operation.val));
         return [];
       case "change-link": {
         const { link: at, alternativeNames, ...change } = operation.val;
@@ -179,7 +229,7 @@ export class MemoryLinks {
         for (const [key, value] of Object.entries(change)) {
           if (value !== undefined) Object.assign(link, { [key]: key === "master" && value === "" ? undefined : value });
         }
-        link.alternativeNames = [...link.alternativeNames, ...alternativeNames];
+        link.alternativeNames = [...new Set([...link.alternativeNames, ...alternativeNames])];
         this.#table.settleRoutes(this.#find(at));
         return [at];
       }
@@ -201,45 +251,51 @@ export class MemoryLinks {
       case "add-address": {
         const { link: at, address } = operation.val;
         const { link } = this.#find(at);
-        if (link.addresses.some((each) => each.address === address)) throw new Refusal(`${at.name} already has ${address}`);
-        link.addresses = [...link.addresses, settled(address)];
+        if (hasAddress(link, address)) throw new Refusal(`${at.name} already has ${address}`);
+        link.addresses = [...link.addresses, settled(canonical(address))];
         return [at];
       }
       case "ensure-address": {
         const { link: at, address, replace } = operation.val;
         const { link } = this.#find(at);
-        if (link.addresses.some((each) => each.address === address)) return [at];
+        if (hasAddress(link, address)) return [at];
         const conflicting = link.addresses.filter((each) => excludes(each.address, address));
         if (conflicting[0] !== undefined && !replace) throw new Refusal(`${at.name} has ${conflicting[0].address}`);
-        link.addresses = [...link.addresses.filter((each) => !conflicting.includes(each)), settled(address)];
+        link.addresses = [...link.addresses.filter((each) => !conflicting.includes(each)), settled(canonical(address))];
         return [at];
       }
       case "delete-address": {
         const { link: at, address } = operation.val;
         const known = this.#find(at);
-        this.#table.removeAddress(known, address);
+        this.#table.removeAddress(known, canonical(address));
         this.#table.settleRoutes(known);
         return [at];
       }
       case "add-route":
       case "delete-route": {
-        const { link: at, route, onLink } = operation.val;
-        if (at === undefined) return [];
-        const known = this.#find(at);
-        const isAdded = operation.tag === "add-route";
-        const refused = isAdded ? this.#table.refusalOf(known, route, onLink) : undefined;
+        const { link: at, place, route, onLink } = operation.val;
+        const links = this.#linksAt(at?.place ?? place);
+        const named = at === undefined ? undefined : this.#find(at);
+        if (operation.tag === "delete-route") {
+          removeRoute(this.#table, named === undefined ? links : [named], route);
+          return at === undefined ? [] : [at];
+        }
+        const known = named ?? this.#linkTo(route.gw ?? "");
+        if (known === undefined) return [];
+        const refused = this.#table.refusalOf(known, route, onLink);
         if (refused !== undefined) throw new Refusal(refused);
-        const dst = networkText(route.dst);
-        known.routes = known.routes.filter((each) => networkText(each.dst) !== dst || each.gw !== route.gw);
-        if (operation.tag === "add-route") known.routes.push({ ...route, dst });
-        return [at];
+        addRoute(this.#table, links, known, route);
+        return at === undefined ? [] : [at];
       }
       case "add-neighbour":
       case "delete-neighbour": {
         const { link: at, neighbour } = operation.val;
         const known = this.#find(at);
-        known.neighbours = known.neighbours.filter(({ address }) => address !== neighbour.address);
-        if (operation.tag === "add-neighbour") known.neighbours.push(neighbour);
+        const others = known.neighbours.filter((each) => each.address !== neighbour.address || each.proxy !== neighbour.proxy);
+        // The kernel replaces a proxy entry, and refuses a second neighbour.
+        if (operation.tag === "add-neighbour" && !neighbour.proxy && others.length < known.neighbours.length)
+          throw new Refusal(`${at.name} already has the neighbour ${neighbour.address}`);
+        known.neighbours = operation.tag === "add-neighbour" ? [...others, neighbour] : others;
         return [at];
       }
       case "set-interface":
@@ -248,9 +304,23 @@ export class MemoryLinks {
         return [operation.val.link];
       case "enable-forwarding":
         return [];
+      case "add-bond":
+      case "add-vxlan":
+      case "add-ipoib":
+      case "take-device":
+      case "give-back":
+      case "set-vf":
+        throw new Refusal(`${operation.tag} is not supported by this version of Plexus`);
       default:
         return operation satisfies never;
     }
+  }
+
+  /** The link of the pod that reaches the gateway. A vector need not list the addresses of all links. */
+  #linkTo(gateway: string): KnownLink | undefined {
+    const known = this.#table.linkTo(this.#pod, gateway);
+    if (known === undefined && this.#table.strict) throw new Refusal(`the pod reaches no gateway ${gateway}`);
+    return known;
   }
 
   #find(name: LinksLinkName): KnownLink {
@@ -288,6 +358,8 @@ export class MemoryLinks {
         alternativeNames: [],
         portVlans: [],
         addresses: [],
+        members: [],
+        carrier: false,
       },
       routes: [],
       neighbours: [],
@@ -302,16 +374,6 @@ export class MemoryLinks {
 
   #keyOf({ place, name }: { readonly place: LinksPlace; readonly name: string }): string {
     return `${place === "pod" ? this.#pod : place} ${name}`;
-  }
-
-  #delete(name: LinksLinkName): void {
-    const known = this.#table.known.get(this.#keyOf(name));
-    if (known === undefined) return;
-    this.#table.known.delete(this.#keyOf(name));
-    const { peer } = known.link;
-    const other = peer === undefined ? undefined : this.#keyOf({ place: name.place === "pod" ? "host" : "pod", name: peer });
-    const peerKey = known.peerKey ?? other;
-    if (peerKey !== undefined) this.#table.known.delete(peerKey);
   }
 }
 
@@ -331,6 +393,16 @@ function requestMistake(operations: readonly LinksOperation[]): HostFault | unde
 
 function inHost(name: string): LinksLinkName {
   return { place: "host", name };
+}
+
+/** An address in the kernel's spelling. */
+function canonical(address: string): string {
+  const cidr = readCidr(address);
+  return cidr === undefined ? address : formatCidr(cidr);
+}
+
+function hasAddress({ addresses }: LinksLink, address: string): boolean {
+  return addresses.some((each) => canonical(each.address) === canonical(address));
 }
 
 function settled(address: string): LinksLink["addresses"][number] {

@@ -17,7 +17,7 @@ import type {
   OvsCapability,
   OvsNewPort,
   OvsPortState,
-} from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { normalMac, providedInterfaceId } from "../../../src/ovsdb/port-request.ts";
 import { cniVerb, type DelegateCall } from "./records.ts";
@@ -164,7 +164,7 @@ export class MemoryOvs {
     if (port === undefined || port.owner !== this.#owner) return undefined;
     const { bridge, interfaceId = "", mac = "", error } = port;
     const number = error === undefined ? [...this.#ports.keys()].indexOf(link) + 1 : undefined;
-    return { bridge, link, interfaceId, mac, number, error, linkUp: error === undefined, installed: false };
+    return { bridge, link, interfaceId, mac, number, error, linkUp: error === undefined, installed: false, trunks: [] };
   }
 }
 

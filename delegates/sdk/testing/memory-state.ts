@@ -2,7 +2,7 @@
 // (host/capabilities/state/capability.ts).
 
 import { stateOver } from "../../../host/capabilities/state/capability.ts";
-import type { AttachmentId, StateCapability } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { AttachmentId, StateCapability } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { cniVerb, type DelegateCall } from "./records.ts";

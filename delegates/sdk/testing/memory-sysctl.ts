@@ -3,7 +3,7 @@
 
 import { refuse, type WitOutcome } from "../../../host/capabilities/outcome.ts";
 import { requestDenial, type SysctlCall, writeDenial } from "../../../host/capabilities/sysctl/requests.ts";
-import type { SysctlCapability, SysctlSetting } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { SysctlCapability, SysctlSetting } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { cniVerb, type DelegateCall } from "./records.ts";
 

@@ -10,7 +10,7 @@ import type {
   OvsCapability,
   StateCapability,
   SysctlCapability,
-} from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 /** The record `fault` of the WIT. */
 export interface FaultRecord {

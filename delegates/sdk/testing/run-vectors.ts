@@ -1,5 +1,6 @@
 // Runs vectors in any host: the sandbox in a delegate's own tests, the oracle in addition in the kit's tests.
 
+import { logExcerpt } from "./log-excerpt.ts";
 import { printedResult, versionOf } from "./vector-call.ts";
 import type { RunDelegate } from "./records.ts";
 import { simulatedNode } from "./simulated-node.ts";
@@ -10,7 +11,8 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
   const { call, capabilities, log, state } = simulatedNode(vector);
   const outcome = await run(component, call, capabilities).catch((error: unknown) => {
     // The log before the trap, such as an abort's message and place.
-    const logText = log.length === 0 ? "" : `\n  it logged: ${log.join("\n             ")}`;
+    const excerpt = logExcerpt(log, "plexus-delegate run COMPONENT VERB --log=FILE writes the whole log");
+    const logText = log.length === 0 ? "" : `\n  it logged: ${excerpt.join("\n             ")}`;
     throw new Error(`${error instanceof Error ? error.message : String(error)}${logText}`, { cause: error });
   });
   const answer: VectorAnswer = {};

@@ -1,11 +1,17 @@
 // The `delegation` capability for vectors: plugins with the vector's answers, and a record of each call.
 
-import type { DelegationCapability, Fault, Success } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { DelegationCapability, Fault, Success } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 type Verb = keyof DelegationCapability;
 
-/** The answers of one plugin, by verb. Absent verbs succeed, except ADD, which needs a result. */
-export type ScriptedAnswers = Readonly<Partial<Record<Verb, { readonly result?: Success; readonly error?: Fault }>>>;
+/** One answer of a plugin. */
+interface ScriptedAnswer {
+  readonly result?: Success;
+  readonly error?: Fault;
+}
+
+/** The answers of one plugin, by verb, in the order of its calls; the last one repeats. Absent verbs succeed, except ADD, which needs a result. */
+export type ScriptedAnswers = Readonly<Partial<Record<Verb, readonly ScriptedAnswer[]>>>;
 
 /** One call in a vector: `{"add": "host-local"}`, with the configuration if the delegate passed one. */
 export type ShownCall = Readonly<Record<string, unknown>>;
@@ -37,10 +43,12 @@ export class ScriptedDelegation {
   };
 
   #record(verb: Verb, type: string, config: string | undefined): Answer {
+    const earlier = this.#called.filter((call) => call[verb] === type).length;
     this.#called.push({ [verb]: type, ...(config === undefined ? {} : { config: JSON.parse(config) }) });
     const plugin = this.#plugins[type];
     if (plugin === undefined) return missing(`the vector has no plugin ${type}`);
-    const { result, error } = plugin[verb] ?? {};
+    const answers = plugin[verb] ?? [];
+    const { result, error } = answers[Math.min(earlier, answers.length - 1)] ?? {};
     return error === undefined ? { ok: result } : { err: error };
   }
 }

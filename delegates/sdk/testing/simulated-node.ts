@@ -1,9 +1,10 @@
 // A node in memory: the capabilities of one call, with the state that a vector sets before the call.
 
 import { reportingFacts } from "./attachment-facts.ts";
+import { MemoryAnnounce } from "./memory-announce.ts";
 import { MemoryFirewall } from "./memory-firewall.ts";
 import { MemoryLeases } from "./memory-leases.ts";
-import { MemoryLinks } from "./memory-links.ts";
+import { memoryCall, MemoryLinks } from "./memory-links.ts";
 import { MemoryOvs } from "./memory-ovs.ts";
 import { MemoryState } from "./memory-state.ts";
 import { MemorySysctl } from "./memory-sysctl.ts";
@@ -15,7 +16,7 @@ import type { Vector, VectorAnswer } from "./vector.ts";
 /** The node of one call. */
 export interface SimulatedNode {
   readonly call: DelegateCall;
-  readonly capabilities: Required<CapabilityFunctions>;
+  readonly capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "dhcp" | "flows">>;
   /** The lines of log so far, `level: text`. */
   readonly log: readonly string[];
   /** The state now, of the parts that the vector has, in the form of `.out.json`. */
@@ -25,12 +26,12 @@ export interface SimulatedNode {
 /** Makes the node for a vector. Throws an Error if a node would not call the delegate at all. */
 export function simulatedNode(vector: Vector): SimulatedNode {
   const leases = new MemoryLeases(vector.leases);
-  const links = new MemoryLinks(vector.links);
   const delegation = new ScriptedDelegation(plugins(vector));
   const sysctl = new MemorySysctl(vector.sysctl);
   const kept = new MemoryState(vector.state);
-  const announced: (readonly string[])[] = [];
+  const announce = new MemoryAnnounce(vector.announce === true ? undefined : vector.announce, vector.verb);
   const call = callOf(vector);
+  const links = new MemoryLinks(vector.links, undefined, undefined, memoryCall(call));
   const reporting = reportingFacts(call, links.functions, delegation.functions);
   const attachment = "attachment" in call.request ? call.request.attachment : undefined;
   const firewall = new MemoryFirewall(vector.firewall, { verb: call.verb, attachment, facts: reporting.facts });
@@ -41,7 +42,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     config: call.request.network.config,
   });
   const log: string[] = [];
-  const capabilities: Required<CapabilityFunctions> = {
+  const capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "dhcp" | "flows">> = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
     leases: leases.functions({ verb: call.verb, attachment }),
     resolver: {
@@ -54,12 +55,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     delegation: reporting.delegation,
     sysctl: sysctl.functions(call.verb),
     state: kept.functions(call.verb, attachment),
-    announce: {
-      send: (addresses) => {
-        announced.push(addresses);
-        return { ok: undefined };
-      },
-    },
+    announce: announce.functions,
     firewall: firewall.functions,
     ovs: ovs.functions,
   };
@@ -71,7 +67,9 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     if (vector.plugins !== undefined) answer.called = JSON.parse(JSON.stringify(delegation.called()));
     if (vector.sysctl !== undefined) answer.sysctl = sysctl.values();
     if (vector.state !== undefined) answer.state = kept.current();
-    if (vector.announce !== undefined) answer.announced = announced.map((addresses) => [...addresses]);
+    if (vector.announce !== undefined) answer.announced = announce.announced().map((addresses) => [...addresses]);
+    if (vector.announce !== undefined && vector.announce !== true)
+      answer.probed = announce.probed().map((probe) => ({ ...probe, addresses: [...probe.addresses] }));
     if (vector.firewall !== undefined) answer.firewall = JSON.parse(JSON.stringify(firewall.rules()));
     if (vector.firewall?.guards !== undefined) answer.guards = firewall.guards();
     if (vector.ovs !== undefined) answer.ports = JSON.parse(JSON.stringify(ovs.ports()));

@@ -22,9 +22,13 @@ function valueOf<T>(result: Result<T>): T {
 export function plugins(vector: Vector): Record<string, ScriptedAnswers> {
   const version = versionOf(vector);
   const answers = Object.entries(vector.plugins ?? {}).map(([type, verbs]) => {
-    const answersByVerb = Object.entries(verbs).map(([verb, { result, error }]) => [
+    const answersByVerb = Object.entries(verbs).map(([verb, answered]) => [
       verb,
-      bare({ error, result: result === undefined ? undefined : recordOf(JSON.stringify(result), version) }),
+      [answered]
+        .flat()
+        .map(({ result, error }) =>
+          bare({ error, result: result === undefined ? undefined : recordOf(JSON.stringify(result), version) }),
+        ),
     ]);
     return [type, Object.fromEntries(answersByVerb)];
   });

@@ -41,6 +41,9 @@ const link = z.strictObject({
   neighbours: z.array(z.strictObject({ address: z.string(), mac: z.string().optional(), proxy: z.boolean() })).optional(),
 });
 
+/** The members of a vector's link, which README.md describes. */
+export const linkMembers: readonly string[] = Object.keys(link.shape);
+
 const keptState = z.strictObject({ directory: z.string().optional(), text: z.string().optional() });
 const rules = z.strictObject({
   masquerades: z.array(z.strictObject({ address: z.string() })),
@@ -67,7 +70,9 @@ const port = z.strictObject({
   error: z.string().optional(),
 });
 
-const pluginAnswer = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
+const oneAnswer = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
+/** One answer for all calls of a verb, or one for each call in order, of which the last repeats. */
+const pluginAnswer = z.union([oneAnswer, z.array(oneAnswer).min(1)]);
 
 const question = z.strictObject({
   /** The vector's subject, in one sentence. */
@@ -129,8 +134,13 @@ const question = z.strictObject({
     .optional(),
   /** The attachment's stored state. */
   state: keptState.optional(),
-  /** True: the answer lists the announcements. */
-  announce: z.literal(true).optional(),
+  /** The answer lists announcements and probes. `neighbours`: MACs of other hosts by their addresses; `fault`: all probes fail with it. */
+  announce: z
+    .union([
+      z.literal(true),
+      z.strictObject({ neighbours: z.record(z.string(), z.string()).default({}), fault: fault.optional() }),
+    ])
+    .optional(),
 });
 
 const answer = z.strictObject({
@@ -149,6 +159,8 @@ const answer = z.strictObject({
   state: keptState.optional(),
   /** Addresses of each announcement, if the question has announce. */
   announced: z.array(z.array(z.string())).optional(),
+  /** The probes, if the question's announce has neighbours. */
+  probed: z.array(z.strictObject({ addresses: z.array(z.string()), probes: z.number(), milliseconds: z.number() })).optional(),
   /** Rules after the call, if the question has a firewall. */
   firewall: z.record(z.string(), rules).optional(),
   /** Guards after the call, if the question has guards. */

@@ -187,6 +187,7 @@ function readingShim(content: Uint8Array): Shim {
     sysctl: refuse,
     packet: refuse,
     tap: refuse,
+    ask: refuse,
     ensureConnected: () => undefined,
   };
 }

@@ -4,7 +4,7 @@
 import { intersections, sizeOf, type AddressSpan } from "../rules/spans.ts";
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { formatAddress, readAddress } from "../../../src/net/ip.ts";
-import type { LeasesAddressRange, LeasesPool } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LeasesAddressRange, LeasesPool } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import type { CapabilityImports } from "../../../host/sandbox/runner.ts";
 import { misuseOf, refuse } from "../../../host/capabilities/outcome.ts";
 import * as disk from "../../../host/capabilities/leases/disk.ts";

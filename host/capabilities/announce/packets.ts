@@ -1,8 +1,8 @@
-// Makes the packets that announce an address to neighbours, without their link-layer header. No I/O.
+// Makes the packets that announce an address to neighbours or probe for it, without their link-layer header, and reads the answers. No I/O.
 
 import type { IpAddress } from "../../../src/net/ip.ts";
 import type { LinkPacket } from "../../protocol/messages.ts";
-import { addressBytes } from "../../system/netlink/address-bytes.ts";
+import { addressBytes, addressText } from "../../system/netlink/address-bytes.ts";
 import { concat } from "../../system/netlink/bytes.ts";
 
 const ETHERTYPE_ARP = 0x0806;
@@ -41,6 +41,44 @@ export function announcement(address: IpAddress, mac: Uint8Array, router: boolea
   message.set([sum >> 8, sum & 0xff], 2);
   const header = Uint8Array.of(0x60, 0, 0, 0, 0, message.length, ICMPV6, HOP_LIMIT);
   return { ethertype: ETHERTYPE_IPV6, destination: ALL_NODES_HARDWARE, payload: concat([header, ip, ALL_NODES, message]) };
+}
+
+/** ff02::1:ff00:0/104, the beginning of a solicited-node address (RFC 4291 section 2.7.1). */
+const SOLICITED_NODE = Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff);
+const NEIGHBOUR_SOLICITATION = 135;
+
+/** The question whether a neighbour has the address. IPv4: an ARP probe (RFC 5227 section 2.1.1). IPv6: duplicate address detection (RFC 4862 section 5.4.2). */
+export function probePacket(address: IpAddress, mac: Uint8Array): LinkPacket {
+  const ip = addressBytes(address);
+  if (address.family === 4) {
+    const payload = concat([ARP_HEAD, mac, new Uint8Array(4), new Uint8Array(mac.length), ip]);
+    return { ethertype: ETHERTYPE_ARP, destination: BROADCAST, payload };
+  }
+  const end = ip.subarray(13);
+  const group = concat([SOLICITED_NODE, end]);
+  const message = concat([Uint8Array.of(NEIGHBOUR_SOLICITATION, 0, 0, 0, 0, 0, 0, 0), ip]);
+  const unspecified = new Uint8Array(16);
+  const sum = checksum(concat([unspecified, group, Uint8Array.of(0, 0, 0, message.length, 0, 0, 0, ICMPV6), message]));
+  message.set([sum >> 8, sum & 0xff], 2);
+  const header = Uint8Array.of(0x60, 0, 0, 0, 0, message.length, ICMPV6, HOP_LIMIT);
+  const destination = concat([Uint8Array.of(0x33, 0x33, 0xff), end]);
+  return { ethertype: ETHERTYPE_IPV6, destination, payload: concat([header, unspecified, group, message]) };
+}
+
+/** The address that a collected packet is about, and the MAC of the host that has the address or probes for it; undefined if the packet is too short. */
+export function claimIn({
+  ethertype,
+  destination,
+  payload,
+}: LinkPacket): { readonly address: string; readonly mac: Uint8Array } | undefined {
+  if (ethertype === ETHERTYPE_IPV6) {
+    const target = addressText(payload.subarray(48, 64), 6);
+    return target === undefined ? undefined : { address: target, mac: destination };
+  }
+  const sender = payload.subarray(14, 18);
+  // Another host's probe has no sender.
+  const about = addressText(sender.every((byte) => byte === 0) ? payload.subarray(24, 28) : sender, 4);
+  return about === undefined ? undefined : { address: about, mac: payload.subarray(8, 14) };
 }
 
 /** The Internet checksum (RFC 1071) of an even number of bytes. */

@@ -1,17 +1,19 @@
-// Binds the capability `announce` to one call: it announces the attachment's own addresses to neighbours. Any other request is refused
-// here, before a packet is sent.
+// Binds the capability `announce` to one call: it announces the attachment's own addresses to neighbours, and asks them whether they have an address.
+// Any other request is refused here, before a packet is sent.
 
 import type { Verb } from "../../../src/cni/environment.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
+import type { AnnounceConflict } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { systemError } from "../../system/system-error.ts";
 import { misuseOf, type WitOutcome, witOutcome } from "../outcome.ts";
 import { type LinkUnreadable, type PodLink, readPodLink } from "./pod-link.ts";
 import { announcement } from "./packets.ts";
+import { boundsMistake, type ProbeBounds, probeNeighbours } from "./probe.ts";
 import { EAGAIN } from "../../system/errno.ts";
 
 /** The call that the capability is bound to. */
@@ -28,6 +30,11 @@ export interface AnnounceScope {
 /** The capability's functions. */
 export interface AnnounceImports {
   readonly send: (addresses: readonly string[]) => Promise<WitOutcome<undefined>>;
+  readonly probe: (
+    addresses: readonly string[],
+    probes: number,
+    milliseconds: number,
+  ) => Promise<WitOutcome<readonly AnnounceConflict[]>>;
 }
 
 /** Maximum number of addresses in one call: the shim sends at most that many packets in one effect. */
@@ -41,20 +48,65 @@ const lastPause = 20;
 const misused = misuseOf("announce");
 
 /** The capability for the delegate of one call. `clock`: a monotonic clock, in milliseconds. */
-export function announceFor(scope: AnnounceScope, shim: Pick<Shim, "netlink" | "packet">, clock: () => number): AnnounceImports {
+export function announceFor(
+  scope: AnnounceScope,
+  shim: Pick<Shim, "netlink" | "packet" | "ask">,
+  clock: () => number,
+): AnnounceImports {
   return {
     send: async (addresses) => witOutcome(await send(scope, shim, clock, addresses)),
+    probe: async (addresses, probes, milliseconds) =>
+      witOutcome(await probe(scope, shim, clock, addresses, { probes, milliseconds })),
   };
 }
 
 async function send(
-  { verb, attachment, netns, waitMs = defaultWaitMs }: AnnounceScope,
+  scope: AnnounceScope,
   shim: Pick<Shim, "netlink" | "packet">,
   clock: () => number,
   texts: readonly string[],
 ): Promise<Result<undefined>> {
+  const request = requestOf(scope, "announce", texts);
+  if (!request.ok) return request;
+  const { addresses } = request.value;
+  if (addresses.length === 0) return ok(undefined);
+  const link = await readyLink(scope, request.value, shim, clock, (found) =>
+    addressRefusal(found, request.value.ifname, addresses),
+  );
+  if (!link.ok || link.value === undefined) return link.ok ? ok(undefined) : link;
+  return announce(shim, scope.netns, link.value, addresses);
+}
+
+/** Asks on the interface without the addresses: an interface that has one of them would answer itself, or not be asked at all. */
+async function probe(
+  scope: AnnounceScope,
+  shim: Pick<Shim, "netlink" | "ask">,
+  clock: () => number,
+  texts: readonly string[],
+  bounds: ProbeBounds,
+): Promise<Result<readonly AnnounceConflict[]>> {
+  const request = requestOf(scope, "probe", texts);
+  if (!request.ok) return request;
+  const mistake = boundsMistake(bounds);
+  if (mistake !== undefined) return failed(misused(mistake));
+  const { addresses } = request.value;
+  if (addresses.length === 0) return ok([]);
+  const link = await readyLink(scope, request.value, shim, clock, () => undefined);
+  if (!link.ok) return link;
+  if (link.value?.mac === undefined) return ok([]);
+  const { index, mac } = link.value;
+  return probeNeighbours({ netns: scope.netns, index, mac }, addresses, bounds, shim, clock);
+}
+
+/** The request that a function of the capability may serve. */
+interface AnnounceRequest {
+  readonly ifname: string;
+  readonly addresses: readonly IpAddress[];
+}
+
+function requestOf({ verb, attachment, netns }: AnnounceScope, what: string, texts: readonly string[]): Result<AnnounceRequest> {
   if (verb !== "ADD" || attachment === undefined)
-    return failed(misused(`only an ADD may announce addresses, this call is ${verb}`));
+    return failed(misused(`only an ADD may ${what} addresses, this call is ${verb}`));
   if (texts.length > maxAddresses)
     return failed(misused(`${texts.length} addresses in one call; the maximum is ${maxAddresses}`));
   const addresses: IpAddress[] = [];
@@ -64,15 +116,28 @@ async function send(
     addresses.push(address);
   }
   if (netns === "") return failed(unreachable("NETLINK_FAILED", "announce", "", 0));
-  if (addresses.length === 0) return ok(undefined);
+  return ok({ ifname: attachment.ifname, addresses });
+}
+
+/**
+ * The interface once it carries packets. Undefined: it is up without a carrier, so no neighbour hears it. `addressesOf`: why its addresses are not
+ * ready.
+ */
+async function readyLink(
+  { netns, waitMs = defaultWaitMs }: AnnounceScope,
+  { ifname }: AnnounceRequest,
+  shim: Pick<Shim, "netlink">,
+  clock: () => number,
+  addressesOf: (link: PodLink) => Readiness | undefined,
+): Promise<Result<PodLink | undefined>> {
   const due = clock() + waitMs;
   for (let look = 0; ; look++) {
-    const readiness = readinessOf(await readPodLink(shim, netns, attachment.ifname), attachment.ifname, netns, addresses);
-    if ("link" in readiness) return announce(shim, netns, readiness.link, addresses);
+    const readiness = readinessOf(await readPodLink(shim, netns, ifname), ifname, netns, addressesOf);
+    if ("link" in readiness) return ok(readiness.link);
     if ("refusal" in readiness) return failed(readiness.refusal);
     // No neighbour hears an interface without carrier. Its peers learn the address when it comes up.
     if (clock() >= due && readiness.lacksCarrier) return ok(undefined);
-    const why = `announce: interface ${attachment.ifname} ${readiness.notYet} after ${waitMs} ms`;
+    const why = `announce: interface ${ifname} ${readiness.notYet} after ${waitMs} ms`;
     if (clock() >= due) return failed(fault("NETLINK_FAILED", why));
     await new Promise((done) => setTimeout(done, Math.min(pauses[look] ?? lastPause, Math.max(0, due - clock()))));
   }
@@ -87,8 +152,13 @@ type Readiness =
   | { readonly notYet: string; readonly lacksCarrier: boolean }
   | { readonly refusal: Fault };
 
-/** Whether the addresses can be announced now. */
-function readinessOf(link: PodLink | LinkUnreadable, ifname: string, netns: string, addresses: readonly IpAddress[]): Readiness {
+/** Whether the interface can be used now. */
+function readinessOf(
+  link: PodLink | LinkUnreadable,
+  ifname: string,
+  netns: string,
+  addressesOf: (link: PodLink) => Readiness | undefined,
+): Readiness {
   if (!("index" in link)) {
     const { errno, errorText, entered } = link;
     if (errno === EAGAIN && entered) return { notYet: "changed during each attempt to read it", lacksCarrier: false };
@@ -98,7 +168,17 @@ function readinessOf(link: PodLink | LinkUnreadable, ifname: string, netns: stri
       refusal: fault("NETLINK_FAILED", `announce: ${quote(ifname)} in the pod's network namespace ${quote(netns)}: ${reason}`),
     };
   }
-  const lacksCarrier = link.up && !link.running;
+  const unready = addressesOf(link);
+  if (unready !== undefined) return unready;
+  return link.running || link.mac === undefined ? { link } : { notYet: "is not running", lacksCarrier: lacksCarrier(link) };
+}
+
+function lacksCarrier({ up, running }: PodLink): boolean {
+  return up && !running;
+}
+
+/** Why the addresses cannot be announced now; undefined: the interface has all of them for good. */
+function addressRefusal(link: PodLink, ifname: string, addresses: readonly IpAddress[]): Readiness | undefined {
   for (const address of addresses) {
     const text = formatAddress(address);
     const state = link.addresses.get(text);
@@ -108,9 +188,9 @@ function readinessOf(link: PodLink | LinkUnreadable, ifname: string, netns: stri
       const why = `another host has address ${text} of ${ifname} (duplicate address detection)`;
       return { refusal: fault("NETLINK_FAILED", `announce: ${why}`) };
     }
-    if (state.tentative) return { notYet: `still has ${text} as a tentative address`, lacksCarrier };
+    if (state.tentative) return { notYet: `still has ${text} as a tentative address`, lacksCarrier: lacksCarrier(link) };
   }
-  return link.running || link.mac === undefined ? { link } : { notYet: "is not running", lacksCarrier };
+  return undefined;
 }
 
 async function announce(

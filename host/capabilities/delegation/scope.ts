@@ -10,7 +10,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 import { toSuccess } from "../../sandbox/abi/success-record.ts";
-import type { DelegationCapability, Success } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { DelegationCapability, Success } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type Deferred, misuseOf, refuse, type WitOutcome } from "../outcome.ts";
 import { callDepthFault } from "./callers.ts";
 

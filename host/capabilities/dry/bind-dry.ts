@@ -4,7 +4,7 @@
 import { defaultResolverFiles } from "../../../src/configuration/keys/grant-keys.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
-import type { LeasesCapability, LinksLink, LinksOperation, SysctlSetting } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LeasesCapability, LinksLink, LinksOperation, SysctlSetting } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
 import type { Clock } from "../../system/clock.ts";
 import { leaseScopeOf, podStep } from "../bound-step.ts";
@@ -36,7 +36,7 @@ export function bindDry(host: DryHost, running: Step, dry: DryRun, names: readon
     resolver: () => resolverFor({ allowedFiles: running.grants.resolver?.files ?? defaultResolverFiles }),
     links: () => dryLinks(running, shim, host.clock, dry),
     sysctl: () => drySysctl(running, shim, dry),
-    announce: () => ({ send: async () => ({ ok: undefined }) }),
+    announce: () => ({ send: async () => ({ ok: undefined }), probe: async () => ({ ok: [] }) }),
     state: () => dryState(running),
     ovs: () => dryOvs(running, host.clock, dry),
   };

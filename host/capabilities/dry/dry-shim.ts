@@ -45,6 +45,10 @@ export class DryShim implements Shim {
     return refused;
   }
 
+  async ask(): Promise<Done> {
+    return refused;
+  }
+
   async exec(): Promise<Executed> {
     throw new Error("a shadow executes no plugin");
   }

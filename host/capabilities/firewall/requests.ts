@@ -5,7 +5,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { type Cidr, formatAddress, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { FirewallCondition, FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { FirewallCondition, FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { AttachmentFacts } from "../call-facts.ts";
 import { misuseOf } from "../outcome.ts";
 import type { Condition, PortMapping } from "./mappings.ts";

@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { NetlinkShim } from "./kernel.ts";
 import { firewallFor, type FirewallScope } from "./scope.ts";
 

@@ -2,7 +2,7 @@
 // any change.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
-import type { FirewallCapability } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { FirewallCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type Deferred, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { check, probe, remove, replace } from "./firewall.ts";
 import { framesGuarded, guardFrames, retainGuards, unguardFrames } from "./frames.ts";

@@ -3,7 +3,7 @@
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../../src/net/ip.ts";
-import type { LeasesAddressRange, LeasesCapability, LeasesPool } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LeasesAddressRange, LeasesCapability, LeasesPool } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { misuseOf, refuse, witOutcome } from "../outcome.ts";
 import type { LeaseOperation } from "./effect.ts";
 import type { Span } from "./ring.ts";

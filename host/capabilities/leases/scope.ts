@@ -3,13 +3,14 @@
 
 import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { fault } from "../../../src/fault/fault.ts";
+import type { IpAddress } from "../../../src/net/ip.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type AllowedDirectory, allowedDirectory } from "../../store/files/allowed-directory.ts";
 import { type LeaseDirectory, leaseDirectory } from "./directory.ts";
 import * as disk from "./disk.ts";
 import { isOwnerless, networkOfLease, type Owner } from "./lease-file.ts";
 import type { LeaseMemory } from "./lease-memory.ts";
-import type { LeasesPool } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LeasesPool } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { misuseOf } from "../outcome.ts";
 import type { LeaseOperation } from "./effect.ts";
 import { type LeaseCall, type LeaseOperations, type LeaseOwner, type LeasePort, leasesOver } from "./capability.ts";
@@ -29,6 +30,8 @@ export interface LeaseScope extends LeaseCall {
   readonly knownContainers?: ReadonlySet<string>;
   /** Maximum milliseconds to wait for another process's lock. */
   readonly lockDeadlineMs?: number;
+  /** The addresses that another host was found to have; `reserveNext` passes over them. Undefined: none are known. */
+  readonly taken?: (() => readonly IpAddress[]) | undefined;
   /** The daemon's memory of leases; undefined in a one-shot engine. */
   readonly memory?: LeaseMemory | undefined;
   /** The pool of the cluster whose addresses the call uses; undefined: the addresses are the node's own. */
@@ -70,7 +73,8 @@ export function leasesFor(scope: LeaseScope, leases: LeaseStore = disk): LeaseOp
   return leasesOver<disk.Pool>(scope, {
     open: (pool) => poolOf(scope, pool),
     reserve: (pool, address, owner) => leases.reserve(pool, address, named(owner)),
-    reserveNext: (pool, spans, skip, owner) => leases.reserveNext(pool, spans, skip, named(owner)),
+    reserveNext: (pool, spans, skip, owner) =>
+      leases.reserveNext(pool, spans, [...skip, ...(scope.taken?.() ?? [])], named(owner)),
     held: (pool, owner) => leases.held(pool, named(owner)),
     release: (pool, owner) => leases.release(pool, named(owner)),
     retain: (pool, valid) => leases.retain(pool, valid.map(named), mayFree),

@@ -3,7 +3,7 @@
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Shim } from "../../protocol/shim.ts";
-import type { LinksLink, LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink, LinksOperation } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { addressesRequest } from "../../system/netlink/address.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
 import { LinkTransaction } from "./link-transaction.ts";
@@ -13,7 +13,7 @@ import type { LinkAliases } from "./link-aliases.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { addAddress, addNeighbour, addRoute, deleteAddress, deleteNeighbour, deleteRoute, ensureAddress } from "./layer3.ts";
 import { linkAnswer } from "./link-answer.ts";
-import { type LinkScope, operationText } from "./link-scope.ts";
+import { type LinkScope, misused, operationText } from "./link-scope.ts";
 import { ensureBridge, ensureVlanGateway } from "./make-bridge.ts";
 import { addDummy, addIpvlan, addMacvlan, addTap, addVlan, addVrf } from "./make-pod-links.ts";
 import { addVeth } from "./make-veth.ts";
@@ -157,6 +157,13 @@ async function applyOne(transaction: LinkTransaction, operation: LinksOperation,
       return enableForwarding(transaction, operation.val);
     case "settle":
       return settle(transaction, operation.val, clock);
+    case "add-bond":
+    case "add-vxlan":
+    case "add-ipoib":
+    case "take-device":
+    case "give-back":
+    case "set-vf":
+      return failed(misused(`${operation.tag} is not supported by this version of Plexus`));
     default:
       return operation satisfies never;
   }

@@ -24,7 +24,7 @@ import type {
   LinksLinkName,
   LinksPortChange,
   LinksPortVlanChange,
-} from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+} from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkTransaction } from "./link-transaction.ts";
 import { inetSettingIds } from "./interface-settings.ts";
 import type { KnownLink } from "./known-links.ts";

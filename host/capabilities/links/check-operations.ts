@@ -2,7 +2,7 @@
 // they are read (verify-links.ts).
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { LinksLinkName, LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLinkName, LinksOperation } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkUse, linkUsesOf, type Use, nodeUseRules } from "./link-uses.ts";
 import { denied, linkText, type LinkScope, mayBeMadeInPod, misused, operationText, rolesByName } from "./link-scope.ts";
 import { type LinkAliases, learnAliases } from "./link-aliases.ts";

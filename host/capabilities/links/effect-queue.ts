@@ -4,7 +4,7 @@
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { NLM_F_DUMP } from "../../system/netlink/link-attributes.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message.ts";
-import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { Setting, SettingOutcome } from "./settings.ts";
 import { type Exchange, isGone, type Namespaces, refusalText } from "./namespaces.ts";
 import { EADDRNOTAVAIL, EEXIST, ENODEV, ENOENT, ESRCH } from "../../system/errno.ts";

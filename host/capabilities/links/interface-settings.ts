@@ -1,6 +1,6 @@
 // The sysctls of one interface that `set-interface` accepts: those that attachments need.
 
-import type { LinksFamily, LinksInterfaceSetting } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksFamily, LinksInterfaceSetting } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 
 /** Ids of IPv4 settings (IPV4_DEVCONF_*, linux/ip.h): rtnetlink sets them. */
 export const inetSettingIds: ReadonlyMap<string, number> = new Map([

@@ -3,7 +3,7 @@
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { LinkState } from "../../system/netlink/link-state.ts";
-import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { linkText } from "./link-scope.ts";
 
 /** A link that this apply has read or made. */

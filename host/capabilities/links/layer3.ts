@@ -15,7 +15,7 @@ import type {
   LinksLinkName,
   LinksNeighbourChange,
   LinksRouteChange,
-} from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+} from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkTransaction } from "./link-transaction.ts";
 import type { KnownLink } from "./known-links.ts";
 import { linkText } from "./link-scope.ts";

@@ -1,7 +1,7 @@
 // A link in the form of the WIT interface.
 
 import { formatCidr } from "../../../src/net/ip.ts";
-import type { LinksLink } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkDetails } from "./link-details.ts";
 
 /** The record `link` of the WIT interface. */
@@ -28,6 +28,8 @@ export function linkAnswer({ place, state, addresses, vlans, master, link }: Lin
     vlanFiltering: state.vlanFiltering,
     port: state.port,
     portVlans: vlans,
+    members: [],
+    carrier: running,
     addresses: addresses.map(({ cidr, tentative, dadFailed }) => ({ address: formatCidr(cidr), tentative, dadFailed })),
   };
 }

@@ -6,7 +6,7 @@ import { type VlanRange, vlansIn, vlansRequest } from "../../system/netlink/brid
 import { linkRequest, namespaceIdRequest } from "../../system/netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
-import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { EffectQueue } from "./effect-queue.ts";
 import type { LinkAliases } from "./link-aliases.ts";
 import { namespaceId } from "./verify-links.ts";

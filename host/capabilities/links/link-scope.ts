@@ -8,7 +8,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { misuseOf } from "../outcome.ts";
-import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 
 /** The scope of one call of `links`. */
 export interface LinkScope {

@@ -8,7 +8,7 @@ import { byteText } from "../../system/netlink/address-bytes.ts";
 import { linkRequest, linkRemoval } from "../../system/netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message.ts";
-import type { LinksLinkName, LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLinkName, LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { EffectQueue, Undo } from "./effect-queue.ts";
 import { type KnownLink, KnownLinks } from "./known-links.ts";
 import type { LinkAliases } from "./link-aliases.ts";

@@ -1,6 +1,6 @@
 // The links that an operation uses, and their use. The scope is checked by them. No I/O.
 
-import type { LinksOperation, LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksOperation, LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { GrantKey, Role } from "./link-scope.ts";
 
 /** The use that an operation makes of a link. */
@@ -111,6 +111,12 @@ export function linkUsesOf(operation: LinksOperation): readonly LinkUse[] {
     case "settle":
       return [on(operation.val.link.place, operation.val.link.name, "settle")];
     case "enable-forwarding":
+    case "add-bond":
+    case "add-vxlan":
+    case "add-ipoib":
+    case "take-device":
+    case "give-back":
+    case "set-vf":
       return [];
     default:
       return operation satisfies never;

@@ -1,6 +1,6 @@
 // Binds the capability `links` to one call.
 
-import type { LinksCapability } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type Deferred, witOutcome } from "../outcome.ts";
 import { apply, type LinkShim } from "./apply.ts";
 import { LinkAliases } from "./link-aliases.ts";

@@ -6,7 +6,7 @@ import { vlanAddition, vlanRemoval } from "../../system/netlink/bridge-port.ts";
 import { bridgeChange, linkChange, linkRemoval, linkRequest, portsRequest } from "../../system/netlink/link-change.ts";
 import { newBridge, newVeth } from "../../system/netlink/link-creation.ts";
 import { acceptRa, type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
-import type { LinksBridge, LinksVlanGateway } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksBridge, LinksVlanGateway } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkTransaction, randomMac, randomVethName } from "./link-transaction.ts";
 import { gatewayName } from "./link-uses.ts";
 import type { KnownLink } from "./known-links.ts";

@@ -15,7 +15,7 @@ import type {
   LinksTap,
   LinksVlan,
   LinksVrf,
-} from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+} from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkTransaction, randomMac } from "./link-transaction.ts";
 import { linkText } from "./link-scope.ts";
 import { refusalText } from "./namespaces.ts";

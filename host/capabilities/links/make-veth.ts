@@ -4,7 +4,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { portChange, vlanAddition, vlanRemoval } from "../../system/netlink/bridge-port.ts";
 import { linkChange } from "../../system/netlink/link-change.ts";
 import { newVeth } from "../../system/netlink/link-creation.ts";
-import type { LinksVeth } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksVeth } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkTransaction, randomMac, randomVethName } from "./link-transaction.ts";
 import { linkText } from "./link-scope.ts";
 import { refuseRouterAdvertisements } from "./make-bridge.ts";

@@ -6,7 +6,7 @@ import { unreachable } from "../../protocol/unreachable.ts";
 import { RTM_GETNSID } from "../../system/netlink/link-attributes.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { systemError } from "../../system/system-error.ts";
-import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { EINVAL, ENOENT, ENOTDIR } from "../../system/errno.ts";
 
 /** The outcome of requests that were sent together. */

@@ -2,7 +2,7 @@
 // their link; those of the pod's links may be another pod's on a bridge that networks share. No I/O.
 
 import { type Cidr, cidrContains, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { LinksLinkName, LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLinkName, LinksOperation } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { linkText, type LinkScope, rolesByName } from "./link-scope.ts";
 
 /** The request that lies outside of all granted networks, for messages; undefined: there is none. */

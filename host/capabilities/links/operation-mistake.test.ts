@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LinksOperation } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { operationMistake } from "./operation-mistake.ts";
 
 function route(tag: "add-route" | "delete-route", dst: string): LinksOperation {

@@ -3,7 +3,7 @@
 import { checkInterfaceName } from "../../../src/cni/names.ts";
 import { formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 import { macBytes } from "../../system/netlink/address-bytes.ts";
-import type { LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { settingMistake } from "./interface-settings.ts";
 
@@ -58,7 +58,7 @@ function memberMistake(operation: LinksOperation): string | undefined {
     case "add-ipvlan":
       return sizeMistake(operation.val.mtu);
     case "add-vlan":
-      return first(vlanMistake(operation.val.id), sizeMistake(operation.val.mtu));
+      return first(vlanLinkMistake(operation.val.id), sizeMistake(operation.val.mtu));
     case "change-link": {
       const { mac, mtu, alternativeNames: names, link } = operation.val;
       return first(
@@ -89,6 +89,13 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return settingMistake(operation.val);
     case "add-vrf":
       return operation.val.table === 0 ? "table 0 is not a routing table" : undefined;
+    case "add-bond":
+    case "add-vxlan":
+    case "add-ipoib":
+    case "take-device":
+    case "give-back":
+    case "set-vf":
+      return `${operation.tag} is not supported by this version of Plexus`;
     case "delete-link":
     case "change-port":
     case "enable-forwarding":
@@ -149,6 +156,11 @@ function pvidMistake(pvid: number | undefined): string | undefined {
 
 function vlanMistake(id: number): string | undefined {
   return id >= 1 && id <= maxVlans ? undefined : `VLAN ${id} is not in the range 1 to ${maxVlans}`;
+}
+
+/** A link of VLAN 0 sends and receives frames with a priority tag only (IEEE 802.1Q). */
+function vlanLinkMistake(id: number): string | undefined {
+  return id === 0 ? undefined : vlanMistake(id);
 }
 
 function rangeMistake({ first: begin, last }: LinksPortVlan): string | undefined {

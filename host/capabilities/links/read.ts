@@ -10,7 +10,7 @@ import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message
 import { neighboursRequest, neighbourStateIn } from "../../system/netlink/neighbour.ts";
 import { nextHopsOf } from "../../system/netlink/next-hops.ts";
 import { MAIN_TABLE, type Route as KernelRoute, routeIn, routesRequest } from "../../system/netlink/route.ts";
-import type { LinksLink, LinksLinkName, LinksNeighbour, LinksPlace, Route } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink, LinksLinkName, LinksNeighbour, LinksPlace, Route } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkShim } from "./apply.ts";
 import { checkedWithAliases, checkNames } from "./check-operations.ts";
 import type { LinkAliases } from "./link-aliases.ts";

@@ -8,7 +8,7 @@ import type { LinkChange } from "../../system/netlink/link-change.ts";
 import type { LinkState } from "../../system/netlink/link-state.ts";
 import { neighbourAddition, neighboursRequest, neighbourStateIn } from "../../system/netlink/neighbour.ts";
 import { routeRestoration, routeIn, routesRequest } from "../../system/netlink/route.ts";
-import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { Undo } from "./effect-queue.ts";
 import type { KnownLink } from "./known-links.ts";
 import { linkText } from "./link-scope.ts";

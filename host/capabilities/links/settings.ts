@@ -2,7 +2,7 @@
 
 import type { Shim } from "../../protocol/shim.ts";
 import { systemError } from "../../system/system-error.ts";
-import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { ENOENT } from "../../system/errno.ts";
 
 /** The outcome of one write: the value before it, the reason of a failure, or `missing` where the kernel does not have the key. */

@@ -8,7 +8,7 @@ import { addressesOf, addressesRequest, type AddressState } from "../../system/n
 import { linkRequest } from "../../system/netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
-import type { LinksSettling } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksSettling } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkTransaction } from "./link-transaction.ts";
 import type { KnownLink } from "./known-links.ts";
 import { linkText } from "./link-scope.ts";

@@ -21,6 +21,9 @@ export interface VerifiedLinks {
   readonly furtherAnswers: readonly (NetlinkAnswer | undefined)[];
 }
 
+/** The members of a link on which its roles depend. */
+export type LinkFacts = Pick<LinkState, "kind" | "linkNamespace">;
+
 const NETNSA_NSID = 1;
 const RTGENMSG = 4;
 
@@ -60,7 +63,7 @@ export async function readUsedLinks(
     if (link === undefined) continue;
     const joins = link.master === undefined && usages.some(({ use }) => use === "join");
     const isPort = joins || isPortOfGranted(scope, link, host);
-    const refusal = refusalOf(scope, link, name, usages, { isNodeEnd: isNodeEnd(link, podEnd, podId), isPort });
+    const refusal = roleRefusal(scope, link, name, usages, { isNodeEnd: isNodeEnd(link, podEnd, podId), isPort });
     if (refusal !== undefined) return failed(refusal);
   }
   return ok({ host, pod, furtherAnswers: answers.slice(used.host.size, hostRequests.length) });
@@ -126,9 +129,10 @@ function isPortOfGranted({ grant }: LinkScope, { master }: LinkState, host: Read
   return bridge?.kind === "bridge" && isListed(grant.bridges, bridge.name);
 }
 
-function refusalOf(
+/** The fault of a use of a link of the node that none of the link's roles allows; undefined where its roles allow all uses. */
+export function roleRefusal(
   scope: LinkScope,
-  link: LinkState,
+  link: LinkFacts,
   name: string,
   usages: readonly Usage[],
   facts: {
@@ -164,7 +168,7 @@ function roleText(use: Use, allowed: readonly Role[]): string {
 }
 
 /** The roles that the grant gives to the link's name, as far as the link's kind fits. */
-function actualRoles(scope: LinkScope, link: LinkState, name: string, isNodeEndOfVeth: boolean): ReadonlySet<Role> {
+function actualRoles(scope: LinkScope, link: LinkFacts, name: string, isNodeEndOfVeth: boolean): ReadonlySet<Role> {
   const byName = rolesByName(scope, name);
   const roles: (Role | false)[] = [
     byName.has("bridge") && link.kind === "bridge" && "bridge",

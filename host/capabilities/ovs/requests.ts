@@ -9,7 +9,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { isLinkName, requestProblem } from "../../../src/ovsdb/port-request.ts";
-import type { OvsNewPort } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { OvsNewPort } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { AttachmentFacts } from "../call-facts.ts";
 import { misuseOf } from "../outcome.ts";
 

@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { attachmentMarks, hasMarks, markedAttachment, ownerMarks } from "../../../src/ovsdb/owner-marks.ts";
 import { readNamed, selectBridges, selectInterface, selectMarkedInterfaces } from "../../../src/ovsdb/port-operations.ts";
 import { normalMac } from "../../../src/ovsdb/port-request.ts";
-import type { OvsCapability, OvsPortState } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { OvsCapability, OvsPortState } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type Deferred, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { addPort, idKeys, type Marks, ownedPort, removePorts, settlePort } from "./change-ports.ts";
 import { type Database, withDatabase } from "./database.ts";
@@ -160,5 +160,6 @@ function portState({ interface: row, bridge }: FoundPort): OvsPortState {
     error,
     linkUp,
     installed: externalIds.get("ovn-installed") === "true",
+    trunks: [],
   };
 }

@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { defaultResolverFiles } from "../../../src/configuration/keys/grant-keys.ts";
 import { fault } from "../../../src/fault/fault.ts";
-import type { ResolverCapability } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { ResolverCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { refuse } from "../outcome.ts";
 import { parseResolvConf } from "./resolv-conf.ts";
 

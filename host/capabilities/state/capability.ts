@@ -5,7 +5,7 @@ import type { Verb } from "../../../src/cni/environment.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
-import type { StateCapability } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { StateCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { misuseOf, witOutcome } from "../outcome.ts";
 
 /** The texts of one attachment, by the directory that the configuration names; undefined: the default directory. */

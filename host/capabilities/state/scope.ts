@@ -12,7 +12,7 @@ import { removeFile, writeDurably } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { walkDirectories } from "../../store/files/walk-directories.ts";
-import type { StateCapability } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { StateCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { maxStateBytes, type StateCall, stateOver, type StateStore } from "./capability.ts";
 
 /** The call that the capability is bound to, and its grant. */

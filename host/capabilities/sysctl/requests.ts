@@ -6,7 +6,7 @@ import { notGranted } from "../../../src/configuration/not-granted.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { isSettingKey } from "../../../src/sysctl/setting-key.ts";
-import type { SysctlSetting } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { SysctlSetting } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { misuseOf } from "../outcome.ts";
 
 /** The call that makes the request, and its grant. */

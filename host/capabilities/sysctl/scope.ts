@@ -11,7 +11,7 @@ import type { Shim } from "../../protocol/shim.ts";
 import type { Setting } from "../../protocol/messages.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { systemError } from "../../system/system-error.ts";
-import type { SysctlSetting } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { SysctlSetting } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { requestDenial, type SysctlCall, writeDenial } from "./requests.ts";
 

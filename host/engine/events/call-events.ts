@@ -59,6 +59,15 @@ export interface StepRuled {
   readonly fault: Fault;
 }
 
+/** Another host has an address that the attachment was to get. */
+export interface AddressConflictFound {
+  readonly what: "address-conflict";
+  readonly network: string;
+  readonly ifname: string;
+  readonly address: string;
+  readonly mac: string;
+}
+
 /** A shadow has run beside a step, or could not. `text`: the difference, or why there is no comparison; empty for a match. */
 export interface ShadowEnded {
   readonly what: "shadow-ended";
@@ -97,6 +106,7 @@ export type CallEvent =
   | { readonly what: "step-decided"; readonly step: ChainStep; readonly verdict: StepVerdict }
   | StepEnded
   | StepRuled
+  | AddressConflictFound
   | ShadowEnded
   | ChainEnded
   /** A warning of Plexus for the administrator. It may contain control characters. */

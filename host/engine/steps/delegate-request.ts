@@ -9,7 +9,7 @@ import { podIdentity } from "../call/pod-identity.ts";
 import { editMembers, memberValue, parseConfiguration } from "../../../src/json/document.ts";
 import { toSuccess } from "../../sandbox/abi/success-record.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";
-import type { AttachmentRequest, Call, GcRequest, Network, StatusRequest } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { AttachmentRequest, Call, GcRequest, Network, StatusRequest } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 
 /** A call of a delegate: the verb with its request. */
 export type DelegateCall =

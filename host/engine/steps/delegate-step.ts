@@ -14,7 +14,7 @@ import { bindCapabilities } from "../../capabilities/bind.ts";
 import type { DelegateHost } from "../../capabilities/delegate-host.ts";
 import { shadowRefusal } from "../../capabilities/dry/dry-run.ts";
 import type { Step } from "../../capabilities/step.ts";
-import type { Success } from "../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { Success } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { successText } from "../../sandbox/abi/success-record.ts";
 import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
 import { type ComponentFile, readComponentFile } from "../../sandbox/component-file.ts";

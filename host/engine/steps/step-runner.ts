@@ -17,7 +17,7 @@ import { traced } from "./traced-step.ts";
 /** The members that all steps of one chain share. */
 export type ChainContext = Pick<
   Step,
-  "origin" | "network" | "ifname" | "definition" | "knownContainers" | "ownLinks" | "timeoutMs"
+  "origin" | "network" | "ifname" | "definition" | "knownContainers" | "ownLinks" | "timeoutMs" | "onConflict"
 >;
 
 /** Makes the runner for the steps of one network's chain, each as it is: without rules and shadows. */
@@ -41,7 +41,7 @@ export function stepRunner(call: Call, chain: ChainContext): RunStep {
 
 function stepOf(call: Call, chain: ChainContext, step: ChainStep, callers: readonly string[], maxMs: number): Step {
   const { type } = step.plugin;
-  const { origin, network, ifname, definition, knownContainers, ownLinks, timeoutMs } = chain;
+  const { origin, network, ifname, definition, knownContainers, ownLinks, timeoutMs, onConflict } = chain;
   return {
     step,
     origin,
@@ -54,6 +54,10 @@ function stepOf(call: Call, chain: ChainContext, step: ChainStep, callers: reado
     callers,
     grants: grantsFor(call.configuration, chain.definition, type),
     maxMs,
+    onConflict: (conflict) => {
+      call.events.tell({ what: "address-conflict", network, ifname, ...conflict });
+      onConflict?.(conflict);
+    },
     runDelegated: (next, nextMaxMs) =>
       runStep(call, stepOf(call, { ...chain, origin: "delegate" }, next, [...callers, type], nextMaxMs)),
   };

@@ -150,6 +150,10 @@ export class ScriptedShim implements Shim {
     return done(ENOENT);
   }
 
+  async ask(): Promise<Done> {
+    return done(ENOENT);
+  }
+
   ensureConnected(): void {
     if (this.#gone) gone();
   }

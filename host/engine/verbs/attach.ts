@@ -1,5 +1,7 @@
 // Attaches one network: runs its chain, notes each step's outcome in the journal, and checks the result against the selection.
 
+import { conflictText } from "../../../src/net/conflict-text.ts";
+import type { AddressConflict } from "../../capabilities/step.ts";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { addChain, describePlugin } from "../../../src/cni/chains.ts";
 import { type FailedStep, failedStepOf, type PassedOverStep } from "../../../src/cni/failed-step.ts";
@@ -52,7 +54,10 @@ export async function attach(
     void progress.note({ passedOver: index, ...step });
     tell({ reason: "StepPassedOver", message: passedOverText(plan, step) });
   };
-  const run = call.runStep({ network: list.name, ifname, definition: plan.binding?.definition, onPassedOver, isNameTaken });
+  const onConflict = ({ address, mac }: AddressConflict): void =>
+    tell({ reason: "AddressConflict", message: conflictText({ network: list.name, ifname, address, mac }) });
+  const definition = plan.binding?.definition;
+  const run = call.runStep({ network: list.name, ifname, definition, onPassedOver, onConflict, isNameTaken });
   const steps = watchFailure(run, call.deadline);
   const ended = await runChain(chain, steps.run);
   if (!ended.ok) {

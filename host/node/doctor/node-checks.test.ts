@@ -38,11 +38,50 @@ function write(name: string, text: string, mode = 0o644): void {
 }
 
 async function bad(change: Partial<NodeChecksInit> = {}): Promise<readonly NodeCheck[]> {
-  return (await checkNode({ ...node, ...change })).filter(({ finding }) => finding !== null);
+  return (await checkNode({ ...node, ...change })).filter(({ finding }) => finding !== null && finding.severity !== "note");
 }
 
 test("E-20: a good node passes every check", async () => {
   expect(await bad()).toEqual([]);
+});
+
+/** A file that findPlugin takes for a component. */
+const component = "\0asm\x0d\0\x01\0";
+
+function useNetworks(wasm: object, ...plugins: readonly object[]): void {
+  const delegates = [{ cniVersion: "1.0.0", name: "pods", plugins }];
+  const configuration = { cniVersion: "1.0.0", name: "c", plugins: [{ type: "plexus", wasm, delegates }] };
+  write("net.d/10-plexus.conflist", JSON.stringify(configuration));
+}
+
+const nativePlugins = async (): Promise<NodeCheck | undefined> =>
+  (await checkNode(node)).find(({ name }) => name === "native-plugins");
+
+test("names the networks and the types that native plugins serve, and those without a component", async () => {
+  write("cni/host-local", "", 0o755);
+  write("cni/bridge.wasm", component);
+  useNetworks({}, { type: "bridge", ipam: { type: "host-local" } });
+  expect(await nativePlugins()).toMatchObject({
+    found: "native plugins are used by pods: bridge, host-local (no component)",
+    finding: { severity: "note", message: expect.stringContaining("host-local (no component): a native plugin runs as root.") },
+  });
+});
+
+test("says that no native plugin is used, where components serve all types", async () => {
+  for (const name of ["bridge", "host-local"]) write(`cni/${name}.wasm`, component);
+  useNetworks({ prefer: true }, { type: "bridge", ipam: { type: "host-local" } });
+  expect(await nativePlugins()).toMatchObject({
+    found: "no native plugin is used by any network of this node",
+    finding: null,
+  });
+});
+
+test("warns of a native plugin where wasm.prefer asks for components only", async () => {
+  useNetworks({ prefer: true }, { type: "bridge" });
+  expect(await nativePlugins()).toMatchObject({
+    found: "native plugins are used by pods: bridge (no component)",
+    finding: { severity: "warning" },
+  });
 });
 
 const lacks: readonly (readonly [name: string, severity: Severity, found: string, make: () => Partial<NodeChecksInit>])[] = [

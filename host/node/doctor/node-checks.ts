@@ -5,12 +5,13 @@ import { join } from "node:path";
 import type { Finding } from "../../../src/lint/finding.ts";
 import { lint } from "../lint/lint.ts";
 import { readHostSettings } from "../explain/host-settings.ts";
+import { nativeUses, nativeUseText } from "./native-plugins.ts";
 
 /** The result of one check. */
 export interface NodeCheck {
   readonly name: string;
   readonly found: string;
-  /** Null if the check has passed. A warning: Plexus works, but slower or with less. */
+  /** Null if the check has passed. A warning: Plexus works, but slower or with less. A note: a fact that an administrator may want to change. */
   readonly finding: Finding | null;
 }
 
@@ -45,6 +46,7 @@ export async function checkNode(init: NodeChecksInit): Promise<readonly NodeChec
     ...checkPrograms(init),
     ...checkPlugins(init),
     await checkConfiguration(init),
+    ...checkNativePlugins(init),
     checkState(init),
     ...checkDaemon(init),
   ];
@@ -124,6 +126,31 @@ async function checkConfiguration({ config, cniPath }: NodeChecksInit): Promise<
   if (errors.length === 0) return passed("configuration", `${path}: its networks would load`);
   const [first] = errors;
   return failed("configuration", `${path}:${first?.line}:${first?.column}: ${first?.message}`, why, first?.remedy ?? "");
+}
+
+/** Names the networks whose plugins run as root. With `wasm.prefer: true` that is a warning, because the administrator wants components; else a note. */
+function checkNativePlugins({ config, cniPath, stateDir }: NodeChecksInit): readonly NodeCheck[] {
+  const settings = readHostSettings(config, cniPath);
+  if (!settings.ok || settings.value === undefined) return [];
+  const uses = nativeUses(settings.value, stateDir);
+  const found = nativeUseText(uses);
+  if (uses.length === 0) return [passed("native-plugins", found)];
+  const why = "a native plugin runs as root";
+  const components =
+    "Nothing, or remove the binaries that have a component, or set wasm.prefer, once the component's grants are there.";
+  const missing = "Install the component of each type, in the plugin's directory or an earlier one of CNI_PATH.";
+  const isWarning = settings.value.configuration.wasm.prefer === true;
+  return [
+    {
+      name: "native-plugins",
+      found,
+      finding: {
+        severity: isWarning ? "warning" : "note",
+        message: `${found}: ${why}.`,
+        remedy: isWarning ? missing : components,
+      },
+    },
+  ];
 }
 
 function checkState({ stateDir }: NodeChecksInit): NodeCheck {

@@ -103,6 +103,11 @@ const allCapabilities: Required<Record<Exclude<keyof DelegateGrants, "result">, 
   delegation: true,
   state: true,
   ovs: true,
+  routing: true,
+  shaping: true,
+  filter: true,
+  dhcp: true,
+  flows: true,
 };
 
 function isCapability(grants: object, name: string): name is keyof DelegateGrants {

@@ -27,3 +27,16 @@ test.each([
 ])("firewall is used by a bridge-adapter with %o: %s", (keys, expected) => {
   expect(isUsed("firewall", { type: "bridge-adapter", ...keys }, ["firewall"])).toBe(expected);
 });
+
+test("a ptp needs forwarding, and the networks of its IPAM plugin on the node's end", () => {
+  const local = { type: "ptp", ipam: { type: "host-local", ranges: [[{ subnet: "10.1.0.0/24" }], [{ subnet: "fd00:1::/64" }]] } };
+  expect(suggestedGrant("links", local, ["links"])).toEqual({ forwarding: true, networks: ["10.1.0.0/24", "fd00:1::/64"] });
+  const fixed = { type: "ptp", ipam: { type: "static", addresses: [{ address: "10.2.0.9/24" }, { address: "10.2.0.10/24" }] } };
+  expect(suggestedGrant("links", fixed, ["links"])).toEqual({ forwarding: true, networks: ["10.2.0.0/24"] });
+  const imports = { imported: ["links"], optional: [] };
+  expect(uncovered("wasm.grants", "ptp", fixed, { links: { forwarding: true, networks: ["10.0.0.0/8"] } }, imports)).toEqual([]);
+  expect(uncovered("wasm.grants", "ptp", fixed, { links: { networks: ["10.3.0.0/16"] } }, imports)).toEqual([
+    "ptp: wasm.grants.ptp.links.forwarding has nothing",
+    "ipam 10.2.0.0/24: wasm.grants.ptp.links.networks has 10.3.0.0/16",
+  ]);
+});

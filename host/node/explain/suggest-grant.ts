@@ -4,6 +4,7 @@
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import type { DelegateGrants } from "../../../src/configuration/keys/grant-keys.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
+import { cidrContains, formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
 
 type Configuration = Readonly<Record<string, unknown>>;
 
@@ -31,12 +32,34 @@ function neededScopes(config: Configuration, ifname: string, imported: readonly 
   add("links", "parents", "master", text("master"));
   add("links", "uplinks", "uplinkInterface", text("uplinkInterface"));
   if (config["isGateway"] === true || config["isDefaultGateway"] === true) add("links", "forwarding", "isGateway", true);
+  if (config["type"] === "ptp") {
+    // The node's end of the veth gets the gateways, and the node a route to each address.
+    add("links", "forwarding", "ptp", true);
+    for (const network of networksOf(config["ipam"])) add("links", "networks", "ipam", network);
+  }
   const { ipam, sysctl } = config;
   if (isJsonObject(ipam) && typeof ipam["type"] === "string") add("delegation", "plugins", "ipam.type", ipam["type"]);
   if (isJsonObject(ipam) && typeof ipam["pool"] === "string") add("leases", "pools", "ipam.pool", ipam["pool"]);
   if (config["ipMasq"] === true) add("firewall", "masquerade", "ipMasq", true);
   if (isJsonObject(sysctl)) for (const key of Object.keys(sysctl)) add("sysctl", "keys", "sysctl", sysctlPath(key, ifname));
   return needed;
+}
+
+const elements = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The networks of an `ipam` of host-local (`subnet`, `ranges`) or static (`addresses`), in CIDR notation. */
+function networksOf(ipam: unknown): readonly string[] {
+  if (!isJsonObject(ipam)) return [];
+  const { subnet, ranges, addresses } = ipam;
+  const subnets = elements(ranges).flatMap((set) =>
+    elements(set).map((range) => (isJsonObject(range) ? range["subnet"] : undefined)),
+  );
+  const own = elements(addresses).map((each) => (isJsonObject(each) ? each["address"] : undefined));
+  const networks = [subnet, ...subnets, ...own].flatMap((text) => {
+    const cidr = typeof text === "string" ? readCidr(text) : undefined;
+    return cidr === undefined ? [] : [formatCidr({ ...cidr, address: networkOf(cidr).first })];
+  });
+  return [...new Set(networks)];
 }
 
 /**
@@ -82,7 +105,7 @@ export function uncovered(
     const grant: unknown = grants[capability];
     if (!imported.includes(capability) || (!isJsonObject(grant) && !optional.includes(capability))) return [];
     const has = isJsonObject(grant) ? grant[key] : undefined;
-    const covered = value === true ? has === true : Array.isArray(has) && has.some((each) => covers(each, value));
+    const covered = value === true ? has === true : Array.isArray(has) && has.some((each) => covers(key, each, value));
     if (covered) return [];
     const listed = Array.isArray(has) && has.length > 0 ? has.join(", ") : "nothing";
     const named = value === true ? what : `${what} ${value}`;
@@ -90,6 +113,12 @@ export function uncovered(
   });
 }
 
-function covers(pattern: unknown, value: string): boolean {
+function covers(key: string, pattern: unknown, value: string): boolean {
+  if (key === "networks") return containsNetwork(pattern, value);
   return typeof pattern === "string" && matchesPattern(pattern, value);
+}
+
+function containsNetwork(granted: unknown, network: string): boolean {
+  const [outer, inner] = [typeof granted === "string" ? readCidr(granted) : undefined, readCidr(network)];
+  return outer !== undefined && inner !== undefined && inner.prefix >= outer.prefix && cidrContains(outer, inner.address);
 }

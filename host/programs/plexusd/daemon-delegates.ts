@@ -6,6 +6,7 @@ import type { WasmConfiguration } from "../../../src/configuration/wasm-configur
 import type { Shim } from "../../protocol/shim.ts";
 import { runAsync } from "../../capabilities/leases/effect.ts";
 import { LeaseMemory } from "../../capabilities/leases/lease-memory.ts";
+import { takenAddressesIn } from "../../capabilities/leases/taken-addresses.ts";
 import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { ComponentNames } from "../../sandbox/component-names.ts";
@@ -52,6 +53,8 @@ export interface CallOfDelegates {
   readonly log: (line: string) => void;
   /** Opens the pools of the call's cluster. */
   readonly pools: (() => Promise<PoolSource>) | undefined;
+  /** The state directory; undefined if a runtime calls a component directly. */
+  readonly cniDir: string | undefined;
 }
 
 /** Maximum components whose processes are started before the first call. */
@@ -95,7 +98,7 @@ export class DaemonDelegates {
   }
 
   /** Answers a runner for the delegates of one call. */
-  open({ shim, wasm, takeLock, log, pools }: CallOfDelegates): DelegateRunner {
+  open({ shim, wasm, takeLock, log, pools, cniDir }: CallOfDelegates): DelegateRunner {
     return delegateRunner({
       wasm,
       admission: this.#admission,
@@ -114,6 +117,7 @@ export class DaemonDelegates {
       runLeaseOperation: (operation) => runAsync(operation, takeLock),
       leaseMemory: this.#leaseMemory,
       pools,
+      taken: cniDir === undefined ? undefined : takenAddressesIn(cniDir, this.#clock.date),
       log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
     });
   }

@@ -38,7 +38,8 @@ export class DaemonNode implements Node {
   ) {
     this.clock = clock;
     this.openCluster = (configuration, warn) => clusters.open(configuration, warn);
-    this.openDelegates = async ({ configuration, ...of }) => delegates.open({ ...of, pools: this.#poolsFor(configuration) });
+    this.openDelegates = async ({ configuration, ...of }) =>
+      delegates.open({ ...of, pools: this.#poolsFor(configuration), cniDir: configuration?.cniDir });
     this.observe = (request) => telemetry.observe(request);
     this.recordCall = (...call) => residents.recordCall(...call) ?? recordCall(...call);
     this.#pools = poolFeature?.resident({

@@ -14,6 +14,7 @@ const ranges: Readonly<Record<string, readonly [number, number]>> = {
   s16: [-0x8000, 0x7fff],
   u32: [0, 0xffff_ffff],
   s32: [-0x8000_0000, 0x7fff_ffff],
+  u64: [0, Number.MAX_SAFE_INTEGER],
 };
 
 type Check = (value: unknown) => unknown;

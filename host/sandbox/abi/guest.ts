@@ -6,13 +6,16 @@ import { GuestFault } from "./guest-fault.ts";
 /** A WIT result. */
 export type Outcome<T, E> = { readonly ok: T } | { readonly err: E };
 
+/** A core parameter: V8 passes an i64 as a bigint. */
+export type CoreValue = number | bigint;
+
 /** Glue of one imported function. `lift` and `lower` are methods (bivariant), because the linker calls them with values of any type. */
 export interface ImportGlue {
   /** The function's name on the host's side. */
   readonly host: string;
   /** Core signature, as `signature` writes it. */
   readonly core: string;
-  lift(guest: Guest, ...flat: number[]): readonly unknown[];
+  lift(guest: Guest, ...flat: CoreValue[]): readonly unknown[];
   lower?(guest: Guest, value: unknown, at: number): void;
 }
 
@@ -33,6 +36,7 @@ export interface Budget {
 const elementCost = 16;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
+const maxExact = BigInt(Number.MAX_SAFE_INTEGER);
 const emptyView = new DataView(new ArrayBuffer(0));
 
 /** The memory and the allocator of one instance. Throws GuestFault for every violation. */
@@ -96,6 +100,10 @@ export class Guest {
   s32(at: number): number {
     return this.#view.getInt32(at >>> 0, true);
   }
+  /** At most 2^53 - 1, so that the number is exact in JavaScript and in JSON. */
+  u64(at: number): number {
+    return this.liftU64(this.#view.getBigUint64(at >>> 0, true));
+  }
   bool(at: number): boolean {
     return this.u8(at) !== 0;
   }
@@ -117,6 +125,18 @@ export class Guest {
     return label;
   }
 
+  liftU8(value: number): number {
+    return value & 0xff;
+  }
+  liftU16(value: number): number {
+    return value & 0xffff;
+  }
+  /** At most 2^53 - 1, as `u64`. V8 passes an i64 as a signed bigint. */
+  liftU64(value: bigint): number {
+    const unsigned = BigInt.asUintN(64, value);
+    if (unsigned > maxExact) throw violated(`passes the number ${unsigned}, which exceeds 2^53 - 1`);
+    return Number(unsigned);
+  }
   liftU32(value: number): number {
     return value >>> 0;
   }
@@ -199,6 +219,9 @@ export class Guest {
   }
   storeS32(at: number, value: number): void {
     this.#view.setInt32(at, requireInteger(value, -0x8000_0000, 0x7fff_ffff), true);
+  }
+  storeU64(at: number, value: number): void {
+    this.#view.setBigUint64(at, BigInt(requireInteger(value, 0, Number.MAX_SAFE_INTEGER)), true);
   }
   storeBool(at: number, value: boolean): void {
     this.#view.setUint8(at, value ? 1 : 0);

@@ -4,7 +4,7 @@ import { printResult } from "../../../src/cni/convert-result.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
 import type { Result } from "../../../src/fault/result.ts";
-import type { Success } from "./generated/delegate-1.0.0.ts";
+import type { Success } from "./generated/delegate-1.1.0.ts";
 
 /** The record for a result of any version. */
 export function toSuccess({ interfaces, ips, routes, dns }: CniResult): Success {

@@ -1,9 +1,11 @@
 // The supported ABI versions, each with its glue and model.
 
 import modelOf100 from "../../../wit/1.0.0/generated/model.json" with { type: "json" };
+import modelOf110 from "../../../wit/1.1.0/generated/model.json" with { type: "json" };
 import type { WitModel } from "../../../wit/model.ts";
 import type { ImportGlue, VerbGlue } from "./guest.ts";
-import { imports, verbs } from "./generated/delegate-1.0.0.ts";
+import * as glueOf100 from "./generated/delegate-1.0.0.ts";
+import * as glueOf110 from "./generated/delegate-1.1.0.ts";
 
 /** One ABI version. */
 export interface AbiVersion {
@@ -19,7 +21,9 @@ export interface AbiVersion {
   readonly verbs: Readonly<Record<string, VerbGlue>>;
 }
 
-function version(model: WitModel, glue: Pick<AbiVersion, "imports" | "verbs">): AbiVersion {
+// TypeScript types the JSON imports too widely for the model's unions. The generator's test checks the files.
+function version(generated: unknown, { imports, verbs }: Pick<AbiVersion, "imports" | "verbs">): AbiVersion {
+  const model = generated as WitModel;
   const world = model.worlds["delegate"];
   return {
     version: model.version,
@@ -27,17 +31,17 @@ function version(model: WitModel, glue: Pick<AbiVersion, "imports" | "verbs">): 
     model,
     importable: world?.imports ?? [],
     exported: world?.exports[0] ?? "",
-    ...glue,
+    imports,
+    verbs,
   };
 }
 
-// TypeScript types the JSON imports too widely for the model's unions. The generator's test checks the files.
-const model100 = modelOf100 as unknown as WitModel;
+const versions: readonly AbiVersion[] = [version(modelOf100, glueOf100), version(modelOf110, glueOf110)];
 
 /** The supported ABI versions by version number. */
-export const abiVersions: Readonly<Record<string, AbiVersion>> = Object.freeze({
-  [model100.version]: version(model100, { imports, verbs }),
-});
+export const abiVersions: Readonly<Record<string, AbiVersion>> = Object.freeze(
+  Object.fromEntries(versions.map((abi) => [abi.version, abi])),
+);
 
 /** The capabilities of an ABI version: the importable interfaces with functions. */
 export function capabilitiesOf(abi: AbiVersion): readonly string[] {

@@ -46,7 +46,7 @@ export class LogBudget {
       return;
     }
     const { text, cut, bytes } = guest.liftCutString(pointer, length, this.#bytes);
-    this.#pass(name, text, bytes, cut, write);
+    this.#pass(name, text, { bytes, whole: cut ? length >>> 0 : bytes }, write);
   }
 
   /** The bytes that a guest writes to a stream: at most as many in one call as its log may have. Throws GuestFault. */
@@ -62,16 +62,25 @@ export class LogBudget {
     if (this.#closed) return;
     const bytes = Buffer.from(line);
     const cut = bytes.length > this.#bytes;
-    this.#pass(level, cut ? bytes.toString("utf8", 0, this.#bytes) : line, Math.min(bytes.length, this.#bytes), cut, write);
+    const size = { bytes: Math.min(bytes.length, this.#bytes), whole: bytes.length };
+    this.#pass(level, cut ? bytes.toString("utf8", 0, this.#bytes) : line, size, write);
   }
 
-  #pass(level: LogLevel, text: string, bytes: number, cut: boolean, write: WriteLog): void {
+  /** `bytes`: of the text; `whole`: of the guest's line. */
+  #pass(
+    level: LogLevel,
+    text: string,
+    { bytes, whole }: { readonly bytes: number; readonly whole: number },
+    write: WriteLog,
+  ): void {
     const { logBytes, logLines } = this.#limits;
+    const cut = whole > bytes;
     this.#bytes -= bytes;
     this.#lines -= 1;
     this.#closed = cut || this.#lines <= 0;
     write(level, text);
-    if (this.#closed) write("warn", `the rest of the log is cut (at most ${logBytes} bytes, ${logLines} lines)`);
+    const line = cut ? `${whole - bytes} of ${whole} bytes of this line and ` : "";
+    if (this.#closed) write("warn", `${line}the rest of the log is cut (at most ${logBytes} bytes, ${logLines} lines)`);
   }
 
   #count(): void {

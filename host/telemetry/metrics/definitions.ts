@@ -74,6 +74,7 @@ export const metricDefinitions = {
     network: "open",
     type: "open",
   }),
+  plexus_address_conflicts_total: counter("Addresses that were given back because another host has them.", { network: "open" }),
   plexus_shadow_runs_total: counter("Runs of a shadow beside a native step, by outcome.", {
     verb,
     network: "open",

@@ -21,6 +21,8 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { PROTOCOL_VERSION } from "../../../host/protocol/frames.ts";
+import { type AskKind, askKinds } from "../../../host/protocol/messages.ts";
+import { askKeyBytes } from "../../../host/protocol/network-fields.ts";
 import { buildShim } from "../../../host/shim/build.ts";
 import { callWith, EngineSide, json, type ShimAnswer, startShim } from "../../node/shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../node/shim/testing/workshop.ts";
@@ -46,6 +48,9 @@ import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from 
 import { mappedId, missing, type Requirement, tunDevice } from "../../lab/requires.ts";
 
 const root: Requirement = () => (process.geteuid?.() === 0 ? undefined : "only root can make a file that belongs to root");
+/** A question without packets and without time, about the loopback interface. */
+const question = (answers: AskKind) =>
+  ({ index: 1, answers, keys: [new Uint8Array(askKeyBytes[answers])], packets: [], deadlineMs: 0, maxAnswers: 1 }) as const;
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 let shop: Workshop;
@@ -358,6 +363,7 @@ describe("names a file as a network namespace", () => {
           await engine.sysctl({ path, settings: [{ key: "net/ipv4/ip_forward", value: "" }] }),
           await engine.packet({ path, index: 1, packets: [] }),
           await engine.tap({ path, name: "tap0", multiQueue: false }),
+          await engine.ask({ path, ...question("arp") }),
         ])
           expect([path, answer]).toEqual([path, expect.objectContaining({ errno: EINVAL, sent: false })]);
       }
@@ -369,9 +375,11 @@ describe("names a file as a network namespace", () => {
     await ended;
   });
 
-  test("that is the node's: packets and taps are for pods alone", async () => {
+  test("that is the node's: packets, questions and taps are for pods alone", async () => {
     await attack(async (engine) => {
       expect(await engine.packet({ path: "", index: 1, packets: [] })).toMatchObject({ errno: EXDEV, sent: false });
+      for (const answers of askKinds)
+        expect(await engine.ask({ path: "", ...question(answers) })).toMatchObject({ errno: EXDEV, sent: false });
       expect(await engine.tap({ path: "", name: "tapx", multiQueue: false })).toMatchObject({ errno: EXDEV, sent: false });
     });
     expect(readdirSync("/sys/class/net")).not.toContain("tapx");
@@ -574,6 +582,16 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
         expect(await set("net/ipv4/ip_forward")).toMatchObject({ errno: EKEYREJECTED, sent: false });
       });
       expect(pod.exec(["cat", "/proc/sys/net/ipv4/ip_forward"]).stdout).toBe("0\n");
+    });
+
+    test("`asks`: no answers of another kind are collected", async () => {
+      policy({ asks: ["arp"] });
+      await attackBounded(async (engine) => {
+        const ask = (answers: AskKind) => engine.ask({ path: pod.path, ...question(answers) });
+        expect(await ask("arp")).toMatchObject({ errno: 0 });
+        for (const other of ["neighbour", "dhcp"] as const)
+          expect(await ask(other)).toMatchObject({ errno: EKEYREJECTED, sent: false });
+      });
     });
 
     test.skipIf(missing("TAP", tunDevice))("`taps`: no other tap is made", async () => {

@@ -1,7 +1,7 @@
 // A valid request for each verb and capabilities with fixed answers, for tests of a guest's behaviour.
 
 import type { SyncImports, Verb } from "../../../host/sandbox/runner.ts";
-import type { LinksLink, OvsPortState, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksLink, OvsPortState, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 const network = { cniVersion: "1.1.0", name: "net", config: '{"type":"fixture"}' };
 const attachment = { containerId: "c1", netns: "/run/netns/c1", ifname: "eth0", args: [{ key: "K8S_POD_NAME", value: "pod" }] };
@@ -34,6 +34,8 @@ const podLink: LinksLink = {
   port: { hairpin: true, isolated: false },
   portVlans: [{ first: 1, last: 1, pvid: true, untagged: true }],
   addresses: [{ address: "10.1.0.2/24", tentative: false, dadFailed: false }],
+  members: ["eth1", "eth2"],
+  carrier: true,
 };
 
 const ovsPort: OvsPortState = {
@@ -44,6 +46,7 @@ const ovsPort: OvsPortState = {
   number: 3,
   linkUp: true,
   installed: false,
+  trunks: [{ first: 10, last: 19 }],
 };
 
 /** Capabilities that succeed, and their recorded calls. */
@@ -110,7 +113,10 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       retain: (...args) => record("ovs.retain", args, { ok: 2 }),
       probe: (...args) => record("ovs.probe", args, { err: { code: 11, msg: "no Open vSwitch here" } }),
     },
-    announce: { send: (...args) => record("announce.send", args, { ok: undefined }) },
+    announce: {
+      send: (...args) => record("announce.send", args, { ok: undefined }),
+      probe: (...args) => record("announce.probe", args, { ok: [{ address: "10.1.0.2", mac: "02:00:00:00:00:02" }] }),
+    },
     resolver: {
       read: (...args) => record("resolver.read", args, { ok: { nameservers: ["10.0.0.53"], search: [], options: [] } }),
     },

@@ -49,6 +49,16 @@ const messages: Readonly<Record<string, ShimMessage | EngineMessage>> = {
     packets: [{ ethertype: 2054, destination: Buffer.alloc(6, 255), payload: Buffer.alloc(28, 1) }],
   },
   tap: { kind: "tap", path: "/run/netns/pod", name: "tap0", multiQueue: true, owner: 107, group: 108 },
+  ask: {
+    kind: "ask",
+    path: "/run/netns/pod",
+    index: 2,
+    answers: "arp",
+    keys: [Buffer.alloc(4, 10)],
+    packets: [{ ethertype: 2054, destination: Buffer.alloc(6, 255), payload: Buffer.alloc(28, 1) }],
+    deadlineMs: 500,
+    maxAnswers: 1,
+  },
   done: { kind: "done", errno: 1, sent: true, reply: Buffer.alloc(20, 20) },
 };
 

@@ -25,6 +25,7 @@ const policy = JSON.stringify({
   nodeSysctls: ["net/ipv4/*"],
   podSysctls: ["net/*/*"],
   taps: ["t*t"],
+  asks: ["a*", "dhcp"],
 });
 
 let directory = "";
@@ -160,6 +161,19 @@ class Chaos {
         name: "t".repeat(this.below(20)),
         multiQueue: this.below(2) === 1,
       }),
+      () => {
+        const answers = this.one(["arp", "neighbour", "dhcp"] as const);
+        return {
+          kind: "ask" as const,
+          path: this.namespace(),
+          index: this.one([0, 1, 0xffff_ffff]),
+          answers,
+          keys: this.some(() => new Uint8Array(answers === "neighbour" ? 16 : 4)),
+          packets: this.some(() => ({ ethertype: 2054, destination: Buffer.alloc(6, 255), payload: new Uint8Array(28) })),
+          deadlineMs: this.one([0, 1, 50, 0xffff_ffff]),
+          maxAnswers: this.one([0, 1, 64, 65]),
+        };
+      },
       () => ({ kind: "reply" as const, status: this.below(300), stdout: "z".repeat(this.below(1000)), stderr: "" }),
     ];
     return this.one(effects)();

@@ -15,31 +15,37 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { npmPack } from "../../../scripts/release/npm-package.ts";
-import { makeSdkPackages, sdkModules, stageCreate, stageSdk } from "../../../scripts/release/sdk-packages.ts";
+import { makeSdkPackages, sdkModules, stageCreate, stageLauncher, stageSdk } from "../../../scripts/release/sdk-packages.ts";
 import { version } from "../../../host/system/version.ts";
 import { installTestDelegate } from "../../lab/delegates/built.ts";
 import { root } from "../../lab/compiled.ts";
 import { command, missing, privateNamespaces } from "../../lab/requires.ts";
 import { openStage } from "../../lab/stage.ts";
-import { authorPath, linkPackages, missingPackageCache, missingRegistry, type Ran, run } from "./author.ts";
+import { authorPath, linkPackages, mebibytes, missingPackageCache, missingRegistry, type Ran, run } from "./author.ts";
 
 const repository = "git+https://example.invalid/plexus.git";
 
 describe.skipIf(missing("the packages for authors", command("npm", "--version")))("the packages for authors", () => {
   let directory: string;
-  let staged: { readonly sdk: string; readonly create: string };
-  let archives: { readonly sdk: string; readonly create: string };
+  let staged: { readonly sdk: string; readonly create: string; readonly launcher: string };
+  let archives: { readonly sdk: string; readonly create: string; readonly launcher: string };
   beforeAll(async () => {
     directory = realpathSync(mkdtempSync(join(tmpdir(), "plexus-author-")));
-    staged = { sdk: join(directory, "staged/sdk"), create: join(directory, "staged/create") };
+    const part = (name: string): string => join(directory, "staged", name);
+    staged = { sdk: part("sdk"), create: part("create"), launcher: part("launcher") };
     await stageSdk(root, staged.sdk, repository);
     await stageCreate(root, staged.create, repository);
+    await stageLauncher(root, staged.launcher, repository);
     const out = join(directory, "out");
-    archives = { sdk: await npmPack(staged.sdk, out), create: await npmPack(staged.create, out) };
+    archives = {
+      sdk: await npmPack(staged.sdk, out),
+      create: await npmPack(staged.create, out),
+      launcher: await npmPack(staged.launcher, out),
+    };
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test("publint finds nothing, and neither package has a symbolic link or TypeScript for Node", () => {
+  test("publint finds nothing, and no package has a symbolic link or TypeScript for Node", () => {
     for (const each of Object.values(staged)) {
       const publint = run(
         each,
@@ -60,6 +66,19 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
       expect(JSON.parse(readFileSync(join(root, name, "package.json"), "utf8"))).toMatchObject({ version });
   });
 
+  test("the kit has the licences of the packages whose code it contains", () => {
+    const text = readFileSync(join(staged.sdk, "dist/THIRD-PARTY.md"), "utf8");
+    const names = [...text.matchAll(/^## (\S+) \d+\.\d+\.\d+$/gm)].map(([, name]) => name);
+    expect(names).toEqual([
+      "@assemblyscript/loader",
+      "@bytecodealliance/jco-transpile",
+      "@bytecodealliance/preview2-shim",
+      "yaml",
+      "zod",
+    ]);
+    expect(text).toContain("Licence: (Apache-2.0 WITH LLVM-exception)");
+  });
+
   test("the kit's pages link to files of the package only", () => {
     const pages = readdirSync(staged.sdk, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
     expect(pages).toContain("docs/how-to/write-a-delegate.md");
@@ -75,13 +94,27 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
     const [, block = ""] =
       /## Five minutes[\s\S]*?```sh\n([^`]*)```/.exec(readFileSync(join(root, "delegates/sdk/README.md"), "utf8")) ?? [];
     const lines = block.split("\n").map((line) => line.replace(/ +#.*/, ""));
-    expect(lines).toEqual(["npm create plexus-delegate greeter", "cd greeter", "npm install", "npm test", ""]);
+    expect(lines).toEqual(["npm create plexus-delegate greeter", "npm --prefix greeter install-test", ""]);
   });
 
   test("a second staging and packing gives the same bytes", async () => {
     const again = await makeSdkPackages({ root, outDir: join(directory, "again"), repository });
-    for (const [index, archive] of [archives.sdk, archives.create].entries())
+    for (const [index, archive] of [archives.sdk, archives.create, archives.launcher].entries())
       expect(readFileSync(again[index] ?? "").equals(readFileSync(archive))).toBe(true);
+  });
+
+  test("npx plexus-delegate makes a delegate outside of a project, and says where the other commands are", () => {
+    const home = join(directory, "outside");
+    mkdirSync(home);
+    const path = process.env["PATH"] ?? "";
+    const npx = ["--yes", "--offline", `--package=${archives.launcher}`, "plexus-delegate"];
+    expect(run(home, path, "npx", ...npx, "new", "greeter")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("Created greeter/."),
+    });
+    const lost = run(home, path, "npx", ...npx, "test", "--quick");
+    expect(lost).toMatchObject({ status: 3, stderr: expect.stringContaining("npx @plexus-cni/sdk test") });
+    expect(lost.stderr).toContain(`neither ${home} nor a directory above has the kit`);
   });
 
   describe.each([
@@ -106,8 +139,9 @@ describe.skipIf(missing("the packages for authors", command("npm", "--version"))
       const greeter = join(home, "greeter");
       if (offline) linkPackages(greeter);
       const flags = [...(offline ? ["--offline"] : []), "--no-audit", "--no-fund", "--loglevel=error"];
-      step("install", run(greeter, path, "npm", "install", ...flags));
-      expect(step("test", run(greeter, path, "npm", "test")).stdout).toContain("5 passed, 0 failed: build/greeter.wasm");
+      const first = step("install and test", run(home, path, "npm", "--prefix", "greeter", "install-test", ...flags));
+      expect(first.stdout).toContain("5 passed, 0 failed: build/greeter.wasm");
+      expect(mebibytes(join(greeter, "node_modules"))).toBeLessThanOrEqual(120);
 
       // The delegate sets the pod's domain from its configuration.
       const source = join(greeter, "assembly/index.ts");
@@ -179,9 +213,7 @@ const wrong: number = bytes;\n`;
       const npx = ["--yes", "--offline", `--package=${archives.create}`, "create-plexus-delegate"];
       step("create", run(home, path, "npx", ...npx, "welcomer", "--language=js", `--sdk=file:${archives.sdk}`));
       const welcomer = join(home, "welcomer");
-      // The tree has Node in another package, and npm takes seconds to unpack Node's.
-      const earlier = join(directory, "offline/greeter/node_modules");
-      linkPackages(welcomer, existsSync(earlier) ? earlier : undefined);
+      linkPackages(welcomer);
       step("install", run(welcomer, path, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error"));
       expect(step("test", run(welcomer, path, "npm", "test")).stdout).toContain("5 passed, 0 failed: build/welcomer.wasm");
 

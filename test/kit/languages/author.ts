@@ -22,7 +22,7 @@ export function missingPackageCache(): string | undefined {
   return process.env["PLEXUS_TEST_SECOND_USER"] === "1" ? "npm's cache of this user is empty" : undefined;
 }
 
-/** The reason why npm can't install from its registry; undefined if it can. The 660 MB of an installation depend on the network's speed, so it is chosen. */
+/** The reason why npm can't install from its registry; undefined if it can. The time of an installation depends on the network, so it is chosen. */
 export function missingRegistry(): string | undefined {
   if (process.env["PLEXUS_TEST_REGISTRY"] !== "1") return "PLEXUS_TEST_REGISTRY=1 runs it";
   const { status } = spawnSync("npm", ["view", known, "version", "--fetch-retries=0", "--fetch-timeout=5000"], {
@@ -39,6 +39,11 @@ export function authorPath(): string {
   return (hasNode ? own : [dirname(process.execPath), ...own]).join(delimiter);
 }
 
+/** The size of a directory in MiB, each file once. */
+export function mebibytes(directory: string): number {
+  return Number(execFileSync("du", ["-sm", directory], { encoding: "utf8" }).split("\t", 1)[0]);
+}
+
 /** Runs a program in a directory, with an author's environment. */
 export function run(cwd: string, path: string, program: string, ...args: readonly string[]): Ran {
   const started = performance.now();
@@ -51,9 +56,10 @@ export function run(cwd: string, path: string, program: string, ...args: readonl
 
 /**
  * Puts installed packages into `directory/node_modules` by hard links: `npm install --offline` then finds the dependencies in place, and
- * removes what the kit does not need. `installed` is a node_modules, by default the tree's; the kit's own packages are not taken from there.
+ * removes what the kit does not need. The kit's own packages are not taken from the tree.
  */
-export function linkPackages(directory: string, installed = join(root, "node_modules")): void {
+export function linkPackages(directory: string): void {
+  const installed = join(root, "node_modules");
   const to = join(directory, "node_modules");
   mkdirSync(to, { recursive: true });
   const packages = readdirSync(installed).filter((name) => !/^\.|^(?:node|@plexus-cni|create-plexus-delegate)$/.test(name));

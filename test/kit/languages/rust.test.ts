@@ -1,7 +1,7 @@
 // A delegate in Rust: the template, built by the kit with cargo, has the vectors of every language.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { checkVector } from "../../../delegates/sdk/testing/check-vectors.ts";
 import { readVectors } from "../../../delegates/sdk/testing/vector.ts";
 import { defaultLimits } from "../../../host/sandbox/limits.ts";
 import { testDist } from "../../lab/compiled.ts";
-import { missing } from "../../lab/requires.ts";
+import { command, missing } from "../../lab/requires.ts";
 import { cargoEnvironment } from "../../lab/rust/toolchain.ts";
 import { type KeptBuilds, keptBytes, keptMessage } from "./kept-outcomes.ts";
 
@@ -100,4 +100,24 @@ describe.skipIf(unable)("a new delegate in Rust", () => {
     const mistake = /does not compile:[\s\S]*src\/lib\.rs:\d+:\d+[\s\S]*expected `u32`/;
     expect(await keptMessage(kept(), "mistake", mistake, build)).toMatch(mistake);
   });
+});
+
+const noRustc = missing("a Rust toolchain without the target", command("rustc", "--version"));
+test.skipIf(noRustc)("a missing Rust target is named before cargo compiles anything", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "plexus-rust-"));
+  const earlier = process.env["RUSTC"];
+  try {
+    await writeScaffold(dir, { name: "greeter", capabilities: [], language: "rust", home: { kind: "repository", sdk: "0.1.0" } });
+    const rustc = join(dir, "rustc");
+    writeFileSync(rustc, `#!/bin/sh\nexec ${earlier ?? "rustc"} --sysroot ${dir} "$@"\n`, { mode: 0o755 });
+    process.env["RUSTC"] = rustc;
+    await expect(buildDelegate({ dir, outFile: join(dir, "build/greeter.wasm") })).rejects.toThrow(
+      /has no target wasm32-unknown-unknown: .* does not exist\. To do: rustup target add wasm32-unknown-unknown \(Debian:/,
+    );
+    expect(existsSync(join(dir, "target"))).toBe(false);
+  } finally {
+    if (earlier === undefined) delete process.env["RUSTC"];
+    else process.env["RUSTC"] = earlier;
+    rmSync(dir, { recursive: true });
+  }
 });

@@ -36,6 +36,8 @@ import { type ClusterNode, startNode } from "./node.ts";
 export interface ClusterInit {
   /** The number of nodes, up to 3. Default: 1. */
   readonly nodes?: number;
+  /** The address of the cluster's DNS, which kubelets give to pods. Default: none. */
+  readonly clusterDns?: string;
 }
 
 export interface Cluster extends Omit<ControlPlane, "dispose"> {
@@ -58,7 +60,7 @@ export interface Cluster extends Omit<ControlPlane, "dispose"> {
 }
 
 /** Starts a cluster. Resolves when the API server accepts pods and a kubelet runs on each node. */
-export async function startCluster({ nodes: count = 1 }: ClusterInit = {}): Promise<Cluster> {
+export async function startCluster({ nodes: count = 1, clusterDns }: ClusterInit = {}): Promise<Cluster> {
   requirePrivateNamespaces();
   const directory = mkdtempSync(join(tmpdir(), "plexus-cluster-"));
   let api: ControlPlane | undefined;
@@ -75,7 +77,7 @@ export async function startCluster({ nodes: count = 1 }: ClusterInit = {}): Prom
     network = makeClusterNetwork(api.port);
     const [plane, connected] = [api, network];
     const starting = Array.from({ length: count }, (_, index) =>
-      startNode(join(directory, `node-${index + 1}`), index, plane, connected),
+      startNode(join(directory, `node-${index + 1}`), index, plane, connected, clusterDns),
     );
     const started = await Promise.allSettled(starting);
     for (const each of started) if (each.status === "fulfilled") nodes.push(each.value);

@@ -15,12 +15,15 @@ export interface KubeletInit {
   /** The cgroup below which the kubelet makes the pods' cgroups. */
   readonly cgroup: string;
   readonly authority: Authority;
+  /** The address of the cluster's DNS, which pods get as their name server. Undefined: pods get the node's. */
+  readonly clusterDns: string | undefined;
   /** Writes a kubeconfig and answers its path. */
   readonly kubeconfig: (user: string, groups: readonly string[]) => string;
 }
 
 /** Writes the kubelet's files onto the disk of a node and answers the kubelet's arguments. */
-export function configureKubelet({ name, address, disk, cgroup, authority, kubeconfig }: KubeletInit): readonly string[] {
+export function configureKubelet(init: KubeletInit): readonly string[] {
+  const { name, address, disk, cgroup, clusterDns, authority, kubeconfig } = init;
   const place = (file: string): string => join(disk, "etc", "kubernetes", file);
   mkdirSync(join(disk, "etc", "kubernetes", "manifests"), { recursive: true });
   const serving = authority.issue(`kubelet-${name}`, {
@@ -32,7 +35,7 @@ export function configureKubelet({ name, address, disk, cgroup, authority, kubec
   copyFileSync(serving.certificate, place("kubelet.crt"));
   copyFileSync(serving.key, place("kubelet.key"));
   copyFileSync(kubeconfig(`system:node:${name}`, ["system:nodes"]), place("kubelet.conf"));
-  writeFileSync(place("kubelet.json"), JSON.stringify(configuration(cgroup), null, 2));
+  writeFileSync(place("kubelet.json"), JSON.stringify({ ...configuration(cgroup), ...namesOf(clusterDns) }, null, 2));
   return [
     "--config=/etc/kubernetes/kubelet.json",
     "--kubeconfig=/etc/kubernetes/kubelet.conf",
@@ -41,6 +44,9 @@ export function configureKubelet({ name, address, disk, cgroup, authority, kubec
     "--v=2",
   ];
 }
+
+const namesOf = (clusterDns: string | undefined): object =>
+  clusterDns === undefined ? {} : { clusterDNS: [clusterDns], clusterDomain: "cluster.local" };
 
 function configuration(cgroup: string): object {
   return {

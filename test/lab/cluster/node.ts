@@ -78,6 +78,7 @@ export async function startNode(
   index: number,
   api: ControlPlane,
   network: ClusterNetwork,
+  clusterDns: string | undefined,
 ): Promise<ClusterNode> {
   const name = `node-${index + 1}`;
   const machine = makeMachine(name, directory, programPath.split(":"));
@@ -86,7 +87,11 @@ export async function startNode(
   const { address } = connected;
   configureRuntime(disk);
   const { authority, kubeconfigOf } = api;
-  const kubeletArgs = configureKubelet({ name, address, disk, cgroup: machine.cgroup, authority, kubeconfig: kubeconfigOf });
+  const kubeletArgs = configureKubelet({
+    ...{ name, address, disk, clusterDns, authority },
+    cgroup: machine.cgroup,
+    kubeconfig: kubeconfigOf,
+  });
   const server = (file: string, args: readonly string[], ready?: () => Promise<void>): NodeServer => {
     const log = join(directory, `${file.slice(file.lastIndexOf("/") + 1)}.log`);
     writeFileSync(log, "");

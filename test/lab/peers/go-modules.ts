@@ -46,6 +46,8 @@ export const referencePluginsModule: GoModule = {
     "plugins/meta/tuning",
     "plugins/meta/portmap",
     "plugins/main/loopback",
+    "plugins/main/ptp",
+    "plugins/ipam/static",
   ],
   // The specifications of portmap call the plugin and an echo server as programs.
   programs: ["plugins/meta/portmap", "pkg/testutils/echo/server"],

@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { DelegateGrants } from "../../../src/configuration/keys/grant-keys.ts";
+import { busybox } from "../cluster/images.ts";
 import { compiledPlugin } from "../compiled.ts";
 import { dist } from "../plexus.ts";
 import { referencePlugin } from "../requires.ts";
@@ -83,6 +84,21 @@ export const referenceSuites: readonly ReferenceSuite[] = [
     grants: { portmap: { log: {}, firewall: { hostPorts: ["1-65535"] } } },
   },
   { plugin: "loopback", folder: "plugins/main/loopback", component: "loopback", grants: { loopback: { log: {}, links: {} } } },
+  {
+    plugin: "ptp",
+    folder: "plugins/main/ptp",
+    component: "ptp",
+    grants: {
+      ...ipam,
+      ptp: {
+        log: {},
+        links: { networks: ["0.0.0.0/0", "::/0"], forwarding: true },
+        firewall: { masquerade: true },
+        delegation: { plugins: ["*"] },
+      },
+    },
+  },
+  { plugin: "static", folder: "plugins/ipam/static", component: "static", grants: { static: { log: {} } } },
 ];
 
 /** Runs a plugin's specifications, in order, and answers their outcomes. The daemon at this socket serves the calls. */
@@ -103,6 +119,8 @@ export async function runReferenceSuite(
     mkdirSync(programs);
     for (const name of ["portmap", "server"])
       symlinkSync(join(builtDirectory(referencePluginsModule), name), join(programs, name));
+    const ping = busybox();
+    for (const name of ["ping", "ping6"]) if (ping !== undefined) symlinkSync(ping, join(programs, name));
     for (const name of ["ptp", "host-local"]) symlinkSync(referencePlugin(name) ?? "", join(programs, name));
     const settings = {
       Shim: join(cniPath, "plexus"),

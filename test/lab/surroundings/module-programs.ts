@@ -17,6 +17,8 @@ export interface ModuleProgramsInit {
   readonly module: string;
   /** Import paths of the commands. */
   readonly packages: readonly string[];
+  /** Import paths of packages whose tests become a program, `NAME.test`. */
+  readonly tests?: readonly string[];
   /** Further files of the module that are kept beside the programs, by their path in the module. */
   readonly files?: readonly string[];
   /** The programs have parts in C. Default: false. */
@@ -39,10 +41,11 @@ export interface ModulePrograms {
 const maxBuildMinutes = 40;
 
 /** Programs of the module that go.mod requires first. */
-export function modulePrograms({ name, module, packages, files = [], cgo = false, command }: ModuleProgramsInit): ModulePrograms {
+export function modulePrograms(init: ModuleProgramsInit): ModulePrograms {
+  const { name, module, packages, tests = [], files = [], cgo = false, command } = init;
   const text = ["go.mod", "go.sum"].map((file) => readFileSync(join(module, file), "utf8"));
   const digest = createHash("sha256")
-    .update([process.arch, ...text, ...packages, ...files].join("\n"))
+    .update([process.arch, ...text, ...packages, ...tests, ...files].join("\n"))
     .digest("hex");
   const [, required = "", version = "unknown"] = /^require (\S+) (\S+)$/mu.exec(text[0] ?? "") ?? [];
   const cached = join(testCache, `${name}-${digest.slice(0, 16)}`);
@@ -55,12 +58,14 @@ export function modulePrograms({ name, module, packages, files = [], cgo = false
       if (!hasGo()) return "no go on PATH";
       const temporary = `${cached}.${process.pid}`;
       mkdirSync(temporary, { recursive: true });
-      const failure = runGo({
-        args: ["build", "-mod=readonly", "-trimpath", "-ldflags=-s -w", "-o", `${temporary}/`, ...packages],
-        timeoutMinutes: maxBuildMinutes,
-        directory: module,
-        env: { GOMAXPROCS: "2", ...(cgo ? { CGO_ENABLED: "1" } : {}) },
-      });
+      const go = (verb: readonly string[], imported: readonly string[]): string | undefined =>
+        runGo({
+          args: [...verb, "-mod=readonly", "-trimpath", "-ldflags=-s -w", "-o", `${temporary}/`, ...imported],
+          timeoutMinutes: maxBuildMinutes,
+          directory: module,
+          env: { GOMAXPROCS: "2", ...(cgo ? { CGO_ENABLED: "1" } : {}) },
+        });
+      const failure = go(["build"], packages) ?? (tests.length === 0 ? undefined : go(["test", "-c"], tests));
       for (const file of failure === undefined ? files : []) copyModuleFile(module, required, file, temporary);
       if (failure === undefined) renameSync(temporary, cached);
       else rmSync(temporary, { recursive: true, force: true });

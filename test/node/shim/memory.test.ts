@@ -50,6 +50,8 @@ async function work(engine: EngineSide): Promise<void> {
     errno: 0,
   });
   expect(await engine.packet({ path: "", index: 0, packets: [] })).toMatchObject({ errno: EXDEV });
+  const question = { index: 1, answers: "arp", keys: [Buffer.alloc(4)], packets: [], deadlineMs: 0, maxAnswers: 1 } as const;
+  expect(await engine.ask({ path: "", ...question })).toMatchObject({ errno: EXDEV });
   expect(await engine.tap({ path: "/nonexistent", name: "tap0", multiQueue: false })).toMatchObject({ errno: ENOENT });
 }
 

@@ -1,4 +1,4 @@
-// The effects in a pod's network namespace besides NETLINK: SYSCTL, PACKET and TAP; and the shim's return from the namespace.
+// The effects in a pod's network namespace besides NETLINK: SYSCTL, PACKET, TAP and ASK; and the shim's return from the namespace.
 
 import { readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +8,11 @@ import { mappedId, missing, tunDevice } from "../../lab/requires.ts";
 import { sniff } from "../../lab/sniffed.ts";
 import { linksRequest } from "../../../host/system/netlink/link.ts";
 import { encodeRequests } from "../../../host/system/netlink/message.ts";
+import { packetsIn } from "../../../host/protocol/network-fields.ts";
 import type { Done, LinkPacket } from "../../../host/protocol/messages.ts";
 import { callWith, type EngineSide } from "./testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
-import { EBUSY, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENXIO, EXDEV } from "../../../host/system/errno.ts";
+import { EAGAIN, EBUSY, EINVAL, EISDIR, ENAMETOOLONG, ENODEV, ENOENT, ENXIO, EXDEV } from "../../../host/system/errno.ts";
 
 let shop: Workshop;
 beforeAll(async () => {
@@ -33,6 +34,25 @@ const packet = (payload: Uint8Array, destination = Buffer.alloc(6, 255)): LinkPa
   payload,
 });
 
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+const ARP = 0x0806;
+/** Bytes of a hexadecimal text. */
+const hex = (digits: string): Buffer => Buffer.from(digits.replaceAll(" ", ""), "hex");
+/** An ARP packet of an operation, with the sender's and the target's address. */
+const arp = (operation: number, mac: string, sender: string, target: string): LinkPacket => ({
+  ethertype: ARP,
+  destination: Buffer.alloc(6, 255),
+  payload: hex(`0001 0800 06 04 000${operation} ${mac} ${sender} 000000000000 ${target}`),
+});
+/** A BOOTP packet of a DHCP server. */
+const dhcp = (xid: string, ports = "0043 0044", operation = "02", fragment = "0000"): LinkPacket => ({
+  ethertype: 0x0800,
+  destination: Buffer.alloc(6, 255),
+  payload: Buffer.concat([
+    hex(`45000110 0000 ${fragment} 40 11 0000 0a000001 ffffffff ${ports} 00fc 0000 ${operation} 01 06 00 ${xid}`),
+    Buffer.alloc(232),
+  ]),
+});
 const inTest = (key: string): string => readFileSync(`/proc/sys/${key}`, "utf8");
 const settings = (key: string, value = ""): readonly { key: string; value: string }[] => [{ key, value }];
 
@@ -150,6 +170,117 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
     }
   });
 
+  const ask = (engine: EngineSide, changes: Partial<Parameters<EngineSide["ask"]>[0]> = {}, channel?: number): Promise<Done> =>
+    engine.ask(
+      {
+        path: pod.path,
+        index: indexOf("a.b"),
+        answers: "arp",
+        keys: [hex("0a000001")],
+        packets: [],
+        deadlineMs: 2000,
+        maxAnswers: 64,
+        ...changes,
+      },
+      channel,
+    );
+  /** Sends from `other`, the neighbour of `a.b`. */
+  const other = (engine: EngineSide, packets: readonly LinkPacket[]): Promise<Done> =>
+    engine.packet({ path: pod.path, index: indexOf("other"), packets });
+
+  test("ASK answers with the packets of its kind and its keys alone, and serves other effects meanwhile", async () => {
+    const mac = "02000000000b";
+    const answer = arp(2, mac, "0a000001", "0a000009");
+    const answers = [answer, arp(1, mac, "0a000001", "0a000009"), arp(1, mac, "00000000", "0a000001")];
+    const foreign = [
+      arp(2, mac, "0a000002", "0a000001"),
+      arp(1, mac, "0a000002", "0a000001"),
+      arp(2, mac, "00000000", "0a000001"),
+      arp(3, mac, "0a000001", "0a000009"),
+      { ...answer, payload: hex("0001 0800 06 04 0002") },
+    ];
+    const done = await run(async (engine) => {
+      const asked = ask(engine);
+      // An effect that comes later is answered first.
+      expect(await other(engine, [...foreign, ...answers, packet(Buffer.alloc(50))])).toMatchObject({ errno: 0 });
+      return asked;
+    });
+    expect(done).toMatchObject({ errno: 0, sent: false });
+    expect(
+      packetsIn(done.reply)?.map(({ ethertype, destination, payload }) => [
+        ethertype,
+        text(destination),
+        text(payload).slice(0, 56),
+      ]),
+    ).toEqual(answers.map(({ payload }) => [ARP, mac, text(payload)]));
+  });
+
+  test("ASK of neighbour discovery hears advertisements and others' detection, and DHCP the answers of a transaction", async () => {
+    const address = "fd000000000000000000000000000001";
+    const discovery = (type: number, source: string, target = address, hops = "ff", next = "3a"): LinkPacket => ({
+      ethertype: 0x86dd,
+      destination: type === 136 ? hex("333300000001") : hex("3333ff000001"),
+      payload: hex(
+        `60000000 0018 ${next} ${hops} ${source} ff020000000000000000000000000001 ${type.toString(16)} 00 0000 00000000 ${target}`,
+      ),
+    });
+    const none = "0".repeat(32);
+    const heard = (done: Done): readonly string[] | undefined => packetsIn(done.reply)?.map(({ payload }) => text(payload));
+    const [neighbours, servers] = await run(async (engine) => {
+      const asked = ask(engine, { answers: "neighbour", keys: [hex(address)], maxAnswers: 2 });
+      await other(engine, [
+        discovery(136, address, "fd000000000000000000000000000002"),
+        discovery(135, address),
+        discovery(136, address, address, "40"),
+        discovery(136, address, address, "ff", "11"),
+        discovery(134, address),
+        discovery(136, address),
+        discovery(135, none),
+      ]);
+      const leases = ask(engine, { answers: "dhcp", keys: [hex("01020304")], maxAnswers: 1 });
+      await other(engine, [
+        dhcp("01020305"),
+        dhcp("01020304", "0044 0044"),
+        dhcp("01020304", "0043 0035"),
+        dhcp("01020304", "0043 0044", "01"),
+        dhcp("01020304", "0043 0044", "02", "2000"),
+        { ...dhcp("01020304"), payload: dhcp("01020304").payload.subarray(0, 260) },
+        dhcp("01020304"),
+      ]);
+      return [heard(await asked), heard(await leases)];
+    });
+    expect(neighbours).toEqual([text(discovery(136, address).payload), text(discovery(135, none).payload)]);
+    expect(servers).toEqual([text(dhcp("01020304").payload)]);
+  });
+
+  test("ASK ends with its number of answers, and is refused with another kind's packets, without keys, and beyond its bounds", async () => {
+    const index = indexOf("a.b");
+    await run(async (engine) => {
+      const first = ask(engine, { deadlineMs: 600_000, maxAnswers: 1 });
+      await other(engine, [arp(2, "02000000000b", "0a000001", "0a000009")]);
+      expect(packetsIn((await first).reply)).toHaveLength(1);
+      for (const [changes, errno] of [
+        [{ keys: [] }, EINVAL],
+        [{ keys: Array.from({ length: 65 }, () => hex("0a000001")) }, EINVAL],
+        [{ maxAnswers: 0 }, EINVAL],
+        [{ maxAnswers: 65 }, EINVAL],
+        [{ packets: [packet(Buffer.alloc(50))] }, EINVAL],
+        [{ packets: [{ ...arp(1, "02000000000a", "0a000001", "0a000001"), payload: Buffer.alloc(1501) }] }, EINVAL],
+        [{ index: 0 }, ENXIO],
+        [{ index: 99_999 }, ENODEV],
+      ] as const)
+        expect([changes, await ask(engine, { index, ...changes })]).toEqual([
+          changes,
+          expect.objectContaining({ errno, sent: false }),
+        ]);
+      // 64 wait at once, and the next one is refused.
+      const waiting = Array.from({ length: 64 }, () => ask(engine, { index, deadlineMs: 1000 }));
+      expect(await ask(engine)).toMatchObject({ errno: EAGAIN });
+      for (const each of waiting) expect(await each).toMatchObject({ errno: 0, reply: new Uint8Array() });
+      return true;
+    });
+  });
+
   const tap = (name: string, more: { multiQueue?: boolean; owner?: number; group?: number } = {}): Promise<Done> =>
     run((engine) => engine.tap({ path: pod.path, name, multiQueue: false, ...more }));
   /** The TAP settings in the output of ip(8). */
@@ -184,6 +315,7 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
         await engine.sysctl({ path, settings: [{ key: "net/ipv4/ip_default_ttl", value: "78" }] }),
         await engine.packet({ path, index: 1, packets: [packet(Buffer.alloc(50))] }),
         await engine.tap({ path, name: "tapx", multiQueue: false }),
+        await ask(engine, { path }),
       ]);
       for (const answer of answers) expect([path, answer]).toEqual([path, expect.objectContaining({ errno, sent: false })]);
     }
@@ -213,6 +345,8 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
           () => engine.sysctl({ path: pod.path, settings: settings("net/ipv4/conf/none/rp_filter", "1") }),
           () => engine.sysctl({ path: "/nonexistent", settings: settings("net/ipv4/ip_forward") }),
           () => engine.packet({ path: pod.path, index: 99_999, packets: [packet(Buffer.alloc(9))] }),
+          () => ask(engine, { deadlineMs: 1 }),
+          () => ask(engine, { index: 99_999 }),
           () => engine.tap({ path: pod.path, name: "lo", multiQueue: false }),
           () => engine.tap({ path: pod.path, name: "n".repeat(16), multiQueue: false }),
         ];

@@ -9,8 +9,8 @@ const modelOf = (body: string): Promise<WitModel> => readWit(`package a:b;\n${bo
 test("the exports of a delegate's entry have the names of the component model", () => {
   const abi = readAbi(currentAbi);
   const names = abi === null ? undefined : bindingsOf(abi).entry.exportNames;
-  expect(names?.get("plugin_add")).toBe("cni:delegate/plugin@1.0.0#add");
-  expect(names?.get("plugin_add_post")).toBe("cabi_post_cni:delegate/plugin@1.0.0#add");
+  expect(names?.get("plugin_add")).toBe("cni:delegate/plugin@1.1.0#add");
+  expect(names?.get("plugin_add_post")).toBe("cabi_post_cni:delegate/plugin@1.1.0#add");
   expect(names?.get("cabi_realloc")).toBe("cabi_realloc");
 });
 

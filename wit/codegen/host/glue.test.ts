@@ -13,7 +13,7 @@ const of = (ref: string) => {
 
 const wrong = (result: object): WitModel => ({
   ...model,
-  interfaces: { ...model.interfaces, log: { types: {}, functions: { write: { params: [["at", "u64"]], result: null } } } },
+  interfaces: { ...model.interfaces, log: { types: {}, functions: { write: { params: [["at", "s64"]], result: null } } } },
   ...result,
 });
 
@@ -30,7 +30,7 @@ describe("the generated glue", () => {
   });
 
   it("is not generated for an unsupported type or a missing world", () => {
-    expect(() => generateGlue(wrong({}))).toThrow("u64 is not supported");
+    expect(() => generateGlue(wrong({}))).toThrow("s64 is not supported");
     expect(() => generateGlue(wrong({ worlds: {} }))).toThrow("no world delegate");
   });
 });

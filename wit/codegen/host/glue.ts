@@ -64,7 +64,8 @@ function importedFunction(layout: Layout, name: string, func: WitFunction): stri
   );
   const lifted = parts.map(([type, own]) => liftFlat(layout, type, own));
   const core = [...flat, ...(byArea ? ["i32"] : [])].join(",");
-  const params = names.length === 0 ? [] : ["g: Guest", ...names.map((param) => `${param}: number`)];
+  const params =
+    names.length === 0 ? [] : ["g: Guest", ...names.map((param, at) => `${param}: ${flat[at] === "i64" ? "bigint" : "number"}`)];
   const lines = [
     `    ${JSON.stringify(name)}: {`,
     `      host: ${JSON.stringify(camel(name))},`,

@@ -6,7 +6,7 @@ import { pascal } from "../names.ts";
 import { typeName } from "./types.ts";
 
 /** The primitives that host/sandbox/abi/guest.ts reads and writes. */
-const supported: ReadonlySet<Primitive> = new Set(["bool", "u8", "s8", "u16", "s16", "u32", "s32", "string"]);
+const supported: ReadonlySet<Primitive> = new Set(["bool", "u8", "s8", "u16", "s16", "u32", "s32", "u64", "string"]);
 
 /** The end of the name of a primitive's functions in host/sandbox/abi/guest.ts. Throws for a primitive without functions there. */
 export function suffixOf(primitive: Primitive): string {

@@ -1,5 +1,6 @@
 // The template of a delegate in AssemblyScript.
 
+import { dependenciesOf } from "../tools.ts";
 import { jsonText, type Template } from "./template.ts";
 
 const source = `// Describe the delegate in one or two sentences.
@@ -54,6 +55,6 @@ export const assemblyScript = (guestConfig: string): Template => ({
       ["assembly/tsconfig.json", jsonText({ extends: guestConfig, include: ["./**/*.ts"] })],
     ];
   },
-  manifest: { scripts: { test: "plexus-delegate test" }, devDependencies: {} },
+  manifest: { scripts: { test: "plexus-delegate test" }, devDependencies: dependenciesOf(["assemblyscript"]) },
   ignored: [],
 });

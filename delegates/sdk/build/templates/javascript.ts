@@ -1,5 +1,6 @@
 // The templates of a delegate in JavaScript and in TypeScript. The editor and `tsc` check both against the types of the contract.
 
+import { dependenciesOf } from "../tools.ts";
 import { jsonText, type Template, type TemplateInit } from "./template.ts";
 
 const javaScriptSource = (
@@ -113,16 +114,13 @@ const settings = ({ abi }: TemplateInit, more: object): string =>
     include: ["src", `node_modules/@plexus-cni/sdk/wit/${abi}/delegate.d.ts`],
   });
 
-/** The version of TypeScript in a new delegate's package.json: that of jco, which the kit installs. */
-const typescript = "7.0.2";
-
 /** `src/index.js`. */
 export const javaScript: Template = {
   files: (init) => [
     ["src/index.js", sourceText(init, javaScriptSource)],
     ["jsconfig.json", settings(init, { checkJs: true })],
   ],
-  manifest: { scripts: { test: "plexus-delegate test" }, devDependencies: {} },
+  manifest: { scripts: { test: "plexus-delegate test" }, devDependencies: dependenciesOf(["componentize-qjs"]) },
   ignored: [],
 };
 
@@ -132,6 +130,9 @@ export const typeScript: Template = {
     ["src/index.ts", sourceText(init, typeScriptSource)],
     ["tsconfig.json", settings(init, { erasableSyntaxOnly: true, allowImportingTsExtensions: true, verbatimModuleSyntax: true })],
   ],
-  manifest: { scripts: { test: "tsc && plexus-delegate test" }, devDependencies: { typescript } },
+  manifest: {
+    scripts: { test: "tsc && plexus-delegate test" },
+    devDependencies: dependenciesOf(["componentize-qjs", "typescript"]),
+  },
   ignored: [],
 };

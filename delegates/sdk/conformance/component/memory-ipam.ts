@@ -1,6 +1,6 @@
 // The kit's IPAM plugin for a component under test: it assigns one address after the other and records its calls.
 
-import type { DelegationCapability, Fault, Success } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { DelegationCapability, Fault, Success } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { kitIpam } from "../lab.ts";
 import { exactJson } from "../reply.ts";
 import type { IpamCall } from "../subject.ts";

@@ -7,7 +7,7 @@ import { reportingFacts } from "../../testing/attachment-facts.ts";
 import { LinkTable, type KnownLink } from "../../testing/link-table.ts";
 import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
 import { MemoryLeases } from "../../testing/memory-leases.ts";
-import { addLinks, MemoryLinks } from "../../testing/memory-links.ts";
+import { addLinks, memoryCall, MemoryLinks } from "../../testing/memory-links.ts";
 import { MemoryOvs, type MemoryPort } from "../../testing/memory-ovs.ts";
 import { MemoryState } from "../../testing/memory-state.ts";
 import { MemorySysctl } from "../../testing/memory-sysctl.ts";
@@ -73,7 +73,7 @@ export class MemoryNode {
     const netns = attachment?.netns ?? "";
     const pod = this.#sysctls.has(netns) ? netns : noPod;
     const log: string[] = [];
-    const links = new MemoryLinks({ host: [], pod: [] }, this.#links, pod);
+    const links = new MemoryLinks({ host: [], pod: [] }, this.#links, pod, memoryCall(call));
     if (pod === noPod) this.#links.removePod(noPod);
     const { facts, ...reporting } = reportingFacts(call, links.functions, this.ipam.functions(attachment));
     const { verb } = call;
@@ -89,7 +89,7 @@ export class MemoryNode {
       ...reporting,
       sysctl: (this.#sysctls.get(pod) ?? new MemorySysctl()).functions(verb),
       state: this.#keptBy(attachment).functions(verb, attachment),
-      announce: { send: () => ({ ok: undefined }) },
+      announce: { send: () => ({ ok: undefined }), probe: () => ({ ok: [] }) },
       firewall: new MemoryFirewall(undefined, { verb, attachment, facts }, this.#rules).functions,
       ovs: new MemoryOvs(this.#setup.ovs, { verb, attachment, facts, config: call.request.network.config }, this.#ports)
         .functions,
@@ -124,7 +124,7 @@ export class MemoryNode {
     const pod = this.#links.linksAt(netns);
     switch (kind) {
       case "link":
-        for (const { link } of pod) if (!before.has(`link pod ${link.name}`)) this.#remove(netns, link.name);
+        for (const { link } of pod) if (!before.has(`link pod ${link.name}`)) this.#links.removeLink(`${netns} ${link.name}`);
         break;
       case "address":
         for (const { link } of pod) {
@@ -154,13 +154,6 @@ export class MemoryNode {
       default:
         kind satisfies never;
     }
-  }
-
-  #remove(netns: string, name: string): void {
-    const key = `${netns} ${name}`;
-    const peerKey = this.#links.known.get(key)?.peerKey;
-    this.#links.known.delete(key);
-    if (peerKey !== undefined) this.#links.known.delete(peerKey);
   }
 
   #earlierLink(netns: string) {

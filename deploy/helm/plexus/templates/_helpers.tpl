@@ -30,11 +30,21 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- with .Values.cni.networksDir }}{{ $_ := set $own "confDir" . }}{{ end -}}
 {{- with .Values.definitions }}{{ $_ := set $own "definitions" . }}{{ end -}}
 {{- with .Values.wasm }}{{ $_ := set $own "wasm" . }}{{ end -}}
+{{- if eq .Values.nativePlugins "none" }}{{ $_ := set $own "wasm" (include "plexus.componentsOnly" . | fromJson) }}{{ end -}}
 {{- if .Values.networks.enabled }}{{ $_ := set $own "podNetworks" true }}{{ end -}}
 {{- if .Values.dynamicResources.enabled }}{{ $_ := set $own "kubernetes" (dict "resourceClaims" true) }}{{ end -}}
 {{- if .Values.externalPorts.enabled }}{{ $_ := set $own "externalPorts" true }}{{ end -}}
 {{- if .Values.policies.enabled }}{{ $_ := set $own "policies" dict }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
+{{- end -}}
+
+{{- /* `wasm` with nativePlugins: none. A value that would bring a native plugin back is a mistake. */ -}}
+{{- define "plexus.componentsOnly" -}}
+{{- if ne .Values.shippedComponents "all" }}{{ fail "nativePlugins none needs shippedComponents all: a type without a component has no plugin" }}{{ end -}}
+{{- if .Values.definitionChecks.knownPlugins }}{{ fail "nativePlugins none leaves no native plugins for definitionChecks.knownPlugins: remove one of the two values" }}{{ end -}}
+{{- if not (dig "prefer" true .Values.wasm | toString | eq "true") }}{{ fail "nativePlugins none sets wasm.prefer: true; remove wasm.prefer" }}{{ end -}}
+{{- if not (dig "enabled" true .Values.wasm) }}{{ fail "nativePlugins none needs components, and wasm.enabled is false" }}{{ end -}}
+{{- set (deepCopy .Values.wasm) "prefer" true | mustToJson -}}
 {{- end -}}
 
 {{- /* Not empty if plexus-controller is needed: a part of it is switched on. */ -}}

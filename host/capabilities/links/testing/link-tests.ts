@@ -9,7 +9,7 @@ import { createPodNamespace, type PodNamespace } from "../../../../test/lab/name
 import { EngineSide, startShim } from "../../../../test/node/shim/testing/scripted-engine.ts";
 import { openWorkshop } from "../../../../test/node/shim/testing/workshop.ts";
 import type { NetlinkEffect, SysctlEffect } from "../../../protocol/shim.ts";
-import type { LinksOperation } from "../../../sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksOperation } from "../../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { Outcome } from "../../../sandbox/abi/guest.ts";
 import type { LinkShim } from "../apply.ts";
 import type { LinkScope } from "../link-scope.ts";

@@ -29,7 +29,7 @@ export const delegateRows: readonly DelegateRow[] = [
     summary: "checks a component or a native plugin against the CNI specification",
     needsKit: true,
   },
-  { name: "fmt-vectors", synopsis: "[DIR]", summary: "formats the vectors of a delegate", needsKit: true },
+  { name: "fmt-vectors", synopsis: "[DIR] [VECTOR ...]", summary: "writes the answers of a delegate's vectors", needsKit: true },
 ];
 
 const details =

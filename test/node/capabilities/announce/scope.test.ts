@@ -54,18 +54,28 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
       ip(node, "link", "set", "host0", "up");
     };
 
-    async function use(
+    const use = (
       addresses: readonly string[],
       changes: Partial<AnnounceScope> = {},
       before: () => void = () => undefined,
-    ): Promise<Awaited<ReturnType<AnnounceImports["send"]>>> {
-      const answers: Awaited<ReturnType<AnnounceImports["send"]>>[] = [];
+    ): ReturnType<AnnounceImports["send"]> => call(({ send }) => send(addresses), changes, before);
+
+    async function call<T>(
+      ask: (announce: AnnounceImports) => Promise<T>,
+      changes: Partial<AnnounceScope> = {},
+      before: () => void = () => undefined,
+    ): Promise<T> {
+      const answers: T[] = [];
       await callWith(
         async (engine) => {
-          const shim = { netlink: engine.netlink.bind(engine), packet: engine.packet.bind(engine) };
+          const shim = {
+            netlink: engine.netlink.bind(engine),
+            packet: engine.packet.bind(engine),
+            ask: engine.ask.bind(engine),
+          };
           const scope = { verb: "ADD", attachment: { ifname: "eth0" }, netns: pod.path, waitMs: 600_000, ...changes } as const;
           before();
-          answers.push(await announceFor(scope, shim, () => performance.now()).send(addresses));
+          answers.push(await ask(announceFor(scope, shim, () => performance.now())));
         },
         { shim: shop.shim },
       );
@@ -169,6 +179,82 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
       ip(pod, "link", "set", "eth0", "arp", "off", "up");
       ip(pod, "address", "add", "10.9.0.2/24", "dev", "eth0");
       expect(await use(["10.9.0.2"])).toEqual({ ok: undefined });
+    });
+
+    const probing = (addresses: readonly string[], probes = 1, milliseconds = 300, changes: Partial<AnnounceScope> = {}) =>
+      call(({ probe }) => probe(addresses, probes, milliseconds), changes);
+    /** The pod's interface without addresses, as a probe finds it. */
+    function attachBare(): string {
+      ip(node, "link", "add", "host0", "master", "br0", "up", "type", "veth", "peer", "name", "eth0", "netns", pod.name);
+      ip(pod, "link", "set", "eth0", "address", MAC, "up");
+      const [, mac = ""] = /link\/ether (\S+)/.exec(ip(neighbour, "link", "show", "eth0")) ?? [];
+      return mac;
+    }
+
+    test("PR-01 PR-02: a probe finds the host that has an IPv4 or an IPv6 address, with its MAC, and no other host", async () => {
+      const mac = attachBare();
+      expect(await probing(["10.9.0.7", "10.9.0.1", "fd09::1", "fd09::7", "10.9.0.1"])).toEqual({
+        ok: [
+          { address: "10.9.0.1", mac },
+          { address: "fd09::1", mac },
+        ],
+      });
+      // The wait ends with the answer: a minute would be the test's end.
+      expect(await probing(["10.9.0.1"], 1, 10_000)).toEqual({ ok: [{ address: "10.9.0.1", mac }] });
+      expect(ip(pod, "address", "show", "dev", "eth0")).not.toMatch(/inet 10|inet6 fd09/);
+      expect(learned("10.9.0.7")).toBe("");
+    });
+
+    test("PR-01 PR-02: the packets are ARP probes without a sender, and solicitations from the unspecified address", async () => {
+      attachBare();
+      const arp = await sniff(neighbour.path, "eth0", ARP, 2, "0a090007");
+      const six = await sniff(neighbour.path, "eth0", IPV6, 1, "fd090000000000000000000000000007");
+      expect(await probing(["10.9.0.7", "fd09::7"], 2, 10)).toEqual({ ok: [] });
+      const mac = "02000000000a";
+      for (const packet of await arp.packets)
+        expect(packet).toEqual({
+          source: mac,
+          destination: "ffffffffffff",
+          payload: expect.stringMatching(new RegExp(`^0001080006040001${mac}000000000000000000000a090007`)),
+        });
+      const [packet] = await six.packets;
+      expect(packet).toEqual({
+        source: mac,
+        destination: "3333ff000007",
+        payload: expect.stringMatching(
+          /^6000000000183aff0{32}ff0200000000000000000001ff0000078700....00000000fd090000000000000000000000000007$/,
+        ),
+      });
+    });
+
+    test("PR-01 PR-02: another host that probes for the same address at the same time is a conflict", async () => {
+      attachBare();
+      const mac = "02:00:00:00:00:77";
+      const both = probing(["10.9.0.8", "fd09::8"], 1, 3000);
+      ip(neighbour, "link", "set", "eth0", "address", mac);
+      const second = probing(["10.9.0.8", "fd09::8"], 5, 500, { netns: neighbour.path });
+      expect(await both).toEqual({
+        ok: [
+          { address: "10.9.0.8", mac },
+          { address: "fd09::8", mac },
+        ],
+      });
+      await second;
+    });
+
+    test("a probe without a carrier finds nothing; too many probes, a long wait and DEL are refused", async () => {
+      attach();
+      ip(pod, "link", "set", "eth0", "up");
+      expect(await probing(["10.9.0.1"], 1, 10, { waitMs: 20 })).toEqual({ ok: [] });
+      for (const [probes, milliseconds] of [
+        [0, 10],
+        [11, 10],
+        [1, 0],
+        [2, 5001],
+      ] as const)
+        expect(await probing(["10.9.0.1"], probes, milliseconds)).toMatchObject({ err: { code: 999 } });
+      expect(await probing(["10.9.0.1"], 1, 10, { verb: "DEL" })).toMatchObject({ err: { code: 999 } });
+      expect(await probing(["10.9.0.1/24"])).toMatchObject({ err: { code: 999 } });
     });
   },
 );

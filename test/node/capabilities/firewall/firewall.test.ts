@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { command, missing } from "../../../lab/requires.ts";
 import { createRuleNode, type RuleNode } from "../../../lab/rule-node.ts";
-import type { FirewallPortMapping, FirewallRules } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { FirewallPortMapping, FirewallRules } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { callWith } from "../../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { type Firewall, firewallFor, type FirewallScope } from "../../../../host/capabilities/firewall/scope.ts";

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { missing } from "../../../lab/requires.ts";
-import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import type { NetlinkEffect } from "../../../../host/protocol/shim.ts";
 import { type LinkTests, openLinkTests, typesOf } from "../../../../host/capabilities/links/testing/link-tests.ts";
 import { EMSGSIZE } from "../../../../host/system/errno.ts";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { linkType, missing, type Requirement } from "../../../lab/requires.ts";
 import { spawnSync } from "node:child_process";
-import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkTests, openLinkTests } from "../../../../host/capabilities/links/testing/link-tests.ts";
 import { snapshot } from "../../../../host/capabilities/links/testing/snapshot.ts";
 

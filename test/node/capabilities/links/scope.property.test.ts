@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LinkGrant } from "../../../../src/configuration/keys/grant-keys.ts";
 import { type PodNamespace, missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { missing } from "../../../lab/requires.ts";
-import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkTests, openLinkTests } from "../../../../host/capabilities/links/testing/link-tests.ts";
 import { messagesOf, type SentMessage } from "../../../../host/capabilities/links/testing/sent-messages.ts";
 import { openTwoPods } from "../../../../host/capabilities/links/testing/two-pods.ts";

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../lab/namespaces.ts";
 import { missing, tunDevice } from "../../../lab/requires.ts";
-import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkTests, openLinkTests } from "../../../../host/capabilities/links/testing/link-tests.ts";
 import { messagesOf } from "../../../../host/capabilities/links/testing/sent-messages.ts";
 import { snapshot } from "../../../../host/capabilities/links/testing/snapshot.ts";

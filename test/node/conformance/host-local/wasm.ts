@@ -9,7 +9,7 @@ import type { LeaseOperation } from "../../../../host/capabilities/leases/effect
 import { leasesFor } from "../../../../host/capabilities/leases/scope.ts";
 import { lockSync } from "../../../../host/store/locks/testing/lock-sync.ts";
 import { resolverFor } from "../../../../host/capabilities/resolver/scope.ts";
-import type { Success } from "../../../../host/sandbox/abi/generated/delegate-1.0.0.ts";
+import type { Success } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { successText } from "../../../../host/sandbox/abi/success-record.ts";
 import { Admission } from "../../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../../host/sandbox/in-process.ts";

@@ -62,10 +62,10 @@ function of(facts: readonly Facts[], name: string): readonly Facts[] {
 }
 
 function linkFacts(link: Facts): Facts {
-  const { ifname, mtu, flags, address, txqlen, linkinfo, promiscuity, allmulti } = link;
+  const { ifname, mtu, flags, address, txqlen, linkinfo, promiscuity, allmulti, master } = link;
   const info: Facts = isFacts(linkinfo) ? linkinfo : {};
   const data: Facts = isFacts(info["info_data"]) ? info["info_data"] : {};
-  const { mode, bcqueuelen } = data;
+  const { mode, bcqueuelen, id, type, user, group, multi_queue: multiQueue, persist, table } = data;
   return {
     name: ifname,
     mtu,
@@ -75,6 +75,11 @@ function linkFacts(link: Facts): Facts {
     kind: info["info_kind"],
     mode,
     bcqueuelen,
+    // Of a VLAN, a TUN/TAP device, and a VRF.
+    id,
+    tun: type === undefined ? undefined : { type, user, group, multiQueue, persist },
+    table,
+    master,
     promiscuity,
     allmulti,
   };

@@ -18,7 +18,7 @@ export type Kind = (typeof kinds)[number];
 
 export const other = (kind: Kind): Kind => (kind === "native" ? "wasm" : "native");
 
-/** A configuration. The prefix `MASTER` in it becomes a different letter for each half. */
+/** A configuration. The prefix `MASTER` in its step and its result before becomes a different letter for each half. */
 export interface Configuration {
   readonly name: string;
   /** The step under test, without its type. */
@@ -122,7 +122,8 @@ export class SideBySide {
     const grants = { ...this.#init.grants, ...configuration.grants };
     const first = new Map(
       kinds.map((maker) => {
-        const result = before && JSON.parse(JSON.stringify(before).replaceAll("NETNS", this.path(maker, configuration.pod)));
+        const text = before && JSON.stringify(before).replaceAll("NETNS", this.path(maker, configuration.pod));
+        const result = text && JSON.parse(text.replaceAll("MASTER", maker[0] ?? ""));
         return [maker, result === undefined ? [] : [this.#stepOf({ cniVersion, ...result })]];
       }),
     );

@@ -62,6 +62,7 @@ function netlinkOnly(engine: EngineSide): Shim {
     sysctl: unexpectedEffect,
     packet: unexpectedEffect,
     tap: unexpectedEffect,
+    ask: unexpectedEffect,
   };
 }
 

@@ -10,6 +10,7 @@ import type { Result } from "../../../../src/fault/result.ts";
 import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT } from "../../../../host/protocol/frames.ts";
 import { decodeShimMessage, encodeMessage } from "../../../../host/protocol/message-frames.ts";
 import type {
+  Ask,
   EngineMessage,
   Exec,
   Executed,
@@ -206,6 +207,10 @@ export class EngineSide {
 
   tap(effect: Omit<Tap, "kind">): Promise<Done> {
     return this.#ask<Done>("done", { kind: "tap", ...effect });
+  }
+
+  ask(effect: Omit<Ask, "kind">, channel?: number): Promise<Done> {
+    return this.#ask<Done>("done", { kind: "ask", ...effect }, channel);
   }
 
   reply(reply: Partial<Omit<Reply, "kind">> = {}, channel = 0): void {

@@ -1,6 +1,6 @@
 // Tries every operation of the other capabilities on targets that are not granted.
 
-import { send } from "plexus/abi/announce";
+import { probe, send } from "plexus/abi/announce";
 import * as delegation from "plexus/abi/delegation";
 import * as firewall from "plexus/abi/firewall";
 import * as leases from "plexus/abi/leases";
@@ -35,6 +35,17 @@ export function tryAddress(tries: Tries, address: string, port: u16): void {
     tries.refused(`check port ${port} to ${address}`, "", checked.isOk ? null : checked.error);
   }
   tries.refused(`announce ${address}`, "", send([address]));
+  tryProbe(tries, [address], 11, 1);
+  tryProbe(tries, [address], 1, 10_001);
+  tryProbe(tries, [address], 0, 1);
+  tryProbe(tries, [`${address}/24`], 1, 1);
+  tryProbe(tries, new Array<string>(65).fill(address), 1, 1);
+}
+
+/** Tries probes beyond their bounds: the pod's network must not be searched for long. */
+function tryProbe(tries: Tries, addresses: Array<string>, probes: u32, milliseconds: u32): void {
+  const probed = probe(addresses, probes, milliseconds);
+  tries.refused(`${probes} probes of ${addresses.length}`, "", probed.isOk ? null : probed.error);
 }
 
 /** Tries to guard the frames of another attachment's link. */

@@ -1,0 +1,23 @@
+// CHECK: the interface still matches the result of ADD.
+
+import { AttachmentRequest } from "plexus/abi/plugin";
+import { Fault } from "plexus/abi/types";
+import { checkOfIpam } from "plexus/ipam";
+import { CheckedInterface, differs } from "plexus/main-interface-check";
+import { modeNames, Settings } from "./settings";
+
+/** Answers code 102 with the first difference from the result, code 100 without the master, or a fault of IPAM. */
+export function check(request: AttachmentRequest): Fault | null {
+  const settings = Settings.read(request.network);
+  let fault = settings.fault;
+  // prevResult is the result of ADD, which does not name a master of a chain. The kernel removes an ipvlan with its master.
+  if (fault === null && settings.master.name != "") fault = settings.master.check(0);
+  if (fault === null) fault = checkOfIpam(settings.ipam);
+  if (fault !== null) return fault;
+  const found = CheckedInterface.find(request, "ipvlan");
+  if (found.fault !== null) return found.fault;
+  const mode = found.link.mode;
+  const wanted = modeNames[settings.mode];
+  if (mode !== null && mode != wanted) return differs(`Container IPVlan mode ${mode} does not match expected value: ${wanted}`);
+  return found.compare();
+}

@@ -1,0 +1,113 @@
+// ADD of a main plugin: IPAM's addresses first, then the pod's link with all its settings in one call.
+
+import { apply, Family, InterfaceSetting, Link, LinkName, Operation, Place } from "./abi/links";
+import * as delegation from "./abi/delegation";
+import { AttachmentRequest, SuccessOrFault } from "./abi/plugin";
+import { Dns, IpConfig, NetworkInterface, Success } from "./abi/types";
+import { AddressCheck } from "./address-check";
+import { ownFault } from "./faults";
+import { NO_ADDRESS } from "./main-codes";
+import { broughtUp, configureInterface } from "./pod-interface";
+import { Some } from "./some";
+
+/** The interface that a main plugin makes. */
+@final
+export class MainInterface {
+  /** Operations that make the link, still down. */
+  readonly making: Array<Operation> = [];
+  /** The IPAM plugin; "" for none: the interface is brought up without an address. */
+  ipam: string = "";
+  /** Whether the kernel announces the addresses when the link comes up: `arp_notify`, `ndisc_notify`. */
+  notifiesIpv4: bool = false;
+  notifiesIpv6: bool = false;
+  /** Null: the interface gets IPAM's addresses unchecked. */
+  addressCheck: AddressCheck | null = null;
+  /** The result's `dns`. */
+  dns: Dns | null = null;
+  /** The result's `dns` is IPAM's instead. */
+  keepsIpamDns: bool = false;
+
+  constructor(readonly request: AttachmentRequest) {}
+
+  get name(): string {
+    return this.request.attachment.ifname;
+  }
+
+  /** Makes the interface with IPAM's addresses and routes. After a fault the addresses are released. */
+  add(): SuccessOrFault {
+    if (this.ipam == "") return this.make(null);
+    const answer = delegation.add(this.ipam, null);
+    if (!answer.isOk) return answer;
+    const made = this.addressed(answer.value);
+    // The first fault is reported. If this DEL fails, the runtime's DEL releases the address.
+    if (!made.isOk) delegation.del(this.ipam, null);
+    return made;
+  }
+
+  /** Makes the interface with the addresses and routes of a result; null: without any. */
+  make(addresses: Success | null): SuccessOrFault {
+    const operations = this.making.slice(0);
+    const link = new LinkName(Place.Pod, this.name);
+    if (addresses === null) {
+      operations.push(Operation.changeLink(broughtUp(link)));
+    } else {
+      if (this.notifiesIpv4)
+        operations.push(Operation.setInterface(new InterfaceSetting(link, Family.Ipv4, "arp_notify", "1", false)));
+      if (this.notifiesIpv6)
+        operations.push(Operation.setInterface(new InterfaceSetting(link, Family.Ipv6, "ndisc_notify", "1", false)));
+      const remainingMs = this.request.call.remainingMs;
+      const fault = configureInterface(this.name, addresses.ips, addresses.routes, operations, remainingMs);
+      if (fault !== null) return SuccessOrFault.err(fault);
+    }
+    const applied = apply(operations);
+    if (!applied.isOk) return SuccessOrFault.err(applied.error);
+    return SuccessOrFault.ok(this.result(applied.value, addresses));
+  }
+
+  private addressed(answer: Success): SuccessOrFault {
+    if (answer.ips.length == 0)
+      return SuccessOrFault.err(ownFault(NO_ADDRESS, `IPAM plugin ${this.ipam} returned missing IP config`));
+    const check = this.addressCheck;
+    return check === null ? this.make(answer) : this.checked(check, answer);
+  }
+
+  /** Makes the link first, without addresses. After a fault the link is removed. */
+  private checked(check: AddressCheck, first: Success): SuccessOrFault {
+    let made = this.make(null);
+    if (!made.isOk) return made;
+    made = check.settle(this.ipam, first);
+    if (made.isOk) {
+      this.making.length = 0;
+      made = this.make(made.value);
+    }
+    if (made.isOk) {
+      const fault = check.announce(made.value.ips);
+      if (fault === null) return made;
+      made = SuccessOrFault.err(fault);
+    }
+    // The first fault is reported. If this fails, the runtime's DEL removes the link.
+    apply([Operation.deleteLink(new LinkName(Place.Pod, this.name))]);
+    return made;
+  }
+
+  private result(links: Array<Link>, addresses: Success | null): Success {
+    const result = new Success();
+    const made = new NetworkInterface(this.name);
+    made.sandbox = this.request.attachment.netns;
+    for (let i = 0; i < links.length; i++) {
+      if (links[i].place == Place.Pod && links[i].name == made.name) made.mac = links[i].mac;
+    }
+    result.interfaces.push(made);
+    result.dns = this.dns;
+    if (addresses === null) return result;
+    for (let i = 0; i < addresses.ips.length; i++) {
+      const ip = new IpConfig(addresses.ips[i].address);
+      ip.gateway = addresses.ips[i].gateway;
+      ip.interface_ = new Some<i32>(0);
+      result.ips.push(ip);
+    }
+    result.routes = addresses.routes;
+    if (this.keepsIpamDns) result.dns = addresses.dns;
+    return result;
+  }
+}

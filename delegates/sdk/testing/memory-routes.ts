@@ -1,0 +1,53 @@
+// The kernel's rules for equal routes (net/ipv4/fib_trie.c, net/ipv6/ip6_fib.c), on simulated links.
+
+import type { Route } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import { readCidr } from "../../../src/net/ip.ts";
+import { type KnownLink, type LinkTable, networkText } from "./link-table.ts";
+
+const mainTable = 254;
+/** `IP6_RT_PRIO_USER`: the metric of an IPv6 route that names none. */
+const ipv6Metric = 1024;
+
+/** Adds a route. A route of the same destination, metric and table over any of `links` stays as it is. */
+export function addRoute(table: LinkTable, links: readonly KnownLink[], known: KnownLink, route: Route): void {
+  const dst = networkText(route.dst);
+  const priority = route.priority || (table.strict && isIPv6(dst) ? ipv6Metric : undefined);
+  const added = { ...route, dst, priority };
+  const exists = links
+    .flatMap((each) => table.routesOver(each))
+    .some((each) => keyOf(each) === keyOf(added) && metricOf(each) === metricOf(added));
+  if (!exists) known.routes.push(added);
+}
+
+/** Removes the route of the lowest metric that has all members of `route`. */
+export function removeRoute(table: LinkTable, links: readonly KnownLink[], route: Route): void {
+  const [first] = links
+    .flatMap((known) => table.routesOver(known).map((each) => ({ known, route: each })))
+    .filter(({ route: each }) => matches(each, route))
+    .toSorted((a, b) => metricOf(a.route) - metricOf(b.route));
+  if (first === undefined) return;
+  const { known } = first;
+  if (known.routes.includes(first.route)) known.routes = known.routes.filter((each) => each !== first.route);
+  else known.removedNetworks = [...(known.removedNetworks ?? []), first.route.dst];
+}
+
+function matches(existing: Route, { dst, gw, priority, table, scope }: Route): boolean {
+  return (
+    keyOf(existing) === keyOf({ dst, table }) &&
+    (gw === undefined || existing.gw === gw) &&
+    (!priority || metricOf(existing) === priority) &&
+    (scope === undefined || (existing.scope ?? 0) === scope)
+  );
+}
+
+function keyOf({ dst, table }: Pick<Route, "dst" | "table">): string {
+  return `${networkText(dst)} ${table || mainTable}`;
+}
+
+function metricOf({ priority }: Route): number {
+  return priority ?? 0;
+}
+
+function isIPv6(dst: string): boolean {
+  return readCidr(dst)?.address.family === 6;
+}

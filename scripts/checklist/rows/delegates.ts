@@ -1,0 +1,81 @@
+// Delegates in place of the reference plugins: for each plugin a row for its verbs, and one for each key of its documentation 1.9.1 (https://www.cni.dev/plugins/current/).
+
+type Rows = Readonly<Record<string, string>>;
+
+const dummy: Rows = {
+  "DE-DUMMY-01": "The delegate dummy has the verbs, versions, results and effects of the reference plugin.",
+  "DE-DUMMY-02": "`ipam` is required, and gives the interface its addresses and routes.",
+};
+
+const ipvlan: Rows = {
+  "DE-IPVLAN-01": "The delegate ipvlan has the verbs, versions, results and effects of the reference plugin.",
+  "DE-IPVLAN-02": "`master` names the lower link; without it, the link of the default route, or the interface of prevResult.",
+  "DE-IPVLAN-03": "`mode` is l2, l3 or l3s.",
+  "DE-IPVLAN-04": "`mtu` sets the MTU.",
+  "DE-IPVLAN-05": "`ipam` gives the addresses; without it, prevResult has them.",
+  "DE-IPVLAN-06": "With `linkInContainer` the master is a link of the pod.",
+  "DE-IPVLAN-07": "`dns` is the result's.",
+};
+
+const ptp: Rows = {
+  "DE-PTP-01": "The delegate ptp has the verbs, versions, results and effects of the reference plugin.",
+  "DE-PTP-02": "The key `ipMasq` masquerades the pod's packets to other networks.",
+  "DE-PTP-03": "The key `ipMasqBackend` is iptables or nftables.",
+  "DE-PTP-04": "The key `mtu` is the MTU of both ends.",
+  "DE-PTP-05": "The key `ipam` is required, and gives the addresses, the gateway of the node's end, and the routes.",
+  "DE-PTP-06": "The key `dns` is the result's; without it IPAM's is.",
+};
+
+/** Keys of route-override-cni's README. */
+const routeOverride: Rows = {
+  "DE-ROUTE-OVERRIDE-01": "The delegate route-override has the verbs, versions, results and effects of route-override-cni.",
+  "DE-ROUTE-OVERRIDE-02": "The key `flushroutes` removes all routes but those of links and link-local ones.",
+  "DE-ROUTE-OVERRIDE-03": "The key `flushgateway` removes the default routes and the gateways of the result.",
+  "DE-ROUTE-OVERRIDE-04": "The key `delroutes` removes routes of the result.",
+  "DE-ROUTE-OVERRIDE-05": "The key `addroutes` adds routes.",
+  "DE-ROUTE-OVERRIDE-06": "The key `skipcheck` makes CHECK succeed.",
+  "DE-ROUTE-OVERRIDE-07": "Members of `args.cni` replace those of the configuration.",
+};
+
+/** Keys of the documentation of the IPAM plugin static. */
+const staticRows: Rows = {
+  "DE-STATIC-01": "The delegate static has the verbs, versions and results of the reference plugin.",
+  "DE-STATIC-02": "The key `addresses` has the addresses with their prefix lengths, and gateways.",
+  "DE-STATIC-03": "The key `routes` are the result's.",
+  "DE-STATIC-04": "The key `dns` is the result's.",
+  "DE-STATIC-05": "The pairs `IP` and `GATEWAY` of CNI_ARGS add addresses with gateways.",
+  "DE-STATIC-06": "The key `args.cni.ips` replaces the addresses.",
+  "DE-STATIC-07": "The key `runtimeConfig.ips` (capability `ips`) replaces all other addresses.",
+};
+
+const tap: Rows = {
+  "DE-TAP-01": "The delegate tap has the verbs, versions, results and effects of the reference plugin.",
+  "DE-TAP-02": "`mac` sets the MAC; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
+  "DE-TAP-03": "`mtu` sets the MTU.",
+  "DE-TAP-04": "`multiQueue` makes a device of several queues.",
+  "DE-TAP-05": "`owner` is the user that may open the device.",
+  "DE-TAP-06": "`group` is the group that may open the device.",
+  "DE-TAP-07": "`selinuxContext` is the context in which the device is made.",
+  "DE-TAP-08": "`bridge` is a bridge of the pod whose port the device becomes.",
+  "DE-TAP-09": "`ipam` gives the addresses; without it, the interface is brought up only.",
+  "DE-TAP-10": "`dns` is the result's.",
+};
+
+const vlan: Rows = {
+  "DE-VLAN-01": "The delegate vlan has the verbs, versions, results and effects of the reference plugin.",
+  "DE-VLAN-02": "`master` is required, and names the lower link.",
+  "DE-VLAN-03": "`vlanId` is the VLAN, 0 to 4094.",
+  "DE-VLAN-04": "`mtu` sets the MTU, at most the master's.",
+  "DE-VLAN-05": "`ipam` is required, and gives the addresses and routes.",
+  "DE-VLAN-06": "`dns` is the result's.",
+  "DE-VLAN-07": "With `linkInContainer` the master is a link of the pod.",
+};
+
+const vrf: Rows = {
+  "DE-VRF-01": "The delegate vrf has the verbs, versions, results and effects of the reference plugin.",
+  "DE-VRF-02": "`vrfname` names the VRF, which is made unless the pod has it, and goes with its last interface.",
+  "DE-VRF-03": "`table` is the routing table; without it, the first that no VRF of the pod uses.",
+};
+
+/** The rows of the delegates, by plugin. */
+export const delegates: Rows = { ...dummy, ...ipvlan, ...ptp, ...routeOverride, ...staticRows, ...tap, ...vlan, ...vrf };

@@ -1,0 +1,34 @@
+// The names of the CNI project's reference plugins, which configurations of every node use (github.com/containernetworking/plugins 1.9.1, Linux).
+
+/** The reference plugins by name. A component of this name serves their configurations. */
+export const referencePlugins = [
+  "bandwidth",
+  "bridge",
+  "dhcp",
+  "dummy",
+  "firewall",
+  "host-device",
+  "host-local",
+  "ipvlan",
+  "loopback",
+  "macvlan",
+  "portmap",
+  "ptp",
+  "sbr",
+  "static",
+  "tap",
+  "tuning",
+  "vlan",
+  "vrf",
+] as const;
+
+/** Delegates of another name than the plugin that they replace. A build has their component under both names. */
+export const replacedPlugins: Readonly<Record<string, (typeof referencePlugins)[number]>> = {
+  "bridge-adapter": "bridge",
+  "ipam-host-local": "host-local",
+};
+
+/** The plugin type that a delegate replaces: its own name, if no other is listed. */
+export function replacedBy(delegate: string): string {
+  return replacedPlugins[delegate] ?? delegate;
+}
