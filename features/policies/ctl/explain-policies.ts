@@ -15,6 +15,8 @@ const maxPort = 65_535;
 
 /** Runs `plexusctl policies explain`. */
 export async function explainPoliciesCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
+  const credentials = await line.credentials();
+  if ("wrong" in credentials) return credentials;
   const [from = "", to = ""] = line.args;
   const network = line.values.get("network")?.[0] ?? "";
   const [, number, protocol = "TCP"] = portPattern.exec(line.values.get("port")?.[0] ?? "80") ?? [];
@@ -22,8 +24,6 @@ export async function explainPoliciesCommand(line: Invocation): Promise<CommandR
   if (port < 1 || port > maxPort)
     return { wrong: "--port must be a port from 1 to 65535, or PORT/PROTOCOL with TCP, UDP or SCTP" };
   if (!network.includes("/")) return { wrong: "--network must be NAMESPACE/NAME of a definition, or podnetwork/NAME" };
-  const credentials = await line.credentials();
-  if ("wrong" in credentials) return credentials;
   const read = await withCredentials(credentials, async (objects) => {
     const source = await readExplainedPod(objects, from, network);
     if (!source.ok) return source;
