@@ -20,13 +20,12 @@ export const policyCommands: readonly Command[] = [
   {
     name: "policies explain",
     summary: "says which policy allows or stops a connection from one pod to another on a network",
-    synopsis: "FROM TO",
-    count: [2, 2],
+    synopsis: "FROM TO NETWORK",
+    count: [3, 3],
     details:
-      "FROM and TO are NAMESPACE/NAME of pods. Judges a new connection between their addresses on the network by the policies of both pods, as their nodes do. " +
+      "FROM and TO are NAMESPACE/NAME of pods. NETWORK is NAMESPACE/NAME of a definition, by default of TO's namespace, or podnetwork/NAME. Judges a new connection between their addresses on the network by the policies of both pods, as their nodes do. " +
       "Needs the right to read both pods and their namespaces, and to list MultiNetworkPolicies of all namespaces.",
     options: [
-      { name: "network", value: "NETWORK", about: "the network: NAMESPACE/NAME of a definition, or podnetwork/NAME" },
       { name: "port", value: "PORT[/PROTOCOL]", about: "the port, with TCP, UDP or SCTP", usual: "80/TCP" },
       ...accessOptions,
     ],

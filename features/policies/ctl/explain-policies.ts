@@ -17,13 +17,13 @@ const maxPort = 65_535;
 export async function explainPoliciesCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
   const credentials = await line.credentials();
   if ("wrong" in credentials) return credentials;
-  const [from = "", to = ""] = line.args;
-  const network = line.values.get("network")?.[0] ?? "";
+  const [from = "", to = "", named = ""] = line.args;
+  // A definition without a namespace is one of the target's namespace.
+  const network = named.includes("/") ? named : `${to.includes("/") ? to.slice(0, to.indexOf("/")) : "default"}/${named}`;
   const [, number, protocol = "TCP"] = portPattern.exec(line.values.get("port")?.[0] ?? "80") ?? [];
   const port = Number(number ?? 0);
   if (port < 1 || port > maxPort)
     return { wrong: "--port must be a port from 1 to 65535, or PORT/PROTOCOL with TCP, UDP or SCTP" };
-  if (!network.includes("/")) return { wrong: "--network must be NAMESPACE/NAME of a definition, or podnetwork/NAME" };
   const read = await withCredentials(credentials, async (objects) => {
     const source = await readExplainedPod(objects, from, network);
     if (!source.ok) return source;
@@ -32,8 +32,15 @@ export async function explainPoliciesCommand(line: Invocation): Promise<CommandR
     const policies = await readPolicies(objects);
     if (!policies.ok) return policies;
     const upper = protocol.toUpperCase();
-    const named = upper === "UDP" || upper === "SCTP" ? upper : "TCP";
-    const explained = explain({ from: source.value, to: target.value, network, protocol: named, port, policies: policies.value });
+    const transport = upper === "UDP" || upper === "SCTP" ? upper : "TCP";
+    const explained = explain({
+      from: source.value,
+      to: target.value,
+      network,
+      protocol: transport,
+      port,
+      policies: policies.value,
+    });
     return explained.ok ? ok(explained.value) : failed(fault("POLICY_FAILED", explained.problem));
   });
   if (!read.ok) return failure(read.fault.msg);
