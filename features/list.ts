@@ -11,6 +11,7 @@ import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
 import { networkApi } from "./network-api/feature.ts";
 import { podNetworks } from "./pod-networks/feature.ts";
+import { policies } from "./policies/feature.ts";
 import { pools } from "./pools/feature.ts";
 import type { ResidentFeature } from "./resident-part.ts";
 import { resourceClaims } from "./resource-claims/feature.ts";
@@ -19,6 +20,7 @@ import { resourceClaims } from "./resource-claims/feature.ts";
 export const features: readonly Feature[] = [
   networkApi,
   podNetworks,
+  policies,
   pools,
   externalPorts,
   resourceClaims,
