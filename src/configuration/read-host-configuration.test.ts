@@ -115,7 +115,7 @@ describe("the host configuration", () => {
     [{ ...base, delegates, wasm: { grants: { x: { lease: {} } } } }, "wasm.grants.x.lease: no such key; did you mean leases?"],
     [
       { ...base, delegates, wasm: { grants: { x: { network: {} } } } },
-      "no such key; valid ones: require, delegation, log, leases, state, ovs, filter, flows,",
+      "no such key; valid ones: require, delegation, log, leases, state, ovs,",
     ],
     [{ ...base, delegates, wasm: { grants: { x: { link: {} } } } }, "wasm.grants.x.link: no such key; did you mean links?"],
     [

@@ -141,8 +141,7 @@ export class MemoryLinks {
     },
     retainDevices: () => ({ ok: 0 }),
     read: (names) => this.#unlessRefused("read", names, () => this.#read(names)),
-    routes: (name) =>
-      this.#unlessRefused("routes", name && [name], () => this.routesAt(name?.place ?? "pod", name?.name)),
+    routes: (name) => this.#unlessRefused("routes", name && [name], () => this.routesAt(name?.place ?? "pod", name?.name)),
     defaultLink: (place) =>
       this.#unlessRefused(
         "default-link",

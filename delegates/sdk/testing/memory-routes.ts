@@ -9,7 +9,12 @@ const mainTable = 254;
 const ipv6Metric = 1024;
 
 /** Adds a route. A route of the same destination, metric and table over any of `links` stays as it is. */
-export function addRoute(table: LinkTable, links: readonly KnownLink[], known: KnownLink, route: Omit<LinksInstalledRoute, "link">): void {
+export function addRoute(
+  table: LinkTable,
+  links: readonly KnownLink[],
+  known: KnownLink,
+  route: Omit<LinksInstalledRoute, "link">,
+): void {
   const dst = networkText(route.dst);
   const priority = route.priority || (table.strict && isIPv6(dst) ? ipv6Metric : undefined);
   const added = { ...route, dst, priority, link: known.link.name };

@@ -6,7 +6,6 @@ import type {
   DhcpCapability,
   DelegationCapability,
   FirewallCapability,
-  FlowsCapability,
   LeasesCapability,
   LinksCapability,
   OvsCapability,
@@ -130,7 +129,6 @@ export interface CapabilityFunctions {
   readonly dhcp?: DhcpCapability;
   readonly firewall?: FirewallCapability;
   readonly routing?: RoutingCapability;
-  readonly flows?: FlowsCapability;
 }
 
 /** A verb with its request. */

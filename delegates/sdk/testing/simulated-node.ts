@@ -18,7 +18,7 @@ import type { Vector, VectorAnswer } from "./vector.ts";
 /** The node of one call. */
 export interface SimulatedNode {
   readonly call: DelegateCall;
-  readonly capabilities: Required<Omit<CapabilityFunctions, "shaping" | "filter" | "flows">>;
+  readonly capabilities: Required<Omit<CapabilityFunctions, "shaping">>;
   /** The lines of log so far, `level: text`. */
   readonly log: readonly string[];
   /** The state now, of the parts that the vector has, in the form of `.out.json`. */
@@ -46,7 +46,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     config: call.request.network.config,
   });
   const log: string[] = [];
-  const capabilities: Required<Omit<CapabilityFunctions, "shaping" | "filter" | "flows">> = {
+  const capabilities: Required<Omit<CapabilityFunctions, "shaping">> = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
     leases: leases.functions({ verb: call.verb, attachment }),
     resolver: {

@@ -112,7 +112,6 @@ const policyRule = z.strictObject({
   table: z.number(),
 });
 
-
 const question = z.strictObject({
   /** The vector's subject, in one sentence. */
   about: z.string().min(1),

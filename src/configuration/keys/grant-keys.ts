@@ -206,9 +206,7 @@ export const grantKeys = {
     about: "Policy rules and routes of further tables, in the pod. On the node only the listed tables and priorities.",
   }),
   shaping: key({ kind: section({}), about: "Bounds of the attachment's traffic at the node's end of its veth." }),
-  filter: key({ kind: section({}), about: "Acceptance of the attachment's forwarded packets, in Plexus' own nftables table." }),
   dhcp: key({ kind: section({}), about: "A lease of a DHCP server for the attachment's interface." }),
-  flows: key({ kind: section({}), about: "Removal of connection tracking entries of the attachment's addresses." }),
   result: key({
     kind: section({
       change: key({

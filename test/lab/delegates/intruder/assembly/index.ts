@@ -8,7 +8,18 @@ import { Pool } from "plexus/abi/leases";
 import { Config } from "plexus/config";
 import { ownFault } from "plexus/faults";
 import { tryHostLink, tryOddities, tryParent, tryPodLink } from "./links";
-import { tryAddress, tryDirectory, tryFile, tryFrames, tryLeases, tryGcOnly, tryLease, tryPlugin, tryRules, trySysctl } from "./others";
+import {
+  tryAddress,
+  tryDirectory,
+  tryFile,
+  tryFrames,
+  tryLeases,
+  tryGcOnly,
+  tryLease,
+  tryPlugin,
+  tryRules,
+  trySysctl,
+} from "./others";
 import { tryPort, tryPorts } from "./ovs";
 import { Tries } from "./tries";
 
