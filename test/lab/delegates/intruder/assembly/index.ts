@@ -18,6 +18,7 @@ import {
   tryLease,
   tryPlugin,
   tryRules,
+  tryShape,
   trySysctl,
 } from "./others";
 import { tryPort, tryPorts } from "./ovs";
@@ -70,6 +71,7 @@ function tryAll(verb: string, network: Network): Fault | null {
   }
   const plugins = listOf(config, "plugins");
   tryLease(tries, verb);
+  tryShape(tries, verb);
   for (let i = 0; i < plugins.length; i++) tryPlugin(tries, plugins[i], verb);
   const directories = listOf(config, "directories");
   for (let i = 0; i < directories.length; i++) tryDirectory(tries, directories[i]);

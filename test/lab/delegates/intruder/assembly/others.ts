@@ -7,6 +7,7 @@ import * as firewall from "plexus/abi/firewall";
 import * as leases from "plexus/abi/leases";
 import { Family, Place } from "plexus/abi/links";
 import * as routing from "plexus/abi/routing";
+import * as shaping from "plexus/abi/shaping";
 import * as resolver from "plexus/abi/resolver";
 import * as state from "plexus/abi/state";
 import * as sysctl from "plexus/abi/sysctl";
@@ -60,6 +61,21 @@ export function tryLease(tries: Tries, verb: string): void {
   if (verb == "GC") return;
   const retained = dhcp.retain([]);
   tries.refused("GC of leases", "", retained.isOk ? null : retained.error);
+}
+
+/** Tries shapes beyond the bounds of a bucket, and the garbage of others. */
+export function tryShape(tries: Tries, verb: string): void {
+  const rates: StaticArray<u64> = [0, 8];
+  const bursts: StaticArray<u64> = [80, 1 << 40];
+  for (let i = 0; i < rates.length; i++) {
+    const shape = new shaping.Shape();
+    shape.ingress = new shaping.Bucket(rates[i], bursts[i], 25);
+    const made = shaping.replace(shape);
+    tries.refused(`shape ${i}`, "", made.isOk ? null : made.error);
+  }
+  if (verb == "GC") return;
+  const retained = shaping.retain([]);
+  tries.refused("GC of shapes", "", retained.isOk ? null : retained.error);
 }
 
 /** Tries probes beyond their bounds: the pod's network must not be searched for long. */
