@@ -1,7 +1,13 @@
 // A valid request for each verb and capabilities with fixed answers, for tests of a guest's behaviour.
 
 import type { SyncImports, Verb } from "../../../host/sandbox/runner.ts";
-import type { LinksLink, OvsPortState, RoutingRule, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type {
+  DhcpLease,
+  LinksLink,
+  OvsPortState,
+  RoutingRule,
+  VerbTypes,
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 const network = { cniVersion: "1.1.0", name: "net", config: '{"type":"fixture"}' };
 const attachment = { containerId: "c1", netns: "/run/netns/c1", ifname: "eth0", args: [{ key: "K8S_POD_NAME", value: "pod" }] };
@@ -58,6 +64,14 @@ const policyRule: RoutingRule = {
   incomingLink: "eth0",
   mark: { value: 1, mask: 0xffff_ffff },
   table: 100,
+};
+
+const dhcpLease: DhcpLease = {
+  address: "10.1.0.9/24",
+  gateway: "10.1.0.1",
+  routes: [{ dst: "10.9.0.0/16", gw: "10.1.0.1" }],
+  dns: { nameservers: ["10.1.0.53"], search: [], options: [] },
+  options: [{ number: 3, value: [10, 1, 0, 1] }],
 };
 
 /** Capabilities that succeed, and their recorded calls. */
@@ -144,6 +158,21 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
     announce: {
       send: (...args) => record("announce.send", args, { ok: undefined }),
       probe: (...args) => record("announce.probe", args, { ok: [{ address: "10.1.0.2", mac: "02:00:00:00:00:02" }] }),
+    },
+    shaping: {
+      nodeLink: (...args) => record("shaping.nodeLink", args, { ok: "veth1" }),
+      replace: (...args) => record("shaping.replace", args, { ok: { name: "bwp1", mac: "02:00:00:00:00:03" } }),
+      difference: (...args) => record("shaping.difference", args, { ok: undefined }),
+      usage: (...args) => record("shaping.usage", args, { ok: { ingress: { bytes: 2 ** 40, packets: 7, drops: 0 } } }),
+      remove: (...args) => record("shaping.remove", args, { ok: undefined }),
+      retain: (...args) => record("shaping.retain", args, { ok: 2 }),
+    },
+    dhcp: {
+      acquire: (...args) => record("dhcp.acquire", args, { ok: dhcpLease }),
+      held: (...args) => record("dhcp.held", args, { ok: undefined }),
+      release: (...args) => record("dhcp.release", args, { ok: undefined }),
+      retain: (...args) => record("dhcp.retain", args, { ok: 1 }),
+      probe: (...args) => record("dhcp.probe", args, { err: { code: 50, msg: "no daemon here" } }),
     },
     resolver: {
       read: (...args) => record("resolver.read", args, { ok: { nameservers: ["10.0.0.53"], search: [], options: [] } }),
