@@ -2,16 +2,16 @@
 
 import { ENODEV } from "../../system/errno.ts";
 import { portsRequest } from "../../system/netlink/link-change.ts";
-import { linkStateIn } from "../../system/netlink/link-state.ts";
+import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { EffectQueue } from "./effect-queue.ts";
-import type { LinkDetails } from "./link-details.ts";
 
 const kindsWithMembers: ReadonlySet<string> = new Set(["vrf", "bond"]);
 
 /** The names of the members of each link, by its index; a link of the node, and one of another kind, is not there. */
 export async function readMembers(
   effects: EffectQueue,
-  links: readonly Pick<LinkDetails, "place" | "state">[],
+  links: readonly { readonly place: LinksPlace; readonly state: LinkState }[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const masters = links.filter(({ place, state }) => place === "pod" && kindsWithMembers.has(state.kind));
   if (masters.length === 0) return new Map();

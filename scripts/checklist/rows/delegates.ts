@@ -4,54 +4,55 @@ type Rows = Readonly<Record<string, string>>;
 
 const bond: Rows = {
   "DE-BOND-01": "The delegate bond has the verbs, versions, results and effects of bond-cni.",
-  "DE-BOND-02": "`mode` is one of the kernel's seven modes.",
-  "DE-BOND-03": "`links` names two members or more.",
-  "DE-BOND-04": "`linksInContainer` says whether the members are links of the pod or devices of the node.",
-  "DE-BOND-05": "`miimon` is the interval of link monitoring.",
-  "DE-BOND-06": "`failOverMac` is 0, 1 or 2.",
-  "DE-BOND-07": "`mtu` is the bond's MTU, at most the members'.",
-  "DE-BOND-08": "`allSlavesActive` delivers frames of inactive members.",
-  "DE-BOND-09": "`tlbDynamicLb` moves flows by load in balance-tlb and balance-alb.",
-  "DE-BOND-10": "`xmitHashPolicy` chooses the member for a frame.",
-  "DE-BOND-11": "`ipam` gives the bond addresses and routes; without it, the bond is brought up only.",
+  "DE-BOND-02": "The key `mode` is one of the kernel's seven modes.",
+  "DE-BOND-03": "The key `links` names two members or more.",
+  "DE-BOND-04": "The key `linksInContainer` says whether the members are links of the pod or devices of the node.",
+  "DE-BOND-05": "The key `miimon` is the interval of link monitoring.",
+  "DE-BOND-06": "The key `failOverMac` is 0, 1 or 2.",
+  "DE-BOND-07": "The key `mtu` is the bond's MTU, at most the members'.",
+  "DE-BOND-08": "The key `allSlavesActive` delivers frames of inactive members.",
+  "DE-BOND-09": "The key `tlbDynamicLb` moves flows by load in balance-tlb and balance-alb.",
+  "DE-BOND-10": "The key `xmitHashPolicy` chooses the member for a frame.",
+  "DE-BOND-11": "The key `ipam` gives the bond addresses and routes; without it, the bond is brought up only.",
 };
 
 const dhcp: Rows = {
   "DE-DHCP-01":
     "The delegate dhcp has the verbs, versions and results of the reference plugin, without its daemon; leases are renewed and released.",
-  "DE-DHCP-02": "`request` names options to request beside the subnet mask and the routers.",
-  "DE-DHCP-03": "`skipDefault` leaves out the subnet mask and the routers.",
-  "DE-DHCP-04": "`provide` names options to send, with their values.",
-  "DE-DHCP-05": "`fromArg` takes a value of CNI_ARGS.",
-  "DE-DHCP-06": "`priority` is the metric of the routes.",
-  "DE-DHCP-07": "`daemonSocketPath` is accepted, with a warning, and has no effect.",
+  "DE-DHCP-02": "The key `request` names options to request beside the subnet mask and the routers.",
+  "DE-DHCP-03": "The key `skipDefault` leaves out the subnet mask and the routers.",
+  "DE-DHCP-04": "The key `provide` names options to send, with their values.",
+  "DE-DHCP-05": "The key `fromArg` takes a value of CNI_ARGS.",
+  "DE-DHCP-06": "The key `priority` is the metric of the routes.",
+  "DE-DHCP-07": "The key `daemonSocketPath` is accepted, with a warning, and has no effect.",
 };
 
 const dummy: Rows = {
   "DE-DUMMY-01": "The delegate dummy has the verbs, versions, results and effects of the reference plugin.",
-  "DE-DUMMY-02": "`ipam` is required, and gives the interface its addresses and routes.",
+  "DE-DUMMY-02": "The key `ipam` is required, and gives the interface its addresses and routes.",
 };
 
 const hostDevice: Rows = {
   "DE-HOST-DEVICE-01": "The delegate host-device has the verbs, versions, results and effects of the reference plugin.",
-  "DE-HOST-DEVICE-02": "`device` names the device, also by an alternative name.",
-  "DE-HOST-DEVICE-03": "`hwaddr` selects the device by its MAC.",
-  "DE-HOST-DEVICE-04": "`kernelpath` selects the device by its path below /sys/devices.",
-  "DE-HOST-DEVICE-05": "`pciBusID` selects the device by its PCI address.",
-  "DE-HOST-DEVICE-06": "`runtimeConfig.deviceID` takes precedence over `pciBusID`.",
-  "DE-HOST-DEVICE-07": "`ipam` gives the device addresses and routes; without it, the device is brought up only.",
+  "DE-HOST-DEVICE-02": "The key `device` names the device, also by an alternative name.",
+  "DE-HOST-DEVICE-03": "The key `hwaddr` selects the device by its MAC.",
+  "DE-HOST-DEVICE-04": "The key `kernelpath` selects the device by its path below /sys/devices.",
+  "DE-HOST-DEVICE-05": "The key `pciBusID` selects the device by its PCI address.",
+  "DE-HOST-DEVICE-06": "The key `runtimeConfig.deviceID` takes precedence over `pciBusID`.",
+  "DE-HOST-DEVICE-07": "The key `ipam` gives the device addresses and routes; without it, the device is brought up only.",
   "DE-HOST-DEVICE-08": "A device of a driver of user space (DPDK) stays where it is, and the result has its addresses.",
-  "DE-HOST-DEVICE-09": "`dns` is the result's, where there is an `ipam`.",
+  "DE-HOST-DEVICE-09": "The key `dns` is the result's, where there is an `ipam`.",
 };
 
 const ipvlan: Rows = {
   "DE-IPVLAN-01": "The delegate ipvlan has the verbs, versions, results and effects of the reference plugin.",
-  "DE-IPVLAN-02": "`master` names the lower link; without it, the link of the default route, or the interface of prevResult.",
-  "DE-IPVLAN-03": "`mode` is l2, l3 or l3s.",
-  "DE-IPVLAN-04": "`mtu` sets the MTU.",
-  "DE-IPVLAN-05": "`ipam` gives the addresses; without it, prevResult has them.",
+  "DE-IPVLAN-02":
+    "The key `master` names the lower link; without it, the link of the default route, or the interface of prevResult.",
+  "DE-IPVLAN-03": "The key `mode` is l2, l3 or l3s.",
+  "DE-IPVLAN-04": "The key `mtu` sets the MTU.",
+  "DE-IPVLAN-05": "The key `ipam` gives the addresses; without it, prevResult has them.",
   "DE-IPVLAN-06": "With `linkInContainer` the master is a link of the pod.",
-  "DE-IPVLAN-07": "`dns` is the result's.",
+  "DE-IPVLAN-07": "The key `dns` is the result's.",
 };
 
 const ptp: Rows = {
@@ -92,31 +93,31 @@ const sbr: Rows = {
 
 const tap: Rows = {
   "DE-TAP-01": "The delegate tap has the verbs, versions, results and effects of the reference plugin.",
-  "DE-TAP-02": "`mac` sets the MAC; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
-  "DE-TAP-03": "`mtu` sets the MTU.",
-  "DE-TAP-04": "`multiQueue` makes a device of several queues.",
-  "DE-TAP-05": "`owner` is the user that may open the device.",
-  "DE-TAP-06": "`group` is the group that may open the device.",
-  "DE-TAP-07": "`selinuxContext` is the context in which the device is made.",
-  "DE-TAP-08": "`bridge` is a bridge of the pod whose port the device becomes.",
-  "DE-TAP-09": "`ipam` gives the addresses; without it, the interface is brought up only.",
-  "DE-TAP-10": "`dns` is the result's.",
+  "DE-TAP-02": "The key `mac` sets the MAC; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
+  "DE-TAP-03": "The key `mtu` sets the MTU.",
+  "DE-TAP-04": "The key `multiQueue` makes a device of several queues.",
+  "DE-TAP-05": "The key `owner` is the user that may open the device.",
+  "DE-TAP-06": "The key `group` is the group that may open the device.",
+  "DE-TAP-07": "The key `selinuxContext` is the context in which the device is made.",
+  "DE-TAP-08": "The key `bridge` is a bridge of the pod whose port the device becomes.",
+  "DE-TAP-09": "The key `ipam` gives the addresses; without it, the interface is brought up only.",
+  "DE-TAP-10": "The key `dns` is the result's.",
 };
 
 const vlan: Rows = {
   "DE-VLAN-01": "The delegate vlan has the verbs, versions, results and effects of the reference plugin.",
-  "DE-VLAN-02": "`master` is required, and names the lower link.",
-  "DE-VLAN-03": "`vlanId` is the VLAN, 0 to 4094.",
-  "DE-VLAN-04": "`mtu` sets the MTU, at most the master's.",
-  "DE-VLAN-05": "`ipam` is required, and gives the addresses and routes.",
-  "DE-VLAN-06": "`dns` is the result's.",
+  "DE-VLAN-02": "The key `master` is required, and names the lower link.",
+  "DE-VLAN-03": "The key `vlanId` is the VLAN, 0 to 4094.",
+  "DE-VLAN-04": "The key `mtu` sets the MTU, at most the master's.",
+  "DE-VLAN-05": "The key `ipam` is required, and gives the addresses and routes.",
+  "DE-VLAN-06": "The key `dns` is the result's.",
   "DE-VLAN-07": "With `linkInContainer` the master is a link of the pod.",
 };
 
 const vrf: Rows = {
   "DE-VRF-01": "The delegate vrf has the verbs, versions, results and effects of the reference plugin.",
-  "DE-VRF-02": "`vrfname` names the VRF, which is made unless the pod has it, and goes with its last interface.",
-  "DE-VRF-03": "`table` is the routing table; without it, the first that no VRF of the pod uses.",
+  "DE-VRF-02": "The key `vrfname` names the VRF, which is made unless the pod has it, and goes with its last interface.",
+  "DE-VRF-03": "The key `table` is the routing table; without it, the first that no VRF of the pod uses.",
 };
 
 /** The rows of the delegates, by plugin. */

@@ -66,6 +66,7 @@ const others: Readonly<Record<string, string>> = {
   readObject: "a field of a result",
   readObjects: "a field of a result",
   readStrings: "a field of a result",
+  readRange: "an element of a compiled set",
 };
 
 describe("the table of parsers", () => {

@@ -1,5 +1,7 @@
 // The parsers of files of administrators, of the node, and of what servers answer.
 
+import { readLeaseRecord } from "../../../src/dhcp/lease-record.ts";
+import { readServerMessage } from "../../../src/dhcp/message.ts";
 import { parseResolvConf } from "../../../host/capabilities/resolver/resolv-conf.ts";
 import { parseEntry } from "../../../host/store/journal/entry-file.ts";
 import { readHostLocalLease } from "../../../features/pools/rules/import/host-local.ts";
@@ -64,6 +66,9 @@ import {
   words,
 } from "./samples.ts";
 
+/** BOOTREPLY with the magic cookie, a message type and the end of the options, as text of one byte each. */
+const dhcpAnswer = `\u0002\u0001\u0006${"\u0000".repeat(233)}c\u0082Sc5\u0001\u0005\u00ff`;
+
 /** Parsers of files and of answers of servers. */
 // prettier-ignore
 export const parsersOfFiles: readonly Parser[] = [
@@ -114,6 +119,8 @@ export const parsersOfFiles: readonly Parser[] = [
   { name: "output of a credential plugin", covers: ["readPluginOutput"], kind: "json", sample: credential, parse: (text) => readPluginOutput(text, execPlugin, "get") },
   { name: "YAML with quoted configurations", covers: ["indentQuotedScalars"], kind: "text", sample: "spec:\n  config: '{\n\"a\": 1}'\n", parse: indentQuotedScalars },
   // Of servers.
+  { name: "message of a DHCP server", covers: ["readServerMessage"], kind: "text", sample: dhcpAnswer, parse: (text) => readServerMessage(Buffer.from(text, "latin1")) },
+  { name: "record of a DHCP lease", covers: ["readLeaseRecord"], kind: "json", sample: { network: "n", attachment: { containerId: "c", ifname: "eth0" }, lease: { address: "10.0.0.5", options: [{ number: 3, value: [10, 0, 0, 1] }] } }, parse: readLeaseRecord },
   { name: "page of a list", covers: ["readListPage"], kind: "json", sample: { metadata: { resourceVersion: "1", continue: "" }, items: [{ metadata }] }, parse: readListPage },
   { name: "event of a watch", covers: ["readWatchEvent"], kind: "json", sample: { type: "ADDED", object: { metadata } }, parse: readWatchEvent },
   { name: "Lease", covers: ["readLease"], kind: "value", sample: { metadata, spec: { holderIdentity: "a", leaseDurationSeconds: 15, renewTime: "t" } }, parse: readLease },

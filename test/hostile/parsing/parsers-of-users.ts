@@ -18,6 +18,9 @@ import { compat, strict } from "../../../src/npwg/profile.ts";
 import { parseSelection } from "../../../src/npwg/selection.ts";
 import { verificationOf } from "../../../src/npwg/verification.ts";
 
+import { readContent, readSlice } from "../../../features/policies/rules/address-slice.ts";
+import { readPolicyNetworks } from "../../../features/policies/rules/policy-networks.ts";
+import { readPolicy } from "../../../features/policies/rules/policy.ts";
 import { readPodNetwork, readPodNetworkAttachment } from "../../../features/pod-networks/rules/objects.ts";
 import { readPodNetworks } from "../../../features/pod-networks/rules/pod-networks.ts";
 import { allocatedTo } from "../../../features/resource-claims/rules/claim-allocation.ts";
@@ -69,6 +72,10 @@ export const parsersOfUsers: readonly Parser[] = [
   { name: "AddressBlock", covers: ["readAddressBlock", "readText", "readIp", "readInteger"], kind: "value", sample: block, parse: readAddressBlock },
   { name: "AddressReservation", covers: ["readAddressReservation"], kind: "value", sample: reservation, parse: readAddressReservation },
   { name: "ExternalPort", covers: ["readExternalPort"], kind: "value", sample: { metadata, spec: { podName: "p", podUid: "u", nodeName: "n", provider: "x", index: 0, definition: { namespace: "a", name: "b" }, parameters: "{}", requested: { mac: "m", ips: ["10.0.0.1"] } }, status: port }, parse: readExternalPort },
+  { name: "MultiNetworkPolicy", covers: ["readPolicy", "readIpBlock", "readSelector", "readPolicyPort", "readPolicyNetworks"], kind: "value", sample: { metadata: { ...metadata, annotations: { "k8s.v1.cni.cncf.io/policy-for": "shop/blue, red" } }, spec: { podSelector: { matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "In", values: ["a", "b"] }] }, policyTypes: ["Ingress", "Egress"], ingress: [{ from: [{ namespaceSelector: {}, podSelector: {} }, { ipBlock: { cidr: "10.0.0.0/8", except: ["10.1.0.0/16"] } }], ports: [{ protocol: "TCP", port: 80, endPort: 90 }, { port: "web" }] }], egress: [{}] } }, parse: (value) => readPolicy(value, "MultiNetworkPolicy") },
+  { name: "annotation policy-for", kind: "text", sample: "shop/blue,red", parse: (text) => readPolicyNetworks(text, "shop") },
+  { name: "NetworkAddressSlice", covers: ["readSlice"], kind: "value", sample: { metadata: { ...metadata, labels: { "plexus.dev/peers": "q" } }, spec: { query: "{}", endpoints: [{ addresses: ["10.0.0.1"], ports: [{ name: "web", protocol: "TCP", port: 80 }] }] } }, parse: readSlice },
+  { name: "known addresses of policies", covers: ["readContent", "readNamedPorts"], kind: "value", sample: { id: "q", query: "{}", endpoints: [{ addresses: ["10.0.0.1"], ports: [{ name: "web", protocol: "TCP", port: 80 }] }] }, parse: readContent },
   { name: "port of a provider", covers: ["readProvidedPort"], kind: "value", sample: port, parse: readProvidedPort },
   { name: "IPPool of whereabouts", covers: ["readIpPool"], kind: "value", sample: { metadata, spec: { range: "10.0.0.0/24", allocations: { 1: { id: "c", podref: "a/b", ifname: "eth0" } } } }, parse: readIpPool },
   { name: "OverlappingRangeIPReservation of whereabouts", covers: ["readOverlappingReservation"], kind: "value", sample: { metadata: { namespace: "k", name: "net-fd00--1" }, spec: { podref: "a/b" } }, parse: readOverlappingReservation },

@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { transpile } from "@bytecodealliance/jco";
+import { plainValue } from "../../../../delegates/sdk/testing/plain-value.ts";
 import type { SyncImports, Verb } from "../../../../host/sandbox/runner.ts";
 
 export type OracleAnswer = { readonly ok: unknown } | { readonly err: unknown };
@@ -43,7 +44,7 @@ function importsOf(imports: SyncImports): Record<string, unknown> {
       Object.entries(functions).map(([name, func]) => [
         name,
         (...args: unknown[]) => {
-          const answer: unknown = Reflect.apply(func, functions, args);
+          const answer: unknown = Reflect.apply(func, functions, args.map(plainValue));
           if (typeof answer !== "object" || answer === null) return answer;
           if ("err" in answer) throw answer.err;
           return "ok" in answer ? answer.ok : undefined;
