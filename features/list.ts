@@ -6,10 +6,12 @@ import type { RecordCall } from "../host/engine/events/call-recording.ts";
 import { chainTrace } from "./chain-trace/feature.ts";
 import { components } from "./components/feature.ts";
 import { externalPorts } from "./external-ports/feature.ts";
+import { dhcpLeases } from "./dhcp-leases/feature.ts";
 import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
 import { networkApi } from "./network-api/feature.ts";
 import { podNetworks } from "./pod-networks/feature.ts";
+import { policies } from "./policies/feature.ts";
 import { pools } from "./pools/feature.ts";
 import type { ResidentFeature } from "./resident-part.ts";
 import { resourceClaims } from "./resource-claims/feature.ts";
@@ -18,10 +20,12 @@ import { resourceClaims } from "./resource-claims/feature.ts";
 export const features: readonly Feature[] = [
   networkApi,
   podNetworks,
+  policies,
   pools,
   externalPorts,
   resourceClaims,
   hotPlug,
+  dhcpLeases,
   chainTrace,
   components,
 ];

@@ -71,6 +71,7 @@ const values = z.strictObject({
     tolerations: z.array(kubernetes),
   }),
   pools: z.strictObject({ enabled: z.boolean() }),
+  policies: z.strictObject({ enabled: z.boolean(), createDefinition: z.boolean() }),
   externalPorts: z.strictObject({
     enabled: z.boolean(),
     // plexus-controller checks the providers' settings itself.

@@ -26,18 +26,23 @@ export function readKubernetesConformance(text: string): KubernetesConformance {
 
 type Run = z.infer<typeof run>;
 
+const states = ["passed", "skipped", "failed"] as const;
+
+/** What became of one test in a run. */
+function cell(of: Run | undefined, title: string): string {
+  const found = of?.tests.find((each) => each.title === title);
+  if (found === undefined) return "–";
+  return found.state === "passed" ? "passed" : `${found.state}: ${found.why.replaceAll("|", "\\|")}`;
+}
+
+function counts(of: Run | undefined): string {
+  if (of === undefined) return "not run";
+  return `${states.map((state) => `${of.tests.filter((each) => each.state === state).length} ${state}`).join(", ")} (${of.day})`;
+}
+
 /** The page's text. */
 export function kubernetesConformancePage({ release, runs }: KubernetesConformance): string {
   const titles = [...new Set([...(runs.native?.tests ?? []), ...(runs.components?.tests ?? [])].map(({ title }) => title))];
-  const cell = (of: Run | undefined, title: string): string => {
-    const found = of?.tests.find((each) => each.title === title);
-    if (found === undefined) return "–";
-    return found.state === "passed" ? "passed" : `${found.state}: ${found.why.replaceAll("|", "\\|")}`;
-  };
-  const counts = (of: Run | undefined): string =>
-    of === undefined
-      ? "not run"
-      : `${(["passed", "skipped", "failed"] as const).map((state) => `${of.tests.filter((each) => each.state === state).length} ${state}`).join(", ")} (${of.day})`;
   const rows = titles.map(
     (title) => `| ${title.replaceAll("|", "\\|")} | ${cell(runs.native, title)} | ${cell(runs.components, title)} |`,
   );

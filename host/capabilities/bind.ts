@@ -1,17 +1,18 @@
 // Binds capabilities to one call of a delegate: to its network, its attachment, its verb, and the administrator's grants.
 
-import { defaultResolverFiles } from "../../src/configuration/keys/grant-keys.ts";
+import { defaultDeviceRecords, defaultResolverFiles, type LinkGrant } from "../../src/configuration/keys/grant-keys.ts";
 import { redactorOf } from "../../src/text/secret-values.ts";
 import type { CapabilityImports } from "../sandbox/runner.ts";
 import { leaseScopeOf, podStep, witVerbs } from "./bound-step.ts";
 import { CallFacts } from "./call-facts.ts";
 import type { DelegateHost } from "./delegate-host.ts";
 import { leasesFor } from "./leases/scope.ts";
+import type { DeviceScope } from "./links/link-scope.ts";
 import { resolverFor } from "./resolver/scope.ts";
 import type { Step } from "./step.ts";
 
 /** The part of the host that capabilities use. */
-type CapabilityHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "leaseMemory" | "taken" | "log">;
+type CapabilityHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "leaseMemory" | "taken" | "dhcp" | "log">;
 
 type Name = keyof CapabilityImports;
 
@@ -88,15 +89,22 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const announce = announceFor(podStep(running.step), host.shim, host.clock.now);
     return remembering(announce, host, running, facts);
   },
+  shaping: async ({ shim }, { step, network }) => {
+    const { shapingFor } = await import("./shaping/scope.ts");
+    return shapingFor({ ...podStep(step), network }, shim);
+  },
   state: async (_, { step, grants }) => {
     const { stateFor } = await import("./state/scope.ts");
     return stateFor({ ...podStep(step), directories: grants.state?.directories });
   },
-  links: async ({ shim, clock }, { step, grants, ownLinks }, facts) => {
+  links: async ({ shim, clock }, running, facts) => {
+    const { step, grants, ownLinks } = running;
     const { linksFor } = await import("./links/links.ts");
     const { type, verb, attachment, netns } = podStep(step);
     const pod = attachment && { ifname: attachment.ifname, netns, ownLinks };
-    const links = linksFor({ type, grant: grants.links ?? {}, verb, attachment: pod }, shim, clock.now);
+    const grant = grants.links ?? {};
+    const devices = grant.devices === undefined ? undefined : await deviceScopeOf(running, grant);
+    const links = linksFor({ type, grant, verb, attachment: pod, devices }, shim, clock.now);
     return {
       ...links,
       apply: async (operations) => {
@@ -110,8 +118,29 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const [{ ovsFor }, { ovsScopeOf }] = await Promise.all([import("./ovs/scope.ts"), import("./ovs/step-scope.ts")]);
     return ovsFor(ovsScopeOf(running, facts), clock.now);
   },
+  dhcp: async ({ shim, clock, dhcp }, { step, network }) => {
+    const { dhcpFor } = await import("./dhcp/scope.ts");
+    const { verb, attachment, netns } = podStep(step);
+    const scope = { network, verb, netns, records: dhcp?.records, isRenewed: dhcp?.isRenewed === true };
+    return dhcpFor({ ...scope, attachment }, shim, clock);
+  },
+  routing: async ({ shim }, { step, grants }) => {
+    const { routingFor } = await import("./routing/scope.ts");
+    const { type, verb, attachment, netns } = podStep(step);
+    return routingFor({ type, verb, hasPod: attachment !== undefined, netns, grant: grants.routing ?? {} }, shim);
+  },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };
+
+/** The records of devices; only delegates with a grant on devices load them. */
+async function deviceScopeOf({ step, network }: Step, grant: LinkGrant): Promise<DeviceScope> {
+  const [{ deviceFiles }, { Sysfs }] = await Promise.all([
+    import("./links/devices/device-store.ts"),
+    import("./links/devices/sysfs.ts"),
+  ]);
+  const store = deviceFiles(grant.deviceRecords ?? defaultDeviceRecords);
+  return { network, containerId: step.attachment?.containerId ?? "", store, sysfs: new Sysfs() };
+}
 
 /** Binds the capabilities `names`, which an admitted component imports, to one step. Nothing else can be called. */
 export async function bindCapabilities(

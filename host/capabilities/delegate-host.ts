@@ -7,6 +7,7 @@ import type { ComponentFileNames } from "../sandbox/component-file.ts";
 import type { ComponentDemands } from "../sandbox/provenance/component-demands.ts";
 import type { CapabilityImports, GuestRunner } from "../sandbox/runner.ts";
 import type { Clock } from "../system/clock.ts";
+import type { LeaseRecords } from "./dhcp/lease-records.ts";
 import type { LeaseOperation } from "./leases/effect.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
 import type { PoolSource } from "./leases/pool-source.ts";
@@ -33,6 +34,8 @@ export interface DelegateHost {
   readonly leaseMemory?: LeaseMemory;
   /** The addresses that other hosts were found to have; undefined in a call without a host configuration. */
   readonly taken?: TakenAddresses | undefined;
+  /** The node's DHCP leases, and whether this process renews them; undefined in a call without a host configuration. */
+  readonly dhcp?: { readonly records: LeaseRecords; readonly isRenewed: boolean } | undefined;
   /** Opens the pools of the cluster, for a step that names one; undefined in a call without a host configuration. */
   readonly pools?: (() => Promise<PoolSource>) | undefined;
   /** Binds the capabilities of a step in the place of bind.ts: a replay answers them from its record. */

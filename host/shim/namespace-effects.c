@@ -25,7 +25,8 @@ static const struct {
 static bool is_allowed(uint8_t type, const struct message *effect, bool on_node) {
     enum policy_list keys = on_node ? POLICY_NODE_SYSCTLS : POLICY_POD_SYSCTLS;
     const char *at = (const char *)effect->environment.data, *end = at + effect->environment.size;
-    if (type == NETLINK) return netlink_is_allowed(effect->protocol, effect->in, on_node);
+    if (type == NETLINK)
+        return netlink_is_allowed(effect->protocol, effect->in, on_node) && (!on_node || moves_are_allowed(effect->protocol, effect->in, true));
     const char *kind = type == ASK ? ask_kind_name(effect->protocol) : NULL;
     if (kind != NULL) return policy_allows(POLICY_ASKS, kind, strlen(kind));
     if (type == TAP) return policy_allows(POLICY_TAPS, (const char *)effect->name.data, effect->name.size);

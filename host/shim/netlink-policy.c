@@ -1,9 +1,11 @@
 #include "netlink-policy.h"
 #include "policy-file.h"
 
+#include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
 #include <linux/veth.h>
 
 enum { NAME_ROOM = 64, DEPTH_MAX = 2 /* a link and its peer */, NEW_LINK_NAME = 108 /* RTM_NEWLINKPROP, which headers before Linux 5.5 lack */ };
@@ -82,20 +84,68 @@ static bool is_link(unsigned type) {
     return type >= RTM_NEWLINK && type <= RTM_SETLINK;
 }
 
+/* The name of a link in the caller's namespace; false: there is none. */
+static bool name_of(int index, char name[IFNAMSIZ]) {
+    struct ifreq request = {.ifr_ifindex = index};
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    bool found = fd >= 0 && ioctl(fd, SIOCGIFNAME, &request) == 0;
+    if (found) memcpy(name, request.ifr_name, IFNAMSIZ);
+    close(fd); /* -1: harmless */
+    return found;
+}
+
+/* Whether the message moves an existing link; `name`: the IFLA_IFNAME of the message, which may be empty. */
+static bool is_move(const struct nlmsghdr *header, struct bytes link, char name[IFNAMSIZ], int *index) {
+    bool names_other = false;
+    unsigned type;
+    struct bytes rest, value;
+    if (!is_link(header->nlmsg_type) || link.size < sizeof(struct ifinfomsg)) return false;
+    if ((header->nlmsg_flags & (NLM_F_CREATE | NLM_F_EXCL)) == (NLM_F_CREATE | NLM_F_EXCL)) return false;
+    memcpy(index, link.data + offsetof(struct ifinfomsg, ifi_index), sizeof *index);
+    memset(name, 0, IFNAMSIZ);
+    for (rest = bytes_after(link, sizeof(struct ifinfomsg)); next_attribute(&rest, &type, &value);) {
+        if (type == IFLA_NET_NS_FD || type == IFLA_NET_NS_PID || type == IFLA_TARGET_NETNSID) names_other = true;
+        if (type == IFLA_IFNAME) memcpy(name, value.data, value.size < IFNAMSIZ ? value.size : IFNAMSIZ - 1);
+    }
+    return names_other;
+}
+
+/* Takes the next message from `rest`. False: none is left, or the rest is malformed. */
+static bool next_message(struct bytes *rest, struct nlmsghdr *header, struct bytes *content) {
+    if (rest->size < sizeof *header) return false;
+    memcpy(header, rest->data, sizeof *header);
+    if (header->nlmsg_len < sizeof *header || header->nlmsg_len > rest->size) return false;
+    *content = (struct bytes){.data = rest->data + sizeof *header, .size = header->nlmsg_len - (uint32_t)sizeof *header};
+    uint32_t aligned = (uint32_t)NLMSG_ALIGN(header->nlmsg_len);
+    *rest = bytes_after(*rest, aligned < rest->size ? aligned : rest->size);
+    return true;
+}
+
+bool moves_are_allowed(uint32_t protocol, struct bytes messages, bool leaving) {
+    struct nlmsghdr header;
+    struct bytes content;
+    char name[IFNAMSIZ];
+    int index = 0;
+    if (!policy_bounds(POLICY_DEVICES) || protocol != NETLINK_ROUTE) return true;
+    while (next_message(&messages, &header, &content)) {
+        if (!is_move(&header, content, name, &index)) continue;
+        /* Without an index the kernel finds the link by the message's name. */
+        if (leaving && index > 0 && !name_of(index, name)) name[0] = 0;
+        if (!policy_allows(POLICY_DEVICES, name, strlen(name))) return false;
+    }
+    return true;
+}
+
 bool netlink_is_allowed(uint32_t protocol, struct bytes messages, bool on_node) {
+    struct nlmsghdr header;
+    struct bytes content;
     if (!policy_bounds(POLICY_NODE_NETLINK)) return true;
-    while (messages.size >= sizeof(struct nlmsghdr)) {
-        struct nlmsghdr header;
-        memcpy(&header, messages.data, sizeof header);
-        if (header.nlmsg_len < sizeof header || header.nlmsg_len > messages.size) break;
-        struct bytes content = {.data = messages.data + sizeof header, .size = header.nlmsg_len - (uint32_t)sizeof header};
+    while (next_message(&messages, &header, &content)) {
         if (on_node && !is_allowed_on_node(protocol, header.nlmsg_type)) return false;
         if (!on_node && protocol == NETLINK_ROUTE && is_link(header.nlmsg_type) && names_namespace(content, 0)) {
             static const char what[] = "a link that names a network namespace by a process or an id";
             return report_refusal(what, sizeof what - 1);
         }
-        uint32_t aligned = (uint32_t)NLMSG_ALIGN(header.nlmsg_len);
-        messages = bytes_after(messages, aligned < messages.size ? aligned : messages.size);
     }
     return true;
 }

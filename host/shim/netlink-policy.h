@@ -11,4 +11,10 @@
  */
 bool netlink_is_allowed(uint32_t protocol, struct bytes messages, bool on_node);
 
+/*
+ * Whether the policy allows the moves of existing links among the messages. `leaving`: links of the namespace in which the caller is move out of it;
+ * otherwise links come to it, and each must have an allowed name there. New links are no moves.
+ */
+bool moves_are_allowed(uint32_t protocol, struct bytes messages, bool leaving);
+
 #endif

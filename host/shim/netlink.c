@@ -115,11 +115,16 @@ static void drain(int fd) {
     while (recv(fd, &byte, sizeof byte, MSG_DONTWAIT | MSG_TRUNC) >= 0 || errno == ENOBUFS || errno == EINTR) {}
 }
 
+/* Whether the policy allows messages that name the shim's own namespace as the second one: links may come to the node. */
+static bool is_allowed_to_own(const struct message *netlink) {
+    return netlink_is_allowed(netlink->protocol, netlink->in, true) && moves_are_allowed(netlink->protocol, netlink->in, false);
+}
+
 void use_netlink(int fd, const struct message *netlink, struct done *done) {
     int64_t due = in_ms(netlink->deadline_ms < NETLINK_MS ? netlink->deadline_ms : NETLINK_MS);
     bool names_own = false;
     int second = netlink->second.size == 0 ? -1 : open_namespace(netlink->second, &names_own);
-    int refused = names_own && netlink->flag != 0 ? EXDEV : names_own && !netlink_is_allowed(netlink->protocol, netlink->in, true) ? POLICY_REFUSES : 0;
+    int refused = names_own && netlink->flag != 0 ? EXDEV : names_own && !is_allowed_to_own(netlink) ? POLICY_REFUSES : 0;
     bool ready = netlink->second.size == 0 || (second >= 0 && refused == 0 && dup3(second, NETLINK_SECOND_FD, O_CLOEXEC) == NETLINK_SECOND_FD);
     if (netlink_keeps_open(fd)) drain(fd);
     done->begun = ready && send(fd, netlink->in.data, netlink->in.size, 0) == (ssize_t)netlink->in.size;

@@ -3,6 +3,7 @@
 static const char *const members[POLICY_LISTS] = {
     [POLICY_PLUGINS] = "plugins",          [POLICY_DIRECTORIES] = "directories",  [POLICY_NODE_NETLINK] = "nodeNetlink",
     [POLICY_NODE_SYSCTLS] = "nodeSysctls", [POLICY_POD_SYSCTLS] = "podSysctls", [POLICY_TAPS] = "taps",
+    [POLICY_DEVICES] = "devices",
     [POLICY_ASKS] = "asks",
 };
 

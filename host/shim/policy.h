@@ -15,6 +15,7 @@ enum policy_list {
     POLICY_NODE_SYSCTLS, /* keys in the shim's own namespace */
     POLICY_POD_SYSCTLS,  /* keys in another namespace */
     POLICY_TAPS,         /* names of taps */
+    POLICY_DEVICES,      /* names of the node's links that move into another namespace, and of links that come to the node */
     POLICY_ASKS,         /* kinds of ASK */
     POLICY_LISTS,
 };

@@ -9,6 +9,7 @@ import { multusAnnotations, multusConfiguration, multusOperation } from "./rows/
 import { networkApi } from "./rows/network-api.ts";
 import { probes } from "./rows/probes.ts";
 import { podNetworks } from "./rows/podnetworks.ts";
+import { policies } from "./rows/policies.ts";
 import { adversarial, runtimes } from "./rows/runtime.ts";
 import { deviceInformation, npwg10, npwgLater } from "./rows/specification.ts";
 
@@ -47,6 +48,7 @@ export const sections: readonly Section[] = [
   section("PodNetworks (KEP-3698)", podNetworks, none),
   section("CRI Network API", networkApi, none),
   section("External ports (Kuryr)", externalPorts, none),
+  section("Policies on further networks", policies, none),
   section("The field", field, none),
   section("Addresses on the wire", probes, none),
   section("Delegates in place of the reference plugins", delegates, none),

@@ -12,6 +12,13 @@ export const linkPattern: ElementRule = {
   wanted: "the name of a link, 1 to 15 ASCII characters without space, / and :, in which * stands for anything",
 };
 
+/** A link's name as in `linkPattern`, or a property of a device: its MAC, its PCI address or its driver. */
+export const devicePattern: ElementRule = {
+  pattern: /^(?:(?!\.{1,2}$)[!-.0-9;-~]{1,15}|mac:[0-9a-fA-F:*]{1,59}|pci:[0-9a-fA-F:.*]{1,16}|driver:[\w*-]{1,64})$/,
+  wanted:
+    "the name of a link, or mac:, pci: or driver: with a device's MAC, PCI address or driver, in which * stands for anything",
+};
+
 /** The name by which a fabric knows a port, or a pattern of such names. */
 export const interfaceIdPattern: ElementRule = {
   pattern: /^[!-~]{1,255}$/,
@@ -28,6 +35,12 @@ export const sysctlPattern: ElementRule = {
 export const portsPattern: ElementRule = {
   pattern: portRanges(),
   wanted: "a port or a range of ports from 1 to 65535, such as 8080 or 30000-32767",
+};
+
+/** One number of a routing table or a policy rule, or the first and last of a range. Numbers have 32 bits; the kernel gives 0 a meaning of its own. */
+export const numbersPattern: ElementRule = {
+  pattern: /^[1-9]\d{0,9}(?:-[1-9]\d{0,9})?$/,
+  wanted: "a number or a range of numbers from 1 to 4294967295, such as 100 or 1000-1099",
 };
 
 /** The characters of a network; `readCidr` decides whether the text is a valid network. */
@@ -82,6 +95,13 @@ export function portRange(text: string): readonly [first: number, last: number] 
   if (!portsPattern.pattern.test(text)) return undefined;
   const [first, last] = text.split("-").map(Number);
   return first === undefined ? undefined : [first, last ?? first];
+}
+
+/** First and last number of an element of `tables` or `priorities`; undefined for an invalid element. */
+export function numberRange(text: string): readonly [first: number, last: number] | undefined {
+  if (!numbersPattern.pattern.test(text)) return undefined;
+  const [first = 0, last = first] = text.split("-").map(Number);
+  return last > 0xffff_ffff || first > last ? undefined : [first, last];
 }
 
 /**

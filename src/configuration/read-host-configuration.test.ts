@@ -115,12 +115,12 @@ describe("the host configuration", () => {
     [{ ...base, delegates, wasm: { grants: { x: { lease: {} } } } }, "wasm.grants.x.lease: no such key; did you mean leases?"],
     [
       { ...base, delegates, wasm: { grants: { x: { network: {} } } } },
-      "no such key; valid ones: require, delegation, log, leases, state, ovs, filter, flows,",
+      "no such key; valid ones: require, delegation, log, leases, state, ovs,",
     ],
     [{ ...base, delegates, wasm: { grants: { x: { link: {} } } } }, "wasm.grants.x.link: no such key; did you mean links?"],
     [
       { ...base, delegates, wasm: { grants: { x: { links: { bridge: ["plexus0"] } } } } },
-      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, networks, podNetworks, nodeAddresses, replaceAddresses, podLinks, forwarding, vethQueues",
+      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, networks, podNetworks, nodeAddresses, replaceAddresses, podLinks, devices, deviceRecords, forwarding, vethQueues",
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { delegation: { plugin: ["host-local"] } } } } },

@@ -504,6 +504,15 @@ const entries = {
     remedy:
       "Append a range to the pool, or choose a smaller block size for the next pool; `plexusctl pools show` shows which nodes have the blocks.",
   },
+  POLICY_FAILED: {
+    feature: "policies",
+    cni: 11,
+    actor: "administrator",
+    meaning:
+      "The policies of a pod's networks could not be read, or not be applied in its network namespace; the pod does not start without them.",
+    remedy:
+      "Correct the policy or supply what the message names; the runtime repeats the ADD. The key policies.failure: open starts such pods without the policies.",
+  },
   NESTED_CALL_UNKNOWN: {
     cni: 7,
     actor: "administrator",
@@ -664,6 +673,12 @@ const entries = {
     actor: "administrator",
     meaning: "Links or routes of a network namespace could not be read or changed.",
     remedy: "Read the kernel's reason; compare with the output of ip link and ip route in the namespace named.",
+  },
+  DHCP_FAILED: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "No lease could be had from a DHCP server for an attachment's interface.",
+    remedy: "Look whether a server serves the interface's network and has free addresses; the runtime repeats the call.",
   },
   LINK_KEPT: {
     cni: 11,

@@ -8,9 +8,9 @@ function podWith(annotations: Readonly<Record<string, string>> = {}, uid?: strin
 }
 
 describe("a pod of the API", () => {
-  test("is read with namespace, name, uid and annotations", () => {
+  test("is read with namespace, name, uid, annotations and labels", () => {
     const metadata = { namespace: "shop", name: "web", uid: "u-1", annotations: { a: "b" }, labels: { c: "d" } };
-    expect(readPod({ kind: "Pod", metadata })).toEqual(ok(podWith({ a: "b" }, "u-1")));
+    expect(readPod({ kind: "Pod", metadata })).toEqual(ok({ ...podWith({ a: "b" }, "u-1"), labels: new Map([["c", "d"]]) }));
   });
 
   test("a pod without metadata is refused with CLUSTER_UNREADABLE and the pod as the subject", () => {

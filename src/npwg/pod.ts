@@ -15,6 +15,8 @@ export interface Pod {
   /** Whether the pod has the label `plexus.dev/networks`: it names PodNetworks, and their admission policy has seen it. */
   readonly hasNetworksLabel?: true;
   readonly annotations: ReadonlyMap<string, string>;
+  /** Absent if it has none. */
+  readonly labels?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -33,15 +35,22 @@ const mirrorAnnotation = "kubernetes.io/config.mirror";
 export function readPod(object: unknown): Result<Pod> {
   const meta = readObjectMeta(object);
   if (!meta.ok) return failed(fault("CLUSTER_UNREADABLE", `Pod ${meta.problem}`));
-  return ok(podLabel(object, networksLabel) === undefined ? meta.value : { ...meta.value, hasNetworksLabel: true });
+  const labels = labelsOf(object);
+  if (labels.size === 0) return ok(meta.value);
+  return ok({ ...meta.value, labels, ...(labels.has(networksLabel) ? { hasNetworksLabel: true as const } : {}) });
+}
+
+/** The labels of an object. A value that is not a text is left out. */
+export function labelsOf(object: unknown): ReadonlyMap<string, string> {
+  const metadata = isJsonObject(object) ? object["metadata"] : undefined;
+  const labels = isJsonObject(metadata) ? metadata["labels"] : undefined;
+  if (!isJsonObject(labels)) return new Map();
+  return new Map(Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
 /** The value of a pod's label; undefined if it has none. */
 export function podLabel(object: unknown, label: string): string | undefined {
-  const metadata = isJsonObject(object) ? object["metadata"] : undefined;
-  const labels = isJsonObject(metadata) ? metadata["labels"] : undefined;
-  const value = isJsonObject(labels) && Object.hasOwn(labels, label) ? labels[label] : undefined;
-  return typeof value === "string" ? value : undefined;
+  return labelsOf(object).get(label);
 }
 
 /**

@@ -24,6 +24,8 @@ export interface ShownLink {
   readonly link: number | undefined;
   /** The id of that namespace; undefined: the link's own. */
   readonly linkNamespace: number | undefined;
+  /** The device of the link; undefined for a virtual link. */
+  readonly parentDevice?: object | undefined;
 }
 
 /** The identity of a link. */

@@ -30,6 +30,13 @@ test("FI-15: a renamed link gets its name back; where another link has the name,
   expect(removalPlan(attached, [foreign, own])).toEqual({ before: { what: "remove", link: own }, withNamespace: false });
 });
 
+test("FI-15: hardware gets its name back from another link that has the name: it cannot be removed", () => {
+  const device = { ...single(3, "0a1b-nic", ""), parentDevice: { bus: "pci", name: "0000:00:05.0" } };
+  const foreign = single(9, "net1", "dummy");
+  const plan = removalPlan({ ...attached, made: identityOf(device) }, [foreign, device]);
+  expect(plan).toEqual({ before: { what: "rename", link: device }, aside: foreign, withNamespace: true });
+});
+
 test("FI-15: without the attachment's link, a link with its name is foreign, also one with its index and another kind", () => {
   expect(removalPlan(attached, [])).toEqual({ withNamespace: true, isMissing: true });
   expect(removalPlan(attached, [shown(9, "net1")])).toEqual({ withNamespace: false, isMissing: true });

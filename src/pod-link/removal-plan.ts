@@ -20,6 +20,8 @@ export interface AttachedLink {
 export interface RemovalPlan {
   /** `rename`: the attachment's link gets its name back. `remove`: it is removed by its index, because another link has its name. */
   readonly before?: { readonly what: "rename" | "remove"; readonly link: ShownLink };
+  /** Another link of the pod, which gives its name to the attachment's link before. */
+  readonly aside?: ShownLink;
   /** Whether the plugins' DEL gets the namespace. Without it plugins free addresses and touch no link of the pod. */
   readonly withNamespace: boolean;
   /** The attachment's link is not in the namespace. It may have moved to another one. */
@@ -41,5 +43,7 @@ export function removalPlan(
   if (own === undefined) return { withNamespace: named === undefined, isMissing: true };
   if (own === named) return { withNamespace: true };
   if (named === undefined) return { before: { what: "rename", link: own }, withNamespace: true };
+  // Hardware cannot be removed: the plugin's DEL, which finds the device by its name, moves it back to the node.
+  if (own.parentDevice !== undefined) return { before: { what: "rename", link: own }, aside: named, withNamespace: true };
   return { before: { what: "remove", link: own }, withNamespace: false };
 }

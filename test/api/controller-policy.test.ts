@@ -8,6 +8,7 @@ import {
   addressReservationsPath,
   type ReservationHolder,
 } from "../../features/pools/rules/address-reservation.ts";
+import { sliceName, sliceObject, slicesPath } from "../../features/policies/rules/address-slice.ts";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { objectsOfAccount } from "../lab/kube/account-objects.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
@@ -16,6 +17,7 @@ import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { helm } from "../lab/kube/helm.ts";
 import { networkRequests } from "../lab/kube/network-requests.ts";
+import { policyRequests } from "../lab/kube/policy-objects.ts";
 import { poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
 import { render } from "../lab/kube/chart.ts";
@@ -28,7 +30,10 @@ const rendered = [
   "ValidatingAdmissionPolicy",
   "ValidatingAdmissionPolicyBinding",
 ];
-const switches = ["networks", "definitionChecks", "pools", "externalPorts"].flatMap((part) => ["--set", `${part}.enabled=true`]);
+const switches = ["networks", "definitionChecks", "pools", "policies", "externalPorts"].flatMap((part) => [
+  "--set",
+  `${part}.enabled=true`,
+]);
 const gateTest = { op: "test", path: "/spec/schedulingGates/0/name", value: "plexus.dev/networks-ready" };
 
 describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, kubeApi, helm))(
@@ -47,13 +52,17 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
     beforeAll(async () => {
       const accounts = ["serviceaccounts", "serviceaccounts/token", "roles", "rolebindings"].map((each) => `create ${each}`);
       const ports = ["create", "patch", "delete"].flatMap((verb) => [`${verb} externalports`, `${verb} externalports/status`]);
-      api = await sharedApiServer({ alsoAllowed: [...networkRequests, ...poolRequests, ...accounts, ...ports] });
+      api = await sharedApiServer({
+        alsoAllowed: [...networkRequests, ...poolRequests, ...policyRequests, ...accounts, ...ports],
+      });
       admin = objectsOf(api.adminKubeconfig);
       await api.namespace("shop");
       const objects = render(...switches).filter(
         ({ kind, metadata }) =>
           rendered.includes(kind) &&
-          /^plexus-controller(-networks|-definitions|-pools|-ports)?$|^plexus-external-ports$/.test(metadata.name),
+          /^plexus-controller(-networks|-definitions|-pools|-policies|-ports)?$|^plexus-(external-ports|slices)$/.test(
+            metadata.name,
+          ),
       );
       for (const object of objects) {
         const made = await admin.create(collectionOf(object), object);
@@ -113,6 +122,32 @@ describe.skipIf(missing("the policy of plexus-controller", privateNamespaces, ku
     test("may not delete or create a pod", async () => {
       expect(outcome(await controller.remove(path))).toContain("forbidden");
       expect(outcome(await controller.create("/api/v1/namespaces/shop/pods", { kind: "Pod" }))).toContain("forbidden");
+    });
+
+    test("PO-17: writes the endpoints of slices, and nobody else writes a slice", async () => {
+      await applyObjects(admin, "deploy/helm/plexus/files/policies.yaml");
+      const query = { network: "shop/red", namespaces: { name: "shop" }, pods: [], portNames: [] } as const;
+      const id = "0".repeat(32);
+      const slice = sliceObject("shop", id, sliceName(id, 0), query, [{ addresses: ["10.0.0.1"] }]);
+      const at = `${slicesPath("shop")}/${sliceName(id, 0)}`;
+      await vi.waitFor(async () => expectObject(await controller.create(slicesPath("shop"), slice)), {
+        timeout: 60_000,
+        interval: 100,
+      });
+      const only = "NetworkAddressSlices are written by plexus-controller only";
+      const asAdmin = { ...slice, metadata: { namespace: "shop", name: "mine", labels: {} } };
+      await vi.waitFor(async () => expect(outcome(await admin.create(slicesPath("shop"), asAdmin))).toContain(only), {
+        timeout: 60_000,
+        interval: 100,
+      });
+      expect(outcome(await admin.patch(at, { spec: { endpoints: [{ addresses: ["8.8.8.8"] }] } }))).toContain(only);
+      expect(outcome(await admin.remove(at))).toContain(only);
+      expectObject(await controller.patch(at, { spec: { endpoints: [{ addresses: ["10.0.0.2"] }] } }));
+      expect(await patch({ metadata: { labels: { "plexus.dev/peers": "x" } } }, at)).toContain(
+        "may not change metadata.labels.plexus.dev/peers",
+      );
+      expect(await patch({ spec: { query: "x" } }, at)).toContain("cannot be changed");
+      expectObject(await controller.remove(at));
     });
 
     describe("of definitions", () => {

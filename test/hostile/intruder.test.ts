@@ -96,20 +96,27 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
   }
 
   function intruderPod(grants: Grants, tries: readonly string[]): Attaching {
-    const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] } };
+    const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] }, routing: {} };
     const other = {
-      links: { bridges: ["plexus*"], parents: ["victim2"], uplinks: ["uplink*"], podLinks: ["net*"] },
+      links: {
+        bridges: ["plexus*"],
+        parents: ["victim2"],
+        uplinks: ["uplink*"],
+        podLinks: ["net*"],
+        devices: ["own*", "mac:06:*"],
+      },
       sysctl: { keys: ["net/ipv4/conf/IFNAME/rp_filter", "net/ipv4/conf/*/tag"] },
       firewall: { masquerade: true, hostPorts: ["30000-30010"] },
       delegation: { plugins: ["ipam-*"] },
       resolver: { files: ["/etc/hosts"] },
+      routing: { tables: ["1000"], priorities: ["2000-2999"] },
     };
     const directories = {
       ovs: { ...(grants === "empty" ? {} : { bridges: ["own-*"] }), socket: ovs?.socket ?? "/run/plexus-no-ovs.sock" },
       leases: { directories: [stage.leases] },
       state: { directories: [join(stage.plexus.directory, "own")] },
     };
-    const grant = { log: {}, announce: {}, ...directories, ...(grants === "empty" ? empty : other) };
+    const grant = { log: {}, announce: {}, dhcp: {}, shaping: {}, ...directories, ...(grants === "empty" ? empty : other) };
     const victim = join(stage.plexus.directory, "victim");
     const all = grants === "empty" ? ["plexus0", "victim2", "uplink0"] : [];
     const step = {

@@ -46,6 +46,7 @@ describe("conformance", () => {
     "loopback",
     "tuning",
     "portmap",
+    "sbr",
     "status-shaper",
   ])("X-7: the delegate %s fails no check", async (name) => {
     const file = join(root, `${name}.wasm`);

@@ -33,7 +33,19 @@ export function builtOnce(name: string, inputs: readonly string[], build: (outpu
 
 /** A compiled program of test/lab/plugins/. */
 export function compiledPlugin(
-  name: "recorder" | "hostile" | "ping" | "glutton" | "starts" | "sniff" | "sctp" | "escapee" | "flawed" | "bereave" | "pester",
+  name:
+    | "recorder"
+    | "hostile"
+    | "ping"
+    | "glutton"
+    | "starts"
+    | "sniff"
+    | "sctp"
+    | "escapee"
+    | "flawed"
+    | "bereave"
+    | "pester"
+    | "inject",
 ): string {
   const source = join(pluginSources, `${name}.c`);
   const inputs = [flags.join(" "), readFileSync(source, "utf8"), readFileSync(join(pluginSources, "record.h"), "utf8")];

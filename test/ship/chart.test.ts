@@ -487,7 +487,8 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       ["externalPorts.providers", ["--set", "externalPorts.providers[0].name=other"]],
       ["externalPorts.authority", ["--set", "externalPorts.authority=-----BEGIN CERTIFICATE-----\nB\n"]],
     ])("start each program anew that reads a ConfigMap at its start only: helm upgrade --wait with other %s", (_, change) => {
-      const all = "definitionChecks.enabled=true,networks.enabled=true,pools.enabled=true,externalPorts.enabled=true";
+      const all =
+        "definitionChecks.enabled=true,networks.enabled=true,pools.enabled=true,policies.enabled=true,externalPorts.enabled=true";
       const values = ["--set", all, "--set", "externalPorts.providers[0].name=one,componentsAuthority=PEM"];
       const [before, after] = [render(...values), render(...values, ...change)];
       const changed = changedMaps(before, after);

@@ -8,6 +8,7 @@ import { LinkName, Operation, Place } from "plexus/abi/links";
 import * as firewall from "plexus/abi/firewall";
 import { Attachment, Fault, NetworkInterface, Success } from "plexus/abi/types";
 import { ConflictDetection, refuseUnprobed } from "plexus/conflict-detection";
+import { needsInterface } from "plexus/ipam";
 import { Some } from "plexus/some";
 import { readSetDns } from "plexus/network-dns";
 import { unusableIpamResult } from "./faults";
@@ -29,28 +30,31 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   const detection = settings.conflictDetection;
   const refused = refuseUnprobed(detection, request.call);
   if (refused !== null) return SuccessOrFault.err(refused);
+  let port = new Array<links.Link>();
+  const linkFirst = detection !== null || needsInterface(settings.ipam);
+  if (linkFirst) {
+    const made = links.apply(Plan.ofPort(settings, request).operations);
+    if (!made.isOk) return SuccessOrFault.err(made.error);
+    port = made.value;
+  }
+  let failed: Fault | null = null;
   let ipamResult = new Success();
   if (settings.isLayer3) {
-    const ipamAnswer = delegation.add(settings.ipam, null);
-    if (!ipamAnswer.isOk) return ipamAnswer;
-    ipamResult = ipamAnswer.value;
-  }
-  let port = new Array<links.Link>();
-  let failed: Fault | null = null;
-  if (detection !== null) {
-    const made = links.apply(Plan.ofPort(settings, request).operations);
-    if (made.isOk) {
-      port = made.value;
-      const probed = probe(detection, settings, ipamResult);
-      if (probed.isOk) ipamResult = probed.value;
-      else failed = probed.error;
-    } else failed = made.error;
+    let answer = delegation.add(settings.ipam, null);
+    if (!answer.isOk) {
+      if (linkFirst) removeLink(request, answer.error);
+      return answer;
+    }
+    if (detection !== null) answer = probe(detection, settings, answer.value);
+    if (answer.isOk) ipamResult = answer.value;
+    else failed = answer.error;
   }
   const success = resultOf(ipamResult, settings);
   if (failed === null) failed = attach(request, settings, success, port);
   if (failed === null) return SuccessOrFault.ok(success);
-  if (detection !== null) removeLink(request, failed);
+  // IPAM comes first: it may need the link.
   if (settings.isLayer3) addUndoFault(delegation.del(settings.ipam, null), failed, "its addresses were not released");
+  if (linkFirst) removeLink(request, failed);
   return SuccessOrFault.err(failed);
 }
 
@@ -76,7 +80,7 @@ function resultOf(ipamResult: Success, settings: Settings): Success {
   return success;
 }
 
-/** Creates the links and the rules; null on success. `port`: the links that exist already for the probes; empty without conflictDetection. */
+/** Creates the links and the rules; null on success. `port`: the links that exist already, if IPAM or its check needs them. */
 function attach(request: AttachmentRequest, settings: Settings, success: Success, port: Array<links.Link>): Fault | null {
   const attachment = request.attachment;
   if (settings.isLayer3 && success.ips.length == 0) return unusableIpamResult(settings, "it has no addresses");

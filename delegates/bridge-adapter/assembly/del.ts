@@ -7,6 +7,7 @@ import * as firewall from "plexus/abi/firewall";
 import * as links from "plexus/abi/links";
 import { LinkName, Operation, Place } from "plexus/abi/links";
 import { Fault } from "plexus/abi/types";
+import { needsInterface } from "plexus/ipam";
 import { keepsRulesWithoutFirewall } from "./grants";
 import { delNatively } from "./native";
 import { Settings } from "./settings";
@@ -17,13 +18,15 @@ export function del(request: AttachmentRequest): Fault | null {
   const settings = Settings.readRest(request.network);
   if (settings.fault !== null) return settings.fault;
   if (settings.native) return delNatively(request, settings);
-  let failed: Fault | null = null;
+  // An IPAM plugin that works on the interface releases its lease there.
+  const ipamFirst = settings.isLayer3 && needsInterface(settings.ipam);
+  let failed: Fault | null = ipamFirst ? delegation.del(settings.ipam, null) : null;
   if (request.attachment.netns !== null) {
     const deleted = links.apply([Operation.deleteLink(new LinkName(Place.Pod, request.attachment.ifname))]);
     // The addresses stay reserved, because the pod may still have them.
     if (!deleted.isOk) return deleted.error;
   }
-  if (settings.isLayer3) failed = delegation.del(settings.ipam, null);
+  if (settings.isLayer3 && !ipamFirst) failed = delegation.del(settings.ipam, null);
   const remaining = keepsRulesWithoutFirewall(request, settings);
   if (remaining !== null) return withRuleFault(failed, remaining);
   if (settings.hasRules && request.call.granted.includes("firewall")) failed = withRuleFault(failed, firewall.remove());

@@ -17,6 +17,11 @@ export function ipamType(root: Config): string {
   return type === null ? "" : type;
 }
 
+/** Whether an IPAM plugin works on the attachment's interface, which must then exist before it is called: the native dhcp does, and the delegate. */
+export function needsInterface(type: string): bool {
+  return type == "dhcp";
+}
+
 /** As `ipamType`; a missing type is a mistake of the configuration. */
 export function requiredIpamType(root: Config): string {
   const type = ipamType(root);
@@ -29,12 +34,17 @@ export function requiredIpamType(root: Config): string {
  * configuration only `ipam.type` is read, so that mistakes in other keys cannot stop a DEL.
  */
 export function delInterface(request: AttachmentRequest): Fault | null {
-  const ipam = IpamOnly.read(request.network);
-  let fault = ipam.fault;
-  if (fault === null && ipam.type != "") fault = delegation.del(ipam.type, null);
+  const fault = delOfIpam(request.network);
   if (request.attachment.netns === null) return fault;
   const removed = apply([Operation.deleteLink(new LinkName(Place.Pod, request.attachment.ifname))]);
   return fault !== null || removed.isOk ? fault : removed.error;
+}
+
+/** DEL of the IPAM plugin; null without one. Of the configuration only `ipam.type` is read. */
+export function delOfIpam(network: Network): Fault | null {
+  const ipam = IpamOnly.read(network);
+  if (ipam.fault !== null || ipam.type == "") return ipam.fault;
+  return delegation.del(ipam.type, null);
 }
 
 /** GC of a main plugin whose links go with the pod: only IPAM keeps state. */

@@ -18,8 +18,8 @@ export class CheckedInterface {
     private readonly found: Link | null,
   ) {}
 
-  /** Finds the interface of the attachment. `kind`: the kernel's name for its kind. */
-  static find(request: AttachmentRequest, kind: string): CheckedInterface {
+  /** Finds the interface of the attachment. `kind`: the kernel's name for its kind; null: any. */
+  static find(request: AttachmentRequest, kind: string | null): CheckedInterface {
     const result = request.prevResult;
     if (result === null) return CheckedInterface.failed(invalidConfig("prevResult", "Required prevResult missing"));
     const ifname = request.attachment.ifname;
@@ -34,7 +34,8 @@ export class CheckedInterface {
     if (links.value.length == 0)
       return CheckedInterface.failed(differs(`Container Interface name in prevResult: ${ifname} not found`));
     const link = links.value[0];
-    const fault: Fault | null = link.kind == kind ? null : differs(`Container interface ${ifname} not of type ${kind}`);
+    const fault: Fault | null =
+      kind === null || link.kind == kind ? null : differs(`Container interface ${ifname} not of type ${kind}`);
     return new CheckedInterface(fault, result, entry, link);
   }
 

@@ -3,9 +3,10 @@
 import { apply, Family, InterfaceSetting, Link, LinkName, Operation, Place } from "./abi/links";
 import * as delegation from "./abi/delegation";
 import { AttachmentRequest, SuccessOrFault } from "./abi/plugin";
-import { Dns, IpConfig, NetworkInterface, Success } from "./abi/types";
+import { Dns, Fault, IpConfig, NetworkInterface, Success } from "./abi/types";
 import { AddressCheck } from "./address-check";
 import { ownFault } from "./faults";
+import { needsInterface } from "./ipam";
 import { NO_ADDRESS } from "./main-codes";
 import { broughtUp, configureInterface } from "./pod-interface";
 import { Some } from "./some";
@@ -36,9 +37,10 @@ export class MainInterface {
   /** Makes the interface with IPAM's addresses and routes. After a fault the addresses are released. */
   add(): SuccessOrFault {
     if (this.ipam == "") return this.make(null);
+    if (this.addressCheck !== null || needsInterface(this.ipam)) return this.addLinkFirst();
     const answer = delegation.add(this.ipam, null);
     if (!answer.isOk) return answer;
-    const made = this.addressed(answer.value);
+    const made = this.hasAddress(answer) ? this.make(answer.value) : this.withoutAddress();
     // The first fault is reported. If this DEL fails, the runtime's DEL releases the address.
     if (!made.isOk) delegation.del(this.ipam, null);
     return made;
@@ -64,30 +66,34 @@ export class MainInterface {
     return SuccessOrFault.ok(this.result(applied.value, addresses));
   }
 
-  private addressed(answer: Success): SuccessOrFault {
-    if (answer.ips.length == 0)
-      return SuccessOrFault.err(ownFault(NO_ADDRESS, `IPAM plugin ${this.ipam} returned missing IP config`));
-    const check = this.addressCheck;
-    return check === null ? this.make(answer) : this.checked(check, answer);
-  }
-
-  /** Makes the link first, without addresses. After a fault the link is removed. */
-  private checked(check: AddressCheck, first: Success): SuccessOrFault {
+  /** The same with the link first, up and without addresses: IPAM or the check of its addresses works on it. After a fault the link is removed, too. */
+  private addLinkFirst(): SuccessOrFault {
     let made = this.make(null);
     if (!made.isOk) return made;
-    made = check.settle(this.ipam, first);
+    const check = this.addressCheck;
+    made = delegation.add(this.ipam, null);
+    const isHeld = made.isOk;
+    if (isHeld && !this.hasAddress(made)) made = this.withoutAddress();
+    if (made.isOk && check !== null) made = check.settle(this.ipam, made.value);
     if (made.isOk) {
       this.making.length = 0;
       made = this.make(made.value);
     }
-    if (made.isOk) {
-      const fault = check.announce(made.value.ips);
-      if (fault === null) return made;
-      made = SuccessOrFault.err(fault);
-    }
-    // The first fault is reported. If this fails, the runtime's DEL removes the link.
+    const unannounced: Fault | null = made.isOk && check !== null ? check.announce(made.value.ips) : null;
+    if (unannounced !== null) made = SuccessOrFault.err(unannounced);
+    if (made.isOk) return made;
+    // The first fault is reported. What fails here, the runtime's DEL undoes. IPAM comes first: it may need the link.
+    if (isHeld) delegation.del(this.ipam, null);
     apply([Operation.deleteLink(new LinkName(Place.Pod, this.name))]);
     return made;
+  }
+
+  private hasAddress(answer: SuccessOrFault): bool {
+    return answer.value.ips.length > 0;
+  }
+
+  private withoutAddress(): SuccessOrFault {
+    return SuccessOrFault.err(ownFault(NO_ADDRESS, `IPAM plugin ${this.ipam} returned missing IP config`));
   }
 
   private result(links: Array<Link>, addresses: Success | null): Success {

@@ -10,6 +10,8 @@ import { assemblyScript } from "./templates/assemblyscript.ts";
 import { javaScript, typeScript } from "./templates/javascript.ts";
 import { python } from "./templates/python.ts";
 import { rust } from "./templates/rust.ts";
+import type { Kind } from "./templates/kinds/kind.ts";
+import { type KindName, kinds } from "./templates/kinds/kinds.ts";
 import { nodeVersion } from "./tools.ts";
 import { initialCapabilities as initial, jsonText as json, type Template } from "./templates/template.ts";
 
@@ -31,6 +33,8 @@ export interface ScaffoldInit {
   readonly capabilities: readonly string[];
   /** Default: AssemblyScript. */
   readonly language?: LanguageId;
+  /** The kind of plugin, in AssemblyScript; absent: a chained plugin that greets. */
+  readonly kind?: KindName;
   readonly home: Home;
 }
 
@@ -38,10 +42,20 @@ export interface ScaffoldInit {
 export const scaffoldCapabilities: readonly string[] = ["log", ...Object.keys(initial)];
 
 /** The files of a new delegate, by path within its directory. Delegates of all languages have the same vectors. */
-export function scaffold({ name, capabilities, language = "as", home }: ScaffoldInit): ReadonlyMap<string, string> {
-  const further = capabilities.filter((each) => each !== "log");
+export function scaffold({
+  name,
+  capabilities,
+  language = "as",
+  kind: kindName,
+  home,
+}: ScaffoldInit): ReadonlyMap<string, string> {
+  const kind = kindName === undefined ? undefined : kinds[kindName];
+  const own: Readonly<Record<string, string>> = kind?.capabilities ?? {
+    log: "Greets the container, and logs the reason of an abort.",
+  };
+  const further = capabilities.filter((each) => !Object.hasOwn(own, each) && each !== "log");
   const declared = Object.fromEntries(further.map((each) => [each, initial[each]?.reason ?? "Give the reason."]));
-  const template = templateOf(language, home);
+  const template = templateOf(language, home, kind);
   return new Map([
     [
       "delegate.json",
@@ -49,23 +63,23 @@ export function scaffold({ name, capabilities, language = "as", home }: Scaffold
         name,
         abi: currentAbi,
         version: "0.1.0",
-        about: "Passes the result on and greets the container.",
+        about: kind?.about ?? "Passes the result on and greets the container.",
         cniVersions: ["0.4.0", "1.0.0", "1.1.0"],
-        capabilities: { log: "Greets the container, and logs the reason of an abort.", ...declared },
+        capabilities: { ...own, ...declared },
       }),
     ],
     ...template.files({ name, abi: currentAbi, capabilities: further }),
-    ...vectorFiles(name),
+    ...(kind === undefined ? vectorFiles(name) : kindFiles(name, kind)),
     ...homeFiles(name, home, template),
     [
       "README.md",
-      `# ${name}\n\nDescribe the delegate, its configuration and its errors. \`vectors/\` has examples.\n${grantsText(name, further)}`,
+      `# ${name}\n\nDescribe the delegate, its configuration and its errors. \`vectors/\` has examples.\n${grantsText(name, grantOf(kind, further))}`,
     ],
   ]);
 }
 
-function templateOf(language: LanguageId, home: Home): Template {
-  if (language === "as") return assemblyScript(guestConfig[home.kind]);
+function templateOf(language: LanguageId, home: Home, kind: Kind | undefined): Template {
+  if (language === "as") return assemblyScript(guestConfig[home.kind], kind?.source);
   return { js: javaScript, ts: typeScript, rust, python }[language];
 }
 
@@ -109,9 +123,24 @@ function vectorFiles(name: string): [path: string, text: string][] {
   ]);
 }
 
-function grantsText(name: string, capabilities: readonly string[]): string {
-  if (capabilities.length === 0) return "";
-  const grant = Object.fromEntries(["log", ...capabilities].map((each) => [each, initial[each]?.grant ?? {}]));
+/** The vectors of a kind, and the configuration for its conformance checks. */
+function kindFiles(name: string, kind: Kind): [path: string, text: string][] {
+  const vectors = kind.vectors(name).flatMap(({ name: vector, question, answer }): [string, string][] => [
+    [`vectors/${vector}.in.json`, json(question)],
+    [`vectors/${vector}.out.json`, json(answer)],
+  ]);
+  return [...vectors, ["conformance.json", json(kind.conformance)]];
+}
+
+/** The grant to begin with; undefined: the delegate needs none. */
+function grantOf(kind: Kind | undefined, further: readonly string[]): object | undefined {
+  const grants = Object.fromEntries(further.map((each) => [each, initial[each]?.grant ?? {}]));
+  if (kind !== undefined) return { ...kind.grant, ...grants };
+  return further.length === 0 ? undefined : { log: {}, ...grants };
+}
+
+function grantsText(name: string, grant: object | undefined): string {
+  if (grant === undefined) return "";
   const text = json({ wasm: { grants: { [name]: grant } } });
   return `\nGrants to begin with, in Plexus' configuration:\n\n\`\`\`json\n${text}\`\`\`\n`;
 }
@@ -153,6 +182,8 @@ function homeFiles(name: string, home: Home, template: Template): [path: string,
 export async function writeScaffold(dir: string, init: ScaffoldInit): Promise<void> {
   const refusal = nameRefusal(init.name);
   if (refusal !== undefined) throw new Error(refusal);
+  if (init.kind !== undefined && (init.language ?? "as") !== "as")
+    throw new Error(`the templates ${Object.keys(kinds).join(", ")} are in AssemblyScript: leave --language out, or --template`);
   const unknown = init.capabilities.filter((each) => !scaffoldCapabilities.includes(each));
   if (unknown.length > 0)
     throw new Error(`${unknown.join(", ")} is no capability: there are ${scaffoldCapabilities.toSorted().join(", ")}`);

@@ -8,6 +8,7 @@ import { conformanceCommand } from "./conformance.ts";
 import { fmtVectorsCommand } from "./fmt-vectors.ts";
 import { inspectCommand } from "./inspect.ts";
 import { newCommand } from "./new.ts";
+import { portCommand } from "./port.ts";
 import { runCommand } from "./run.ts";
 import { testCommand } from "./test.ts";
 
@@ -22,4 +23,5 @@ export const commands: readonly Command[] = [
   benchCommand,
   conformanceCommand,
   fmtVectorsCommand,
+  portCommand,
 ];

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { isPackaged } from "../build/kit-files.ts";
 import { componentizePyVersion, type Language, type LanguageId, languages } from "../build/language.ts";
 import { scaffoldCapabilities, writeScaffold } from "../build/scaffold.ts";
+import { type KindName, kindNamed, kinds } from "../build/templates/kinds/kinds.ts";
 import { version } from "../../../host/system/version.ts";
 import { unknown } from "./command-line.ts";
 import { runsSandbox } from "./newer-node.ts";
@@ -21,6 +22,11 @@ export const newCommand: Command = {
       value: "LANGUAGE",
       about: `${languages.map(({ id, title }) => `${id} (${title})`).join(", ")}; default: as`,
     },
+    {
+      name: "template",
+      value: "KIND",
+      about: "main (makes an interface), ipam, meta (changes an interface), policy (allows or refuses); default: a greeter",
+    },
     { name: "dir", value: "DIR", about: "the directory; default: NAME" },
     {
       name: "sdk",
@@ -33,11 +39,13 @@ export const newCommand: Command = {
     const [name = "", ...capabilities] = positionals;
     const dir = values.get("dir") ?? name;
     const { id: language, entry } = languageNamed(values.get("language") ?? "as");
+    const kind = kindOn(values.get("template"));
     const sdk = values.get("sdk") ?? `^${version}`;
     await writeScaffold(resolve(dir), {
       name,
       capabilities,
       language,
+      ...kind,
       home: { kind: "repository", sdk, ownNode: !runsSandbox() },
     }).catch((error: unknown) => {
       throw new CommandError(error instanceof Error ? error.message : String(error), exitCode.usage, { cause: error });
@@ -55,6 +63,14 @@ function toolchain(language: LanguageId): string {
   if (language === "rust") return "  rustup target add wasm32-unknown-unknown   # of https://rustup.rs\n";
   if (language !== "python") return "";
   return `  python3 -m venv .venv && .venv/bin/pip install componentize-py==${componentizePyVersion}\n`;
+}
+
+/** The kind of plugin that the command line names. */
+function kindOn(written: string | undefined): { readonly kind?: KindName } {
+  if (written === undefined) return {};
+  const kind = kindNamed(written);
+  if (kind !== undefined) return { kind };
+  throw new CommandError(`new: ${unknown("template", written, written, Object.keys(kinds))}`, exitCode.usage);
 }
 
 function languageNamed(id: string): Language {

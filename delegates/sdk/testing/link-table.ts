@@ -1,19 +1,33 @@
 // The links of a simulated node and of its pods, for many calls.
 
-import { cidrContains, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type { LinksLink, LinksNeighbour, Route } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import { cidrContains, formatAddress, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
+import type {
+  LinksInstalledRoute,
+  LinksLink,
+  LinksNeighbour,
+  Route,
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A link with its routes and neighbours. */
 export interface KnownLink {
   link: Writable<LinksLink>;
-  routes: Route[];
+  routes: LinksInstalledRoute[];
   neighbours: LinksNeighbour[];
   /** Networks of the link's addresses whose routes were removed. */
   removedNetworks?: readonly string[];
   /** Key of the other end of a veth. */
   peerKey?: string;
+  /** Set for a device of the node that a pod has or had: where it came from. */
+  taken?: TakenDevice;
+}
+
+/** A device's place in the pod, and its state on the node before the move. */
+export interface TakenDevice {
+  readonly pod: string;
+  readonly podName: string;
+  readonly before: Pick<LinksLink, "name" | "mac" | "mtu" | "up" | "addresses">;
 }
 
 /** The links by key: `host NAME`, or the pod and the name. */
@@ -34,9 +48,9 @@ export class LinkTable {
   }
 
   /** The routes over a link, in the order in which they were made. */
-  routesOver({ link, routes, removedNetworks }: KnownLink): readonly Route[] {
+  routesOver({ link, routes, removedNetworks }: KnownLink): readonly LinksInstalledRoute[] {
     if (!this.strict || !link.up) return routes;
-    const connected = link.addresses.flatMap(({ address }) => connectedRoute(address) ?? []);
+    const connected = link.addresses.flatMap(({ address }) => connectedRoute(address, link.name) ?? []);
     const present = connected.filter(({ dst }) => removedNetworks?.includes(dst) !== true);
     // Two addresses of one network have one route.
     return [...new Map(present.map((route) => [route.dst, route])).values(), ...routes];
@@ -108,13 +122,22 @@ export class LinkTable {
     known.routes = known.routes.filter(({ dst }) => up && (hasIPv4 || dst.includes(":")));
   }
 
-  /** Removes a pod's namespace with its links. The node's end of a veth goes with the pod's. */
+  /** Removes a pod's namespace with its links. The node's end of a veth goes with the pod's, and a device of the node returns to the node. */
   removePod(pod: string): void {
-    for (const [key, { peerKey }] of this.known) {
+    for (const [key, known] of this.known) {
       if (!key.startsWith(`${pod} `)) continue;
       this.known.delete(key);
-      if (peerKey !== undefined) this.known.delete(peerKey);
+      if (known.taken !== undefined) this.#returnToNode(known);
+      else if (known.peerKey !== undefined) this.known.delete(known.peerKey);
     }
+  }
+
+  /** As the kernel does: the device is down and keeps its name in the pod, unless a link of the node has it. */
+  #returnToNode(known: KnownLink): void {
+    const name = this.known.has(`host ${known.link.name}`) ? `dev${known.link.index}` : known.link.name;
+    Object.assign(known, { routes: [], neighbours: [] });
+    Object.assign(known.link, { place: "host", name, up: false, running: false, addresses: [] });
+    this.known.set(`host ${name}`, known);
   }
 }
 
@@ -122,13 +145,14 @@ export class LinkTable {
 const scopeLink = 253;
 
 /** The kernel's route to the network of an address; none for a network of one address. */
-function connectedRoute(address: string): Route | undefined {
+function connectedRoute(address: string, link: string): LinksInstalledRoute | undefined {
   const cidr = readCidr(address);
   if (cidr === undefined || cidr.prefix === (cidr.address.family === 4 ? 32 : 128)) return undefined;
   const dst = networkText(address);
   const isIPv4 = cidr.address.family === 4;
   const none = { gw: undefined, mtu: undefined, advmss: undefined, table: undefined };
-  return { ...none, dst, priority: isIPv4 ? undefined : 256, scope: isIPv4 ? scopeLink : 0 };
+  const source = isIPv4 ? formatAddress(cidr.address) : undefined;
+  return { ...none, dst, priority: isIPv4 ? undefined : 256, scope: isIPv4 ? scopeLink : 0, link, source };
 }
 
 /** An address or a destination without its host part; another text as it is. */

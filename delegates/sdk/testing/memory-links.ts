@@ -4,16 +4,18 @@
 import type {
   Fault,
   LinksCapability,
+  LinksDeviceFacts,
+  LinksDeviceSelector,
+  LinksInstalledRoute,
   LinksLink,
   LinksLinkName,
   LinksNeighbour,
   LinksOperation,
   LinksPlace,
   LinksPortVlan,
-  Route,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { misused, operationText } from "../../../host/capabilities/links/link-scope.ts";
-import { operationMistake } from "../../../host/capabilities/links/operation-mistake.ts";
+import { operationMistake, selectorMistake } from "../../../host/capabilities/links/operation-mistake.ts";
 import { refuse, type WitOutcome } from "../../../host/capabilities/outcome.ts";
 import type { Fault as HostFault } from "../../../src/fault/fault.ts";
 import { cidrContains, formatCidr, readCidr } from "../../../src/net/ip.ts";
@@ -29,14 +31,18 @@ import type { DelegateCall } from "./records.ts";
 export interface LinkState extends Optional<Omit<LinksLink, "place" | "name" | "addresses">> {
   readonly name: string;
   readonly addresses?: readonly string[] | undefined;
-  readonly routes?: readonly Route[] | undefined;
+  readonly routes?: readonly LinksInstalledRoute[] | undefined;
   readonly neighbours?: readonly LinksNeighbour[] | undefined;
+  /** Of a link of the pod: the name that the device had on the node, from which it came. */
+  readonly takenFrom?: string | undefined;
 }
 
 /** The state before a call. */
 export interface LinksState {
   readonly host: readonly LinkState[];
   readonly pod: readonly LinkState[];
+  /** Devices of the node without a link, because a driver of user space has them. */
+  readonly devices?: readonly LinksDeviceFacts[] | undefined;
   /** An operation that fails, by its index within one `apply`. */
   readonly fails?: { readonly operation: number; readonly fault: Fault } | undefined;
 }
@@ -64,6 +70,7 @@ export class MemoryLinks {
   readonly #table: LinkTable;
   readonly #pod: string;
   readonly #fails: LinksState["fails"];
+  readonly #devices: readonly LinksDeviceFacts[];
   readonly #applied: ShownOperation[][] = [];
   readonly #call: MemoryCall | undefined;
 
@@ -74,15 +81,19 @@ export class MemoryLinks {
   constructor(state: LinksState = { host: [], pod: [] }, table = new LinkTable(), pod = "pod", call?: MemoryCall) {
     this.#call = call;
     this.#fails = state.fails;
+    this.#devices = state.devices ?? [];
     this.#table = table;
     this.#pod = pod;
     if (!table.known.has(`${pod} lo`)) this.#make({ place: "pod", name: "lo" }, "");
     for (const place of ["host", "pod"] as const) {
-      for (const { addresses, routes, neighbours, ...members } of state[place]) {
+      for (const { addresses, routes, neighbours, takenFrom, ...members } of state[place]) {
         const known = this.#make({ place, name: members.name }, members.kind ?? "");
         Object.assign(known.link, defined(members), { addresses: (addresses ?? []).map(settled) });
-        known.routes.push(...(routes ?? []));
+        known.routes.push(...(routes ?? []).map((route) => ({ ...route, link: known.link.name })));
         known.neighbours.push(...(neighbours ?? []));
+        const { mac, mtu, name } = known.link;
+        if (takenFrom === undefined) continue;
+        known.taken = { pod, podName: name, before: { name: takenFrom, mac, mtu, up: false, addresses: [] } };
       }
     }
   }
@@ -90,6 +101,13 @@ export class MemoryLinks {
   /** The operations of each `apply`, in order. */
   applied(): readonly (readonly ShownOperation[])[] {
     return this.#applied;
+  }
+
+  /** The routes over a link of a place, or over all of them. */
+  routesAt(place: LinksPlace, name?: string): readonly LinksInstalledRoute[] {
+    return this.#linksAt(place)
+      .filter(({ link }) => name === undefined || link.name === name)
+      .flatMap((known) => this.#table.routesOver(known));
   }
 
   readonly functions: LinksCapability = {
@@ -113,13 +131,17 @@ export class MemoryLinks {
       }
       return { ok: this.#read([...named.values()]) };
     },
+    findDevice: (selector) => {
+      const mistake = selectorMistake(selector);
+      if (mistake !== undefined) return refuse(misused(`find-device: ${mistake}`));
+      const found = this.#device(selector)?.link;
+      if (found !== undefined) return { ok: { link: found.name, mac: found.mac, facts: found.device ?? { rdmaDevices: [] } } };
+      const facts = this.#devices.find(({ pciAddress }) => pciAddress !== undefined && pciAddress === selector.deviceId);
+      return { ok: facts && { facts } };
+    },
+    retainDevices: () => ({ ok: 0 }),
     read: (names) => this.#unlessRefused("read", names, () => this.#read(names)),
-    routes: (name) =>
-      this.#unlessRefused("routes", name && [name], () =>
-        this.#linksAt(name?.place ?? "pod")
-          .filter(({ link }) => name === undefined || link.name === name.name)
-          .flatMap((known) => this.#table.routesOver(known)),
-      ),
+    routes: (name) => this.#unlessRefused("routes", name && [name], () => this.routesAt(name?.place ?? "pod", name?.name)),
     defaultLink: (place) =>
       this.#unlessRefused(
         "default-link",
@@ -273,7 +295,7 @@ export class MemoryLinks {
       }
       case "add-route":
       case "delete-route": {
-        const { link: at, place, route, onLink } = operation.val;
+        const { link: at, place, route, onLink, source } = operation.val;
         const links = this.#linksAt(at?.place ?? place);
         const named = at === undefined ? undefined : this.#find(at);
         if (operation.tag === "delete-route") {
@@ -284,7 +306,7 @@ export class MemoryLinks {
         if (known === undefined) return [];
         const refused = this.#table.refusalOf(known, route, onLink);
         if (refused !== undefined) throw new Refusal(refused);
-        addRoute(this.#table, links, known, route);
+        addRoute(this.#table, links, known, { ...route, source });
         return at === undefined ? [] : [at];
       }
       case "add-neighbour":
@@ -304,16 +326,53 @@ export class MemoryLinks {
         return [operation.val.link];
       case "enable-forwarding":
         return [];
-      case "add-bond":
-      case "add-vxlan":
-      case "add-ipoib":
-      case "take-device":
-      case "give-back":
+      case "add-bond": {
+        const at = { place: "pod", name: operation.val.name } as const;
+        this.#new(at, "bond", operation.val).link.mode = operation.val.mode;
+        return [at];
+      }
+      case "take-device": {
+        const { device, name, keepAddresses } = operation.val;
+        const known = this.#device(device);
+        if (known === undefined) throw new Refusal("the node has no such device");
+        const at = { place: "pod", name } as const;
+        if (this.#table.known.has(this.#keyOf(at))) throw new Refusal(`the pod already has a link ${name}`);
+        const { name: before, mac, mtu, up, addresses } = known.link;
+        this.#table.known.delete(this.#keyOf(inHost(before)));
+        known.taken = { pod: this.#pod, podName: name, before: { name: before, mac, mtu, up, addresses } };
+        Object.assign(known.link, { place: "pod", name, up: false, running: false }, keepAddresses ? {} : { addresses: [] });
+        this.#table.known.set(this.#keyOf(at), known);
+        return [at];
+      }
+      case "give-back": {
+        const name = operation.val;
+        const entry = [...this.#table.known].find(([, { taken }]) => taken?.pod === this.#pod && taken.podName === name);
+        const [key, known] = entry ?? [];
+        if (key === undefined || known?.taken === undefined) return [];
+        this.#table.known.delete(key);
+        Object.assign(known.link, known.taken.before, { place: "host" });
+        Object.assign(known, { routes: [], neighbours: [], taken: undefined });
+        this.#table.known.set(this.#keyOf(inHost(known.link.name)), known);
+        return [];
+      }
       case "set-vf":
         throw new Refusal(`${operation.tag} is not supported by this version of Plexus`);
       default:
         return operation satisfies never;
     }
+  }
+
+  /** The device of the node that the selector means. */
+  #device({ name, mac, deviceId, kernelPath }: LinksDeviceSelector): KnownLink | undefined {
+    return this.#table.linksAt("host").find(({ link }) => {
+      const pci = link.device?.pciAddress;
+      return (
+        (name === undefined || link.name === name || link.alternativeNames.includes(name)) &&
+        (mac === undefined || link.mac === mac.toLowerCase()) &&
+        (deviceId === undefined || pci === deviceId) &&
+        (kernelPath === undefined || (pci !== undefined && kernelPath.endsWith(`/${pci}`)))
+      );
+    });
   }
 
   /** A link as `read` answers it; none if it does not exist. */

@@ -1,6 +1,6 @@
 // The kernel's rules for equal routes (net/ipv4/fib_trie.c, net/ipv6/ip6_fib.c), on simulated links.
 
-import type { Route } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type { LinksInstalledRoute, Route } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { readCidr } from "../../../src/net/ip.ts";
 import { type KnownLink, type LinkTable, networkText } from "./link-table.ts";
 
@@ -9,10 +9,15 @@ const mainTable = 254;
 const ipv6Metric = 1024;
 
 /** Adds a route. A route of the same destination, metric and table over any of `links` stays as it is. */
-export function addRoute(table: LinkTable, links: readonly KnownLink[], known: KnownLink, route: Route): void {
+export function addRoute(
+  table: LinkTable,
+  links: readonly KnownLink[],
+  known: KnownLink,
+  route: Omit<LinksInstalledRoute, "link">,
+): void {
   const dst = networkText(route.dst);
   const priority = route.priority || (table.strict && isIPv6(dst) ? ipv6Metric : undefined);
-  const added = { ...route, dst, priority };
+  const added = { ...route, dst, priority, link: known.link.name };
   const exists = links
     .flatMap((each) => table.routesOver(each))
     .some((each) => keyOf(each) === keyOf(added) && metricOf(each) === metricOf(added));

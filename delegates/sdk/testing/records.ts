@@ -3,11 +3,13 @@
 import type { Verb } from "../../../src/cni/environment.ts";
 import type {
   AnnounceCapability,
+  DhcpCapability,
   DelegationCapability,
   FirewallCapability,
   LeasesCapability,
   LinksCapability,
   OvsCapability,
+  RoutingCapability,
   StateCapability,
   SysctlCapability,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
@@ -124,7 +126,9 @@ export interface CapabilityFunctions {
   readonly state?: StateCapability;
   readonly ovs?: OvsCapability;
   readonly announce?: AnnounceCapability;
+  readonly dhcp?: DhcpCapability;
   readonly firewall?: FirewallCapability;
+  readonly routing?: RoutingCapability;
 }
 
 /** A verb with its request. */

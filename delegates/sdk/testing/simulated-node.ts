@@ -2,10 +2,12 @@
 
 import { reportingFacts } from "./attachment-facts.ts";
 import { MemoryAnnounce } from "./memory-announce.ts";
+import { MemoryDhcp } from "./memory-dhcp.ts";
 import { MemoryFirewall } from "./memory-firewall.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { memoryCall, MemoryLinks } from "./memory-links.ts";
 import { MemoryOvs } from "./memory-ovs.ts";
+import { MemoryRouting } from "./memory-routing.ts";
 import { MemoryState } from "./memory-state.ts";
 import { MemorySysctl } from "./memory-sysctl.ts";
 import type { CapabilityFunctions, DelegateCall } from "./records.ts";
@@ -16,7 +18,7 @@ import type { Vector, VectorAnswer } from "./vector.ts";
 /** The node of one call. */
 export interface SimulatedNode {
   readonly call: DelegateCall;
-  readonly capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "dhcp" | "flows">>;
+  readonly capabilities: Required<Omit<CapabilityFunctions, "shaping">>;
   /** The lines of log so far, `level: text`. */
   readonly log: readonly string[];
   /** The state now, of the parts that the vector has, in the form of `.out.json`. */
@@ -28,12 +30,14 @@ export function simulatedNode(vector: Vector): SimulatedNode {
   const leases = new MemoryLeases(vector.leases);
   const delegation = new ScriptedDelegation(plugins(vector));
   const sysctl = new MemorySysctl(vector.sysctl);
+  const routing = new MemoryRouting(vector.routing, (place) => links.routesAt(place));
   const kept = new MemoryState(vector.state);
   const announce = new MemoryAnnounce(vector.announce === true ? undefined : vector.announce, vector.verb);
   const call = callOf(vector);
   const links = new MemoryLinks(vector.links, undefined, undefined, memoryCall(call));
   const reporting = reportingFacts(call, links.functions, delegation.functions);
   const attachment = "attachment" in call.request ? call.request.attachment : undefined;
+  const dhcp = new MemoryDhcp(vector.dhcp, { verb: call.verb, attachment });
   const firewall = new MemoryFirewall(vector.firewall, { verb: call.verb, attachment, facts: reporting.facts });
   const ovs = new MemoryOvs(vector.ovs, {
     verb: call.verb,
@@ -42,7 +46,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     config: call.request.network.config,
   });
   const log: string[] = [];
-  const capabilities: Required<Omit<CapabilityFunctions, "routing" | "shaping" | "filter" | "dhcp" | "flows">> = {
+  const capabilities: Required<Omit<CapabilityFunctions, "shaping">> = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
     leases: leases.functions({ verb: call.verb, attachment }),
     resolver: {
@@ -56,8 +60,10 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     sysctl: sysctl.functions(call.verb),
     state: kept.functions(call.verb, attachment),
     announce: announce.functions,
+    dhcp: dhcp.functions,
     firewall: firewall.functions,
     ovs: ovs.functions,
+    routing: routing.functions(call.verb),
   };
   const state = (): VectorAnswer => {
     const answer: VectorAnswer = {};
@@ -66,10 +72,12 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     if (vector.links !== undefined) answer.applied = JSON.parse(JSON.stringify(links.applied()));
     if (vector.plugins !== undefined) answer.called = JSON.parse(JSON.stringify(delegation.called()));
     if (vector.sysctl !== undefined) answer.sysctl = sysctl.values();
+    if (vector.routing !== undefined) answer.routing = JSON.parse(JSON.stringify(routing.rules()));
     if (vector.state !== undefined) answer.state = kept.current();
     if (vector.announce !== undefined) answer.announced = announce.announced().map((addresses) => [...addresses]);
     if (vector.announce !== undefined && vector.announce !== true)
       answer.probed = announce.probed().map((probe) => ({ ...probe, addresses: [...probe.addresses] }));
+    if (vector.dhcp !== undefined) answer.dhcp = JSON.parse(JSON.stringify(dhcp.state()));
     if (vector.firewall !== undefined) answer.firewall = JSON.parse(JSON.stringify(firewall.rules()));
     if (vector.firewall?.guards !== undefined) answer.guards = firewall.guards();
     if (vector.ovs !== undefined) answer.ports = JSON.parse(JSON.stringify(ovs.ports()));

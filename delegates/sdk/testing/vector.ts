@@ -15,6 +15,15 @@ const leaseState = z.strictObject({
 
 const fault = z.strictObject({ code: z.number(), msg: z.string(), details: z.string().optional() });
 
+const deviceFacts = z.strictObject({
+  driver: z.string().optional(),
+  pciAddress: z.string().optional(),
+  speed: z.number().optional(),
+  numaNode: z.number().optional(),
+  physicalFunction: z.string().optional(),
+  rdmaDevices: z.array(z.string()).default([]),
+});
+
 const link = z.strictObject({
   name: z.string(),
   kind: z.string().optional(),
@@ -39,6 +48,25 @@ const link = z.strictObject({
   addresses: z.array(z.string()).optional(),
   routes: z.array(z.looseObject({ dst: z.string() })).optional(),
   neighbours: z.array(z.strictObject({ address: z.string(), mac: z.string().optional(), proxy: z.boolean() })).optional(),
+  device: deviceFacts.optional(),
+  takenFrom: z.string().optional(),
+});
+
+const optionValue = z.strictObject({ number: z.number(), value: z.array(z.number()) });
+const dhcpLease = z.strictObject({
+  address: z.string(),
+  gateway: z.string().optional(),
+  routes: z.array(z.strictObject({ dst: z.string(), gw: z.string().optional(), scope: z.number().optional() })).default([]),
+  dns: z
+    .strictObject({
+      nameservers: z.array(z.string()).default([]),
+      domain: z.string().optional(),
+      search: z.array(z.string()).default([]),
+      options: z.array(z.string()).default([]),
+    })
+    .default({ nameservers: [], search: [], options: [] }),
+  mtu: z.number().optional(),
+  options: z.array(optionValue).default([]),
 });
 
 /** The members of a vector's link, which README.md describes. */
@@ -73,6 +101,16 @@ const port = z.strictObject({
 const oneAnswer = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
 /** One answer for all calls of a verb, or one for each call in order, of which the last repeats. */
 const pluginAnswer = z.union([oneAnswer, z.array(oneAnswer).min(1)]);
+const policyRule = z.strictObject({
+  family: z.enum(["ipv4", "ipv6"]),
+  priority: z.number().optional(),
+  source: z.string().optional(),
+  destination: z.string().optional(),
+  incomingLink: z.string().optional(),
+  outgoingLink: z.string().optional(),
+  mark: z.strictObject({ value: z.number(), mask: z.number() }).optional(),
+  table: z.number(),
+});
 
 const question = z.strictObject({
   /** The vector's subject, in one sentence. */
@@ -102,6 +140,7 @@ const question = z.strictObject({
     .strictObject({
       host: z.array(link).default([]),
       pod: z.array(link).default([]),
+      devices: z.array(deviceFacts).optional(),
       fails: z.strictObject({ operation: z.number(), fault }).optional(),
     })
     .optional(),
@@ -132,8 +171,18 @@ const question = z.strictObject({
       refuses: z.record(z.string(), z.string()).optional(),
     })
     .optional(),
+  /** Policy rules before the call; with `fault`, all changes of rules fail with it. */
+  routing: z
+    .strictObject({
+      host: z.array(policyRule).optional(),
+      pod: z.array(policyRule).optional(),
+      fault: fault.optional(),
+    })
+    .optional(),
   /** The attachment's stored state. */
   state: keptState.optional(),
+  /** The lease that a DHCP server offers, the lease that the attachment holds; with `fault`, no lease can be had. */
+  dhcp: z.strictObject({ offered: dhcpLease.optional(), held: dhcpLease.optional(), fault: fault.optional() }).optional(),
   /** The answer lists announcements and probes. `neighbours`: MACs of other hosts by their addresses; `fault`: all probes fail with it. */
   announce: z
     .union([
@@ -144,6 +193,15 @@ const question = z.strictObject({
 });
 
 const answer = z.strictObject({
+  /** Requests for a lease, and the lease after the call, if the question has dhcp. */
+  dhcp: z
+    .strictObject({
+      requests: z.array(
+        z.strictObject({ requested: z.array(z.number()), provided: z.array(optionValue), milliseconds: z.number() }),
+      ),
+      held: dhcpLease.optional(),
+    })
+    .optional(),
   /** ADD's success as CNI JSON, in stdin's cniVersion. */
   result: z.record(z.string(), z.unknown()).optional(),
   error: fault.optional(),
@@ -155,6 +213,8 @@ const answer = z.strictObject({
   called: z.array(z.record(z.string(), z.unknown())).optional(),
   /** Values after the call, if the question has sysctl. */
   sysctl: z.record(z.string(), z.string()).optional(),
+  /** Policy rules after the call, if the question has routing. */
+  routing: z.strictObject({ host: z.array(policyRule), pod: z.array(policyRule) }).optional(),
   /** State after the call, if the question has state. */
   state: keptState.optional(),
   /** Addresses of each announcement, if the question has announce. */

@@ -7,7 +7,9 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { type EntryContent, withAttachment, withoutAttachment } from "../../../host/store/journal/changed-entry.ts";
 import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
+import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import type { Call } from "../../../host/engine/call.ts";
+import { guarded } from "../../../host/engine/planned/plan-feature.ts";
 import type { Attached, AttachmentPlan } from "../../../host/engine/planned/attachment-plan.ts";
 import { Progress } from "../../../host/engine/record/add-progress.ts";
 import { attach } from "../../../host/engine/verbs/attach.ts";
@@ -15,6 +17,13 @@ import { type AttachmentOrigin, hotPlugFacts, plannedAttachment } from "../../..
 import { undoOne } from "../../../host/engine/verbs/undo.ts";
 import { recordEarlierLinks, recordMadeLinks } from "../../../host/engine/record/record-links.ts";
 import type { RunningContainer } from "./running-container.ts";
+
+/** The container's pod, if the runtime named one, and the receiver of its Events. */
+export interface PodOfChange {
+  readonly cluster: Cluster;
+  readonly pod: Pod | undefined;
+  readonly tell: (event: PodEvent) => void;
+}
 
 /**
  * Attaches a planned network. The caller holds the container's lock. A failed attachment is undone; if that fails too, it stays in the journal.
@@ -25,8 +34,17 @@ export async function attachToContainer(
   { entry, before }: RunningContainer,
   plan: AttachmentPlan,
   origin: AttachmentOrigin,
-  tell: (event: PodEvent) => void,
+  { cluster, pod, tell }: PodOfChange,
 ): Promise<Result<Attached>> {
+  if (pod !== undefined) {
+    const { containerId } = call.request;
+    const interfaces = [
+      ...entry.plan.attachments,
+      { ifname: plan.attachment.ifname, source: plan.source, podNetwork: plan.podNetwork },
+    ];
+    const allowed = await guarded(call.features, call, { containerId, netns: entry.plan.netns, cluster, pod, interfaces });
+    if (!allowed.ok) return allowed;
+  }
   const content = withAttachment(entry, plannedAttachment(plan, entry.plan.cniArgs, hotPlugFacts(plan, origin)));
   const index = content.plan.attachments.length - 1;
   const opened = await call.journal.change(content.plan, content.records);

@@ -105,7 +105,7 @@ export async function attachSelected(
       const addition = { selection, index, requestedNames, podNamespace: pod.namespace };
       const plan = await planAddition(call, cluster, container, addition);
       const origin = selectedOrigin(selection);
-      const attached = plan.ok ? await attachToContainer(call, container, plan.value, origin, tell) : plan;
+      const attached = plan.ok ? await attachToContainer(call, container, plan.value, origin, { cluster, pod, tell }) : plan;
       if (!attached.ok) {
         tell({ reason: "InterfaceAddFailed", message: attached.fault.msg });
         return attached;

@@ -46,7 +46,13 @@ export async function attachRequested(call: Call, key: JournalKey, selection: Ne
     const tell = (event: PodEvent): void => {
       if (pod !== undefined) cluster.tell(pod, event);
     };
-    const attached = await attachToContainer(call, container.value, plan.value, { requested: requestsText(selection) }, tell);
+    const attached = await attachToContainer(
+      call,
+      container.value,
+      plan.value,
+      { requested: requestsText(selection) },
+      { cluster, pod, tell },
+    );
     if (!attached.ok) return attached;
     tell(addedInterface(attached.value));
     const { attachment, source } = attached.value.plan;

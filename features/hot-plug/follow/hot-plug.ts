@@ -17,7 +17,7 @@ import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import { ContainerCalls, type ContainerCallsInit } from "./container-calls.ts";
 import { followPod, refuseToFollow } from "./follow-pod.ts";
-import { keptHotPlugConfigurations } from "./kept-hot-plug.ts";
+import { keptConfigurationsWith } from "../../../host/node/reconcile/kept-configurations.ts";
 import { isChangeable, RunningEntries } from "./running-entries.ts";
 
 /** The parts of the daemon that hot-plug uses. */
@@ -115,7 +115,8 @@ export class HotPlug implements InterfaceChanges {
   async start(): Promise<void> {
     await this.#guarded(async () => {
       for (const directory of this.#states.keys()) {
-        for (const configuration of keptHotPlugConfigurations(directory)) await this.noteConfiguration(configuration);
+        for (const configuration of keptConfigurationsWith(directory, ({ hotPlug }) => hotPlug))
+          await this.noteConfiguration(configuration);
       }
     });
   }

@@ -2,7 +2,7 @@
 // they had succeeded.
 
 import { defaultResolverFiles } from "../../../src/configuration/keys/grant-keys.ts";
-import type { Result } from "../../../src/fault/result.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { LeasesCapability, LinksLink, LinksOperation, SysctlSetting } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
@@ -11,12 +11,15 @@ import { leaseScopeOf, podStep } from "../bound-step.ts";
 import type { DelegateHost } from "../delegate-host.ts";
 import { leasesFor } from "../leases/scope.ts";
 import { checkOperations } from "../links/check-operations.ts";
+import { Sysfs } from "../links/devices/sysfs.ts";
+import type { DeviceScope } from "../links/link-scope.ts";
 import { linksFor } from "../links/links.ts";
 import { refuse, type WitOutcome } from "../outcome.ts";
 import { resolverFor } from "../resolver/scope.ts";
 import type { Step } from "../step.ts";
 import { ovsFor } from "../ovs/scope.ts";
 import { ovsScopeOf } from "../ovs/step-scope.ts";
+import { routingFor } from "../routing/scope.ts";
 import { withChangesInMemory } from "../state/capability.ts";
 import { stateFor } from "../state/scope.ts";
 import { sysctlFor } from "../sysctl/scope.ts";
@@ -39,6 +42,7 @@ export function bindDry(host: DryHost, running: Step, dry: DryRun, names: readon
     announce: () => ({ send: async () => ({ ok: undefined }), probe: async () => ({ ok: [] }) }),
     state: () => dryState(running),
     ovs: () => dryOvs(running, host.clock, dry),
+    routing: () => dryRouting(running, shim, dry),
   };
   const bound: Record<string, unknown> = {};
   for (const name of names) bound[name] = isBindable(binders, name) ? binders[name]?.() : undefined;
@@ -69,16 +73,24 @@ function dryLeases({ runLeaseOperation: run }: DryHost, running: Step, dry: DryR
 }
 
 /** Real reads. Of the changes, `change-link` is compared with the link's present state; others are refused. */
-function dryLinks({ step, grants }: Step, shim: DryShim, clock: Clock, dry: DryRun): NonNullable<CapabilityImports["links"]> {
+function dryLinks(
+  { step, grants, network }: Step,
+  shim: DryShim,
+  clock: Clock,
+  dry: DryRun,
+): NonNullable<CapabilityImports["links"]> {
   const { type, verb, attachment, netns } = podStep(step);
   const pod = attachment && { ifname: attachment.ifname, netns };
-  const scope = { type, grant: grants.links ?? {}, verb, attachment: pod };
+  const grant = grants.links ?? {};
+  const devices = grant.devices === undefined ? undefined : devicesToRead(network, attachment?.containerId ?? "");
+  const scope = { type, grant, verb, attachment: pod, devices };
   const links = linksFor(scope, shim, clock.now);
   const changed = new Map<string, LinksLink>();
   const overlaid = (outcome: WitOutcome<readonly LinksLink[]>): WitOutcome<readonly LinksLink[]> =>
     "ok" in outcome ? { ok: outcome.ok.map((link) => changed.get(`${link.place}/${link.name}`) ?? link) } : outcome;
   return {
     ...links,
+    retainDevices: async () => refuse(dry.refuse(type, "links.retain-devices")),
     read: async (names) => overlaid(await links.read(names)),
     apply: async (operations) => {
       const checked: Result<unknown> = checkOperations(scope, operations);
@@ -92,6 +104,12 @@ function dryLinks({ step, grants }: Step, shim: DryShim, clock: Clock, dry: DryR
       return overlaid(found);
     },
   };
+}
+
+/** Devices are found, and none moves, so that their records are not needed. */
+function devicesToRead(network: string, containerId: string): DeviceScope {
+  const none = { load: () => ok(undefined), list: () => ok([]), save: () => ok(undefined), remove: () => ok(undefined) };
+  return { network, containerId, store: none, sysfs: new Sysfs() };
 }
 
 /** The link with the wanted values. Each wanted value is recorded with the present one. */
@@ -148,6 +166,17 @@ function withSingleBlanks(text: string): string {
 /** Real loads; a saved text is read back. A directory that is not granted is refused as in a real run. */
 function dryState({ step, grants }: Step): NonNullable<CapabilityImports["state"]> {
   return stateFor({ ...podStep(step), directories: grants.state?.directories }, withChangesInMemory);
+}
+
+/** Real reads. Rules are not changed: whether the kernel takes one is known only when it has. */
+function dryRouting({ step, grants }: Step, shim: DryShim, dry: DryRun): NonNullable<CapabilityImports["routing"]> {
+  const { type, verb, attachment, netns } = podStep(step);
+  const routing = routingFor({ type, verb, hasPod: attachment !== undefined, netns, grant: grants.routing ?? {} }, shim);
+  return {
+    ...routing,
+    addRules: async () => refuse(dry.refuse(type, "routing.add-rules")),
+    deleteRules: async () => refuse(dry.refuse(type, "routing.delete-rules")),
+  };
 }
 
 /** Real reads. A port cannot be added, because its link does not exist; a removal changes nothing. */

@@ -5,8 +5,8 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import type { LeaseSnapshot } from "../leases/lease-snapshot.ts";
 
 /**
- * The capabilities that a shadow may have. `firewall` and `delegation` cannot be simulated: their answers depend on rules and plugins that
- * only a real run makes.
+ * The capabilities that a shadow may have. `firewall`, `delegation` and `flows` cannot be simulated: their answers depend on rules, plugins and
+ * packets that only a real run has.
  */
 export const simulatedCapabilities: ReadonlySet<string> = new Set([
   "log",
@@ -17,6 +17,7 @@ export const simulatedCapabilities: ReadonlySet<string> = new Set([
   "announce",
   "state",
   "ovs",
+  "routing",
 ]);
 
 /** The fault of a component whose capabilities cannot all be simulated; undefined if they can. */

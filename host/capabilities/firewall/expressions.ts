@@ -14,7 +14,7 @@ export interface Expression {
 }
 
 /** The verdict of a rule or of a map's element. */
-export type Verdict = { readonly kind: "jump"; readonly chain: string } | { readonly kind: "return" | "drop" };
+export type Verdict = { readonly kind: "jump"; readonly chain: string } | { readonly kind: "return" | "accept" | "drop" };
 
 /** The kernel's register numbers. Registers 1 and 2 have 16 bytes; 9 to 12 are the words of register 1 from the second one on. */
 const VERDICT_REGISTER = 0;
@@ -29,14 +29,24 @@ const NETWORK_HEADER = 1;
 const TRANSPORT_HEADER = 2;
 const DESTINATION_PORT_AT = 2;
 const SOURCE_MAC_AT = 6;
+const HOP_LIMIT_AT = 7;
 const META_IIF = 4;
 const META_IIFNAME = 6;
+const META_OIFNAME = 7;
+const META_NFPROTO = 15;
 const META_L4PROTO = 16;
+const CT_STATE = 0;
+const CT_DIRECTION = 1;
 const CT_STATUS = 2;
 const CT_PROTO_DST = 12;
 /** Addresses of the connection's first packet. */
 const CT_ADDRESS = { 4: { source: 19, destination: 20 }, 6: { source: 21, destination: 22 } } as const;
 const STATUS_DNAT = 0x20;
+const REPLY = 1;
+/** Bits of a packet's state (NF_CT_STATE_BIT). */
+const states = { established: 2, related: 4 } as const;
+/** IFNAMSIZ. */
+const LINK_NAME_BYTES = 16;
 const RTN_LOCAL = 2;
 const AF = { 4: 2, 6: 10 } as const;
 /** Offsets of the addresses in the IP header, and their size, in bytes. */
@@ -164,14 +174,82 @@ export function lookUpAddress(family: 4 | 6, which: "source" | "destination", ma
 
 /** Follows the map's verdict for the packet's protocol and destination port. `withAddress`: the key begins with the destination address. */
 export function lookUpPort(family: 4 | 6, withAddress: boolean, map: string): readonly Expression[] {
-  const words = withAddress ? header[family].size / 4 : 0;
-  const register = (word: number): number => (word === 0 ? FIRST : word === 4 ? SECOND : FIRST_WORDS + word);
-  return [
-    ...(withAddress ? [payload(FIRST, NETWORK_HEADER, header[family].destination, header[family].size)] : []),
-    meta(register(words), META_L4PROTO),
-    payload(register(words + 1), TRANSPORT_HEADER, DESTINATION_PORT_AT, 2),
-    lookup(map),
-  ];
+  return [...(withAddress ? addressAndPort(family, "destination") : protocolAndPort(0)), lookup(map)];
+}
+
+/** Loads an address, the protocol and the destination port. */
+function addressAndPort(family: 4 | 6, which: "source" | "destination"): readonly Expression[] {
+  const { size, [which]: offset } = header[family];
+  return [payload(FIRST, NETWORK_HEADER, offset, size), ...protocolAndPort(size / 4)];
+}
+
+/** The register that begins with this word. */
+function wordRegister(at: number): number {
+  return at === 0 ? FIRST : at === 4 ? SECOND : FIRST_WORDS + at;
+}
+
+/** Loads the protocol and the destination port behind so many words. */
+function protocolAndPort(words: number): readonly Expression[] {
+  return [meta(wordRegister(words), META_L4PROTO), payload(wordRegister(words + 1), TRANSPORT_HEADER, DESTINATION_PORT_AT, 2)];
+}
+
+/** Continues if the packet came in or goes out by the link of this name, which need not exist. */
+export function linkIs(direction: "in" | "out", name: string): readonly Expression[] {
+  const bytes = new Uint8Array(LINK_NAME_BYTES);
+  new TextEncoder().encodeInto(name, bytes);
+  return [meta(FIRST, direction === "in" ? META_IIFNAME : META_OIFNAME), compare("is", bytes)];
+}
+
+/** Continues if the packet is of this IP version. Rules of `inet` tables ask this before they look into the IP header. */
+export function familyIs(family: 4 | 6): readonly Expression[] {
+  return [meta(FIRST, META_NFPROTO), compare("is", Uint8Array.of(AF[family]))];
+}
+
+/** Continues if the connection's state, for this packet, is one of these. */
+export function stateIs(wanted: readonly (keyof typeof states)[]): readonly Expression[] {
+  const flags = wanted.reduce((all, each) => all | states[each], 0);
+  const mask = new Uint8Array(Uint32Array.of(flags).buffer);
+  return [expression("ct", number(2, CT_STATE), number(1, FIRST)), masked(mask), compare("is not", new Uint8Array(4))];
+}
+
+/** Continues if the packet goes against its connection's first packet. */
+export function isReply(): readonly Expression[] {
+  return [expression("ct", number(2, CT_DIRECTION), number(1, FIRST)), compare("is", Uint8Array.of(REPLY))];
+}
+
+/** Continues if a port of the packet is in the range, both ends included. */
+export function portIn(which: "source" | "destination", first: number, last: number): readonly Expression[] {
+  const load = payload(FIRST, TRANSPORT_HEADER, which === "source" ? 0 : DESTINATION_PORT_AT, 2);
+  return [load, first === last ? compare("is", u16be(first)) : between(u16be(first), u16be(last))];
+}
+
+/** Continues if the type of the ICMP or ICMPv6 message is in the range, both ends included. */
+export function messageTypeIn(first: number, last: number): readonly Expression[] {
+  return [payload(FIRST, TRANSPORT_HEADER, 0, 1), between(Uint8Array.of(first), Uint8Array.of(last))];
+}
+
+/** Continues if the IPv6 packet has this hop limit. */
+export function hopLimitIs(limit: number): readonly Expression[] {
+  return [payload(FIRST, NETWORK_HEADER, HOP_LIMIT_AT, 1), compare("is", Uint8Array.of(limit))];
+}
+
+function between(first: Uint8Array, last: Uint8Array): Expression {
+  return expression("range", number(1, FIRST), number(2, 0), value(3, first), value(4, last));
+}
+
+/** Continues if the set has the packet's address. */
+export function addressInSet(family: 4 | 6, which: "source" | "destination", set: string): readonly Expression[] {
+  const { size, [which]: offset } = header[family];
+  return [payload(FIRST, NETWORK_HEADER, offset, size), membership(set)];
+}
+
+/** Continues if the set has the packet's address with its protocol and destination port. */
+export function portInSet(family: 4 | 6, which: "source" | "destination", set: string): readonly Expression[] {
+  return [...addressAndPort(family, which), membership(set)];
+}
+
+function membership(set: string): Expression {
+  return expression("lookup", attribute(1, zeroEnded(set)), number(2, FIRST));
 }
 
 /** Follows the map's verdict for the name of the link that received the frame. */
@@ -209,7 +287,7 @@ export function masquerade(): Expression {
 
 /** A verdict as the data of a map's element or of an immediate expression (NFTA_DATA_VERDICT). */
 export function verdictData(verdict: Verdict): Uint8Array {
-  const code = { drop: 0, jump: -3, return: -5 }[verdict.kind];
+  const code = { drop: 0, accept: 1, jump: -3, return: -5 }[verdict.kind];
   const chain = verdict.kind === "jump" ? [attribute(2, zeroEnded(verdict.chain))] : [];
   return attribute(DATA_VERDICT, concat([attribute(1, u32be(code >>> 0)), ...chain]));
 }

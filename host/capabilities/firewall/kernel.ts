@@ -32,16 +32,17 @@ export interface Refusal {
   readonly errorText: string;
 }
 
-/** Sends requests that only read; only the last may be a dump. Each answer may still be a refusal (`errno`). */
+/** Sends requests that only read; only the last may be a dump. Each answer may still be a refusal (`errno`). `path`: a network namespace; empty: the shim's own. */
 export async function ask(
   shim: NetlinkShim,
   requests: readonly NetlinkRequest[],
   action: string,
   protocol: "netfilter" | "route" = "netfilter",
+  path = "",
 ): Promise<Result<readonly NetlinkAnswer[]>> {
   for (let tries = 1; ; tries++) {
     const family = protocol === "netfilter" ? { protocol } : {};
-    const outcome = await shim.netlink({ path: "", ...family, request: encodeRequests(requests), deadlineMs });
+    const outcome = await shim.netlink({ path, ...family, request: encodeRequests(requests), deadlineMs });
     if (outcome.errno !== 0) return failed(unanswered(action, outcome));
     const answers = decodeAnswers(outcome.reply, requests.length);
     const whole = answers.filter((answer) => answer !== undefined);
@@ -51,11 +52,12 @@ export async function ask(
   }
 }
 
-/** Sends changes as one batch, which comes into force as a whole or not at all. Answers the refusals, in order. `mode: "try"`: changes nothing. */
+/** Sends changes as one batch, which comes into force as a whole or not at all. Answers the refusals, in order. `mode: "try"`: changes nothing. `path`: as for `ask`. */
 export async function commit(
   shim: NetlinkShim,
   changes: readonly Change[],
   mode: "commit" | "try" = "commit",
+  path = "",
 ): Promise<Result<readonly Refusal[]>> {
   const last = changes.length - 1;
   // Only the last change is acknowledged: hundreds of acknowledgements overflow the socket's receive buffer. The kernel sends refusals for all.
@@ -64,7 +66,7 @@ export async function commit(
     mode === "commit",
   );
   const request = encodeRequests(requests);
-  const outcome = await shim.netlink({ path: "", protocol: "netfilter", request, deadlineMs });
+  const outcome = await shim.netlink({ path, protocol: "netfilter", request, deadlineMs });
   if (outcome.errno === EMSGSIZE && !outcome.sent) return failed(batchTooLarge(request.length));
   // ENOBUFS: the receive buffer overflowed with refusals. One of them suffices.
   if (outcome.errno !== 0 && outcome.errno !== ENOBUFS) return failed(unanswered("changing the rules", outcome));

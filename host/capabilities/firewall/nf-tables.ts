@@ -1,4 +1,4 @@
-// The codec of nf_tables messages (linux/netfilter/nf_tables.h): making, removing, requesting and reading tables, chains, rules, maps and
+// The codec of nf_tables messages (linux/netfilter/nf_tables.h): making, removing, requesting and reading tables, chains, rules, sets, maps and
 // their elements. No I/O.
 
 import { attribute, attributesIn, textIn, Attributes } from "../../system/netlink/attributes.ts";
@@ -10,9 +10,9 @@ import { chainOfVerdict, type Expression, type Verdict, verdictData } from "./ex
 /** The name of Plexus's table in each family. */
 export const PLEXUS_TABLE = "plexus";
 
-/** A table: its family is packets of one IP version, or frames of bridges. */
+/** A table: its family is packets of one IP version, of both (`inet`), or frames of bridges. */
 export interface Table {
-  readonly family: 4 | 6 | "bridge";
+  readonly family: 4 | 6 | "inet" | "bridge";
   /** Absent: `plexus`. */
   readonly name?: string;
 }
@@ -20,7 +20,7 @@ export interface Table {
 /** The hook of a base chain: the kernel calls chains with a lower priority first. */
 export interface Hook {
   readonly type: "nat" | "filter";
-  readonly hook: "prerouting" | "output" | "postrouting";
+  readonly hook: "prerouting" | "input" | "forward" | "output" | "postrouting";
   readonly priority: number;
 }
 
@@ -30,6 +30,18 @@ export interface VerdictMap {
   /** The key's types by nft's numbers: nft prints keys by them. */
   readonly types: readonly number[];
   readonly keySize: number;
+}
+
+/** A set of keys. */
+export interface KeySet extends VerdictMap {
+  /** Whether elements are ranges: an element begins a range, and an element with the end's flag ends the range before it. */
+  readonly isInterval: boolean;
+}
+
+/** An element of a set. `isEnd`: the first key behind a range. */
+export interface SetElement {
+  readonly key: Uint8Array;
+  readonly isEnd: boolean;
 }
 
 /** An element to add to a verdict map. */
@@ -68,12 +80,13 @@ export interface IpTable extends Table {
   readonly family: 4 | 6;
 }
 
-const AF = { 4: 2, 6: 10, bridge: 7 } as const;
+const AF = { 4: 2, 6: 10, inet: 1, bridge: 7 } as const;
 const NF_TABLES = 10;
 const BATCH_BEGIN = 0x10;
 const BATCH_END = 0x11;
 const type = (message: number): number => (NF_TABLES << 8) | message;
 const NEWTABLE = type(0);
+const DELTABLE = type(2);
 const NEWCHAIN = type(3);
 const GETCHAIN = type(4);
 const DELCHAIN = type(5);
@@ -90,10 +103,14 @@ const EXCLUSIVE = 0x600;
 const CREATE = 0x400;
 const APPEND = 0xc00;
 const LIST_ELEMENT = 1;
+const SET_OF_INTERVALS = 4;
 const MAP_OF_VERDICTS = 8;
+const INTERVAL_END = 1;
+/** An attribute has at most 65,535 bytes, and an element at most 52. */
+const ELEMENTS_IN_MESSAGE = 1000;
 const VERDICT_TYPE = 0xffff_ff00;
 const GENERIC_HEADER = 4;
-const hooks = { prerouting: 0, output: 3, postrouting: 4 } as const;
+const hooks = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
 /** The kernel keeps at most 256 bytes with a rule. */
 const COMMENT_BYTES = 250;
 
@@ -121,6 +138,11 @@ export function generationRequest(): NetlinkRequest {
 /** Makes the table unless it exists. */
 export function newTable(table: Table): NetlinkRequest {
   return request(NEWTABLE, CREATE, AF[table.family], within(1, table));
+}
+
+/** Removes the table, with all that it has. */
+export function deleteTable(table: Table): NetlinkRequest {
+  return request(DELTABLE, 0, AF[table.family], within(1, table));
 }
 
 /** Makes a chain; with a `hook`, a base chain. `shared`: the chain may exist already, which is the default for a base chain. */
@@ -154,9 +176,47 @@ export function deleteRules(table: Table, chain: string, handle?: Uint8Array): N
   return request(DELRULE, 0, AF[table.family], within(1, table), text(2, chain), ...rule);
 }
 
+/** Makes a set unless it exists. `id`: a number that is unique in the batch. */
+export function newSet(table: Table, { name, types, keySize, isInterval }: KeySet, id: number): NetlinkRequest {
+  return request(
+    NEWSET,
+    CREATE,
+    AF[table.family],
+    within(1, table),
+    text(2, name),
+    attribute(3, u32be(isInterval ? SET_OF_INTERVALS : 0)),
+    attribute(4, u32be(keyType(types))),
+    attribute(5, u32be(keySize)),
+    attribute(10, u32be(id)),
+  );
+}
+
+/** Adds elements to a set, or removes them: one message for each thousand. */
+export function setElements(
+  table: Table,
+  set: string,
+  action: "add" | "remove",
+  elements: readonly SetElement[],
+): readonly NetlinkRequest[] {
+  const requests: NetlinkRequest[] = [];
+  for (let from = 0; from < elements.length; from += ELEMENTS_IN_MESSAGE) {
+    const list = elements.slice(from, from + ELEMENTS_IN_MESSAGE).map(({ key, isEnd }) => {
+      const flags = isEnd ? [attribute(3, u32be(INTERVAL_END))] : [];
+      return attribute(LIST_ELEMENT, concat([attribute(1, attribute(1, key)), ...flags]));
+    });
+    const [message, flags] = action === "add" ? [NEWSETELEM, CREATE] : [DELSETELEM, 0];
+    requests.push(request(message, flags, AF[table.family], within(1, table), text(2, set), attribute(3, concat(list))));
+  }
+  return requests;
+}
+
+/** The type of a key of several fields: six bits for each. */
+function keyType(types: readonly number[]): number {
+  return types.reduce((all, each) => all * 64 + each, 0);
+}
+
 /** Makes a map from keys to verdicts unless it exists. `id`: a number that is unique in the batch. */
 export function newMap(table: Table, { name, types, keySize }: VerdictMap, id: number): NetlinkRequest {
-  const key = types.reduce((all, each) => all * 64 + each, 0);
   return request(
     NEWSET,
     CREATE,
@@ -164,7 +224,7 @@ export function newMap(table: Table, { name, types, keySize }: VerdictMap, id: n
     within(1, table),
     text(2, name),
     attribute(3, u32be(MAP_OF_VERDICTS)),
-    attribute(4, u32be(key)),
+    attribute(4, u32be(keyType(types))),
     attribute(5, u32be(keySize)),
     attribute(6, u32be(VERDICT_TYPE)),
     attribute(7, u32be(0)),

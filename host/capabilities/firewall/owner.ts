@@ -24,12 +24,12 @@ const HASH_LENGTH = 40;
 const HASH = /^[0-9a-f]{40}$/;
 
 /** The name of the owner's chain for a purpose. */
-export function chainName(purpose: Purpose, owner: Owner): string {
+export function chainName(purpose: string, owner: Owner): string {
   return `${prefixOf(purpose, owner)}${attachmentPart(owner)}`;
 }
 
 /** The common prefix of the chain names of a delegate, a network and a purpose. The attachment's part follows. */
-export function prefixOf(purpose: Purpose, { type, network }: Pick<Owner, "type" | "network">): string {
+export function prefixOf(purpose: string, { type, network }: Pick<Owner, "type" | "network">): string {
   return `${purpose}/${part(type, network)}/`;
 }
 

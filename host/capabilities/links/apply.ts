@@ -15,7 +15,7 @@ import { addAddress, addNeighbour, addRoute, deleteAddress, deleteNeighbour, del
 import { linkAnswer } from "./link-answer.ts";
 import { type LinkScope, misused, operationText } from "./link-scope.ts";
 import { ensureBridge, ensureVlanGateway } from "./make-bridge.ts";
-import { addDummy, addIpvlan, addMacvlan, addTap, addVlan, addVrf } from "./make-pod-links.ts";
+import { addBond, addDummy, addIpvlan, addMacvlan, addTap, addVlan, addVrf } from "./make-pod-links.ts";
 import { addVeth } from "./make-veth.ts";
 import { Namespaces } from "./namespaces.ts";
 import { readUsedLinks } from "./verify-links.ts";
@@ -157,11 +157,12 @@ async function applyOne(transaction: LinkTransaction, operation: LinksOperation,
       return enableForwarding(transaction, operation.val);
     case "settle":
       return settle(transaction, operation.val, clock);
-    case "add-bond":
-    case "add-vxlan":
-    case "add-ipoib":
     case "take-device":
+      return (await import("./devices/take-device.ts")).takeDevice(transaction, operation.val);
     case "give-back":
+      return (await import("./devices/take-device.ts")).giveBack(transaction, operation.val);
+    case "add-bond":
+      return addBond(transaction, operation.val);
     case "set-vf":
       return failed(misused(`${operation.tag} is not supported by this version of Plexus`));
     default:

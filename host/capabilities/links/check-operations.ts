@@ -8,6 +8,7 @@ import { denied, linkText, type LinkScope, mayBeMadeInPod, misused, operationTex
 import { type LinkAliases, learnAliases } from "./link-aliases.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { networkOutsideGrant, ungrantedNodeAddress } from "./networks.ts";
+import { selectorText } from "./devices/selector-text.ts";
 import { nameMistake, operationMistake } from "./operation-mistake.ts";
 
 /** Maximum number of operations in one call; attaching a pod needs far fewer. */
@@ -45,6 +46,14 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
     settlingMs += operation.tag === "settle" ? operation.val.milliseconds : 0;
     if (settlingMs > maxSettlingMs)
       return failed(misused(`${label}: waiting for ${settlingMs} ms in total exceeds the maximum of ${maxSettlingMs} ms`));
+    if (operation.tag === "take-device" && (scope.verb !== "ADD" || scope.attachment?.netns === ""))
+      return failed(
+        misused(
+          `${label}: the device of the node with ${selectorText(operation.val.device)}: a device moves into a pod in ADD only`,
+        ),
+      );
+    if (operation.tag === "take-device" && (scope.grant.devices ?? []).length === 0)
+      return failed(denied(scope, "devices", `${label}: the device of the node with ${selectorText(operation.val.device)}`));
     const forwarding = forwardingRequest(operation);
     if (forwarding !== undefined && scope.grant.forwarding !== true)
       return failed(denied(scope, "forwarding", `${label}: ${forwarding}`));

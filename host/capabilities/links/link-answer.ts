@@ -1,8 +1,12 @@
 // A link in the form of the WIT interface.
 
 import { formatCidr } from "../../../src/net/ip.ts";
-import type { LinksLink } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import type { LinksDeviceFacts, LinksLink } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import type { ParentDevice } from "../../system/netlink/link-state.ts";
+import { Sysfs } from "./devices/sysfs.ts";
 import type { LinkDetails } from "./link-details.ts";
+
+const sysfs = new Sysfs();
 
 /** The record `link` of the WIT interface. */
 export function linkAnswer({ place, state, addresses, vlans, master, link, members }: LinkDetails): LinksLink {
@@ -29,7 +33,14 @@ export function linkAnswer({ place, state, addresses, vlans, master, link, membe
     port: state.port,
     portVlans: vlans,
     members,
-    carrier: running,
+    carrier: state.carrier,
+    peerIndex: kind === "veth" ? state.link : undefined,
+    device: state.parentDevice === undefined ? undefined : factsOf(state.parentDevice, name),
     addresses: addresses.map(({ cidr, tentative, dadFailed }) => ({ address: formatCidr(cidr), tentative, dadFailed })),
   };
+}
+
+/** The physical function has its name on the node, which a link's own messages do not tell. `find-device` does. */
+function factsOf(device: ParentDevice, name: string): LinksDeviceFacts {
+  return sysfs.factsOf(device, name, () => undefined);
 }

@@ -8,6 +8,8 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { misuseOf } from "../outcome.ts";
+import type { DeviceStore } from "./devices/device-store.ts";
+import type { Sysfs } from "./devices/sysfs.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 
 /** The scope of one call of `links`. */
@@ -18,8 +20,19 @@ export interface LinkScope {
   readonly verb: Verb;
   /** Undefined for verbs without an attachment (GC, STATUS). */
   readonly attachment: PodSide | undefined;
+  /** Undefined: no device can be taken. */
+  readonly devices?: DeviceScope | undefined;
   /** The alternative names that the delegate has used; undefined: none is known. */
   readonly aliases?: { readonly realOf: (name: string) => string } | undefined;
+}
+
+/** The devices that attachments of this node have. */
+export interface DeviceScope {
+  readonly network: string;
+  /** Empty for verbs without an attachment. */
+  readonly containerId: string;
+  readonly store: DeviceStore;
+  readonly sysfs: Sysfs;
 }
 
 /** The pod's end of the attachment. */
@@ -54,6 +67,7 @@ export type GrantKey =
   | "nodeAddresses"
   | "replaceAddresses"
   | "podLinks"
+  | "devices"
   | "forwarding";
 
 /** The name of a VLAN gateway: `<bridge>.<id>`. */

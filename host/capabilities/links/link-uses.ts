@@ -80,7 +80,11 @@ export function linkUsesOf(operation: LinksOperation): readonly LinkUse[] {
     case "add-dummy":
     case "add-vrf":
     case "add-tap":
+    case "add-bond":
+    case "take-device":
       return [on("pod", operation.val.name, "make")];
+    case "give-back":
+      return [on("pod", operation.val, "remove")];
     case "delete-link":
       return [on(operation.val.place, operation.val.name, "remove")];
     case "change-link": {
@@ -111,11 +115,6 @@ export function linkUsesOf(operation: LinksOperation): readonly LinkUse[] {
     case "settle":
       return [on(operation.val.link.place, operation.val.link.name, "settle")];
     case "enable-forwarding":
-    case "add-bond":
-    case "add-vxlan":
-    case "add-ipoib":
-    case "take-device":
-    case "give-back":
     case "set-vf":
       return [];
     default:

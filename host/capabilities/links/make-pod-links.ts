@@ -3,11 +3,12 @@
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { linkChange, linkRemoval, linkRequest } from "../../system/netlink/link-change.ts";
-import { newDummy, newIpvlan, newMacvlan, newVlan, newVrf, type NewUpper } from "../../system/netlink/link-creation.ts";
+import { newBond, newDummy, newIpvlan, newMacvlan, newVlan, newVrf, type NewUpper } from "../../system/netlink/link-creation.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { systemError } from "../../system/system-error.ts";
 import type {
+  LinksBond,
   LinksDummy,
   LinksIpvlan,
   LinksLinkName,
@@ -58,6 +59,13 @@ export async function addDummy(
   { name, mtu, mac = randomMac() }: LinksDummy,
 ): Promise<Result<void>> {
   return learn(transaction, name, await transaction.make("pod", name, newDummy({ name, mac, mtu }), { mac }));
+}
+
+/** Makes a bond in the pod. Without a MAC the bond takes that of its first member. Fault: NETLINK_FAILED. */
+export async function addBond(transaction: LinkTransaction, bond: LinksBond): Promise<Result<void>> {
+  const { name, mac, monitorInterval, failOverMac, allMembersActive, dynamicBalancing, transmitHash } = bond;
+  const request = newBond({ ...bond, monitorInterval, failOverMac, allMembersActive, dynamicBalancing, transmitHash });
+  return learn(transaction, name, await transaction.make("pod", name, request, { mac }));
 }
 
 /** Makes a VRF in the pod. Fault: NETLINK_FAILED. */

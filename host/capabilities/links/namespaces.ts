@@ -4,6 +4,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import type { Shim, TapEffect } from "../../protocol/shim.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { RTM_GETNSID } from "../../system/netlink/link-attributes.ts";
+import { linkMove } from "../../system/netlink/link-move.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { systemError } from "../../system/system-error.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
@@ -19,17 +20,20 @@ export interface Exchange {
   readonly errno: number;
 }
 
+/** The effects of the shim that act in the two namespaces. */
+export type NamespaceShim = Pick<Shim, "netlink" | "tap">;
+
 const deadlineMs = 10_000;
 /** The shim's network namespace, which is the node's. */
 const nodeNetns = "/proc/self/ns/net";
 
 /** Sends requests to one of the call's two network namespaces. */
 export class Namespaces {
-  readonly #shim: Pick<Shim, "netlink" | "tap">;
+  readonly #shim: NamespaceShim;
   /** Path of the pod's network namespace; empty where there is none. */
   readonly podNetns: string;
 
-  constructor(shim: Pick<Shim, "netlink" | "tap">, podNetns: string) {
+  constructor(shim: NamespaceShim, podNetns: string) {
     this.#shim = shim;
     this.podNetns = podNetns;
   }
@@ -52,6 +56,22 @@ export class Namespaces {
       ...(usesSecondNamespace ? { second: namesNode ? nodeNetns : this.podNetns } : {}),
     });
     return { answers: decodeAnswers(reply, requests.length), sent, errno };
+  }
+
+  /**
+   * Moves a link of the pod to the node, where it has the name. It is the only change in the pod's namespace that names the node's: the caller has
+   * found the link by the identity of a device that came from the node.
+   */
+  async returnLink(index: number, name: string): Promise<Exchange> {
+    if (this.podNetns === "") return { answers: [undefined], sent: false, errno: ENOENT };
+    const { errno, sent, reply } = await this.#shim.netlink({
+      path: this.podNetns,
+      request: encodeRequests([linkMove(index, name)]),
+      deadlineMs,
+      foreign: false,
+      second: nodeNetns,
+    });
+    return { answers: decodeAnswers(reply, 1), sent, errno };
   }
 
   /** Makes a TAP link in the pod's namespace. Answers 0 or an errno. */

@@ -3,7 +3,7 @@
 import { checkInterfaceName } from "../../../src/cni/names.ts";
 import { formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 import { macBytes } from "../../system/netlink/address-bytes.ts";
-import type { LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import type { LinksDeviceSelector, LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { settingMistake } from "./interface-settings.ts";
 
@@ -89,14 +89,21 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return settingMistake(operation.val);
     case "add-vrf":
       return operation.val.table === 0 ? "table 0 is not a routing table" : undefined;
-    case "add-bond":
-    case "add-vxlan":
-    case "add-ipoib":
     case "take-device":
-    case "give-back":
+      return selectorMistake(operation.val.device);
+    case "add-bond": {
+      const { mac, mtu, failOverMac } = operation.val;
+      const badFailOver = failOverMac !== undefined && failOverMac > 2;
+      return first(
+        macMistake(mac),
+        sizeMistake(mtu),
+        badFailOver ? `fail-over-mac ${failOverMac} exceeds the maximum of 2` : undefined,
+      );
+    }
     case "set-vf":
       return `${operation.tag} is not supported by this version of Plexus`;
     case "delete-link":
+    case "give-back":
     case "change-port":
     case "enable-forwarding":
     case "settle":
@@ -104,6 +111,20 @@ function memberMistake(operation: LinksOperation): string | undefined {
     default:
       return operation satisfies never;
   }
+}
+
+/** The reason why a selector of a device is malformed; undefined where it is well formed. */
+export function selectorMistake({ name, mac, deviceId, kernelPath }: LinksDeviceSelector): string | undefined {
+  const isEmpty = [name, mac, deviceId, kernelPath].every((member) => member === undefined);
+  const badId = deviceId !== undefined && !/^(?!\.{1,2}$)[\w.:-]{1,64}$/u.test(deviceId);
+  const badPath = kernelPath !== undefined && (!kernelPath.startsWith("/sys/devices/") || kernelPath.split("/").includes(".."));
+  return first(
+    isEmpty ? "the device has no name, MAC, ID or path" : undefined,
+    name === undefined ? undefined : nameMistake(name, true),
+    macMistake(mac),
+    badId ? `${JSON.stringify(deviceId)} is neither a PCI address nor a name on the auxiliary bus` : undefined,
+    badPath ? `the path ${JSON.stringify(kernelPath)} is not below /sys/devices/` : undefined,
+  );
 }
 
 function routeMistake({ route, source, link, place }: Extract<LinksOperation, { tag: "add-route" }>["val"]): string | undefined {

@@ -5,16 +5,22 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
 import { linkRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
-import { Attributes } from "../../system/netlink/attributes.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message.ts";
 import { neighboursRequest, neighbourStateIn } from "../../system/netlink/neighbour.ts";
 import { nextHopsOf } from "../../system/netlink/next-hops.ts";
 import { MAIN_TABLE, type Route as KernelRoute, routeIn, routesRequest } from "../../system/netlink/route.ts";
-import type { LinksLink, LinksLinkName, LinksNeighbour, LinksPlace, Route } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import type {
+  LinksInstalledRoute,
+  LinksLink,
+  LinksLinkName,
+  LinksNeighbour,
+  LinksPlace,
+} from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkShim } from "./apply.ts";
 import { checkedWithAliases, checkNames } from "./check-operations.ts";
 import type { LinkAliases } from "./link-aliases.ts";
 import { linkAnswer } from "./link-answer.ts";
+import { isUnicast, linkIndexesOf, routeAnswers } from "./route-answer.ts";
 import { denied, isListed, linkText, type LinkScope, misused } from "./link-scope.ts";
 import { isGone, Namespaces, refusalText } from "./namespaces.ts";
 import { readUsedLinks } from "./verify-links.ts";
@@ -24,10 +30,6 @@ import { EAFNOSUPPORT, EOPNOTSUPP } from "../../system/errno.ts";
 
 /** Maximum number of requests for one dump that concurrent changes interrupt. */
 const maxDumps = 5;
-const RTM_HEADER = 12;
-const RTA_METRICS = 8;
-const RTAX_MTU = 2;
-const RTAX_ADVMSS = 8;
 const RTN_UNICAST = 1;
 const TABLE_LOCAL = 255;
 
@@ -51,38 +53,31 @@ export async function routes(
   scope: AliasedScope,
   shim: LinkShim,
   link: LinksLinkName | undefined,
-): Promise<Result<readonly Route[]>> {
+): Promise<Result<readonly LinksInstalledRoute[]>> {
   const place = link?.place ?? "pod";
   if (link === undefined && scope.attachment === undefined) return failed(misused(`routes: a ${scope.verb} call has no pod`));
   const namespaces = namespacesOf(scope, shim);
   const index = link === undefined ? ok(undefined) : await findOne(scope, namespaces, link, "routes");
   if (!index.ok) return index;
-  const found: Route[] = [];
+  const found: KernelRoute[] = [];
   for (const family of [4, 6] as const) {
     const answer = await dump(namespaces, place, routesRequest(family), "listing the routes");
     if (!answer.ok) return answer;
-    for (const route of answer.value.messages.flatMap((message) => routeIn(message) ?? []))
-      found.push(...routesOver(route, index.value));
+    found.push(...answer.value.messages.flatMap((message) => routeIn(message) ?? []));
   }
-  return ok(found);
+  const listed = found.filter((route) => isUnicast(route) && route.table !== TABLE_LOCAL);
+  if (link !== undefined)
+    return ok(listed.flatMap((route) => routeAnswers(route, (oif) => (oif === index.value ? link.name : undefined), "left-out")));
+  const names = await linkNames(namespaces, linkIndexesOf(listed));
+  return ok(listed.flatMap((route) => routeAnswers(route, (oif) => names.get(oif), "unnamed")));
 }
 
-/** A route in the form of the WIT interface, once for each next hop over the link; undefined: over any link. */
-function routesOver(route: KernelRoute, link: number | undefined): readonly Route[] {
-  if (route.type !== RTN_UNICAST || route.table === TABLE_LOCAL) return [];
-  const hops = route.multipath ? nextHopsOf(route) : [{ gateway: route.gateway ?? route.via, oif: route.oif }];
-  const metrics = new Attributes(route.raw, RTM_HEADER).within(RTA_METRICS);
-  return hops
-    .filter(({ oif }) => link === undefined || oif === link)
-    .map(({ gateway }) => ({
-      dst: route.dst,
-      gw: gateway,
-      mtu: metrics.u32(RTAX_MTU),
-      advmss: metrics.u32(RTAX_ADVMSS),
-      priority: route.metric === 0 ? undefined : route.metric,
-      table: route.table === MAIN_TABLE ? undefined : route.table,
-      scope: route.scope,
-    }));
+/** The names of the pod's links by index; a link that is gone has none. */
+async function linkNames(namespaces: Namespaces, indexes: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  if (indexes.length === 0) return new Map();
+  const { answers } = await namespaces.exchange("pod", indexes.map(linkRequest));
+  const states = answers.flatMap((answer) => answer?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? []);
+  return new Map(states.map(({ index, name }) => [index, name]));
 }
 
 /** The name of the default route's link, IPv4 before IPv6. Fault: NOT_GRANTED for a link of the node that is not a granted parent. */

@@ -73,7 +73,7 @@ export async function readUsedLinks(
  * Whether a link of the node is the other end of the pod's veth. Only the node's own data count: the namespace id and the index of the other end.
  * A pod can make up everything that its own links show.
  */
-function isNodeEnd(link: LinkState, podEnd: LinkState | undefined, podId: number | undefined): boolean {
+export function isNodeEnd(link: LinkState, podEnd: LinkState | undefined, podId: number | undefined): boolean {
   return (
     link.kind === "veth" &&
     podEnd !== undefined &&

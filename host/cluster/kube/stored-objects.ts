@@ -23,9 +23,9 @@ export function storedDefinition(object: unknown): StoredObject<NetworkAttachmen
   return stored(kept, config?.length);
 }
 
-function stored<T extends Pick<Pod, "namespace" | "name" | "annotations">>(value: T, texts = 0): StoredObject<T> {
-  const { namespace, name, annotations } = value;
+function stored<T extends Pick<Pod, "namespace" | "name" | "annotations" | "labels">>(value: T, texts = 0): StoredObject<T> {
+  const { namespace, name, annotations, labels = [] } = value;
   let size = namespace.length + name.length + texts;
-  for (const [key, text] of annotations) size += key.length + text.length;
+  for (const [key, text] of [...annotations, ...labels]) size += key.length + text.length;
   return { namespace, name, value, size };
 }

@@ -6,7 +6,7 @@ import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 
 /** The attachment for the journal. `callArgs`: the call's CNI_ARGS. */
 export function plannedAttachment(plan: AttachmentPlan, callArgs: string, hotPlug: HotPlugFacts | undefined): PlannedAttachment {
-  const { list, attachment, source, conflist, binding } = plan;
+  const { list, attachment, source, conflist, binding, podNetwork } = plan;
   return {
     network: list.name,
     ifname: attachment.ifname,
@@ -16,6 +16,7 @@ export function plannedAttachment(plan: AttachmentPlan, callArgs: string, hotPlu
     // MC-23.
     ...(attachment.args === callArgs ? {} : { cniArgs: attachment.args }),
     ...(binding === undefined ? {} : { definition: binding.definition }),
+    ...(podNetwork === undefined ? {} : { podNetwork }),
     ...(hotPlug === undefined ? {} : { hotPlug }),
   };
 }

@@ -5,6 +5,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
+import type { Shim } from "../../protocol/shim.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import type { ShownAttachment } from "./shown-attachment.ts";
 
@@ -31,6 +32,31 @@ export interface SelectedNetworks {
   /** The network on the runtime's interface. `target` is undefined if it is the cluster's default network. */
   readonly primary: { readonly podNetwork: string; readonly target: SelectedNetwork | undefined };
   readonly further: readonly SelectedNetwork[];
+}
+
+/** A pod whose interfaces are about to be made. */
+export interface GuardedPod {
+  readonly containerId: string;
+  readonly netns: string;
+  readonly cluster: Cluster;
+  readonly pod: Pod;
+  /** All interfaces of the pod, the new ones included. */
+  readonly interfaces: readonly GuardedInterface[];
+}
+
+/** An interface, and its network's definition or PodNetwork. */
+export interface GuardedInterface {
+  readonly ifname: string;
+  /** `namespace/name` of the definition, or the origin of a network that the administrator configured. */
+  readonly source: string;
+  readonly podNetwork?: string | undefined;
+}
+
+/** The parts of a call that a guard needs. */
+export interface GuardContext {
+  readonly configuration: HostConfiguration;
+  readonly shim: Pick<Shim, "netlink">;
+  readonly warn: (text: string) => void;
 }
 
 /** The hooks of one feature in the plan of an ADD. A hook of a feature that is off costs nothing but a look at the configuration. */
@@ -63,6 +89,21 @@ export interface PlanFeature {
     /** The fault of an attachment that needs it and cannot get it while the pod runs. HOT_PLUG_REFUSED. */
     readonly refuse: (attachment: AttachmentPlan) => Promise<Result<void>>;
   };
+  /** What must be in the pod's network namespace before the first step of an attachment, such as the rules of policies. */
+  readonly guard?: {
+    readonly isOn: (configuration: HostConfiguration) => boolean;
+    readonly guard: (context: GuardContext, pod: GuardedPod) => Promise<Result<void>>;
+  };
+}
+
+/** Lets each feature guard the pod before its interfaces are made. Fault: that of the first feature that cannot. */
+export async function guarded(features: readonly PlanFeature[], context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
+  for (const { guard } of features) {
+    if (guard?.isOn(context.configuration) !== true) continue;
+    const done = await guard.guard(context, pod);
+    if (!done.ok) return done;
+  }
+  return ok(undefined);
 }
 
 /** The networks of the one feature that selects any for the pod. */

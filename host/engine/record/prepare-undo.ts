@@ -77,6 +77,10 @@ export async function prepareUndo(
   }
   if (plan.before !== undefined) {
     const { what, link } = plan.before;
+    if (plan.aside !== undefined) {
+      const cleared = await renameLink(call.shim, view.netns, plan.aside, `aside${plan.aside.index}`);
+      if (!cleared.ok) return kept(source, ifname, `has the name ${link.name} now`, cleared.fault.msg);
+    }
     const renamed = what === "rename" ? await renameLink(call.shim, view.netns, link, ifname) : undefined;
     if (renamed?.ok === true) return ok(prepared);
     const removed = await removeLink(call.shim, view.netns, link);

@@ -16,6 +16,7 @@ import type { Shim } from "../../protocol/shim.ts";
 import type { Setting } from "../../protocol/messages.ts";
 import { runSync } from "../../capabilities/leases/testing/run-sync.ts";
 import { lockSync } from "../../store/locks/testing/lock-sync.ts";
+import { abiVersions } from "../../sandbox/abi/versions.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
 import { defaultLimits } from "../../sandbox/limits.ts";
 import { sysctlFor } from "../../capabilities/sysctl/scope.ts";
@@ -54,14 +55,16 @@ const host = {
 };
 
 /** Components with the capabilities that they import. */
-const components: { readonly bytes: Uint8Array; readonly imports: readonly string[] }[] = [];
+const components: { readonly abi: string; readonly bytes: Uint8Array; readonly imports: readonly string[] }[] = [];
+/** What a component of one version may declare. */
+const declarable = (abi: string): readonly string[] => grantNames.filter((name) => name in (abiVersions[abi]?.imports ?? {}));
 const allNames = fc.subarray([...grantNames]);
 
 beforeAll(async () => {
-  components.push({ bytes: await buildWat("good"), imports: [] });
-  components.push({ bytes: await buildWat("good-leases"), imports: ["leases"] });
-  components.push({ bytes: readFileSync(await testDelegate("puppet")), imports: ["log", "delegation"] });
-  components.push({ bytes: readFileSync(await testDelegate("intruder")), imports: grantNames });
+  components.push({ abi: "1.0.0", bytes: await buildWat("good"), imports: [] });
+  components.push({ abi: "1.0.0", bytes: await buildWat("good-leases"), imports: ["leases"] });
+  components.push({ abi: "1.0.0", bytes: readFileSync(await testDelegate("puppet")), imports: ["log", "delegation"] });
+  components.push({ abi: "1.1.0", bytes: readFileSync(await testDelegate("intruder")), imports: grantNames });
 });
 
 function isDeclaration(content: Uint8Array): boolean {
@@ -69,10 +72,14 @@ function isDeclaration(content: Uint8Array): boolean {
 }
 
 /** The component with a declaration of these capabilities. */
-function declaring(bytes: Uint8Array, names: readonly string[], optional: readonly string[] = []): Uint8Array {
+function declaring(
+  { abi, bytes }: { readonly abi: string; readonly bytes: Uint8Array },
+  names: readonly string[],
+  optional: readonly string[] = [],
+): Uint8Array {
   const kept = sectionsOf(bytes).filter(({ id, content }) => id !== 0 || !isDeclaration(content));
   const capabilities = Object.fromEntries(names.map((name) => [name, `wants ${name}`]));
-  const base = { name: "any", abi: "1.0.0", version: "1", about: "any", cniVersions: ["1.0.0"] };
+  const base = { name: "any", abi, version: "1", about: "any", cniVersions: ["1.0.0"] };
   return withSection(binaryOf(bytes, kept), "plexus:delegate", Buffer.from(JSON.stringify({ ...base, capabilities, optional })));
 }
 
@@ -82,6 +89,8 @@ interface Effective {
   readonly named: readonly string[];
   readonly bound: readonly string[];
 }
+
+const none = { abi: "1.0.0", bytes: new Uint8Array(0), imports: [] };
 
 const admission = new Admission();
 
@@ -110,12 +119,14 @@ async function noStep(): Promise<never> {
 describe("E-7: effective capabilities", () => {
   it("E-7 a component is bound to its imports, which must be declared and granted; a refusal names each import without a grant", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(3), allNames, allNames, async (which, declared, granted) => {
-        const { bytes, imports } = components[which] ?? { bytes: new Uint8Array(0), imports: [] };
+      fc.asyncProperty(fc.nat(3), allNames, allNames, async (which, names, granted) => {
+        const component = components[which] ?? none;
+        const { abi, imports } = component;
+        const declared = names.filter((name) => declarable(abi).includes(name));
         const undeclared = imports.filter((name) => !declared.includes(name));
         const ungranted = imports.filter((name) => !granted.includes(name));
         const refused = undeclared.length > 0 ? "COMPONENT_REFUSED" : ungranted.length > 0 ? "CAPABILITY_NOT_GRANTED" : "";
-        expect(await effectiveOf(declaring(bytes, declared), granted)).toEqual({
+        expect(await effectiveOf(declaring(component, declared), granted)).toEqual({
           refused,
           named: refused === "CAPABILITY_NOT_GRANTED" ? ungranted : [],
           bound: refused === "" ? [...imports].toSorted() : [],
@@ -127,10 +138,12 @@ describe("E-7: effective capabilities", () => {
 
   it("E-7 a component is loaded without the grants of optional capabilities, and is bound only to what is granted", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(3), allNames, allNames, async (which, optional, granted) => {
-        const { bytes, imports } = components[which] ?? { bytes: new Uint8Array(0), imports: [] };
+      fc.asyncProperty(fc.nat(3), allNames, allNames, async (which, names, granted) => {
+        const component = components[which] ?? none;
+        const { abi, imports } = component;
+        const optional = names.filter((name) => declarable(abi).includes(name));
         const missing = imports.filter((name) => !granted.includes(name) && !optional.includes(name));
-        expect(await effectiveOf(declaring(bytes, grantNames, optional), granted)).toEqual({
+        expect(await effectiveOf(declaring(component, declarable(abi), optional), granted)).toEqual({
           refused: missing.length > 0 ? "CAPABILITY_NOT_GRANTED" : "",
           named: missing,
           bound: missing.length > 0 ? [] : imports.filter((name) => granted.includes(name)).toSorted(),

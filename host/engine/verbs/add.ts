@@ -10,6 +10,7 @@ import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
 import type { Attached, CallPlan } from "../planned/attachment-plan.ts";
+import { guarded } from "../planned/plan-feature.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { journalKey, type Call } from "../call.ts";
 import { firstRecords, Progress } from "../record/add-progress.ts";
@@ -84,6 +85,8 @@ async function attachAll(call: Call, plan: CallPlan, progress: Progress, before:
     makers.map(({ attachment }) => attachment.ifname),
   );
   if (!recorded.ok) return recorded;
+  const allowed = await guardPod(call, plan);
+  if (!allowed.ok) return allowed;
   call.deadline.planSteps(plan.attachments.reduce((steps, { list }) => steps + list.plugins.length, 0));
   for (const [index, attachment] of plan.attachments.entries()) {
     const isNamed = before?.links.some(({ name }) => name === attachment.attachment.ifname) === true;
@@ -106,6 +109,14 @@ async function attachAll(call: Call, plan: CallPlan, progress: Progress, before:
   // The entry is closed before the runtime is answered, because an open entry means that the ADD broke off.
   const closed = await progress.note({ closed: true });
   return closed.ok ? answer : closed;
+}
+
+/** Before the first step: no container of the pod has run, and no interface is there. */
+async function guardPod(call: Call, { attachments, pod }: CallPlan): Promise<Result<void>> {
+  if (pod === undefined) return ok(undefined);
+  const { containerId, netns } = call.request;
+  const interfaces = attachments.map(({ source, podNetwork, attachment: { ifname } }) => ({ ifname, source, podNetwork }));
+  return guarded(call.features, call, { containerId, netns, cluster: pod.cluster, pod: pod.pod, interfaces });
 }
 
 /** The default network's result, in the CNI version of the runtime's configuration. */

@@ -1,6 +1,7 @@
 // Keeps Plexus' own configuration as the runtime last passed it. The reconciler needs its grants, limits and directories before the first
 // call after a reboot, and the daemon cannot read the runtime's files.
 
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { runtimeKeys } from "../../../src/configuration/keys.ts";
@@ -89,5 +90,36 @@ export class KeptConfigurations {
   #pathOf(name: string): Result<string> {
     const checked = checkNetworkName(name);
     return checked.ok ? ok(join(this.directory, name)) : checked;
+  }
+}
+
+/** Maximum configurations that are looked at: a node has one or two. */
+const maxConfigurations = 64;
+
+/**
+ * The kept configurations of a state directory that switch something on, for a daemon that starts before the first call of the runtime. A file that cannot
+ * be read counts as none: the next call of the runtime replaces it.
+ */
+export function keptConfigurationsWith(
+  stateDirectory: string,
+  isOn: (configuration: HostConfiguration) => boolean,
+): readonly HostConfiguration[] {
+  const kept = new KeptConfigurations(stateDirectory);
+  return namesIn(kept.directory).flatMap((name): HostConfiguration[] => {
+    const text = kept.load(name);
+    if (!text.ok || text.value === undefined) return [];
+    const document = parseDocument(text.value, { what: `configuration ${name}` });
+    const read = document.ok ? readCallConfiguration({ verb: "DEL", path: "" }, document.value) : document;
+    return read.ok && isOn(read.value.configuration) ? [read.value.configuration] : [];
+  });
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => !name.startsWith("."))
+      .slice(0, maxConfigurations);
+  } catch {
+    return [];
   }
 }

@@ -6,6 +6,7 @@ import type { WasmConfiguration } from "../../../src/configuration/wasm-configur
 import type { Shim } from "../../protocol/shim.ts";
 import { runAsync } from "../../capabilities/leases/effect.ts";
 import { LeaseMemory } from "../../capabilities/leases/lease-memory.ts";
+import { LeaseRecords } from "../../capabilities/dhcp/lease-records.ts";
 import { takenAddressesIn } from "../../capabilities/leases/taken-addresses.ts";
 import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
@@ -118,6 +119,7 @@ export class DaemonDelegates {
       leaseMemory: this.#leaseMemory,
       pools,
       taken: cniDir === undefined ? undefined : takenAddressesIn(cniDir, this.#clock.date),
+      dhcp: cniDir === undefined ? undefined : { records: new LeaseRecords(cniDir), isRenewed: true },
       log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
     });
   }

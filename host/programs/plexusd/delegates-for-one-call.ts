@@ -7,6 +7,7 @@ import type { DelegateRunner } from "../../engine/call/delegate-runner.ts";
 import { delegateRunner } from "../../engine/steps/delegate-step.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { Shim } from "../../protocol/shim.ts";
+import { LeaseRecords } from "../../capabilities/dhcp/lease-records.ts";
 import { takenAddressesIn } from "../../capabilities/leases/taken-addresses.ts";
 import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
 import { runAsync } from "../../capabilities/leases/effect.ts";
@@ -42,6 +43,7 @@ export async function delegatesForOneCall({ shim, takeLock, wasm, log, cniDir }:
     runLeaseOperation: (operation) => runAsync(operation, takeLock),
     pools: poolsOf(cniDir),
     taken: cniDir === undefined ? undefined : takenAddressesIn(cniDir, systemClock.date),
+    dhcp: cniDir === undefined ? undefined : { records: new LeaseRecords(cniDir), isRenewed: false },
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   });
 }

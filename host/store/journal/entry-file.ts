@@ -146,6 +146,7 @@ function isPlanned(value: unknown): boolean {
     typeof (value["cniArgs"] ?? "") === "string" &&
     (value["definition"] === undefined ||
       (isJsonObject(value["definition"]) && haveStrings(value["definition"], ["namespace", "name"]))) &&
+    (value["podNetwork"] === undefined || typeof value["podNetwork"] === "string") &&
     (value["hotPlug"] === undefined || isHotPlugFacts(value["hotPlug"])) &&
     isJsonObject(value["capabilityArgs"]) &&
     Object.values(value["capabilityArgs"]).every((text) => typeof text === "string")

@@ -21,6 +21,8 @@ export interface PlannedAttachment {
   readonly cniArgs?: string;
   /** The definition whose policy binds the network. Absent in a network that the administrator configured or trusts. */
   readonly definition?: DefinitionName;
+  /** Its PodNetwork (KEP-3698); absent if the network is not one. */
+  readonly podNetwork?: string;
   /** Present if the key `hotPlug` was on: the facts that a change of the running pod needs. */
   readonly hotPlug?: HotPlugFacts;
 }

@@ -19,6 +19,7 @@ export const IFF_UP = 0x1;
 export const IFF_RUNNING = 0x40;
 export const IFF_PROMISC = 0x100;
 export const IFF_ALLMULTI = 0x200;
+export const IFF_LOWER_UP = 0x1_0000;
 
 export const IFLA_ADDRESS = 1;
 export const IFLA_IFNAME = 3;
@@ -28,11 +29,16 @@ export const IFLA_MASTER = 10;
 export const IFLA_PROTINFO = 12;
 export const IFLA_TXQLEN = 13;
 export const IFLA_LINKINFO = 18;
+export const IFLA_IFALIAS = 20;
 export const IFLA_AF_SPEC = 26;
+export const IFLA_NET_NS_FD = 28;
 export const IFLA_EXT_MASK = 29;
 export const IFLA_LINK_NETNSID = 37;
 export const IFLA_PROP_LIST = 52;
 export const IFLA_ALT_IFNAME = 53;
+export const IFLA_PERM_ADDRESS = 54;
+export const IFLA_PARENT_DEV_NAME = 56;
+export const IFLA_PARENT_DEV_BUS_NAME = 57;
 
 export const IFLA_INFO_KIND = 1;
 export const IFLA_INFO_DATA = 2;
@@ -50,6 +56,26 @@ export const IFLA_MACVLAN_BC_QUEUE_LEN = 7;
 export const IFLA_IPVLAN_MODE = 1;
 export const IFLA_VLAN_ID = 1;
 export const IFLA_VRF_TABLE = 1;
+export const IFLA_BOND_MODE = 1;
+export const IFLA_BOND_MIIMON = 3;
+export const IFLA_BOND_FAIL_OVER_MAC = 13;
+export const IFLA_BOND_XMIT_HASH_POLICY = 14;
+export const IFLA_BOND_ALL_SLAVES_ACTIVE = 17;
+export const IFLA_BOND_TLB_DYNAMIC_LB = 27;
+
+/** How a bond chooses the member for a frame, in the order of the kernel's numbers: layer2, layer3+4, layer2+3, encap2+3, encap3+4, vlan+srcmac. */
+export const TRANSMIT_HASHES = ["layer2", "layer34", "layer23", "encap23", "encap34", "vlan-source-mac"] as const;
+
+/** The modes of a bond, in the order of their numbers. */
+export const BOND_MODES = [
+  "balance-rr",
+  "active-backup",
+  "balance-xor",
+  "broadcast",
+  "ieee8023ad",
+  "balance-tlb",
+  "balance-alb",
+] as const;
 
 /** A flag of IFLA_EXT_MASK: the kernel leaves out the counters, which are half of its answer. */
 export const RTEXT_FILTER_SKIP_STATS = 8;

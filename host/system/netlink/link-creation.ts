@@ -4,8 +4,15 @@
 import { SECOND_NAMESPACE } from "./exchange.ts";
 import { macBytes } from "./address-bytes.ts";
 import {
+  BOND_MODES,
   IFF_UP,
   IFLA_ADDRESS,
+  IFLA_BOND_ALL_SLAVES_ACTIVE,
+  IFLA_BOND_FAIL_OVER_MAC,
+  IFLA_BOND_MIIMON,
+  IFLA_BOND_MODE,
+  IFLA_BOND_TLB_DYNAMIC_LB,
+  IFLA_BOND_XMIT_HASH_POLICY,
   IFLA_BR_VLAN_DEFAULT_PVID,
   IFLA_BR_VLAN_FILTERING,
   IFLA_IFNAME,
@@ -18,6 +25,7 @@ import {
   IFLA_MACVLAN_MODE,
   IFLA_MASTER,
   IFLA_MTU,
+  IFLA_NET_NS_FD,
   IFLA_VLAN_ID,
   IFLA_VRF_TABLE,
   ifinfomsg,
@@ -25,12 +33,12 @@ import {
   NLM_F_ECHO,
   NLM_F_EXCL,
   RTM_NEWLINK,
+  TRANSMIT_HASHES,
 } from "./link-attributes.ts";
 import { attribute, nested, u32Attribute } from "./attributes.ts";
 import { concat, cString, u16, u8 } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
-const IFLA_NET_NS_FD = 28;
 const VETH_INFO_PEER = 1;
 const IFLA_NUM_TX_QUEUES = 31;
 const IFLA_NUM_RX_QUEUES = 32;
@@ -120,6 +128,33 @@ export function newDummy(link: NewLink): NetlinkRequest {
 /** A VRF with its routing table. */
 export function newVrf(link: NewLink & { readonly table: number }): NetlinkRequest {
   return creation([...common(link), kind("vrf", [u32Attribute(IFLA_VRF_TABLE, link.table)])]);
+}
+
+/** A bond without members. Its mode comes first: the kernel checks later settings against it. */
+export function newBond(
+  link: NewLink & {
+    readonly mode: (typeof BOND_MODES)[number];
+    readonly monitorInterval: number | undefined;
+    readonly failOverMac: number | undefined;
+    readonly allMembersActive: boolean | undefined;
+    readonly dynamicBalancing: boolean | undefined;
+    readonly transmitHash: (typeof TRANSMIT_HASHES)[number] | undefined;
+  },
+): NetlinkRequest {
+  const { mode, monitorInterval, failOverMac, allMembersActive, dynamicBalancing, transmitHash } = link;
+  const data = [
+    attribute(IFLA_BOND_MODE, u8(BOND_MODES.indexOf(mode))),
+    ...(monitorInterval === undefined ? [] : [u32Attribute(IFLA_BOND_MIIMON, monitorInterval)]),
+    ...(failOverMac === undefined ? [] : [attribute(IFLA_BOND_FAIL_OVER_MAC, u8(failOverMac))]),
+    ...(transmitHash === undefined ? [] : [attribute(IFLA_BOND_XMIT_HASH_POLICY, u8(TRANSMIT_HASHES.indexOf(transmitHash)))]),
+    ...bit(IFLA_BOND_ALL_SLAVES_ACTIVE, allMembersActive),
+    ...bit(IFLA_BOND_TLB_DYNAMIC_LB, dynamicBalancing),
+  ];
+  return creation([...common(link), kind("bond", data)]);
+}
+
+function bit(type: number, value: boolean | undefined): readonly Uint8Array[] {
+  return value === undefined ? [] : [attribute(type, u8(value ? 1 : 0))];
 }
 
 function creation(attributes: readonly Uint8Array[], flags = 0): NetlinkRequest {

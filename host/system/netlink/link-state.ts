@@ -2,7 +2,9 @@
 
 import { macText } from "./address-bytes.ts";
 import {
+  BOND_MODES,
   IFF_ALLMULTI,
+  IFF_LOWER_UP,
   IFF_PROMISC,
   IFF_RUNNING,
   IFF_UP,
@@ -10,12 +12,14 @@ import {
   IFLA_ADDRESS,
   IFLA_AF_SPEC,
   IFLA_ALT_IFNAME,
+  IFLA_BOND_MODE,
   IFLA_BR_VLAN_DEFAULT_PVID,
   IFLA_BR_VLAN_FILTERING,
   IFLA_BRPORT_ISOLATED,
   IFLA_BRPORT_LEARNING,
   IFLA_BRPORT_MODE,
   IFLA_BRPORT_UNICAST_FLOOD,
+  IFLA_IFALIAS,
   IFLA_IFNAME,
   IFLA_INFO_DATA,
   IFLA_INFO_KIND,
@@ -28,6 +32,9 @@ import {
   IFLA_MACVLAN_MODE,
   IFLA_MASTER,
   IFLA_MTU,
+  IFLA_PARENT_DEV_BUS_NAME,
+  IFLA_PARENT_DEV_NAME,
+  IFLA_PERM_ADDRESS,
   IFLA_PROP_LIST,
   IFLA_TXQLEN,
   IFLA_VLAN_ID,
@@ -44,6 +51,12 @@ export interface PortState {
   readonly flood: boolean;
 }
 
+/** A device on a bus of the machine: its directory is `/sys/bus/<bus>/devices/<name>`. */
+export interface ParentDevice {
+  readonly bus: string;
+  readonly name: string;
+}
+
 /** The state of a link. */
 export interface LinkState {
   readonly index: number;
@@ -53,11 +66,19 @@ export interface LinkState {
   readonly mtu: number;
   readonly up: boolean;
   readonly running: boolean;
+  /** Whether the link below carries packets (`IFF_LOWER_UP`). */
+  readonly carrier: boolean;
   /** Whether promiscuous mode was set. A bridge's port receives all frames without it. */
   readonly promiscuous: boolean;
   readonly allMulticast: boolean;
   readonly txQueueLength: number;
   readonly alternativeNames: readonly string[];
+  /** The text that an administrator or a plugin gave the link (`ifalias`); empty without one. */
+  readonly alias: string;
+  /** The MAC of the hardware, which nobody can change; empty for a virtual link. */
+  readonly permanentMac: string;
+  /** The device of the link; undefined for a virtual link, and before Linux 5.14. */
+  readonly parentDevice: ParentDevice | undefined;
   readonly kind: string;
   /** Index of its bridge or VRF. */
   readonly master: number | undefined;
@@ -65,7 +86,7 @@ export interface LinkState {
   readonly link: number | undefined;
   /** The id by which the link's namespace knows the namespace of `link`; undefined: it is the same namespace. */
   readonly linkNamespace: number | undefined;
-  /** The mode of a macvlan or an ipvlan, as ip(8) names it. */
+  /** The mode of a macvlan, an ipvlan or a bond: ip(8)'s name, for a bond that of the WIT interface. */
   readonly mode: string | undefined;
   readonly vlanId: number | undefined;
   readonly vlanFiltering: boolean | undefined;
@@ -107,10 +128,14 @@ export function linkStateIn({ type, body }: { readonly type: number; readonly bo
     mtu: attributes.i32(IFLA_MTU) ?? 0,
     up: (flags & IFF_UP) !== 0,
     running: (flags & IFF_RUNNING) !== 0,
+    carrier: (flags & IFF_LOWER_UP) !== 0,
     promiscuous: (flags & IFF_PROMISC) !== 0,
     allMulticast: (flags & IFF_ALLMULTI) !== 0,
     txQueueLength: attributes.i32(IFLA_TXQLEN) ?? 0,
     alternativeNames: attributes.has(IFLA_PROP_LIST) ? alternativeNames(attributes.within(IFLA_PROP_LIST)) : noNames,
+    alias: attributes.text(IFLA_IFALIAS),
+    permanentMac: macText(attributes.get(IFLA_PERM_ADDRESS)),
+    parentDevice: parentDevice(attributes),
     kind,
     master: attributes.i32(IFLA_MASTER),
     link: attributes.i32(IFLA_LINK),
@@ -122,6 +147,11 @@ export function linkStateIn({ type, body }: { readonly type: number; readonly bo
     port: info.text(IFLA_INFO_SLAVE_KIND) === "bridge" ? portState(info.within(IFLA_INFO_SLAVE_DATA)) : undefined,
     spec: attributes.get(IFLA_AF_SPEC) ?? none,
   };
+}
+
+function parentDevice(attributes: Attributes): ParentDevice | undefined {
+  const [bus, name] = [attributes.text(IFLA_PARENT_DEV_BUS_NAME), attributes.text(IFLA_PARENT_DEV_NAME)];
+  return bus === "" || name === "" ? undefined : { bus, name };
 }
 
 function alternativeNames(names: Attributes): readonly string[] {
@@ -145,6 +175,8 @@ function kindState(kind: string, info: Attributes): KindState {
       return { ...ofNoKind, mode: MACVLAN_MODES.get(data.u32(IFLA_MACVLAN_MODE) ?? 0) };
     case "ipvlan":
       return { ...ofNoKind, mode: IPVLAN_MODES[data.u16(IFLA_IPVLAN_MODE) ?? 0] };
+    case "bond":
+      return { ...ofNoKind, mode: BOND_MODES[data.u8(IFLA_BOND_MODE) ?? 0] };
     case "vlan":
       return { ...ofNoKind, vlanId: data.u16(IFLA_VLAN_ID) ?? 0 };
     default:

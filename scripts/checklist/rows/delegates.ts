@@ -2,9 +2,46 @@
 
 type Rows = Readonly<Record<string, string>>;
 
+const bond: Rows = {
+  "DE-BOND-01": "The delegate bond has the verbs, versions, results and effects of bond-cni.",
+  "DE-BOND-02": "`mode` is one of the kernel's seven modes.",
+  "DE-BOND-03": "`links` names two members or more.",
+  "DE-BOND-04": "`linksInContainer` says whether the members are links of the pod or devices of the node.",
+  "DE-BOND-05": "`miimon` is the interval of link monitoring.",
+  "DE-BOND-06": "`failOverMac` is 0, 1 or 2.",
+  "DE-BOND-07": "`mtu` is the bond's MTU, at most the members'.",
+  "DE-BOND-08": "`allSlavesActive` delivers frames of inactive members.",
+  "DE-BOND-09": "`tlbDynamicLb` moves flows by load in balance-tlb and balance-alb.",
+  "DE-BOND-10": "`xmitHashPolicy` chooses the member for a frame.",
+  "DE-BOND-11": "`ipam` gives the bond addresses and routes; without it, the bond is brought up only.",
+};
+
+const dhcp: Rows = {
+  "DE-DHCP-01":
+    "The delegate dhcp has the verbs, versions and results of the reference plugin, without its daemon; leases are renewed and released.",
+  "DE-DHCP-02": "`request` names options to request beside the subnet mask and the routers.",
+  "DE-DHCP-03": "`skipDefault` leaves out the subnet mask and the routers.",
+  "DE-DHCP-04": "`provide` names options to send, with their values.",
+  "DE-DHCP-05": "`fromArg` takes a value of CNI_ARGS.",
+  "DE-DHCP-06": "`priority` is the metric of the routes.",
+  "DE-DHCP-07": "`daemonSocketPath` is accepted, with a warning, and has no effect.",
+};
+
 const dummy: Rows = {
   "DE-DUMMY-01": "The delegate dummy has the verbs, versions, results and effects of the reference plugin.",
   "DE-DUMMY-02": "`ipam` is required, and gives the interface its addresses and routes.",
+};
+
+const hostDevice: Rows = {
+  "DE-HOST-DEVICE-01": "The delegate host-device has the verbs, versions, results and effects of the reference plugin.",
+  "DE-HOST-DEVICE-02": "`device` names the device, also by an alternative name.",
+  "DE-HOST-DEVICE-03": "`hwaddr` selects the device by its MAC.",
+  "DE-HOST-DEVICE-04": "`kernelpath` selects the device by its path below /sys/devices.",
+  "DE-HOST-DEVICE-05": "`pciBusID` selects the device by its PCI address.",
+  "DE-HOST-DEVICE-06": "`runtimeConfig.deviceID` takes precedence over `pciBusID`.",
+  "DE-HOST-DEVICE-07": "`ipam` gives the device addresses and routes; without it, the device is brought up only.",
+  "DE-HOST-DEVICE-08": "A device of a driver of user space (DPDK) stays where it is, and the result has its addresses.",
+  "DE-HOST-DEVICE-09": "`dns` is the result's, where there is an `ipam`.",
 };
 
 const ipvlan: Rows = {
@@ -48,6 +85,11 @@ const staticRows: Rows = {
   "DE-STATIC-07": "The key `runtimeConfig.ips` (capability `ips`) replaces all other addresses.",
 };
 
+const sbr: Rows = {
+  "DE-SBR-01": "The delegate sbr has the verbs, versions, results and effects of the reference plugin.",
+  "DE-SBR-02": "With `table` sbr adds rules for this table alone; without it each address gets a table of its own.",
+};
+
 const tap: Rows = {
   "DE-TAP-01": "The delegate tap has the verbs, versions, results and effects of the reference plugin.",
   "DE-TAP-02": "`mac` sets the MAC; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
@@ -78,4 +120,17 @@ const vrf: Rows = {
 };
 
 /** The rows of the delegates, by plugin. */
-export const delegates: Rows = { ...dummy, ...ipvlan, ...ptp, ...routeOverride, ...staticRows, ...tap, ...vlan, ...vrf };
+export const delegates: Rows = {
+  ...bond,
+  ...dhcp,
+  ...dummy,
+  ...hostDevice,
+  ...ipvlan,
+  ...ptp,
+  ...routeOverride,
+  ...sbr,
+  ...staticRows,
+  ...tap,
+  ...vlan,
+  ...vrf,
+};

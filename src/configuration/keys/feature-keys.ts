@@ -1,7 +1,23 @@
 // Switches of optional features.
 
 import { key } from "../table/key.ts";
-import { boolean } from "../table/kinds.ts";
+import { boolean, oneOf } from "../table/kinds.ts";
+import { section } from "../table/section.ts";
+
+/** Policies on further networks. */
+const policiesKeys = {
+  failure: key({
+    kind: oneOf(["closed", "open"]),
+    about:
+      "Effect of policies that cannot be read or applied: closed fails the ADD, open starts the pod with a warning; {usual} by default.",
+    usual: "closed",
+  }),
+  established: key({
+    kind: oneOf(["keep", "end"]),
+    about: "Whether connections that no policy allows any more go on, or their packets are dropped; {usual} by default.",
+    usual: "keep",
+  }),
+};
 
 export const featureKeys = {
   podNetworks: key({
@@ -21,5 +37,10 @@ export const featureKeys = {
     about:
       "Whether definitions may name a provider of ports in an outer fabric, for which an ADD waits; {usual} by default. Needs the chart's externalPorts.enabled.",
     usual: false,
+  }),
+  policies: key({
+    kind: section(policiesKeys),
+    about:
+      "Applies MultiNetworkPolicies to pods' networks, as nftables rules in the pod's network namespace before its first packet; off without this key. Needs the chart's policies.enabled.",
   }),
 };

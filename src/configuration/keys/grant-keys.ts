@@ -4,9 +4,12 @@
 import { readCidr } from "../../net/ip.ts";
 import {
   addressPattern,
+  devicePattern,
   interfaceIdPattern,
   linkPattern,
   networkPattern,
+  numberRange,
+  numbersPattern,
   pluginPattern,
   poolPattern,
   portRange,
@@ -28,6 +31,9 @@ export const defaultResolverFiles: readonly string[] = ["/etc/resolv.conf"];
 
 /** State directory of the reference tuning plugin, which is used if a grant lists none. */
 export const defaultStateDirectory = "/run/cni/tuning";
+
+/** Directory of the records of devices that pods have. */
+export const defaultDeviceRecords = "/var/lib/cni/devices";
 
 /** OVSDB's socket on a node, which is used if a grant names none. */
 export const defaultOvsSocket = "/run/openvswitch/db.sock";
@@ -72,6 +78,15 @@ const linkKeys = {
     kind: listOf(linkPattern),
     about: "Links that a delegate may create in the pod's network namespace besides the attachment's own; * is a wildcard.",
   }),
+  devices: key({
+    kind: listOf(devicePattern),
+    about:
+      "Devices of the node that a delegate may move into a pod: names of links, or mac:, pci: or driver: with a value; * is a wildcard. A name with a wildcard never means a link whose other end is in another namespace. None by default.",
+  }),
+  deviceRecords: key({
+    kind: absolutePath,
+    about: `Directory of the records of devices that pods have; ${defaultDeviceRecords} by default.`,
+  }),
   forwarding: key({ kind: boolean, about: "Whether a delegate may switch on the node's IP forwarding; false by default." }),
   vethQueues: key({
     kind: count(maxVethQueues),
@@ -79,6 +94,10 @@ const linkKeys = {
       "Maximum number of queues of each end of a veth; the kernel's default is one for each CPU. A veth uses one queue until ethtool -L sets more; the value 1 makes its creation faster.",
   }),
 };
+
+const numberRanges = listOf(numbersPattern, (text) =>
+  numberRange(text) === undefined ? `${text} is not ${numbersPattern.wanted}` : undefined,
+);
 
 const directories = (what: string) =>
   key({
@@ -134,6 +153,19 @@ const ovsKeys = {
   }),
 };
 
+const routingKeys = {
+  tables: key({
+    kind: numberRanges,
+    about:
+      "Routing tables of the node that rules may look up and whose routes may be read, each a number or a range such as 100-199; none by default. The pod's tables need no grant.",
+  }),
+  priorities: key({
+    kind: numberRanges,
+    about:
+      "Priorities of the node's policy rules that a delegate may add, list and remove, each a number or a range; none by default.",
+  }),
+};
+
 /** Each capability, and `result`, in the order in which messages list them. */
 export const grantKeys = {
   log: key({ kind: section({}), about: "Lines for the host's log." }),
@@ -169,11 +201,12 @@ export const grantKeys = {
     about: "One small text for each attachment, kept until the attachment is removed.",
   }),
   ovs: key({ kind: section(ovsKeys), about: "Ports of Open vSwitch for links of the attachment, at the listed bridges." }),
-  routing: key({ kind: section({}), about: "Policy rules and routes of further tables in the pod." }),
+  routing: key({
+    kind: section(routingKeys),
+    about: "Policy rules and routes of further tables, in the pod. On the node only the listed tables and priorities.",
+  }),
   shaping: key({ kind: section({}), about: "Bounds of the attachment's traffic at the node's end of its veth." }),
-  filter: key({ kind: section({}), about: "Acceptance of the attachment's forwarded packets, in Plexus' own nftables table." }),
   dhcp: key({ kind: section({}), about: "A lease of a DHCP server for the attachment's interface." }),
-  flows: key({ kind: section({}), about: "Removal of connection tracking entries of the attachment's addresses." }),
   result: key({
     kind: section({
       change: key({
@@ -194,6 +227,9 @@ export type LinkGrant = ValuesOf<typeof linkKeys>;
 
 /** The bridges of Open vSwitch that a delegate may add ports to. Without any, every port is refused. */
 export type OvsGrant = ValuesOf<typeof ovsKeys>;
+
+/** The node's routing tables and priorities of rules that a delegate may use. */
+export type RoutingGrant = ValuesOf<typeof routingKeys>;
 
 /** The names of the granted capabilities. */
 export function grantedCapabilities(grants: DelegateGrants): string[] {

@@ -42,6 +42,7 @@ import {
   RTM_NEWLINK,
 } from "../../../host/system/netlink/link-attributes.ts";
 import { linksRequest } from "../../../host/system/netlink/link.ts";
+import { linkMove } from "../../../host/system/netlink/link-move.ts";
 import { encodeRequests, type NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { startAgent } from "../../lab/agent.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";
@@ -144,6 +145,10 @@ const newLink = (name: string, kind: string, ...more: readonly Uint8Array[]): Ne
   body: concat([ifinfomsg(), attribute(IFLA_IFNAME, cString(name)), linkInfo(kind), ...more]),
 });
 
+const indexOf = (where: PodNamespace, name: string): number => {
+  const [link] = JSON.parse(where.exec(["ip", "-j", "link", "show", "dev", name]).stdout) as { readonly ifindex: number }[];
+  return link?.ifindex ?? 0;
+};
 const nodeLinks = (): readonly string[] => readdirSync("/sys/class/net");
 
 /** Settings to read. */
@@ -582,6 +587,29 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
         expect(await set("net/ipv4/ip_forward")).toMatchObject({ errno: EKEYREJECTED, sent: false });
       });
       expect(pod.exec(["cat", "/proc/sys/net/ipv4/ip_forward"]).stdout).toBe("0\n");
+    });
+
+    test("`devices`: no other link leaves the node, and no link comes to it under another name", async () => {
+      const node = createPodNamespace("node");
+      node.exec(["ip", "link", "add", "devown", "type", "veth", "peer", "name", "devother"]);
+      policy({ devices: ["devo*n"] });
+      const inNode = shop.script("bounded-in-node", `exec nsenter --net=${node.path} ${bounded}`);
+      const script = async (engine: EngineSide): Promise<void> => {
+        const [own, other] = [indexOf(node, "devown"), indexOf(node, "devother")];
+        const move = (path: string, second: string, index: number, name: string) =>
+          engine.netlink({ path, second, request: encodeRequests([linkMove(index, name)]), deadlineMs: 60_000 });
+        expect(await move("", pod.path, other, "net1")).toMatchObject({ errno: EKEYREJECTED, sent: false });
+        expect(await move("", pod.path, own, "net1")).toMatchObject({ errno: 0, sent: true });
+        const inPod = indexOf(pod, "net1");
+        expect(await move(pod.path, node.path, inPod, "evil0")).toMatchObject({ errno: EKEYREJECTED, sent: false });
+        expect(await move(pod.path, node.path, inPod, "devown")).toMatchObject({ errno: 0, sent: true });
+      };
+      try {
+        await attack(script, inNode);
+        expect(node.exec(["ip", "-o", "link"]).stdout).toMatch(/ devown[@:].* devother|devother.* devown/su);
+      } finally {
+        node.dispose();
+      }
     });
 
     test("`asks`: no answers of another kind are collected", async () => {

@@ -1,7 +1,13 @@
 // A valid request for each verb and capabilities with fixed answers, for tests of a guest's behaviour.
 
 import type { SyncImports, Verb } from "../../../host/sandbox/runner.ts";
-import type { LinksLink, OvsPortState, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type {
+  DhcpLease,
+  LinksLink,
+  OvsPortState,
+  RoutingRule,
+  VerbTypes,
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 const network = { cniVersion: "1.1.0", name: "net", config: '{"type":"fixture"}' };
 const attachment = { containerId: "c1", netns: "/run/netns/c1", ifname: "eth0", args: [{ key: "K8S_POD_NAME", value: "pod" }] };
@@ -36,6 +42,8 @@ const podLink: LinksLink = {
   addresses: [{ address: "10.1.0.2/24", tentative: false, dadFailed: false }],
   members: ["eth1", "eth2"],
   carrier: true,
+  peerIndex: 7,
+  device: { driver: "virtio_net", pciAddress: "0000:00:05.0", speed: 25_000, rdmaDevices: [] },
 };
 
 const ovsPort: OvsPortState = {
@@ -47,6 +55,23 @@ const ovsPort: OvsPortState = {
   linkUp: true,
   installed: false,
   trunks: [{ first: 10, last: 19 }],
+};
+
+const policyRule: RoutingRule = {
+  family: "ipv4",
+  priority: 1000,
+  source: "10.1.0.2/32",
+  incomingLink: "eth0",
+  mark: { value: 1, mask: 0xffff_ffff },
+  table: 100,
+};
+
+const dhcpLease: DhcpLease = {
+  address: "10.1.0.9/24",
+  gateway: "10.1.0.1",
+  routes: [{ dst: "10.9.0.0/16", gw: "10.1.0.1" }],
+  dns: { nameservers: ["10.1.0.53"], search: [], options: [] },
+  options: [{ number: 3, value: [10, 1, 0, 1] }],
 };
 
 /** Capabilities that succeed, and their recorded calls. */
@@ -86,6 +111,15 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       read: (...args) => record("links.read", args, { ok: [podLink] }),
       routes: (...args) => record("links.routes", args, { ok: [{ dst: "0.0.0.0/0", gw: "10.1.0.1", priority: 5 }] }),
       defaultLink: (...args) => record("links.defaultLink", args, { ok: "eth1" }),
+      findDevice: (...args) =>
+        record("links.findDevice", args, {
+          ok: {
+            link: "eth5",
+            mac: "02:00:00:00:00:05",
+            facts: { pciAddress: "0000:3b:02.1", numaNode: 1, rdmaDevices: ["mlx5_0"] },
+          },
+        }),
+      retainDevices: (...args) => record("links.retainDevices", args, { ok: 2 }),
       neighbours: (...args) => record("links.neighbours", args, { ok: [{ address: "10.1.0.9", proxy: true }] }),
     },
     sysctl: {
@@ -113,9 +147,32 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       retain: (...args) => record("ovs.retain", args, { ok: 2 }),
       probe: (...args) => record("ovs.probe", args, { err: { code: 11, msg: "no Open vSwitch here" } }),
     },
+    routing: {
+      addRules: (...args) => record("routing.addRules", args, { ok: undefined }),
+      deleteRules: (...args) => record("routing.deleteRules", args, { ok: undefined }),
+      listRules: (...args) => record("routing.listRules", args, { ok: [policyRule] }),
+      routes: (...args) =>
+        record("routing.routes", args, { ok: [{ dst: "10.8.0.0/16", link: "eth0", source: "10.1.0.2", table: args[1] }] }),
+      freeTables: (...args) => record("routing.freeTables", args, { ok: [100, 101] }),
+    },
     announce: {
       send: (...args) => record("announce.send", args, { ok: undefined }),
       probe: (...args) => record("announce.probe", args, { ok: [{ address: "10.1.0.2", mac: "02:00:00:00:00:02" }] }),
+    },
+    shaping: {
+      nodeLink: (...args) => record("shaping.nodeLink", args, { ok: "veth1" }),
+      replace: (...args) => record("shaping.replace", args, { ok: { name: "bwp1", mac: "02:00:00:00:00:03" } }),
+      difference: (...args) => record("shaping.difference", args, { ok: undefined }),
+      usage: (...args) => record("shaping.usage", args, { ok: { ingress: { bytes: 2 ** 40, packets: 7, drops: 0 } } }),
+      remove: (...args) => record("shaping.remove", args, { ok: undefined }),
+      retain: (...args) => record("shaping.retain", args, { ok: 2 }),
+    },
+    dhcp: {
+      acquire: (...args) => record("dhcp.acquire", args, { ok: dhcpLease }),
+      held: (...args) => record("dhcp.held", args, { ok: undefined }),
+      release: (...args) => record("dhcp.release", args, { ok: undefined }),
+      retain: (...args) => record("dhcp.retain", args, { ok: 1 }),
+      probe: (...args) => record("dhcp.probe", args, { err: { code: 50, msg: "no daemon here" } }),
     },
     resolver: {
       read: (...args) => record("resolver.read", args, { ok: { nameservers: ["10.0.0.53"], search: [], options: [] } }),

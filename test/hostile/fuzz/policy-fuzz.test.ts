@@ -82,7 +82,7 @@ describeFuzzing({
     without: {
       " || header.nla_len > rest->size": "",
       "rest->size < sizeof header": "false",
-      " || header.nlmsg_len > messages.size": "",
+      " || header->nlmsg_len > rest->size": "",
       "link.size < sizeof(struct ifinfomsg) || ": "",
     },
   },

@@ -17,6 +17,7 @@ export const clusterOrder: readonly string[] = [
   "chart",
   "components",
   "helm-install",
+  "without-native-plugins",
   // Not beside another Neutron: each of them keeps a processor busy.
   "neutron-conflicts",
   "faults-api",

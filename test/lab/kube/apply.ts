@@ -28,6 +28,7 @@ export async function applyObjects(objects: ApiObjects, file: string, kind?: str
 export function collectionOf({ apiVersion, kind = "", metadata }: KubernetesObject): string {
   const prefix = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
   if (kind === "NetworkAttachmentDefinition") return `${prefix}/namespaces/${metadata?.namespace}/network-attachment-definitions`;
+  if (kind === "MultiNetworkPolicy") return `${prefix}/namespaces/${metadata?.namespace}/multi-networkpolicies`;
   const plural = kind.endsWith("y") ? `${kind.slice(0, -1)}ies` : `${kind}s`;
   return `${prefix}${metadata?.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`}/${plural.toLowerCase()}`;
 }

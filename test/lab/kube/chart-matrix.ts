@@ -21,6 +21,7 @@ export const partSwitches: Readonly<Record<string, Switch>> = {
     "without default": { "networks.enabled": true, "networks.createDefault": false },
   },
   pools: onOff("pools.enabled"),
+  policies: onOff("policies.enabled"),
   externalPorts: {
     off: {},
     "off, with Kuryr's values": { "externalPorts.kuryr.annotation": true, "externalPorts.kuryr.kuryrPorts": true },

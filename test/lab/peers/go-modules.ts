@@ -41,6 +41,7 @@ export const referencePluginsModule: GoModule = {
   release: "v1.9.1",
   folders: [
     "plugins/main/bridge",
+    "plugins/main/host-device",
     "plugins/main/macvlan",
     "plugins/ipam/host-local",
     "plugins/meta/tuning",

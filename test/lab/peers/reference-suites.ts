@@ -49,6 +49,12 @@ export const referenceSuites: readonly ReferenceSuite[] = [
     },
   },
   {
+    plugin: "host-device",
+    folder: "plugins/main/host-device",
+    component: "host-device",
+    grants: { ...ipam, "host-device": { log: {}, links: { devices: ["*", "pci:*"] }, delegation: { plugins: ["*"] } } },
+  },
+  {
     plugin: "macvlan",
     folder: "plugins/main/macvlan",
     component: "macvlan",
@@ -82,6 +88,12 @@ export const referenceSuites: readonly ReferenceSuite[] = [
     folder: "plugins/meta/portmap",
     component: "portmap",
     grants: { portmap: { log: {}, firewall: { hostPorts: ["1-65535"] } } },
+  },
+  {
+    plugin: "sbr",
+    folder: "plugins/meta/sbr",
+    component: "sbr",
+    grants: { sbr: { links: { podLinks: ["*"] }, routing: {} } },
   },
   { plugin: "loopback", folder: "plugins/main/loopback", component: "loopback", grants: { loopback: { log: {}, links: {} } } },
   {

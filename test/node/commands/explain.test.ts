@@ -302,7 +302,7 @@ describe("plexusctl explain", () => {
     host({ wasm: { grants: { puppet: { delegtion: {} } } } });
     const { status, stderr } = explain();
     expect(status).toBe(1);
-    expect(stderr).toContain("wasm.grants.puppet.delegtion: no such key; did you mean delegation? valid ones: log, leases");
+    expect(stderr).toContain("wasm.grants.puppet.delegtion: no such key; did you mean delegation?");
   });
 
   test("E-8 a misspelt key of the host configuration is reported instead of reading another configuration", () => {

@@ -3,7 +3,7 @@
 import { dependenciesOf } from "../tools.ts";
 import { jsonText, type Template } from "./template.ts";
 
-const source = `// Describe the delegate in one or two sentences.
+const greeter = `// Describe the delegate in one or two sentences.
 
 import { AttachmentRequest, Fault, GcRequest, StatusRequest, SuccessOrFault } from "plexus/abi/plugin";
 import { Network } from "plexus/abi/types";
@@ -47,7 +47,7 @@ function configFault(network: Network): Fault | null {
 `;
 
 /** `assembly/index.ts`, with the editor's settings for `plexus/…`. */
-export const assemblyScript = (guestConfig: string): Template => ({
+export const assemblyScript = (guestConfig: string, source = greeter): Template => ({
   files: ({ capabilities }) => {
     const imports = capabilities.map((each) => `// import * as ${each} from "plexus/abi/${each}";\n`).join("");
     return [

@@ -1,14 +1,19 @@
 // A node in memory that keeps its state from call to call: links of the node and of pods, leases, rules, sysctls and stored texts.
 
+import { type RuleSpec, ruleText } from "../../../../host/system/netlink/rule.ts";
 import { earlierResult, hostLink, podAddress, podLink, podMac } from "../earlier-result.ts";
 import type { Setup } from "../setup.ts";
 import type { State, StateKind } from "../subject.ts";
 import { reportingFacts } from "../../testing/attachment-facts.ts";
 import { LinkTable, type KnownLink } from "../../testing/link-table.ts";
+import type { DhcpLease } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import { MemoryAnnounce } from "../../testing/memory-announce.ts";
+import { MemoryDhcp } from "../../testing/memory-dhcp.ts";
 import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
 import { MemoryLeases } from "../../testing/memory-leases.ts";
 import { addLinks, memoryCall, MemoryLinks } from "../../testing/memory-links.ts";
 import { MemoryOvs, type MemoryPort } from "../../testing/memory-ovs.ts";
+import { MemoryRouting, type NamespaceRules } from "../../testing/memory-routing.ts";
 import { MemoryState } from "../../testing/memory-state.ts";
 import { MemorySysctl } from "../../testing/memory-sysctl.ts";
 import type { AttachmentIdRecord } from "../../testing/records.ts";
@@ -20,15 +25,27 @@ import { MemoryIpam } from "./memory-ipam.ts";
 /** The namespace of calls whose pod is gone. */
 const noPod = "gone";
 
+/** What the DHCP server of a check's network gives. */
+const offeredLease: DhcpLease = {
+  address: "10.123.0.7/24",
+  gateway: "10.123.0.1",
+  routes: [{ dst: "0.0.0.0/0", gw: "10.123.0.1" }],
+  dns: { nameservers: ["10.123.0.1"], search: [], options: [] },
+  options: [],
+};
+
 /** The node of one check. */
 export class MemoryNode {
   readonly ipam = new MemoryIpam();
+  readonly #dhcpLeases = new Map<string, DhcpLease>();
   readonly #setup: Setup;
   readonly #links = new LinkTable({ strict: true });
   readonly #rules = new RuleTable();
   readonly #ports = new Map<string, MemoryPort>();
   readonly #leases: MemoryLeases;
   readonly #sysctls = new Map<string, MemorySysctl>();
+  /** Policy rules by namespace; the node's is `host`. */
+  readonly #policies = new Map<string, NamespaceRules>([["host", []]]);
   readonly #kept = new Map<string, MemoryState>();
   #pods = 0;
 
@@ -57,6 +74,7 @@ export class MemoryNode {
     addLinks({ host, pod }, this.#links, netns);
     for (const known of this.#links.linksAt(netns)) if (known.link.kind === "veth") known.peerKey = `host ${outside}`;
     this.#sysctls.set(netns, new MemorySysctl({ values: this.#setup.sysctl }));
+    this.#policies.set(netns, []);
     return netns;
   }
 
@@ -64,6 +82,7 @@ export class MemoryNode {
   removePod(netns: string): void {
     this.#links.removePod(netns);
     this.#sysctls.delete(netns);
+    this.#policies.delete(netns);
   }
 
   /** The node for one call. Throws an Error if a node would not call the delegate at all. */
@@ -89,10 +108,15 @@ export class MemoryNode {
       ...reporting,
       sysctl: (this.#sysctls.get(pod) ?? new MemorySysctl()).functions(verb),
       state: this.#keptBy(attachment).functions(verb, attachment),
-      announce: { send: () => ({ ok: undefined }), probe: () => ({ ok: [] }) },
+      announce: new MemoryAnnounce(undefined, vector.verb).functions,
+      dhcp: new MemoryDhcp({ offered: offeredLease }, { verb, attachment }, this.#dhcpLeases).functions,
       firewall: new MemoryFirewall(undefined, { verb, attachment, facts }, this.#rules).functions,
       ovs: new MemoryOvs(this.#setup.ovs, { verb, attachment, facts, config: call.request.network.config }, this.#ports)
         .functions,
+      routing: new MemoryRouting({}, (place) => links.routesAt(place), {
+        host: this.#policies.get("host") ?? [],
+        pod: this.#policies.get(pod) ?? [],
+      }).functions(verb),
     };
     return { call, capabilities, log, state: () => ({}) };
   }
@@ -104,10 +128,12 @@ export class MemoryNode {
       state.set(`link pod ${link.name}`, link.kind);
       state.set(`attribute pod ${link.name}`, JSON.stringify(attributesOf(link)));
       for (const { address } of link.addresses) state.set(`address pod ${link.name} ${address}`, "");
-      for (const { dst, gw } of routes) state.set(`route pod ${link.name} ${dst}`, gw ?? "");
+      for (const { dst, gw, table } of routes) state.set(routeKey(link.name, dst, table), gw ?? "");
     }
     for (const { link } of this.#links.linksAt("host")) state.set(`link host ${link.name}`, link.kind);
     for (const [key, value] of Object.entries(this.#sysctls.get(netns)?.values() ?? {})) state.set(`sysctl ${key}`, value);
+    for (const rule of this.#policies.get(netns) ?? []) state.set(policyKey("route pod policy", rule), "");
+    for (const rule of this.#policies.get("host") ?? []) state.set(policyKey("rules policy", rule), "");
     for (const [address, owner] of Object.entries(this.#leases.state().held)) state.set(`lease ${address}`, owner);
     for (const [owner, rules] of this.#rules.rules) state.set(`rules ${owner}`, JSON.stringify(rules));
     for (const [owner, guard] of this.#rules.guards) state.set(`rules guard of ${owner}`, guard);
@@ -133,8 +159,12 @@ export class MemoryNode {
         break;
       case "route":
         for (const known of pod) {
-          known.routes = known.routes.filter(({ dst }) => before.has(`route pod ${known.link.name} ${dst}`));
+          known.routes = known.routes.filter(({ dst, table }) => before.has(routeKey(known.link.name, dst, table)));
         }
+        this.#policies.set(
+          netns,
+          (this.#policies.get(netns) ?? []).filter((rule) => before.has(policyKey("route pod policy", rule))),
+        );
         break;
       case "attribute":
         for (const { link } of pod) Object.assign(link, JSON.parse(before.get(`attribute pod ${link.name}`) ?? "{}"));
@@ -181,6 +211,15 @@ export class MemoryNode {
 
 function route({ dst, gw }: { readonly dst: string; readonly gw?: string }) {
   return { dst, gw, mtu: undefined, advmss: undefined, priority: undefined, table: undefined, scope: undefined };
+}
+
+/** The priority is the kernel's choice, and differs with the rules of other attachments. */
+function policyKey(kind: string, rule: RuleSpec): string {
+  return `${kind} ${ruleText({ ...rule, priority: undefined })}`;
+}
+
+function routeKey(link: string, dst: string, table: number | undefined): string {
+  return `route pod ${link} ${dst}${table === undefined ? "" : ` table ${table}`}`;
 }
 
 function attributesOf({ mac, mtu, up, promiscuous, allMulticast, txQueueLength }: KnownLink["link"]): object {

@@ -34,6 +34,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- if .Values.networks.enabled }}{{ $_ := set $own "podNetworks" true }}{{ end -}}
 {{- if .Values.dynamicResources.enabled }}{{ $_ := set $own "kubernetes" (dict "resourceClaims" true) }}{{ end -}}
 {{- if .Values.externalPorts.enabled }}{{ $_ := set $own "externalPorts" true }}{{ end -}}
+{{- if .Values.policies.enabled }}{{ $_ := set $own "policies" dict }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 
@@ -48,7 +49,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 
 {{- /* Not empty if plexus-controller is needed: a part of it is switched on. */ -}}
 {{- define "plexus.controller" -}}
-{{- if or .Values.networks.enabled .Values.pools.enabled .Values.externalPorts.enabled .Values.definitionChecks.enabled }}needed{{ end -}}
+{{- if or .Values.networks.enabled .Values.pools.enabled .Values.policies.enabled .Values.externalPorts.enabled .Values.definitionChecks.enabled }}needed{{ end -}}
 {{- end -}}
 
 {{- /* The directory of journal and result cache on the node. */ -}}

@@ -12,8 +12,11 @@ import type { NetlinkEffect, SysctlEffect } from "../../../protocol/shim.ts";
 import type { LinksOperation } from "../../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { Outcome } from "../../../sandbox/abi/guest.ts";
 import type { LinkShim } from "../apply.ts";
-import type { LinkScope } from "../link-scope.ts";
+import { Sysfs } from "../devices/sysfs.ts";
+import type { DeviceScope, LinkScope, PodSide } from "../link-scope.ts";
 import { linksFor, type Links } from "../links.ts";
+
+type DeviceTerms = Omit<DeviceScope, "sysfs">;
 
 /** An effect that the capability requested. */
 export interface RecordedEffect {
@@ -33,6 +36,10 @@ export interface LinkTests {
     readonly ifname?: string;
     /** False: a verb without an attachment. */
     readonly attachment?: boolean;
+    /** The links that the ADD made. */
+    readonly ownLinks?: PodSide["ownLinks"];
+    /** The records of devices; absent: none can be taken. */
+    readonly devices?: DeviceTerms;
     /** Another shim than `shim`. */
     readonly shim?: LinkShim;
     /** Answers a netlink effect in place of the shim; undefined: the shim answers. */
@@ -76,6 +83,8 @@ export async function openLinkTests(): Promise<LinkTests> {
       verb = "ADD",
       ifname = "eth0",
       attachment = true,
+      devices,
+      ownLinks,
       intercept,
       shim: used = first.shim,
     }) {
@@ -92,7 +101,13 @@ export async function openLinkTests(): Promise<LinkTests> {
         },
         tap: (effect) => used.tap(effect),
       };
-      const scope: LinkScope = { type: "test", grant, verb, attachment: attachment ? { ifname, netns } : undefined };
+      const scope: LinkScope = {
+        type: "test",
+        grant,
+        verb,
+        attachment: attachment ? { ifname, netns, ownLinks } : undefined,
+        ...(devices === undefined ? {} : { devices: { ...devices, sysfs: new Sysfs() } }),
+      };
       return { capability: linksFor(scope, shim, () => performance.now()), sent };
     },
     attach: (address, gateway, bridge = "lt0") => [

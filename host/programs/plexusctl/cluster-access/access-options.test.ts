@@ -10,7 +10,7 @@ const hasFinalizers = features.some(({ finalizers }) => finalizers !== undefined
 /** Each command that reaches a cluster, with an argument where it needs one. */
 const withAccess = commands
   .filter(({ options }) => options.some(({ name }) => name === "in-cluster"))
-  .map(({ name, count }) => ((count?.[0] ?? 0) === 0 ? name : `${name} storage`));
+  .map(({ name, count }) => [name, ...Array.from({ length: count?.[0] ?? 0 }, () => "storage")].join(" "));
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -30,6 +30,12 @@ export const delegateRows: readonly DelegateRow[] = [
     needsKit: true,
   },
   { name: "fmt-vectors", synopsis: "[DIR] [VECTOR ...]", summary: "writes the answers of a delegate's vectors", needsKit: true },
+  {
+    name: "port",
+    synopsis: "FILE.go [FILE.go ...]",
+    summary: "prints the capabilities for the calls of a plugin in Go",
+    needsKit: true,
+  },
 ];
 
 const details =

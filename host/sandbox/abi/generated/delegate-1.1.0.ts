@@ -249,6 +249,9 @@ export interface LinksTap {
 /** The WIT type `links.bond-mode`. */
 export type LinksBondMode = "balance-rr" | "active-backup" | "balance-xor" | "broadcast" | "ieee8023ad" | "balance-tlb" | "balance-alb";
 
+/** The WIT type `links.transmit-hash`. */
+export type LinksTransmitHash = "layer2" | "layer34" | "layer23" | "encap23" | "encap34" | "vlan-source-mac";
+
 /** The WIT type `links.bond`. */
 export interface LinksBond {
   readonly name: string;
@@ -257,37 +260,17 @@ export interface LinksBond {
   readonly mtu?: number | undefined;
   readonly monitorInterval?: number | undefined;
   readonly failOverMac?: number | undefined;
-}
-
-/** The WIT type `links.vxlan`. */
-export interface LinksVxlan {
-  readonly name: string;
-  readonly parent: LinksLinkName;
-  readonly id: number;
-  readonly remote?: string | undefined;
-  readonly local?: string | undefined;
-  readonly port?: number | undefined;
-  readonly learning: boolean;
-  readonly mtu?: number | undefined;
-}
-
-/** The WIT type `links.ipoib-mode`. */
-export type LinksIpoibMode = "datagram" | "connected";
-
-/** The WIT type `links.ipoib`. */
-export interface LinksIpoib {
-  readonly name: string;
-  readonly parent: LinksLinkName;
-  readonly pkey?: number | undefined;
-  readonly mode?: LinksIpoibMode | undefined;
-  readonly mtu?: number | undefined;
+  readonly allMembersActive?: boolean | undefined;
+  readonly dynamicBalancing?: boolean | undefined;
+  readonly transmitHash?: LinksTransmitHash | undefined;
 }
 
 /** The WIT type `links.device-selector`. */
 export interface LinksDeviceSelector {
   readonly name?: string | undefined;
   readonly mac?: string | undefined;
-  readonly pciAddress?: string | undefined;
+  readonly deviceId?: string | undefined;
+  readonly kernelPath?: string | undefined;
 }
 
 /** The WIT type `links.taking`. */
@@ -405,8 +388,6 @@ export type LinksOperation =
   | { readonly tag: "add-vrf"; readonly val: LinksVrf }
   | { readonly tag: "add-tap"; readonly val: LinksTap }
   | { readonly tag: "add-bond"; readonly val: LinksBond }
-  | { readonly tag: "add-vxlan"; readonly val: LinksVxlan }
-  | { readonly tag: "add-ipoib"; readonly val: LinksIpoib }
   | { readonly tag: "take-device"; readonly val: LinksTaking }
   | { readonly tag: "give-back"; readonly val: string }
   | { readonly tag: "set-vf"; readonly val: LinksVfSettings }
@@ -470,6 +451,13 @@ export interface LinksLink {
   readonly carrier: boolean;
   readonly peerIndex?: number | undefined;
   readonly device?: LinksDeviceFacts | undefined;
+}
+
+/** The WIT type `links.device`. */
+export interface LinksDevice {
+  readonly link?: string | undefined;
+  readonly mac?: string | undefined;
+  readonly facts: LinksDeviceFacts;
 }
 
 /** The WIT type `links.installed-route`. */
@@ -586,6 +574,7 @@ export interface RoutingRule {
 export interface ShapingBucket {
   readonly rate: number;
   readonly burst: number;
+  readonly latency: number;
 }
 
 /** The WIT type `shaping.shape`. */
@@ -596,6 +585,12 @@ export interface ShapingShape {
   readonly exempt: readonly string[];
 }
 
+/** The WIT type `shaping.device`. */
+export interface ShapingDevice {
+  readonly name: string;
+  readonly mac: string;
+}
+
 /** The WIT type `shaping.counters`. */
 export interface ShapingCounters {
   readonly bytes: number;
@@ -603,21 +598,10 @@ export interface ShapingCounters {
   readonly drops: number;
 }
 
-/** The WIT type `shaping.shape-state`. */
-export interface ShapingShapeState {
-  readonly shape: ShapingShape;
+/** The WIT type `shaping.traffic`. */
+export interface ShapingTraffic {
   readonly ingress?: ShapingCounters | undefined;
   readonly egress?: ShapingCounters | undefined;
-}
-
-/** The WIT type `filter.ingress-policy`. */
-export type FilterIngressPolicy = "open" | "same-bridge" | "isolated";
-
-/** The WIT type `filter.acceptance`. */
-export interface FilterAcceptance {
-  readonly addresses: readonly string[];
-  readonly ingress: FilterIngressPolicy;
-  readonly bridge?: string | undefined;
 }
 
 /** The WIT type `dhcp.option-value`. */
@@ -670,6 +654,8 @@ export interface LinksCapability {
   read(names: readonly LinksLinkName[]): Outcome<readonly LinksLink[], Fault>;
   routes(link: LinksLinkName | undefined): Outcome<readonly LinksInstalledRoute[], Fault>;
   defaultLink(place: LinksPlace): Outcome<string | undefined, Fault>;
+  findDevice(selector: LinksDeviceSelector): Outcome<LinksDevice | undefined, Fault>;
+  retainDevices(valid: readonly AttachmentId[]): Outcome<number, Fault>;
   neighbours(link: LinksLinkName): Outcome<readonly LinksNeighbour[], Fault>;
 }
 
@@ -731,25 +717,18 @@ export interface RoutingCapability {
   addRules(place: LinksPlace, rules: readonly RoutingRule[]): Outcome<undefined, Fault>;
   deleteRules(place: LinksPlace, rules: readonly RoutingRule[]): Outcome<undefined, Fault>;
   listRules(place: LinksPlace): Outcome<readonly RoutingRule[], Fault>;
-  routes(place: LinksPlace, table: number): Outcome<readonly Route[], Fault>;
-  freeTable(): Outcome<number, Fault>;
+  routes(place: LinksPlace, table: number): Outcome<readonly LinksInstalledRoute[], Fault>;
+  freeTables(count: number): Outcome<readonly number[], Fault>;
 }
 
 /** Capability `shaping`. */
 export interface ShapingCapability {
-  replace(link: string, shape: ShapingShape): Outcome<undefined, Fault>;
-  current(link: string): Outcome<ShapingShapeState | undefined, Fault>;
+  nodeLink(): Outcome<string | undefined, Fault>;
+  replace(shape: ShapingShape): Outcome<ShapingDevice | undefined, Fault>;
+  difference(shape: ShapingShape): Outcome<string | undefined, Fault>;
+  usage(): Outcome<ShapingTraffic, Fault>;
   remove(): Outcome<undefined, Fault>;
   retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
-}
-
-/** Capability `filter`. */
-export interface FilterCapability {
-  replace(acceptance: FilterAcceptance): Outcome<undefined, Fault>;
-  check(acceptance: FilterAcceptance): Outcome<boolean, Fault>;
-  remove(): Outcome<undefined, Fault>;
-  retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
-  probe(): Outcome<undefined, Fault>;
 }
 
 /** Capability `dhcp`. */
@@ -759,11 +738,6 @@ export interface DhcpCapability {
   release(): Outcome<undefined, Fault>;
   retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
   probe(): Outcome<undefined, Fault>;
-}
-
-/** Capability `flows`. */
-export interface FlowsCapability {
-  forget(addresses: readonly string[]): Outcome<number, Fault>;
 }
 
 /** Every capability of this ABI version. */
@@ -780,9 +754,7 @@ export interface Capabilities {
   readonly ovs: OvsCapability;
   readonly routing: RoutingCapability;
   readonly shaping: ShapingCapability;
-  readonly filter: FilterCapability;
   readonly dhcp: DhcpCapability;
-  readonly flows: FlowsCapability;
 }
 
 /** The request, the success and the failure of each verb. */
@@ -1122,6 +1094,12 @@ function loadLinksBondMode(g: Guest, at: number): LinksBondMode {
   return g.label(labelsOfLinksBondMode, g.discriminant(at, 1, 7));
 }
 
+const labelsOfLinksTransmitHash = ["layer2","layer34","layer23","encap23","encap34","vlan-source-mac"] as const;
+
+function loadLinksTransmitHash(g: Guest, at: number): LinksTransmitHash {
+  return g.label(labelsOfLinksTransmitHash, g.discriminant(at, 1, 6));
+}
+
 function loadLinksBond(g: Guest, at: number): LinksBond {
   return {
     name: g.loadString(at),
@@ -1130,35 +1108,9 @@ function loadLinksBond(g: Guest, at: number): LinksBond {
     mtu: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : g.u32(at + 24 + 4)),
     monitorInterval: (g.discriminant(at + 32, 1, 2) === 0 ? undefined : g.u32(at + 32 + 4)),
     failOverMac: (g.discriminant(at + 40, 1, 2) === 0 ? undefined : g.u8(at + 40 + 1)),
-  };
-}
-
-function loadLinksVxlan(g: Guest, at: number): LinksVxlan {
-  return {
-    name: g.loadString(at),
-    parent: loadLinksLinkName(g, at + 8),
-    id: g.u32(at + 20),
-    remote: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : g.loadString(at + 24 + 4)),
-    local: (g.discriminant(at + 36, 1, 2) === 0 ? undefined : g.loadString(at + 36 + 4)),
-    port: (g.discriminant(at + 48, 1, 2) === 0 ? undefined : g.u16(at + 48 + 2)),
-    learning: g.bool(at + 52),
-    mtu: (g.discriminant(at + 56, 1, 2) === 0 ? undefined : g.u32(at + 56 + 4)),
-  };
-}
-
-const labelsOfLinksIpoibMode = ["datagram","connected"] as const;
-
-function loadLinksIpoibMode(g: Guest, at: number): LinksIpoibMode {
-  return g.label(labelsOfLinksIpoibMode, g.discriminant(at, 1, 2));
-}
-
-function loadLinksIpoib(g: Guest, at: number): LinksIpoib {
-  return {
-    name: g.loadString(at),
-    parent: loadLinksLinkName(g, at + 8),
-    pkey: (g.discriminant(at + 20, 1, 2) === 0 ? undefined : g.u16(at + 20 + 2)),
-    mode: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : loadLinksIpoibMode(g, at + 24 + 1)),
-    mtu: (g.discriminant(at + 28, 1, 2) === 0 ? undefined : g.u32(at + 28 + 4)),
+    allMembersActive: (g.discriminant(at + 42, 1, 2) === 0 ? undefined : g.bool(at + 42 + 1)),
+    dynamicBalancing: (g.discriminant(at + 44, 1, 2) === 0 ? undefined : g.bool(at + 44 + 1)),
+    transmitHash: (g.discriminant(at + 46, 1, 2) === 0 ? undefined : loadLinksTransmitHash(g, at + 46 + 1)),
   };
 }
 
@@ -1166,15 +1118,16 @@ function loadLinksDeviceSelector(g: Guest, at: number): LinksDeviceSelector {
   return {
     name: (g.discriminant(at, 1, 2) === 0 ? undefined : g.loadString(at + 4)),
     mac: (g.discriminant(at + 12, 1, 2) === 0 ? undefined : g.loadString(at + 12 + 4)),
-    pciAddress: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : g.loadString(at + 24 + 4)),
+    deviceId: (g.discriminant(at + 24, 1, 2) === 0 ? undefined : g.loadString(at + 24 + 4)),
+    kernelPath: (g.discriminant(at + 36, 1, 2) === 0 ? undefined : g.loadString(at + 36 + 4)),
   };
 }
 
 function loadLinksTaking(g: Guest, at: number): LinksTaking {
   return {
     device: loadLinksDeviceSelector(g, at),
-    name: g.loadString(at + 36),
-    keepAddresses: g.bool(at + 44),
+    name: g.loadString(at + 48),
+    keepAddresses: g.bool(at + 56),
   };
 }
 
@@ -1302,7 +1255,7 @@ function loadLinksSettling(g: Guest, at: number): LinksSettling {
 }
 
 function loadLinksOperation(g: Guest, at: number): LinksOperation {
-  switch (g.discriminant(at, 1, 30)) {
+  switch (g.discriminant(at, 1, 28)) {
     case 0: return { tag: "ensure-bridge", val: loadLinksBridge(g, at + 4) };
     case 1: return { tag: "ensure-vlan-gateway", val: loadLinksVlanGateway(g, at + 4) };
     case 2: return { tag: "add-veth", val: loadLinksVeth(g, at + 4) };
@@ -1313,26 +1266,24 @@ function loadLinksOperation(g: Guest, at: number): LinksOperation {
     case 7: return { tag: "add-vrf", val: loadLinksVrf(g, at + 4) };
     case 8: return { tag: "add-tap", val: loadLinksTap(g, at + 4) };
     case 9: return { tag: "add-bond", val: loadLinksBond(g, at + 4) };
-    case 10: return { tag: "add-vxlan", val: loadLinksVxlan(g, at + 4) };
-    case 11: return { tag: "add-ipoib", val: loadLinksIpoib(g, at + 4) };
-    case 12: return { tag: "take-device", val: loadLinksTaking(g, at + 4) };
-    case 13: return { tag: "give-back", val: g.loadString(at + 4) };
-    case 14: return { tag: "set-vf", val: loadLinksVfSettings(g, at + 4) };
-    case 15: return { tag: "delete-link", val: loadLinksLinkName(g, at + 4) };
-    case 16: return { tag: "change-link", val: loadLinksChange(g, at + 4) };
-    case 17: return { tag: "change-port", val: loadLinksPortChange(g, at + 4) };
-    case 18: return { tag: "add-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
-    case 19: return { tag: "delete-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
-    case 20: return { tag: "add-address", val: loadLinksAddressChange(g, at + 4) };
-    case 21: return { tag: "ensure-address", val: loadLinksAddressWish(g, at + 4) };
-    case 22: return { tag: "delete-address", val: loadLinksAddressChange(g, at + 4) };
-    case 23: return { tag: "add-route", val: loadLinksRouteChange(g, at + 4) };
-    case 24: return { tag: "delete-route", val: loadLinksRouteChange(g, at + 4) };
-    case 25: return { tag: "add-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
-    case 26: return { tag: "delete-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
-    case 27: return { tag: "set-interface", val: loadLinksInterfaceSetting(g, at + 4) };
-    case 28: return { tag: "enable-forwarding", val: loadLinksFamily(g, at + 4) };
-    case 29: return { tag: "settle", val: loadLinksSettling(g, at + 4) };
+    case 10: return { tag: "take-device", val: loadLinksTaking(g, at + 4) };
+    case 11: return { tag: "give-back", val: g.loadString(at + 4) };
+    case 12: return { tag: "set-vf", val: loadLinksVfSettings(g, at + 4) };
+    case 13: return { tag: "delete-link", val: loadLinksLinkName(g, at + 4) };
+    case 14: return { tag: "change-link", val: loadLinksChange(g, at + 4) };
+    case 15: return { tag: "change-port", val: loadLinksPortChange(g, at + 4) };
+    case 16: return { tag: "add-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
+    case 17: return { tag: "delete-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
+    case 18: return { tag: "add-address", val: loadLinksAddressChange(g, at + 4) };
+    case 19: return { tag: "ensure-address", val: loadLinksAddressWish(g, at + 4) };
+    case 20: return { tag: "delete-address", val: loadLinksAddressChange(g, at + 4) };
+    case 21: return { tag: "add-route", val: loadLinksRouteChange(g, at + 4) };
+    case 22: return { tag: "delete-route", val: loadLinksRouteChange(g, at + 4) };
+    case 23: return { tag: "add-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
+    case 24: return { tag: "delete-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
+    case 25: return { tag: "set-interface", val: loadLinksInterfaceSetting(g, at + 4) };
+    case 26: return { tag: "enable-forwarding", val: loadLinksFamily(g, at + 4) };
+    case 27: return { tag: "settle", val: loadLinksSettling(g, at + 4) };
     default: throw new Error("unreachable: the discriminant was checked");
   }
 }
@@ -1378,6 +1329,12 @@ function storeLinksLink(g: Guest, at: number, value: LinksLink): void {
   g.storeBool(at + 144, value.carrier);
   if (value.peerIndex === undefined) g.storeU8(at + 148, 0); else { g.storeU8(at + 148, 1); g.storeU32(at + 148 + 4, value.peerIndex); }
   if (value.device === undefined) g.storeU8(at + 156, 0); else { g.storeU8(at + 156, 1); storeLinksDeviceFacts(g, at + 156 + 4, value.device); }
+}
+
+function storeLinksDevice(g: Guest, at: number, value: LinksDevice): void {
+  if (value.link === undefined) g.storeU8(at, 0); else { g.storeU8(at, 1); g.storeString(at + 4, value.link); }
+  if (value.mac === undefined) g.storeU8(at + 12, 0); else { g.storeU8(at + 12, 1); g.storeString(at + 12 + 4, value.mac); }
+  storeLinksDeviceFacts(g, at + 24, value.facts);
 }
 
 function storeLinksInstalledRoute(g: Guest, at: number, value: LinksInstalledRoute): void {
@@ -1508,16 +1465,9 @@ function storeRoutingRule(g: Guest, at: number, value: RoutingRule): void {
   g.storeU32(at + 72, value.table);
 }
 
-function storeShapingBucket(g: Guest, at: number, value: ShapingBucket): void {
-  g.storeU64(at, value.rate);
-  g.storeU64(at + 8, value.burst);
-}
-
-function storeShapingShape(g: Guest, at: number, value: ShapingShape): void {
-  if (value.ingress === undefined) g.storeU8(at, 0); else { g.storeU8(at, 1); storeShapingBucket(g, at + 8, value.ingress); }
-  if (value.egress === undefined) g.storeU8(at + 24, 0); else { g.storeU8(at + 24, 1); storeShapingBucket(g, at + 24 + 8, value.egress); }
-  g.storeList(at + 48, value.networks, 8, 4, (e, v) => { g.storeString(e, v); });
-  g.storeList(at + 56, value.exempt, 8, 4, (e, v) => { g.storeString(e, v); });
+function storeShapingDevice(g: Guest, at: number, value: ShapingDevice): void {
+  g.storeString(at, value.name);
+  g.storeString(at + 8, value.mac);
 }
 
 function storeShapingCounters(g: Guest, at: number, value: ShapingCounters): void {
@@ -1526,16 +1476,9 @@ function storeShapingCounters(g: Guest, at: number, value: ShapingCounters): voi
   g.storeU64(at + 16, value.drops);
 }
 
-function storeShapingShapeState(g: Guest, at: number, value: ShapingShapeState): void {
-  storeShapingShape(g, at, value.shape);
-  if (value.ingress === undefined) g.storeU8(at + 64, 0); else { g.storeU8(at + 64, 1); storeShapingCounters(g, at + 64 + 8, value.ingress); }
-  if (value.egress === undefined) g.storeU8(at + 96, 0); else { g.storeU8(at + 96, 1); storeShapingCounters(g, at + 96 + 8, value.egress); }
-}
-
-const labelsOfFilterIngressPolicy = ["open","same-bridge","isolated"] as const;
-
-function liftFilterIngressPolicy(g: Guest, value: number): FilterIngressPolicy {
-  return g.label(labelsOfFilterIngressPolicy, value);
+function storeShapingTraffic(g: Guest, at: number, value: ShapingTraffic): void {
+  if (value.ingress === undefined) g.storeU8(at, 0); else { g.storeU8(at, 1); storeShapingCounters(g, at + 8, value.ingress); }
+  if (value.egress === undefined) g.storeU8(at + 32, 0); else { g.storeU8(at + 32, 1); storeShapingCounters(g, at + 32 + 8, value.egress); }
 }
 
 function loadDhcpOptionValue(g: Guest, at: number): DhcpOptionValue {
@@ -1679,6 +1622,24 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
+      },
+    },
+    "find-device": {
+      host: "findDevice",
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number, p8: number, p9: number, p10: number, p11: number) => [{ name: (g.liftCase(p0, 2) === 0 ? undefined : g.liftString(p1, p2)), mac: (g.liftCase(p3, 2) === 0 ? undefined : g.liftString(p4, p5)), deviceId: (g.liftCase(p6, 2) === 0 ? undefined : g.liftString(p7, p8)), kernelPath: (g.liftCase(p9, 2) === 0 ? undefined : g.liftString(p10, p11)) }],
+      lower(g: Guest, value: Outcome<LinksDevice | undefined, Fault>, at: number): void {
+        g.range(at, 92, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); storeLinksDevice(g, at + 4 + 4, value.ok); } }
+      },
+    },
+    "retain-devices": {
+      host: "retainDevices",
+      core: "i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number) => [g.liftList(p0, p1, 16, 4, loadAttachmentId)],
+      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
       },
     },
     "neighbours": {
@@ -1996,38 +1957,56 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       host: "routes",
       core: "i32,i32,i32>",
       lift: (g: Guest, p0: number, p1: number) => [liftLinksPlace(g, p0), g.liftU32(p1)],
-      lower(g: Guest, value: Outcome<readonly Route[], Fault>, at: number): void {
+      lower(g: Guest, value: Outcome<readonly LinksInstalledRoute[], Fault>, at: number): void {
         g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 60, 4, (e, v) => { storeRoute(g, e, v); }); }
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 84, 4, (e, v) => { storeLinksInstalledRoute(g, e, v); }); }
       },
     },
-    "free-table": {
-      host: "freeTable",
-      core: "i32>",
-      lift: () => [],
-      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+    "free-tables": {
+      host: "freeTables",
+      core: "i32,i32>",
+      lift: (g: Guest, p0: number) => [g.liftU32(p0)],
+      lower(g: Guest, value: Outcome<readonly number[], Fault>, at: number): void {
         g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 4, 4, (e, v) => { g.storeU32(e, v); }); }
       },
     },
   },
   "shaping": {
-    "replace": {
-      host: "replace",
-      core: "i32,i32,i32,i64,i64,i32,i64,i64,i32,i32,i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number, p2: number, p3: bigint, p4: bigint, p5: number, p6: bigint, p7: bigint, p8: number, p9: number, p10: number, p11: number) => [g.liftString(p0, p1), { ingress: (g.liftCase(p2, 2) === 0 ? undefined : { rate: g.liftU64(p3), burst: g.liftU64(p4) }), egress: (g.liftCase(p5, 2) === 0 ? undefined : { rate: g.liftU64(p6), burst: g.liftU64(p7) }), networks: g.liftList(p8, p9, 8, 4, (_, e) => g.loadString(e)), exempt: g.liftList(p10, p11, 8, 4, (_, e) => g.loadString(e)) }],
-      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+    "node-link": {
+      host: "nodeLink",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
       },
     },
-    "current": {
-      host: "current",
-      core: "i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number) => [g.liftString(p0, p1)],
-      lower(g: Guest, value: Outcome<ShapingShapeState | undefined, Fault>, at: number): void {
-        g.range(at, 144, 8);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 8, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 8, 0); else { g.storeU8(at + 8, 1); storeShapingShapeState(g, at + 8 + 8, value.ok); } }
+    "replace": {
+      host: "replace",
+      core: "i32,i64,i64,i32,i32,i64,i64,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: bigint, p2: bigint, p3: number, p4: number, p5: bigint, p6: bigint, p7: number, p8: number, p9: number, p10: number, p11: number) => [{ ingress: (g.liftCase(p0, 2) === 0 ? undefined : { rate: g.liftU64(p1), burst: g.liftU64(p2), latency: g.liftU32(p3) }), egress: (g.liftCase(p4, 2) === 0 ? undefined : { rate: g.liftU64(p5), burst: g.liftU64(p6), latency: g.liftU32(p7) }), networks: g.liftList(p8, p9, 8, 4, (_, e) => g.loadString(e)), exempt: g.liftList(p10, p11, 8, 4, (_, e) => g.loadString(e)) }],
+      lower(g: Guest, value: Outcome<ShapingDevice | undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); storeShapingDevice(g, at + 4 + 4, value.ok); } }
+      },
+    },
+    "difference": {
+      host: "difference",
+      core: "i32,i64,i64,i32,i32,i64,i64,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: bigint, p2: bigint, p3: number, p4: number, p5: bigint, p6: bigint, p7: number, p8: number, p9: number, p10: number, p11: number) => [{ ingress: (g.liftCase(p0, 2) === 0 ? undefined : { rate: g.liftU64(p1), burst: g.liftU64(p2), latency: g.liftU32(p3) }), egress: (g.liftCase(p4, 2) === 0 ? undefined : { rate: g.liftU64(p5), burst: g.liftU64(p6), latency: g.liftU32(p7) }), networks: g.liftList(p8, p9, 8, 4, (_, e) => g.loadString(e)), exempt: g.liftList(p10, p11, 8, 4, (_, e) => g.loadString(e)) }],
+      lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
+      },
+    },
+    "usage": {
+      host: "usage",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<ShapingTraffic, Fault>, at: number): void {
+        g.range(at, 72, 8);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 8, value.err); } else { g.storeU8(at, 0); storeShapingTraffic(g, at + 8, value.ok); }
       },
     },
     "remove": {
@@ -2046,53 +2025,6 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
-      },
-    },
-  },
-  "filter": {
-    "replace": {
-      host: "replace",
-      core: "i32,i32,i32,i32,i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), ingress: liftFilterIngressPolicy(g, p2), bridge: (g.liftCase(p3, 2) === 0 ? undefined : g.liftString(p4, p5)) }],
-      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
-        g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
-      },
-    },
-    "check": {
-      host: "check",
-      core: "i32,i32,i32,i32,i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), ingress: liftFilterIngressPolicy(g, p2), bridge: (g.liftCase(p3, 2) === 0 ? undefined : g.liftString(p4, p5)) }],
-      lower(g: Guest, value: Outcome<boolean, Fault>, at: number): void {
-        g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeBool(at + 4, value.ok); }
-      },
-    },
-    "remove": {
-      host: "remove",
-      core: "i32>",
-      lift: () => [],
-      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
-        g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
-      },
-    },
-    "retain": {
-      host: "retain",
-      core: "i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number) => [g.liftList(p0, p1, 16, 4, loadAttachmentId)],
-      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
-        g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
-      },
-    },
-    "probe": {
-      host: "probe",
-      core: "i32>",
-      lift: () => [],
-      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
-        g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
       },
     },
   },
@@ -2140,17 +2072,6 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
-      },
-    },
-  },
-  "flows": {
-    "forget": {
-      host: "forget",
-      core: "i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number) => [g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e))],
-      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
-        g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
       },
     },
   },

@@ -73,6 +73,19 @@ describe.skipIf(missing("kinds of links", missingPrivateNamespaces))("operations
     ],
     ["dummy", { tag: "add-dummy", val: { name: "eth0", mtu: 1300 } }, { info_kind: "dummy", mtu: 1300 }, { kind: "dummy" }],
     [
+      "bond",
+      {
+        tag: "add-bond",
+        val: { name: "eth0", mode: "active-backup", mac: "02:00:00:00:00:43", mtu: 1400, monitorInterval: 100, failOverMac: 1 },
+      },
+      {
+        info_kind: "bond",
+        info_data: expect.objectContaining({ mode: "active-backup", miimon: 100, fail_over_mac: "active" }),
+        mtu: 1400,
+      },
+      { kind: "bond", mode: "active-backup", mac: "02:00:00:00:00:43" },
+    ],
+    [
       "vrf",
       { tag: "add-vrf", val: { name: "eth0", table: 1234 } },
       { info_kind: "vrf", info_data: { table: 1234 } },
@@ -128,6 +141,32 @@ describe.skipIf(missing("kinds of links", missingPrivateNamespaces))("operations
       expect(answer.find(({ name }) => name === "eth0")).toMatchObject({ master: "net7" });
       expect(pod.links().find(({ name }) => name === "eth0")).toMatchObject({ master: "net7" });
       expect(links.valueOf(await capability.read([inPod("net7")]))).toMatchObject([{ kind: "vrf", members: ["eth0"] }]);
+    },
+  );
+
+  test.skipIf(missing("a bond's members", linkType("bond")))(
+    "links of the pod join a new bond while they are down, and leave it in the undo",
+    async () => {
+      const { capability } = links.capability({ pod, grant });
+      for (const name of ["net1", "net2"])
+        links.ip(`link add ${name} type veth peer name ${name}peer netns ${links.node.name}`, pod);
+      const bonding: LinksOperation[] = [
+        { tag: "add-bond", val: { name: "eth0", mode: "active-backup", monitorInterval: 100 } },
+        { tag: "change-link", val: { link: inPod("net1"), master: "eth0", alternativeNames: [] } },
+        { tag: "change-link", val: { link: inPod("net2"), master: "eth0", alternativeNames: [] } },
+        { tag: "change-link", val: { link: inPod("eth0"), up: true, alternativeNames: [] } },
+      ];
+      expect(await capability.apply([...bonding, refused])).toMatchObject({ err: {} });
+      expect(pod.links().map(({ name, master }) => [name, master])).toEqual([
+        ["net1", undefined],
+        ["net2", undefined],
+      ]);
+      const answer = links.valueOf(await capability.apply(bonding));
+      expect(answer.map(({ name, master, kind }) => [name, master, kind])).toEqual([
+        ["eth0", undefined, "bond"],
+        ["net1", "eth0", "veth"],
+        ["net2", "eth0", "veth"],
+      ]);
     },
   );
 

@@ -51,7 +51,7 @@ describe.skipIf(missing("capability ovs", missingOpenVswitch))("capability ovs w
     expect(ids).toBe(
       `{attached-mac="fa:16:3e:00:00:01", iface-id="${fabricId}", iface-status=active, plexus-attachment="pod-1/net1", plexus-delegate=external-port, plexus-network=backend}`,
     );
-    const state = { ...made, number: undefined, error: undefined, linkUp: false, installed: false };
+    const state = { ...made, number: undefined, error: undefined, linkUp: false, installed: false, trunks: [] };
     expect(await call({ verb: "CHECK" }).port("veth1")).toEqual({ ok: state });
     expect(await call({ verb: "DEL" }).ports()).toEqual({ ok: [state] });
     expect(await call({ verb: "CHECK" }).port("veth2")).toEqual({ ok: undefined });

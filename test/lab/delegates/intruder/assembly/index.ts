@@ -8,7 +8,19 @@ import { Pool } from "plexus/abi/leases";
 import { Config } from "plexus/config";
 import { ownFault } from "plexus/faults";
 import { tryHostLink, tryOddities, tryParent, tryPodLink } from "./links";
-import { tryAddress, tryDirectory, tryFile, tryFrames, tryLeases, tryGcOnly, tryPlugin, trySysctl } from "./others";
+import {
+  tryAddress,
+  tryDirectory,
+  tryFile,
+  tryFrames,
+  tryLeases,
+  tryGcOnly,
+  tryLease,
+  tryPlugin,
+  tryRules,
+  tryShape,
+  trySysctl,
+} from "./others";
 import { tryPort, tryPorts } from "./ovs";
 import { Tries } from "./tries";
 
@@ -53,8 +65,13 @@ function tryAll(verb: string, network: Network): Fault | null {
   const grantedKey = config.string("grantedKey");
   for (let i = 0; i < keys.length; i++) trySysctl(tries, keys[i], grantedKey === null ? "" : grantedKey);
   const addresses = listOf(config, "addresses");
-  for (let i = 0; i < addresses.length; i++) tryAddress(tries, addresses[i], <u16>(22 + i));
+  for (let i = 0; i < addresses.length; i++) {
+    tryAddress(tries, addresses[i], <u16>(22 + i));
+    tryRules(tries, addresses[i]);
+  }
   const plugins = listOf(config, "plugins");
+  tryLease(tries, verb);
+  tryShape(tries, verb);
   for (let i = 0; i < plugins.length; i++) tryPlugin(tries, plugins[i], verb);
   const directories = listOf(config, "directories");
   for (let i = 0; i < directories.length; i++) tryDirectory(tries, directories[i]);

@@ -5,11 +5,15 @@ import {
   AddressChange,
   AddressWish,
   apply,
+  Bond,
+  BondMode,
   Bridge,
   Change,
   defaultLink,
+  DeviceSelector,
   Dummy,
   Family,
+  findDevice,
   InterfaceSetting,
   Ipvlan,
   IpvlanMode,
@@ -29,6 +33,7 @@ import {
   RouteChange,
   routes,
   Settling,
+  Taking,
   Tap,
   Veth,
   Vlan,
@@ -49,8 +54,13 @@ export function tryHostLink(tries: Tries, name: string, ifname: string, isThere:
   const known = neighbours(link);
   tries.refused(`neighbours of ${name}`, name, known.isOk ? null : known.error);
   tryParent(tries, name, ifname);
+  const device = new DeviceSelector();
+  device.name = name;
+  tryOne(tries, "take-device", name, Operation.takeDevice(new Taking(device, ifname, true)));
   // Reading or deleting a missing link is not refused.
   if (!isThere) return;
+  const found = findDevice(device);
+  tries.refused(`find-device ${name}`, name, found.isOk ? null : found.error);
   const seen = read([link]);
   tries.refused(`read ${name}`, name, seen.isOk ? null : seen.error);
   tryOne(tries, "delete-link", name, Operation.deleteLink(link));
@@ -87,6 +97,8 @@ export function tryPodLink(tries: Tries, name: string, nodeLink: string): void {
   const link = new LinkName(Place.Pod, name);
   const parent = new LinkName(Place.Host, nodeLink);
   tryOne(tries, "add-dummy", name, Operation.addDummy(new Dummy(name)));
+  tryOne(tries, "add-bond", name, Operation.addBond(new Bond(name, BondMode.ActiveBackup)));
+  tryOne(tries, "give-back", name, Operation.giveBack(name));
   tryOne(tries, "add-vrf", name, Operation.addVrf(new Vrf(name, 10)));
   tryOne(tries, "add-tap", name, Operation.addTap(new Tap(name, false)));
   tryOne(tries, "add-veth", name, Operation.addVeth(new Veth(name, false, true)));

@@ -1,13 +1,18 @@
 // Tries every operation of the other capabilities on targets that are not granted.
 
 import { probe, send } from "plexus/abi/announce";
+import * as dhcp from "plexus/abi/dhcp";
 import * as delegation from "plexus/abi/delegation";
 import * as firewall from "plexus/abi/firewall";
 import * as leases from "plexus/abi/leases";
+import { Family, Place } from "plexus/abi/links";
+import * as routing from "plexus/abi/routing";
+import * as shaping from "plexus/abi/shaping";
 import * as resolver from "plexus/abi/resolver";
 import * as state from "plexus/abi/state";
 import * as sysctl from "plexus/abi/sysctl";
 import { AttachmentId } from "plexus/abi/types";
+import { Some } from "plexus/some";
 import { Tries } from "./tries";
 
 /** Tries a sysctl. `granted` is a granted key or empty; together with a refused key it must not be written either. */
@@ -42,10 +47,61 @@ export function tryAddress(tries: Tries, address: string, port: u16): void {
   tryProbe(tries, new Array<string>(65).fill(address), 1, 1);
 }
 
+/** Tries leases beyond their bounds, and with options that the client sets itself. */
+export function tryLease(tries: Tries, verb: string): void {
+  const long = new dhcp.Request(30_001);
+  const own = new dhcp.Request(1000);
+  own.provided.push(new dhcp.OptionValue(53));
+  const requests = [long, own];
+  for (let i = 0; i < requests.length; i++) {
+    const acquired = dhcp.acquire(requests[i]);
+    tries.refused(`lease ${i}`, "", acquired.isOk ? null : acquired.error);
+  }
+  if (verb != "ADD" && verb != "DEL") tries.refused("release of a lease", "", dhcp.release());
+  if (verb == "GC") return;
+  const retained = dhcp.retain([]);
+  tries.refused("GC of leases", "", retained.isOk ? null : retained.error);
+}
+
+/** Tries shapes beyond the bounds of a bucket, and the garbage of others. */
+export function tryShape(tries: Tries, verb: string): void {
+  const rates: StaticArray<u64> = [0, 8];
+  const bursts: StaticArray<u64> = [80, 1 << 40];
+  for (let i = 0; i < rates.length; i++) {
+    const shape = new shaping.Shape();
+    shape.ingress = new shaping.Bucket(rates[i], bursts[i], 25);
+    const made = shaping.replace(shape);
+    tries.refused(`shape ${i}`, "", made.isOk ? null : made.error);
+  }
+  if (verb == "GC") return;
+  const retained = shaping.retain([]);
+  tries.refused("GC of shapes", "", retained.isOk ? null : retained.error);
+}
+
 /** Tries probes beyond their bounds: the pod's network must not be searched for long. */
 function tryProbe(tries: Tries, addresses: Array<string>, probes: u32, milliseconds: u32): void {
   const probed = probe(addresses, probes, milliseconds);
   tries.refused(`${probes} probes of ${addresses.length}`, "", probed.isOk ? null : probed.error);
+}
+
+/** Tries rules of the node: to redirect its own packets, to look up its main table, and without a priority. */
+export function tryRules(tries: Tries, source: string): void {
+  const tables: StaticArray<u32> = [100, 254, 255];
+  for (let i = 0; i < tables.length; i++) {
+    const rule = new routing.Rule(Family.Ipv4, tables[i]);
+    rule.source = `${source}/32`;
+    const what = `rule from ${source} by table ${tables[i]}`;
+    tries.refused(`${what} without a priority`, "", routing.addRules(Place.Host, [rule]));
+    rule.priority = new Some<u32>(10);
+    tries.refused(what, "", routing.addRules(Place.Host, [rule]));
+    tries.refused(`no ${what}`, "", routing.deleteRules(Place.Host, [rule]));
+    const read = routing.routes(Place.Host, tables[i]);
+    tries.refused(`routes of table ${tables[i]}`, "", read.isOk ? null : read.error);
+  }
+  const listed = routing.listRules(Place.Host);
+  // With a grant the answer has the rules of granted tables, of which the node has none.
+  const isEmpty = listed.isOk && listed.value.length == 0;
+  if (!isEmpty) tries.refused("list rules of the node", "", listed.isOk ? null : listed.error);
 }
 
 /** Tries to guard the frames of another attachment's link. */

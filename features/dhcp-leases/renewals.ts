@@ -1,0 +1,161 @@
+// Renews the DHCP leases of the node's attachments, through the agent. The records on the disk are all that counts, so a daemon goes on where another ended.
+
+import type { LeaseRecord } from "../../src/dhcp/lease-record.ts";
+import { inertLine } from "../../src/text/inert-text.ts";
+import { readPodLink } from "../../host/capabilities/announce/pod-link.ts";
+import { renewLease } from "../../host/capabilities/dhcp/client.ts";
+import { LeaseRecords } from "../../host/capabilities/dhcp/lease-records.ts";
+import { addressOf, recordOf } from "../../host/capabilities/dhcp/scope.ts";
+import { type Shim, ShimGone } from "../../host/protocol/shim.ts";
+import type { Clock } from "../../host/system/clock.ts";
+import { ENOENT } from "../../host/system/errno.ts";
+import { macText } from "../../host/system/netlink/address-bytes.ts";
+import { linkChange } from "../../host/system/netlink/link-change.ts";
+import { encodeRequests } from "../../host/system/netlink/message.ts";
+import { leaseNeed } from "./rules.ts";
+
+/** The parts of the daemon that renewals use. */
+export interface RenewalsInit {
+  /** The state directories (`cniDir`) with leases. */
+  readonly directories: readonly string[];
+  /** The effects of the agent that is connected now; undefined: none is. */
+  readonly shim: () => Pick<Shim, "netlink" | "packet" | "ask"> | undefined;
+  readonly clock: Clock;
+  readonly log: (level: "info" | "warn", text: string) => void;
+  readonly count: (outcome: "renewed" | "failed" | "ended") => void;
+}
+
+/** Milliseconds for a server's answer to one try. */
+const answerMs = 4000;
+/** Milliseconds between two looks at the records: the shortest lease, of 10 s, is renewed after 5 s. */
+const pauseMs = 3000;
+const maxLine = 1024;
+/** Leases that are renewed at once. */
+const maxAtOnce = 16;
+
+/** The renewals of one daemon. */
+export class Renewals {
+  readonly #init: RenewalsInit;
+  readonly #records: readonly LeaseRecords[];
+  /** The earliest time of day of the next try of a lease, by its holder. */
+  readonly #nextMs = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> | undefined;
+  #hasStopped = false;
+  #lacksAgent = false;
+
+  constructor(init: RenewalsInit) {
+    this.#init = init;
+    this.#records = init.directories.map((directory) => new LeaseRecords(directory));
+  }
+
+  /** Begins to renew. */
+  start(): void {
+    this.#timer = setTimeout(() => {
+      this.#round = this.round().finally(() => {
+        if (!this.#hasStopped) this.start();
+      });
+    }, pauseMs);
+    this.#timer.unref();
+  }
+
+  /** Begins nothing more, and waits for the round that is under way. */
+  async stop(): Promise<void> {
+    this.#hasStopped = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+  }
+
+  /** Renews the leases that need it now. */
+  async round(): Promise<void> {
+    const nowMs = this.#init.clock.date().getTime();
+    const due = this.#records.flatMap((records) =>
+      records.all().flatMap((lease) => (this.#isDue(lease, nowMs) ? [{ records, lease }] : [])),
+    );
+    const lacksAgent = due.length > 0 && this.#init.shim() === undefined;
+    if (lacksAgent && !this.#lacksAgent) {
+      const remedy = "run plexus agent with CAP_NET_RAW and CAP_SYS_ADMIN";
+      this.#init.log("warn", `dhcp: ${due.length} leases are to be renewed, and no agent is connected: ${remedy}`);
+    }
+    this.#lacksAgent = lacksAgent;
+    for (let at = 0; at < due.length && !this.#hasStopped; at += maxAtOnce)
+      await Promise.all(due.slice(at, at + maxAtOnce).map(({ records, lease }) => this.#serve(records, lease)));
+  }
+
+  #isDue(lease: LeaseRecord, nowMs: number): boolean {
+    if (lease.hasEnded || (this.#nextMs.get(nameOf(lease)) ?? 0) > nowMs) return false;
+    return leaseNeed(lease.terms, lease.acknowledgedMs, nowMs).need !== "nothing";
+  }
+
+  async #serve(records: LeaseRecords, lease: LeaseRecord): Promise<void> {
+    const shim = this.#init.shim();
+    const nowMs = this.#init.clock.date().getTime();
+    const need = leaseNeed(lease.terms, lease.acknowledgedMs, nowMs);
+    if (shim === undefined || need.need === "nothing") return;
+    this.#nextMs.set(nameOf(lease), need.need === "end" ? 0 : need.nextMs);
+    try {
+      const link = await readPodLink(shim, lease.netns, lease.ifname);
+      if (!("index" in link)) {
+        // A pod that is gone has no address. Its DEL or a GC forgets the lease; a lease that has ended needs neither.
+        if (!link.entered && link.errno === ENOENT && need.need === "end") records.forget(lease);
+        return;
+      }
+      if (link.mac === undefined || macText(link.mac) !== macText(lease.mac)) return;
+      const pod = { netns: lease.netns, index: link.index, mac: link.mac };
+      if (need.need === "end") return await this.#end(records, lease, pod, shim, "the lease has ended without a renewal");
+      const bounds = { rebinds: need.need === "rebind", milliseconds: answerMs };
+      const renewed = await renewLease(pod, lease, addressOf(lease), bounds, shim, this.#init.clock.now);
+      if (renewed.ok) return this.#keep(records, lease, recordOf(lease, renewed.value, new Date(nowMs)));
+      if (renewed.lost === true) return await this.#end(records, lease, pod, shim, renewed.fault.msg);
+      this.#init.count("failed");
+      this.#warn(lease, `not renewed yet: ${renewed.fault.msg}`);
+    } catch (error) {
+      // The next round has another agent.
+      if (!(error instanceof ShimGone)) throw error;
+    }
+  }
+
+  /** Keeps the new terms, unless a DEL has released the lease meanwhile. */
+  #keep(records: LeaseRecords, before: LeaseRecord, renewed: LeaseRecord): void {
+    if (!isSame(records.find(before), before)) return;
+    const kept = records.keep(renewed);
+    this.#nextMs.delete(nameOf(before));
+    this.#init.count("renewed");
+    if (!kept.ok) this.#warn(before, kept.fault.msg);
+  }
+
+  /** RFC 2131 section 4.4.5: the host stops all network processing with the address. The interface is brought down, as by the reference plugin's daemon. */
+  async #end(
+    records: LeaseRecords,
+    lease: LeaseRecord,
+    { netns, index }: { readonly netns: string; readonly index: number },
+    shim: Pick<Shim, "netlink">,
+    why: string,
+  ): Promise<void> {
+    if (!isSame(records.find(lease), lease)) return;
+    await shim.netlink({
+      path: netns,
+      request: encodeRequests([linkChange(index, { up: false })]),
+      deadlineMs: 10_000,
+      foreign: true,
+    });
+    if (isSame(records.find(lease), lease)) records.keep({ ...lease, hasEnded: true });
+    this.#nextMs.delete(nameOf(lease));
+    this.#init.count("ended");
+    this.#warn(lease, `${why}; the interface was brought down, because another host may get the address`);
+  }
+
+  #warn({ network, containerId, ifname, terms }: LeaseRecord, text: string): void {
+    const line = `dhcp: ${terms.address} of ${ifname} from ${network} in container ${containerId}: ${text}`;
+    this.#init.log("warn", inertLine(line, maxLine));
+  }
+}
+
+function nameOf({ network, containerId, ifname }: LeaseRecord): string {
+  return `${network}/${containerId}/${ifname}`;
+}
+
+/** Whether a record is the same acknowledgement. */
+function isSame(now: LeaseRecord | undefined, then: LeaseRecord): boolean {
+  return now?.acknowledgedMs === then.acknowledgedMs && now.terms.address === then.terms.address && now.netns === then.netns;
+}

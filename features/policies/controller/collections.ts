@@ -1,0 +1,196 @@
+// The collections that the part for policies watches, and the queries that a change of each makes due.
+
+import type { ReflectorState } from "../../../host/cluster/kube/reflector.ts";
+import type { PartContext } from "../../../host/controller/part.ts";
+import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
+import { type AddressSlice, queryLabel, slicesPath } from "../rules/address-slice.ts";
+import { type Labels, selects } from "../rules/label-selector.ts";
+import { finds, type Peer, type PeerQuery } from "../rules/peers.ts";
+import { storedNamespace, storedPod, type StoredPod, storedQueries, storedSlice } from "./stored.ts";
+
+/** A query of the policies of a namespace. */
+export interface NamespaceQuery {
+  readonly namespace: string;
+  readonly id: string;
+}
+
+/** Pause in which further changes of a query's pods are collected, in ms. */
+const collectMs = 100;
+
+const noLabels: Labels = new Map();
+
+/** The key of a query in the work queue. */
+export function keyOf({ namespace, id }: NamespaceQuery): string {
+  return `${namespace} ${id}`;
+}
+
+/** The query of a key. */
+export function queryOf(key: string): NamespaceQuery {
+  const space = key.indexOf(" ");
+  return { namespace: key.slice(0, space), id: key.slice(space + 1) };
+}
+
+/** The watched objects. `onDue` receives the key of each query whose slices may have to change. */
+export class PolicyCollections {
+  readonly #policies: WatchedCollection<ReadonlyMap<string, PeerQuery>>;
+  readonly #pods: WatchedCollection<StoredPod>;
+  readonly #namespaces: WatchedCollection<Labels>;
+  readonly slices: WatchedCollection<AddressSlice>;
+  /** The queries of each policy as last seen, and how many policies of a namespace ask each. */
+  readonly #asked = new Map<string, ReadonlyMap<string, PeerQuery>>();
+  readonly #queries = new Map<string, { readonly query: PeerQuery; users: number }>();
+  /** The keys of the queries of each network, and its pods. */
+  readonly #ofNetwork = new Map<string, Set<string>>();
+  readonly #podsOfNetwork = new Map<string, Set<string>>();
+  readonly #podsSeen = new Map<string, { readonly namespace: string; readonly pod: StoredPod }>();
+  readonly #namespacesSeen = new Map<string, Labels>();
+  readonly #onDue: (key: string, afterMs: number) => void;
+
+  constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
+    this.#onDue = onDue;
+    this.#policies = new WatchedCollection(context, {
+      what: "multi-networkpolicies",
+      path: "/apis/k8s.cni.cncf.io/v1beta1/multi-networkpolicies",
+      absentIsEmpty: true,
+      read: storedQueries,
+      onChange: (namespace, name) => this.#policyChanged(namespace, name),
+    });
+    this.#pods = new WatchedCollection(context, {
+      what: "pods of policies",
+      path: "/api/v1/pods",
+      query: { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" },
+      read: storedPod,
+      onChange: (namespace, name) => this.#podChanged(namespace, name),
+    });
+    this.#namespaces = new WatchedCollection(context, {
+      what: "namespaces",
+      path: "/api/v1/namespaces",
+      metadataOnly: true,
+      read: storedNamespace,
+      onChange: (_, name) => this.#namespaceChanged(name),
+    });
+    this.slices = new WatchedCollection(context, {
+      what: "networkaddressslices",
+      path: slicesPath(""),
+      read: storedSlice,
+      onChange: (namespace, name) => {
+        const id = this.slices.get(namespace, name)?.id ?? idOfName(name);
+        if (id !== undefined) onDue(keyOf({ namespace, id }), collectMs);
+      },
+    });
+  }
+
+  get states(): readonly ReflectorState[] {
+    return this.#all.map(({ state }) => state);
+  }
+
+  /** Whether each collection was listed: before, slices of pods that are not seen yet would be emptied. */
+  get listed(): boolean {
+    return this.#all.every(({ listed }) => listed);
+  }
+
+  start(signal: AbortSignal): void {
+    for (const each of this.#all) each.start(signal);
+  }
+
+  get #all(): readonly Pick<WatchedCollection<unknown>, "state" | "listed" | "start">[] {
+    return [this.#policies, this.#pods, this.#namespaces, this.slices];
+  }
+
+  /** The query, if a policy of the namespace asks it. */
+  asked(key: string): PeerQuery | undefined {
+    return this.#queries.get(key)?.query;
+  }
+
+  /** The pods that a query finds, with its named ports only. */
+  peers(query: PeerQuery): readonly Peer[] {
+    const found: Peer[] = [];
+    for (const key of this.#podsOfNetwork.get(query.network) ?? []) {
+      const seen = this.#podsSeen.get(key);
+      const addresses = seen?.pod.addresses.get(query.network);
+      if (seen === undefined || addresses === undefined || !this.#finds(query, seen)) continue;
+      found.push({ addresses, ports: seen.pod.ports.filter(({ name }) => query.portNames.includes(name)) });
+    }
+    return found;
+  }
+
+  #finds(query: PeerQuery, { namespace, pod }: { readonly namespace: string; readonly pod: StoredPod }): boolean {
+    const namespaceLabels = this.#namespacesSeen.get(namespace) ?? noLabels;
+    return finds(query, { namespace, namespaceLabels, labels: pod.labels });
+  }
+
+  #policyChanged(namespace: string, name: string): void {
+    const policy = `${namespace}/${name}`;
+    const before = this.#asked.get(policy) ?? new Map<string, PeerQuery>();
+    const after = this.#policies.get(namespace, name) ?? new Map<string, PeerQuery>();
+    if (after.size === 0) this.#asked.delete(policy);
+    else this.#asked.set(policy, after);
+    for (const [id, query] of after) if (!before.has(id)) this.#use(keyOf({ namespace, id }), query, 1);
+    for (const [id, query] of before) if (!after.has(id)) this.#use(keyOf({ namespace, id }), query, -1);
+  }
+
+  #use(key: string, query: PeerQuery, change: 1 | -1): void {
+    const users = (this.#queries.get(key)?.users ?? 0) + change;
+    const keys = this.#ofNetwork.get(query.network) ?? new Set();
+    if (users === 0) {
+      this.#queries.delete(key);
+      keys.delete(key);
+    } else {
+      this.#queries.set(key, { query, users });
+      keys.add(key);
+    }
+    if (keys.size === 0) this.#ofNetwork.delete(query.network);
+    else this.#ofNetwork.set(query.network, keys);
+    this.#onDue(key, 0);
+  }
+
+  #podChanged(namespace: string, name: string): void {
+    const key = `${namespace}/${name}`;
+    const before = this.#podsSeen.get(key);
+    const pod = this.#pods.get(namespace, name);
+    const after = pod === undefined || pod.addresses.size === 0 ? undefined : { namespace, pod };
+    if (after === undefined) this.#podsSeen.delete(key);
+    else this.#podsSeen.set(key, after);
+    for (const network of before?.pod.addresses.keys() ?? [])
+      if (after?.pod.addresses.has(network) !== true) this.#leave(network, key);
+    for (const network of after?.pod.addresses.keys() ?? [])
+      this.#podsOfNetwork.set(network, (this.#podsOfNetwork.get(network) ?? new Set()).add(key));
+    const networks = new Set([...(before?.pod.addresses.keys() ?? []), ...(after?.pod.addresses.keys() ?? [])]);
+    for (const network of networks) {
+      for (const each of this.#ofNetwork.get(network) ?? []) {
+        const query = this.asked(each);
+        const isConcerned = query !== undefined && [before, after].some((seen) => seen !== undefined && this.#finds(query, seen));
+        if (isConcerned) this.#onDue(each, collectMs);
+      }
+    }
+  }
+
+  #leave(network: string, pod: string): void {
+    const pods = this.#podsOfNetwork.get(network);
+    pods?.delete(pod);
+    if (pods?.size === 0) this.#podsOfNetwork.delete(network);
+  }
+
+  #namespaceChanged(name: string): void {
+    const before = this.#namespacesSeen.get(name) ?? noLabels;
+    const labels = this.#namespaces.get("", name);
+    if (labels === undefined) this.#namespacesSeen.delete(name);
+    else this.#namespacesSeen.set(name, labels);
+    const after = labels ?? noLabels;
+    for (const [key, { query }] of this.#queries) {
+      if ("name" in query.namespaces) continue;
+      const { selector } = query.namespaces;
+      if (selects(selector, before) !== selects(selector, after)) this.#onDue(key, collectMs);
+    }
+  }
+}
+
+/** The id in the name of a slice that is gone. */
+function idOfName(name: string): string | undefined {
+  return /^peers-([0-9a-f]{32})-\d+$/.exec(name)?.[1];
+}
+
+/** The selector of a query's slices. */
+export function slicesOf(id: string): Readonly<Record<string, string>> {
+  return { labelSelector: `${queryLabel}=${id}` };
+}

@@ -1,0 +1,75 @@
+// The work on the slices of one query: as many as the query needs, each written once for a change.
+
+import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
+import type { PartContext } from "../../../host/controller/part.ts";
+import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
+import { type AddressSlice, distribute, endpointOf, sliceName, sliceObject, slicesPath } from "../rules/address-slice.ts";
+import { type PeerQuery, queryText } from "../rules/peers.ts";
+import { type PolicyCollections, queryOf } from "./collections.ts";
+
+const done: WorkOutcome = { kind: "done" };
+
+/** Brings the slices of a query up to date; of a query that no policy asks, removes them. */
+export async function workOnSlices(context: PartContext, collections: PolicyCollections, key: string): Promise<WorkOutcome> {
+  const { namespace, id } = queryOf(key);
+  const query = collections.asked(key);
+  const slices = [...collections.slices.all()]
+    .filter((each) => each.namespace === namespace && each.value.id === id)
+    .map(({ value }) => value)
+    .toSorted((one, other) => numberOf(one) - numberOf(other));
+  if (query === undefined) return inTurn(slices, (slice) => remove(context, slice));
+  const text = queryText(query);
+  const spoilt = slices.filter((slice) => slice.query !== text);
+  if (spoilt.length > 0) return inTurn(spoilt, (slice) => remove(context, slice));
+  const endpoints = collections.peers(query).map(endpointOf);
+  const wanted = distribute(
+    slices.map((slice) => slice.endpoints),
+    endpoints,
+  );
+  // A query without peers has one empty slice: nodes see that the controller has answered.
+  const whole = wanted.length === 0 ? [[]] : wanted;
+  const indexes = whole.map((_, index) => index);
+  return inTurn(indexes, (index) => write(context, { namespace, id, query, slices, index, endpoints: whole[index] ?? [] }));
+}
+
+interface SliceWrite {
+  readonly namespace: string;
+  readonly id: string;
+  readonly query: PeerQuery;
+  readonly slices: readonly AddressSlice[];
+  readonly index: number;
+  readonly endpoints: AddressSlice["endpoints"];
+}
+
+async function write(context: PartContext, { namespace, id, query, slices, index, endpoints }: SliceWrite): Promise<WorkOutcome> {
+  const slice = slices[index];
+  if (slice === undefined) {
+    const last = slices.at(-1);
+    const name = sliceName(id, (last === undefined ? -1 : numberOf(last)) + 1 + index - slices.length);
+    return outcomeOf(await context.objects.create(slicesPath(namespace), sliceObject(namespace, id, name, query, endpoints)));
+  }
+  if (endpoints.length === 0 && index > 0) return remove(context, slice);
+  if (JSON.stringify(endpoints) === JSON.stringify(slice.endpoints)) return done;
+  const { name, uid, resourceVersion } = slice.metadata;
+  return outcomeOf(
+    await context.objects.patch(`${slicesPath(namespace)}/${name}`, { metadata: { uid, resourceVersion }, spec: { endpoints } }),
+  );
+}
+
+async function remove(context: PartContext, { namespace, metadata }: AddressSlice): Promise<WorkOutcome> {
+  const { name, uid } = metadata;
+  return outcomeOf(await context.objects.remove(`${slicesPath(namespace)}/${name}`, { uid }));
+}
+
+/** Works on one after the other, until one is not done. */
+async function inTurn<T>(all: readonly T[], work: (each: T) => Promise<WorkOutcome>): Promise<WorkOutcome> {
+  for (const each of all) {
+    const outcome = await work(each);
+    if (outcome.kind !== "done") return outcome;
+  }
+  return done;
+}
+
+function numberOf({ metadata: { name } }: AddressSlice): number {
+  return Number(name.slice(name.lastIndexOf("-") + 1));
+}

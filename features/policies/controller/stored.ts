@@ -1,0 +1,63 @@
+// The stored parts of the objects that the part for policies watches.
+
+import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
+import { labelsOf } from "../../../src/npwg/pod.ts";
+import type { IpAddress } from "../../../src/net/ip.ts";
+import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
+import { type AddressSlice, readSlice } from "../rules/address-slice.ts";
+import type { Labels } from "../rules/label-selector.ts";
+import { podAddresses } from "../rules/pod-addresses.ts";
+import { type PeerQuery, policyQueries } from "../rules/peers.ts";
+import { readPolicy } from "../rules/policy.ts";
+import { type NamedPort, namedPorts } from "../rules/policy-port.ts";
+import { queryId } from "../query-id.ts";
+
+/** A pod that may be a peer. */
+export interface StoredPod {
+  readonly labels: Labels;
+  readonly ports: readonly NamedPort[];
+  /** By network. */
+  readonly addresses: ReadonlyMap<string, readonly IpAddress[]>;
+}
+
+/** Reads a pod. A pod without addresses on further networks is stored, too: it may get some. */
+export function storedPod(object: unknown): StoredObject<StoredPod> | undefined {
+  const meta = readObjectMeta(object);
+  if (!meta.ok) return undefined;
+  const { namespace, name, annotations } = meta.value;
+  const addresses = podAddresses((key) => annotations.get(key));
+  const isPeer = addresses.size > 0;
+  const value = {
+    labels: isPeer ? labelsOf(object) : new Map<string, string>(),
+    ports: isPeer ? namedPorts(object) : [],
+    addresses,
+  };
+  const size = [...value.labels].reduce((sum, [key, text]) => sum + key.length + text.length, 0) + 40 * addresses.size;
+  return { namespace, name, value, size };
+}
+
+/** Reads a namespace's labels. */
+export function storedNamespace(object: unknown): StoredObject<Labels> | undefined {
+  const meta = readObjectMeta(object);
+  return meta.ok ? { namespace: "", name: meta.value.name, value: labelsOf(object), size: 200 } : undefined;
+}
+
+/** The queries of a policy by their ids. An unreadable policy asks none: its pods are isolated by the failure policy of their nodes. */
+export function storedQueries(object: unknown): StoredObject<ReadonlyMap<string, PeerQuery>> | undefined {
+  const policy = readPolicy(object, "MultiNetworkPolicy");
+  if (policy === undefined) return undefined;
+  const queries = "problem" in policy ? [] : policy.networks.flatMap((network) => policyQueries(policy, network));
+  const value = new Map(queries.slice(0, maxQueries).map((query) => [queryId(query), query]));
+  return { namespace: policy.namespace, name: policy.name, value, size: JSON.stringify(object).length };
+}
+
+/** Maximum queries of one policy: a tenant's policy must not make thousands of objects. */
+const maxQueries = 256;
+
+/** Reads a slice; undefined for one that another writer has spoilt, so that it is written anew. */
+export function storedSlice(object: unknown): StoredObject<AddressSlice> | undefined {
+  const slice = readSlice(object);
+  if (!slice.ok) return undefined;
+  const { namespace, metadata, endpoints } = slice.value;
+  return { namespace, name: metadata.name, value: slice.value, size: 100 * endpoints.length };
+}

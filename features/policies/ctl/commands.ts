@@ -1,0 +1,37 @@
+// Commands about policies on further networks.
+
+import { accessOptions } from "../../../host/node/command-line/common-options.ts";
+import type { Command } from "../../../host/node/command-line/command.ts";
+
+/** The commands. */
+export const policyCommands: readonly Command[] = [
+  {
+    name: "policies show",
+    summary: "shows the policies on further networks, and what is wrong with them",
+    synopsis: "[NAMESPACE...]",
+    count: [0, Infinity],
+    details: "Needs the right to list MultiNetworkPolicies of all namespaces.",
+    options: [...accessOptions],
+    forms: ["table", "wide", "json", "yaml", "name"],
+    names: "each policy",
+    attention: "a policy cannot be read or names no network, or the API cannot be read",
+    run: async (line) => (await import("./show-policies.ts")).showPoliciesCommand(line),
+  },
+  {
+    name: "policies explain",
+    summary: "says which policy allows or stops a connection from one pod to another on a network",
+    synopsis: "FROM TO NETWORK",
+    count: [3, 3],
+    details:
+      "FROM and TO are NAMESPACE/NAME of pods. NETWORK is NAMESPACE/NAME of a definition, by default of TO's namespace, or podnetwork/NAME. Judges a new connection between their addresses on the network by the policies of both pods, as their nodes do. " +
+      "Needs the right to read both pods and their namespaces, and to list MultiNetworkPolicies of all namespaces.",
+    options: [
+      { name: "port", value: "PORT[/PROTOCOL]", about: "the port, with TCP, UDP or SCTP", usual: "80/TCP" },
+      ...accessOptions,
+    ],
+    forms: ["table", "wide", "json", "yaml", "name"],
+    names: "the pods whose policies stop the connection",
+    attention: "a policy stops the connection, or the API cannot be read",
+    run: async (line) => (await import("./explain-policies.ts")).explainPoliciesCommand(line),
+  },
+];

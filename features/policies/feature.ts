@@ -1,0 +1,20 @@
+// Policies on further networks: MultiNetworkPolicies as one nftables table in the pod's network namespace.
+
+import type { Feature } from "../feature.ts";
+
+/** The feature. */
+export const policies: Feature = {
+  name: "policies",
+  keys: ["policies"],
+  chartValues: ["policies"],
+  errors: ["POLICY_FAILED"],
+  plan: {
+    guard: {
+      isOn: ({ policies: settings }) => settings !== undefined,
+      guard: async (context, pod) => (await import("./node/guard-pod.ts")).guardPod(context, pod),
+    },
+  },
+  controller: async () => (await import("./controller.ts")).controller,
+  commands: async () => (await import("./ctl/commands.ts")).policyCommands,
+  resident: async () => (await import("./resident.ts")).resident,
+};

@@ -1,0 +1,111 @@
+// Decides the table of a pod: finds the policies of its interfaces, and the addresses of their peers.
+
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { fault, type Fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import { readPod } from "../../../src/npwg/pod.ts";
+import type { Cluster } from "../../../host/cluster/cluster.ts";
+import type { GuardedInterface, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
+import { peersOf } from "../rules/address-slice.ts";
+import { appliedPolicies, type PodInterface } from "../rules/applied-policies.ts";
+import { compile, type IsolatedInterface } from "../rules/compile.ts";
+import { type FindPeers, type PeerQuery, policyQueries, queryText } from "../rules/peers.ts";
+import { policyText } from "../rules/policy.ts";
+import { podNetworkPrefix } from "../rules/policy-networks.ts";
+import { type NamedPort, namedPorts } from "../rules/policy-port.ts";
+import type { PolicyTable } from "../rules/table.ts";
+import { queryId } from "../query-id.ts";
+import { knownPolicies } from "./guarded-pods.ts";
+import { policyObjects } from "./policy-objects.ts";
+import type { PolicySource } from "./policy-source.ts";
+
+/** The part of a call that the decision needs. */
+export interface DecisionContext {
+  readonly configuration: Pick<HostConfiguration, "cniDir" | "policies">;
+  readonly warn: (text: string) => void;
+}
+
+/** The table of the pod; undefined if no policy selects it. Fault POLICY_FAILED. */
+export async function decideTable(
+  { configuration, warn }: DecisionContext,
+  { cluster, pod, interfaces }: Pick<GuardedPod, "cluster" | "pod" | "interfaces">,
+): Promise<Result<PolicyTable | undefined>> {
+  const { namespace, labels = new Map<string, string>() } = pod;
+  const direct = await cluster.objects?.(policyObjects);
+  if (direct === undefined)
+    return failed(policyFault("a directory of manifests has no policies; set kubeconfig instead of manifests"));
+  const source = knownPolicies(configuration.cniDir).over(direct, (why) => {
+    warn(`policies of namespace ${namespace}: the last known ones are used: ${why}`);
+  });
+  const policies = await source.policies(namespace);
+  if (!policies.ok) return failed(policyFault(`namespace ${namespace}: ${policies.fault.msg}`));
+  const isolated: IsolatedInterface[] = [];
+  for (const link of interfaces.map(podInterface)) {
+    const applied = appliedPolicies(
+      policies.value.map(({ policy }) => policy),
+      { namespace, labels },
+      link,
+    );
+    const [bad] = applied.unreadable;
+    if (bad !== undefined)
+      return failed(policyFault(`${policyText(bad.policy)} for network ${bad.network}: ${bad.policy.problem}`));
+    if (applied.policies.length > 0) isolated.push({ link, policies: applied.policies });
+  }
+  if (isolated.length === 0) return ok(undefined);
+  const findPeers = await peersOfPolicies(source, namespace, isolated);
+  if (!findPeers.ok) return failed(policyFault(findPeers.fault.msg));
+  const ports = await ownPorts(cluster, pod, isolated);
+  if (!ports.ok) return ports;
+  const established = configuration.policies?.established ?? "keep";
+  const table = compile({ interfaces: isolated, ports: ports.value, findPeers: findPeers.value, established });
+  return table.ok ? ok(table.value) : failed(policyFault(`pod ${namespace}/${pod.name}: ${table.problem}`));
+}
+
+/** The fault of policies that cannot be read or applied. */
+export function policyFault(why: string): Fault {
+  return fault("POLICY_FAILED", `policies: ${why}`);
+}
+
+function podInterface({ ifname, source, podNetwork }: GuardedInterface): PodInterface {
+  const networks = podNetwork === undefined ? [source] : [source, `${podNetworkPrefix}${podNetwork}`];
+  return { ifname, networks, takesNetworkPolicy: false };
+}
+
+async function peersOfPolicies(
+  source: PolicySource,
+  namespace: string,
+  isolated: readonly IsolatedInterface[],
+): Promise<Result<FindPeers>> {
+  const queries = new Map<string, PeerQuery>();
+  for (const { policies } of isolated) {
+    for (const { policy, network } of policies)
+      for (const query of policyQueries(policy, network)) queries.set(queryId(query), query);
+  }
+  const slices = await source.slices(namespace, [...queries.keys()]);
+  if (!slices.ok) return slices;
+  const byQuery = Map.groupBy(slices.value, ({ query }) => query);
+  return ok((query) => peersOf(byQuery.get(queryText(query)) ?? []));
+}
+
+/** The named ports of the pod's containers, read only if an ingress rule names a port. */
+async function ownPorts(
+  cluster: Cluster,
+  { namespace, name, uid }: GuardedPod["pod"],
+  isolated: readonly IsolatedInterface[],
+): Promise<Result<readonly NamedPort[]>> {
+  const rules = isolated.flatMap(({ policies }) => policies.flatMap(({ policy }) => policy.ingress ?? []));
+  const areNamed = rules.some(({ ports }) => ports.some(({ port }) => port !== undefined && "name" in port));
+  if (!areNamed) return ok([]);
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+  const answer = await cluster.api?.call({ method: "GET", path });
+  const why = `the named ports of pod ${namespace}/${name} cannot be read`;
+  if (answer?.ok !== true) return failed(policyFault(answer === undefined ? why : `${why}: ${answer.fault.msg}`));
+  const document = parseDocument(answer.value.body, { what: `the Kubernetes API's answer for ${path}`, kind: "API_REFUSED" });
+  if (answer.value.status >= 300 || !document.ok) return failed(policyFault(`${why}: HTTP ${answer.value.status}`));
+  const { parsed } = document.value;
+  const current = readPod(parsed);
+  // Another pod of the same name may have other ports.
+  if (!current.ok || current.value.uid !== uid) return failed(policyFault(`${why}: the API has another pod of this name`));
+  return ok(namedPorts(parsed));
+}

@@ -1,0 +1,87 @@
+// The last known policies of a namespace, in cniDir: an ADD needs no API for them, and a daemon that restarts without the API has them.
+//
+//     policies/NAMESPACE/policies.json    the policies
+//     policies/NAMESPACE/ID.json          the slices of a query that a pod of this node asked
+
+import { join } from "node:path";
+import { boundedJson } from "../../../src/json/bounded-json.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { writeWhole } from "../../../host/store/files/durable-file.ts";
+import { readRegularFile } from "../../../host/store/files/regular-file.ts";
+import { readContent } from "../rules/address-slice.ts";
+import { keptPolicy, type KeptPolicy, type KeptSlice, type PolicySource } from "./policy-source.ts";
+
+const maxBytes = 32 * 1024 * 1024;
+const policiesName = "policies";
+
+/** The last known policies of one node. */
+export class KnownPolicies {
+  readonly #directory: string;
+  /** The files as they were written last, so that an ADD without a change writes nothing. */
+  readonly #texts = new Map<string, string>();
+
+  constructor(cniDir: string) {
+    this.#directory = join(cniDir, "policies");
+  }
+
+  /** `source`, with every answer kept, and with the last known answers in place of a fault. `onFault` receives each such fault's text. */
+  over(source: PolicySource, onFault: (text: string) => void): PolicySource {
+    return {
+      policies: async (namespace) => {
+        const read = await source.policies(namespace);
+        if (read.ok) return this.#kept(namespace, policiesName, read, `[${read.value.map(({ text }) => text).join(",")}]`);
+        const known = this.#list(namespace, policiesName, keptPolicy);
+        if (known === undefined) return read;
+        onFault(read.fault.msg);
+        return ok(known);
+      },
+      slices: async (namespace, ids) => {
+        const read = await source.slices(namespace, ids);
+        if (read.ok) {
+          for (const id of ids) {
+            const ofQuery = read.value.filter((slice) => slice.id === id);
+            const kept = this.#kept(namespace, id, ok(undefined), JSON.stringify(ofQuery));
+            if (!kept.ok) return kept;
+          }
+          return read;
+        }
+        const known = ids.map((id) => this.#list(namespace, id, readContent));
+        // A query that was never answered has no peers: nothing is allowed by it.
+        onFault(read.fault.msg);
+        return ok(known.flatMap((slices) => slices ?? []));
+      },
+    };
+  }
+
+  #kept<T>(namespace: string, name: string, read: Result<T>, text: string): Result<T> {
+    const path = this.#path(namespace, name);
+    if ((this.#texts.get(path) ?? textOf(path)) !== text) {
+      const written = writeWhole(path, text);
+      if (!written.ok) return written;
+    }
+    this.#texts.set(path, text);
+    return read;
+  }
+
+  #list<T extends KeptPolicy | KeptSlice>(
+    namespace: string,
+    name: string,
+    read: (value: unknown) => T | undefined,
+  ): readonly T[] | undefined {
+    const text = textOf(this.#path(namespace, name));
+    const list = text === undefined ? undefined : boundedJson(text);
+    return Array.isArray(list) ? list.flatMap((each) => read(each) ?? []) : undefined;
+  }
+
+  #path(namespace: string, name: string): string {
+    return join(this.#directory, namespace, `${name}.json`);
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readRegularFile(path, { maxBytes, foreign: false });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+// A pod's table in the kernel: replaced as a whole, or changed in its sets' elements. Both are one batch: no packet meets a table that is half made.
+
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { commit, type Change, type NetlinkShim, type Refusal, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
+import {
+  deleteTable,
+  newChain,
+  newRule,
+  newSet,
+  newTable,
+  setElements,
+  type Table,
+} from "../../../host/capabilities/firewall/nf-tables.ts";
+import { ENOENT } from "../../../host/system/errno.ts";
+import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
+import { elementChanges, type PolicyTable, shapeOf } from "../rules/table.ts";
+import { ruleExpressions } from "./rule-expressions.ts";
+import { keySet, keysOf } from "./set-elements.ts";
+
+/** The table of Plexus in a pod's network namespace. Other tables stay as they are. */
+export const podTable = { family: "inet", name: "plexus-policies" } as const satisfies Table;
+
+/** Makes the table in place of an earlier one; undefined: removes it. Fault: FIREWALL_FAILED. */
+export async function replaceTable(shim: NetlinkShim, path: string, table: PolicyTable | undefined): Promise<Result<void>> {
+  // Making the table first lets the removal succeed where there is none.
+  const removal = [newTable(podTable), deleteTable(podTable)];
+  const requests = table === undefined ? removal : [...removal, ...tableRequests(table)];
+  const refused = await send(shim, path, requests, "writing the pod's policies");
+  if (!refused.ok) return refused;
+  return refused.value === undefined ? ok(undefined) : failed(refusalFault(refused.value));
+}
+
+/**
+ * Brings the table from one form to another: elements alone if the shapes are equal, else the whole table. The whole table is made, too, if the kernel
+ * lacks an element or the table: the pod has changed it. Fault: FIREWALL_FAILED.
+ */
+export async function changeTable(
+  shim: NetlinkShim,
+  path: string,
+  before: PolicyTable | undefined,
+  after: PolicyTable | undefined,
+): Promise<Result<void>> {
+  if (before === undefined || after === undefined || shapeOf(before) !== shapeOf(after)) return replaceTable(shim, path, after);
+  const requests = elementChanges(before, after).flatMap(({ set, added, removed }) => [
+    ...setElements(podTable, set.name, "remove", keysOf(set, removed)),
+    ...setElements(podTable, set.name, "add", keysOf(set, added)),
+  ]);
+  if (requests.length === 0) return ok(undefined);
+  const refused = await send(shim, path, requests, "changing the peers of the pod's policies");
+  if (!refused.ok || refused.value === undefined) return refused.ok ? ok(undefined) : refused;
+  return refused.value.errno === ENOENT ? replaceTable(shim, path, after) : failed(refusalFault(refused.value));
+}
+
+/** The changes that make a table that does not exist: sets and chains before the rules that name them. */
+function tableRequests({ chains, sets }: PolicyTable): readonly NetlinkRequest[] {
+  return [
+    newTable(podTable),
+    ...sets.map((set, index) => newSet(podTable, keySet(set), index + 1)),
+    ...sets.flatMap((set) => setElements(podTable, set.name, "add", keysOf(set, [...set.elements]))),
+    ...chains.map(({ name, hook }) =>
+      newChain(podTable, name, hook === undefined ? {} : { hook: { type: "filter", hook: hook.at, priority: hook.priority } }),
+    ),
+    ...chains.flatMap(({ name, rules }) => rules.map((rule) => newRule(podTable, name, ruleExpressions(rule), rule.comment))),
+  ];
+}
+
+/** Sends one batch. Answers the first refusal; undefined: the batch is in force. */
+async function send(
+  shim: NetlinkShim,
+  path: string,
+  requests: readonly NetlinkRequest[],
+  action: string,
+): Promise<Result<Refusal | undefined>> {
+  const changes = requests.map((request): Change => ({ request, action }));
+  const refusals = await commit(shim, changes, "commit", path);
+  return refusals.ok ? ok(refusals.value[0]) : refusals;
+}

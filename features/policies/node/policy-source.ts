@@ -1,0 +1,85 @@
+// Policies and the addresses of their peers in the Kubernetes API, for one call of a runtime.
+
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
+import type { ClusterApi } from "../../../host/cluster/object-source.ts";
+import { type AddressSlice, queryLabel, readSlice, slicesPath } from "../rules/address-slice.ts";
+import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
+import { policyForAnnotation } from "../rules/policy-networks.ts";
+
+/** A policy with its object's text, from which it can be read again. */
+export interface KeptPolicy {
+  readonly policy: Policy | UnreadablePolicy;
+  readonly text: string;
+}
+
+/** The part of a slice that a node uses. */
+export type KeptSlice = Pick<AddressSlice, "id" | "query" | "endpoints">;
+
+/** Policies and slices of namespaces. Faults: those of the API. */
+export interface PolicySource {
+  readonly policies: (namespace: string) => Promise<Result<readonly KeptPolicy[]>>;
+  /** The slices of these queries. */
+  readonly slices: (namespace: string, ids: readonly string[]) => Promise<Result<readonly KeptSlice[]>>;
+}
+
+/** The collection's path of all namespaces, or of one. */
+export function policiesPath(namespace?: string): string {
+  return `/apis/k8s.cni.cncf.io/v1beta1/${namespace === undefined ? "" : `namespaces/${namespace}/`}multi-networkpolicies`;
+}
+
+/** The selector of the slices of these queries; of many queries, of all slices, because a request's line has a bound. */
+export function sliceSelector(ids: readonly string[]): string {
+  return ids.length > maxSelected ? queryLabel : `${queryLabel} in (${ids.toSorted().join(",")})`;
+}
+
+const maxSelected = 100;
+
+/** The source, with the call's time for the API. */
+export function policySource(api: Pick<ClusterApi, "call">): PolicySource {
+  return {
+    policies: (namespace) => list(api, policiesPath(namespace), keptPolicy),
+    slices: async (namespace, ids) => {
+      const query = new URLSearchParams({ labelSelector: sliceSelector(ids) });
+      return ids.length === 0 ? ok([]) : list(api, `${slicesPath(namespace)}?${query.toString()}`, keptSlice);
+    },
+  };
+}
+
+/** Reads a policy; undefined without usable metadata. The text has the parts that `readPolicy` reads. */
+export function keptPolicy(object: unknown): KeptPolicy | undefined {
+  const policy = readPolicy(object, "MultiNetworkPolicy");
+  const meta = readObjectMeta(object);
+  if (policy === undefined || !meta.ok) return undefined;
+  const { namespace, name } = policy;
+  const networks = meta.value.annotations.get(policyForAnnotation);
+  const annotations = networks === undefined ? {} : { [policyForAnnotation]: networks };
+  const spec = isJsonObject(object) ? object["spec"] : undefined;
+  return { policy, text: JSON.stringify({ metadata: { namespace, name, annotations }, spec }) };
+}
+
+/** Reads a slice; undefined for one that is none: its addresses are then not allowed. */
+export function keptSlice(object: unknown): KeptSlice | undefined {
+  const slice = readSlice(object);
+  return slice.ok ? { id: slice.value.id, query: slice.value.query, endpoints: slice.value.endpoints } : undefined;
+}
+
+async function list<T>(
+  api: Pick<ClusterApi, "call">,
+  path: string,
+  read: (object: unknown) => T | undefined,
+): Promise<Result<readonly T[]>> {
+  const answer = await api.call({ method: "GET", path });
+  if (!answer.ok) return answer;
+  // The cluster has no such kind, and so no policies.
+  if (answer.value.status === 404) return ok([]);
+  const what = `the Kubernetes API's answer for ${path}`;
+  const document = parseDocument(answer.value.body, { what, kind: "API_REFUSED" });
+  if (!document.ok) return document;
+  const { parsed } = document.value;
+  const items = isJsonObject(parsed) ? parsed["items"] : undefined;
+  if (!Array.isArray(items)) return failed(fault("API_REFUSED", `${what} is no list`));
+  return ok(items.flatMap((item) => read(item) ?? []));
+}

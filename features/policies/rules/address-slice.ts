@@ -1,0 +1,141 @@
+// NetworkAddressSlice: the addresses that one query finds, in the namespace of the policies that ask it. A query has as many slices as it needs.
+
+import { isJsonObject } from "../../../src/json/document.ts";
+import { type ObjectMetadata, problem, type Reading, readParts } from "../../../src/kube/object-parts.ts";
+import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
+import { type Peer, type PeerQuery, queryText } from "./peers.ts";
+import { readNamedPorts } from "./policy-port.ts";
+
+/** The API of the slices. */
+export const sliceApiVersion = "plexus.dev/v1alpha1";
+
+/** The label with the id of a slice's query. */
+export const queryLabel = "plexus.dev/peers";
+
+/** Maximum addresses of a slice, as of an EndpointSlice. */
+export const maxAddresses = 1000;
+
+/** Maximum addresses of one pod in a network: an honest pod has a few. */
+const maxOfPod = 100;
+
+/** The name of the query's slice with this number. */
+export function sliceName(id: string, index: number): string {
+  return `peers-${id}-${index}`;
+}
+
+/** The path of the slices of a namespace; empty: of all namespaces. */
+export function slicesPath(namespace: string): string {
+  return `/apis/${sliceApiVersion}/${namespace === "" ? "" : `namespaces/${namespace}/`}networkaddressslices`;
+}
+
+/** An endpoint as the object has it. */
+export interface SliceEndpoint {
+  readonly addresses: readonly string[];
+  readonly ports?: readonly { readonly name: string; readonly protocol: string; readonly port: number }[];
+}
+
+/** A slice that was read. */
+export interface AddressSlice {
+  readonly namespace: string;
+  readonly metadata: ObjectMetadata;
+  readonly id: string;
+  /** The text of the query (`queryText`). */
+  readonly query: string;
+  readonly endpoints: readonly SliceEndpoint[];
+}
+
+/** The object of a new slice. */
+export function sliceObject(
+  namespace: string,
+  id: string,
+  name: string,
+  query: PeerQuery,
+  endpoints: readonly SliceEndpoint[],
+): Readonly<Record<string, unknown>> {
+  return {
+    apiVersion: sliceApiVersion,
+    kind: "NetworkAddressSlice",
+    metadata: { namespace, name, labels: { [queryLabel]: id } },
+    spec: { network: query.network, query: queryText(query), endpoints },
+  };
+}
+
+/** Reads a slice. */
+export function readSlice(object: unknown): Reading<AddressSlice> {
+  const parts = readParts(object, { isNamespaced: true });
+  if (!parts.ok) return parts;
+  const { namespace, metadata, spec } = parts.value;
+  const labels = isJsonObject(object) && isJsonObject(object["metadata"]) ? object["metadata"]["labels"] : undefined;
+  const id = isJsonObject(labels) ? labels[queryLabel] : undefined;
+  const { query } = spec;
+  if (typeof id !== "string" || typeof query !== "string") return problem(`the label ${queryLabel} or spec.query is missing`);
+  const endpoints = readEndpoints(spec["endpoints"]);
+  return endpoints.ok ? { ok: true, value: { namespace, metadata, id, query, endpoints: endpoints.value } } : endpoints;
+}
+
+/** The part of a slice that a node keeps; undefined if the value is none. */
+export function readContent(value: unknown): Pick<AddressSlice, "id" | "query" | "endpoints"> | undefined {
+  const { id, query, endpoints } = isJsonObject(value) ? value : {};
+  const read = readEndpoints(endpoints);
+  return typeof id === "string" && typeof query === "string" && read.ok ? { id, query, endpoints: read.value } : undefined;
+}
+
+function readEndpoints(endpoints: unknown): Reading<readonly SliceEndpoint[]> {
+  if (!Array.isArray(endpoints) || endpoints.length > maxAddresses) {
+    return problem(`spec.endpoints is no list of at most ${maxAddresses}`);
+  }
+  const found: SliceEndpoint[] = [];
+  for (const each of endpoints) {
+    const addresses: unknown = isJsonObject(each) ? each["addresses"] : undefined;
+    if (!isJsonObject(each) || !Array.isArray(addresses) || addresses.length > maxOfPod) {
+      return problem("spec.endpoints has an endpoint without addresses");
+    }
+    const texts = addresses.filter((text): text is string => typeof text === "string" && readAddress(text) !== undefined);
+    if (texts.length < addresses.length) return problem("spec.endpoints has an address that is none");
+    const ports = readNamedPorts(each["ports"]);
+    found.push(ports.length === 0 ? { addresses: texts } : { addresses: texts, ports });
+  }
+  return { ok: true, value: found };
+}
+
+/** The peers of slices. */
+export function peersOf(slices: Iterable<Pick<AddressSlice, "endpoints">>): readonly Peer[] {
+  return [...slices].flatMap(({ endpoints }) =>
+    endpoints.map(({ addresses, ports }) => ({
+      addresses: addresses.map((each) => readAddress(each)).filter((each): each is IpAddress => each !== undefined),
+      ports: readNamedPorts(ports),
+    })),
+  );
+}
+
+/** The endpoint of a peer: sorted, so that equal peers are equal texts. */
+export function endpointOf({ addresses, ports }: Peer): SliceEndpoint {
+  const texts = addresses.slice(0, maxOfPod).map(formatAddress).toSorted();
+  return ports.length === 0 ? { addresses: texts } : { addresses: texts, ports };
+}
+
+/** The endpoints of each slice of a query, by the slices' order. */
+export type Distribution = readonly (readonly SliceEndpoint[])[];
+
+/**
+ * Distributes endpoints on the query's slices. An endpoint stays in the slice that has it, and a new one goes to the first slice with room, so that a
+ * change of one pod writes one slice. Slices behind the last one that is needed are empty.
+ */
+export function distribute(before: Distribution, endpoints: readonly SliceEndpoint[]): Distribution {
+  const wanted = new Map(endpoints.map((each) => [JSON.stringify(each), each]));
+  const slices: SliceEndpoint[][] = before.map((slice) =>
+    slice.filter((each) => {
+      const isWanted = wanted.delete(JSON.stringify(each));
+      return isWanted;
+    }),
+  );
+  const sizes = slices.map((slice) => slice.reduce((sum, { addresses }) => sum + addresses.length, 0));
+  for (const endpoint of wanted.values()) {
+    const size = endpoint.addresses.length;
+    const fitting = sizes.findIndex((used) => used + size <= maxAddresses);
+    const index = fitting === -1 ? slices.length : fitting;
+    (slices[index] ??= []).push(endpoint);
+    sizes[index] = (sizes[index] ?? 0) + size;
+  }
+  return slices;
+}

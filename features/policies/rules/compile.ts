@@ -1,0 +1,150 @@
+// Compiles the policies of a pod into its table. Each policy has a chain in each direction that it isolates; its peers are elements of named sets, so
+// that the number of rules does not grow with pods.
+
+import { problem, type Reading } from "../../../src/kube/object-parts.ts";
+import type { AppliedPolicy, PodInterface } from "./applied-policies.ts";
+import { openEgress, openIngress } from "./open-traffic.ts";
+import type { FindPeers } from "./peers.ts";
+import type { Policy } from "./policy.ts";
+import type { NamedPort } from "./policy-port.ts";
+import { compileRule } from "./compile-rule.ts";
+import type { NamedSet, PolicyTable, TableChain, TableRule } from "./table.ts";
+
+/** What happens to established connections that no policy allows any more: they stay, or their packets are dropped. */
+export type Established = "keep" | "end";
+
+/** A pod's interface with its policies. */
+export interface IsolatedInterface {
+  readonly link: PodInterface;
+  readonly policies: readonly AppliedPolicy[];
+}
+
+/** Settings of a compilation. */
+export interface CompileInit {
+  readonly interfaces: readonly IsolatedInterface[];
+  /** The named ports of the pod's containers. */
+  readonly ports: readonly NamedPort[];
+  readonly findPeers: FindPeers;
+  readonly established: Established;
+}
+
+/** Bounds of one pod's table: a tenant's policies must not cost the node more. An element takes some 100 bytes in the kernel. */
+export const tableBounds = { policies: 256, rules: 16_384, elements: 65_536 } as const;
+
+/** The part of a policy's name in the name of a chain. The kernel's names have at most 255 bytes. */
+const maxNamePart = 120;
+
+/** Compiles the table; undefined if no policy isolates any interface. A problem names the bound that the policies exceed. */
+export function compile(init: CompileInit): Reading<PolicyTable | undefined> {
+  const applied = init.interfaces.reduce((sum, { policies }) => sum + policies.length, 0);
+  if (applied > tableBounds.policies)
+    return problem(`${applied} policies apply to the pod; Plexus allows ${tableBounds.policies}`);
+  const chains: TableChain[] = [];
+  const sets: NamedSet[] = [];
+  const jumps: Record<"ingress" | "egress", TableRule[]> = { ingress: [], egress: [] };
+  for (const { link, policies } of init.interfaces) {
+    for (const direction of ["ingress", "egress"] as const) {
+      const isolating = policies.filter(({ policy }) => policy[direction] !== undefined);
+      if (isolating.length === 0) continue;
+      const side = direction === "ingress" ? "in" : "out";
+      const chain = `${side}/${link.ifname}`;
+      const parts = isolating.map((each, index) =>
+        policyChains(init, each, direction, `${chain}/${chainPart(each.policy, index)}`),
+      );
+      chains.push(interfaceChain(chain, direction, init.established, parts), ...parts.flatMap((part) => part.chains));
+      sets.push(...parts.flatMap((part) => part.sets));
+      jumps[direction].push({
+        matches: [{ kind: "interface", direction: side, name: link.ifname }],
+        end: { kind: "jump", chain },
+        comment: link.networks.join(" "),
+      });
+    }
+  }
+  if (chains.length === 0) return { ok: true, value: undefined };
+  const table = { chains: [...baseChains(jumps), ...chains], sets };
+  const excess = excessOf(table);
+  return excess === undefined ? { ok: true, value: table } : problem(excess);
+}
+
+/**
+ * The chains that the kernel calls. A packet that the pod forwards is both ingress and egress: each has a chain of its own there, because an accepted
+ * packet leaves the chain that accepts it.
+ */
+function baseChains({ ingress, egress }: Readonly<Record<"ingress" | "egress", readonly TableRule[]>>): readonly TableChain[] {
+  return [
+    { name: "input", hook: { at: "input", priority: 0 } as const, rules: ingress },
+    { name: "output", hook: { at: "output", priority: 0 } as const, rules: egress },
+    { name: "forward-in", hook: { at: "forward", priority: 0 } as const, rules: ingress },
+    { name: "forward-out", hook: { at: "forward", priority: 1 } as const, rules: egress },
+  ].filter(({ rules }) => rules.length > 0);
+}
+
+/** The chain of one interface and direction: replies, what stays open, the policies, and the end of all else. */
+function interfaceChain(
+  name: string,
+  direction: "ingress" | "egress",
+  established: Established,
+  policies: readonly { readonly name: string; readonly text: string }[],
+): TableChain {
+  return {
+    name,
+    rules: [
+      ...replies(established),
+      ...(direction === "ingress" ? openIngress : openEgress),
+      ...policies.map((policy): TableRule => ({ matches: [], end: { kind: "jump", chain: policy.name }, comment: policy.text })),
+      { matches: [], end: { kind: "drop" }, comment: "" },
+    ],
+  };
+}
+
+/** With `end`, a connection's own direction passes the policies packet by packet: a removed allowance ends it without a look at the flows. */
+function replies(established: Established): readonly TableRule[] {
+  if (established === "keep") return [accepted({ kind: "state", states: ["established", "related"] })];
+  return [
+    accepted({ kind: "state", states: ["established"] }, { kind: "reply" }),
+    accepted({ kind: "state", states: ["related"] }),
+  ];
+}
+
+function accepted(...matches: TableRule["matches"]): TableRule {
+  return { matches, end: { kind: "accept" }, comment: "" };
+}
+
+interface PolicyChains {
+  readonly name: string;
+  /** For administrators, in the listed table. */
+  readonly text: string;
+  readonly chains: readonly TableChain[];
+  readonly sets: readonly NamedSet[];
+}
+
+function policyChains(
+  { ports, findPeers }: CompileInit,
+  { policy, network }: AppliedPolicy,
+  direction: "ingress" | "egress",
+  name: string,
+): PolicyChains {
+  const rules = (policy[direction] ?? []).map((rule, index) =>
+    compileRule({ rule, direction, network, namespace: policy.namespace, chain: `${name}/${index}`, ports, findPeers }),
+  );
+  return {
+    name,
+    text: `${policy.kind} ${policy.name}`,
+    chains: [{ name, rules: rules.flatMap((each) => each.rules) }, ...rules.flatMap((each) => each.chains)],
+    sets: rules.flatMap((each) => each.sets),
+  };
+}
+
+/** All policies of a pod are of its namespace, so that kind and name are unique. A long name is cut, and gets its place among the policies. */
+function chainPart({ kind, name }: Policy, index: number): string {
+  const part = `${kind === "NetworkPolicy" ? "np" : "mnp"}.${name}`;
+  return part.length <= maxNamePart ? part : `${part.slice(0, maxNamePart)}~${index}`;
+}
+
+function excessOf({ chains, sets }: PolicyTable): string | undefined {
+  const rules = chains.reduce((sum, chain) => sum + chain.rules.length, 0);
+  if (rules > tableBounds.rules) return `the pod's policies need ${rules} rules; Plexus allows ${tableBounds.rules}`;
+  const elements = sets.reduce((sum, set) => sum + set.elements.size, 0);
+  if (elements > tableBounds.elements) return `the pod's policies have ${elements} peers; Plexus allows ${tableBounds.elements}`;
+  return undefined;
+}

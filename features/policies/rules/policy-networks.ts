@@ -1,0 +1,43 @@
+// The networks that a MultiNetworkPolicy is for: the annotation `k8s.v1.cni.cncf.io/policy-for`.
+
+import { quote } from "../../../src/json/quote.ts";
+import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
+
+/** The annotation of a MultiNetworkPolicy. */
+export const policyForAnnotation = "k8s.v1.cni.cncf.io/policy-for";
+
+/** The prefix of a PodNetwork's name in the annotation. A definition of a namespace that is called `podnetwork` cannot be named. */
+export const podNetworkPrefix = "podnetwork/";
+
+/** The networks of a policy. */
+export interface PolicyNetworks {
+  /** `namespace/name` of definitions, and `podnetwork/NAME`. */
+  readonly networks: readonly string[];
+  /** Parts of the annotation that name nothing, each with its reason. They select no network. */
+  readonly problems: readonly string[];
+}
+
+/** Maximum networks of one policy, and characters of the annotation. */
+const maxNetworks = 64;
+const maxCharacters = 32_768;
+
+/** Reads the annotation. A definition without a namespace is one of the policy's. Without the annotation a policy is for no network. */
+export function readPolicyNetworks(annotation: string | undefined, namespace: string): PolicyNetworks {
+  if (annotation === undefined) return { networks: [], problems: [] };
+  if (annotation.length > maxCharacters) {
+    return { networks: [], problems: [`the annotation has ${annotation.length} characters; Plexus allows ${maxCharacters}`] };
+  }
+  const networks = new Set<string>();
+  const problems: string[] = [];
+  for (const part of annotation.split(",").map((each) => each.trim())) {
+    if (part === "") continue;
+    const slash = part.indexOf("/");
+    const [before, name] = slash === -1 ? [namespace, part] : [part.slice(0, slash), part.slice(slash + 1)];
+    const wrong = labelProblem(before) ?? subdomainProblem(name);
+    if (wrong !== undefined) problems.push(`${quote(part, 80)} names no network: a name ${wrong}`);
+    else if (networks.size === maxNetworks && !networks.has(`${before}/${name}`)) {
+      problems.push(`${quote(part, 80)} is beyond the ${maxNetworks} networks that a policy may name`);
+    } else networks.add(`${before}/${name}`);
+  }
+  return { networks: [...networks], problems };
+}

@@ -1,0 +1,126 @@
+// Reading policies, also hostile ones.
+
+import { expect, test } from "vitest";
+import { appliedPolicies } from "./applied-policies.ts";
+import { readSelector, selects } from "./label-selector.ts";
+import { readPolicy } from "./policy.ts";
+import { readPolicyNetworks } from "./policy-networks.ts";
+import { namedPorts } from "./policy-port.ts";
+import { policyObject, readable } from "./testing/policy-objects.ts";
+
+test("PO-01: policy-for names definitions with and without a namespace; a missing annotation names none; unknown names are told, not errors", () => {
+  expect(readPolicyNetworks("red, b/blue ,,red", "a")).toEqual({ networks: ["a/red", "b/blue"], problems: [] });
+  expect(readPolicyNetworks(undefined, "a")).toEqual({ networks: [], problems: [] });
+  const odd = readPolicyNetworks("red,../x,B/blue,a/b/c", "a");
+  expect(odd.networks).toEqual(["a/red"]);
+  expect(odd.problems).toHaveLength(3);
+  expect(readPolicyNetworks(Array.from({ length: 99 }, (_, index) => `n${index}`).join(), "a")).toMatchObject({
+    networks: { length: 64 },
+    problems: { length: 35 },
+  });
+  expect(readPolicyNetworks("x".repeat(40_000), "a").problems[0]).toContain("40000 characters");
+});
+
+test("podnetwork/NAME names a PodNetwork, and a NetworkPolicy is for PodNetworks that ask for it", () => {
+  const policy = readable(policyObject({ podSelector: {} }, "p", "podnetwork/blue"));
+  const pod = { namespace: "a", labels: new Map<string, string>() };
+  const link = { ifname: "net1", networks: ["a/red", "podnetwork/blue"], takesNetworkPolicy: false };
+  expect(appliedPolicies([policy], pod, link).policies).toMatchObject([{ network: "podnetwork/blue" }]);
+  const plain = readPolicy({ metadata: { namespace: "a", name: "np" }, spec: { podSelector: {} } }, "NetworkPolicy");
+  if (plain === undefined) throw new TypeError("unreadable");
+  expect(appliedPolicies([plain], pod, link).policies).toEqual([]);
+  expect(appliedPolicies([plain], pod, { ...link, takesNetworkPolicy: true }).policies).toMatchObject([
+    { network: "podnetwork/blue" },
+  ]);
+});
+
+test("PO-17: a policy selects pods of its own namespace only", () => {
+  const policy = readable(policyObject({ podSelector: {} }, "p", "b/blue"));
+  const link = { ifname: "net1", networks: ["b/blue"], takesNetworkPolicy: true };
+  expect(appliedPolicies([policy], { namespace: "b", labels: new Map() }, link)).toEqual({ policies: [], unreadable: [] });
+  expect(appliedPolicies([policy], { namespace: "a", labels: new Map() }, link).policies).toHaveLength(1);
+});
+
+const types = (spec: object): readonly boolean[] => {
+  const { ingress, egress } = readable(policyObject(spec));
+  return [ingress !== undefined, egress !== undefined];
+};
+
+test("PO-03: policyTypes default to Ingress, and to Egress if the policy has egress rules", () => {
+  expect(types({ podSelector: {} })).toEqual([true, false]);
+  expect(types({ podSelector: {}, egress: [] })).toEqual([true, false]);
+  expect(types({ podSelector: {}, egress: [{}] })).toEqual([true, true]);
+  expect(types({ podSelector: {}, policyTypes: ["Egress"], ingress: [{}] })).toEqual([false, true]);
+  expect(types({ podSelector: {}, policyTypes: ["Ingress"], egress: [{}] })).toEqual([true, false]);
+  expect(types({})).toEqual([true, false]);
+});
+
+const selectors: readonly (readonly [string, object, boolean])[] = [
+  ["an empty selector", {}, true],
+  ["a label", { matchLabels: { app: "web" } }, true],
+  ["another value", { matchLabels: { app: "db" } }, false],
+  ["In", { matchExpressions: [{ key: "app", operator: "In", values: ["db", "web"] }] }, true],
+  ["NotIn", { matchExpressions: [{ key: "app", operator: "NotIn", values: ["web"] }] }, false],
+  ["NotIn of a missing label", { matchExpressions: [{ key: "tier", operator: "NotIn", values: ["web"] }] }, true],
+  ["Exists", { matchExpressions: [{ key: "tier", operator: "Exists" }] }, false],
+  ["DoesNotExist", { matchExpressions: [{ key: "tier", operator: "DoesNotExist" }] }, true],
+  ["both", { matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "Exists" }] }, false],
+  ["a key of Object", { matchExpressions: [{ key: "constructor", operator: "Exists" }] }, false],
+];
+
+test.each(selectors)("a selector with %s decides as Kubernetes", (_name, object, selected) => {
+  const selector = readSelector(object, "podSelector");
+  expect(selector.ok && selects(selector.value, new Map([["app", "web"]]))).toBe(selected);
+});
+
+const hostile: readonly (readonly [string, unknown])[] = [
+  ["spec is", 5],
+  ["spec.podSelector is", { podSelector: [] }],
+  ["spec.policyTypes may have", { policyTypes: ["Ingress", "Both"] }],
+  ["spec.ingress is", { ingress: {} }],
+  ["spec.ingress has 129 entries", { ingress: Array.from({ length: 129 }, () => ({})) }],
+  ["spec.ingress[0].from[0] has none of", { ingress: [{ from: [{}] }] }],
+  [
+    "spec.ingress[0].from[0] has ipBlock and a selector",
+    { ingress: [{ from: [{ ipBlock: { cidr: "10.0.0.0/8" }, podSelector: {} }] }] },
+  ],
+  ["spec.ingress[0].from[0].ipBlock.cidr is", { ingress: [{ from: [{ ipBlock: { cidr: "10.0.0.0" } }] }] }],
+  ["which is no smaller network", { ingress: [{ from: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["11.0.0.0/16"] } }] }] }],
+  ["which is no smaller network", { ingress: [{ from: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["10.0.0.0/8"] } }] }] }],
+  ["spec.ingress[0].ports[0].port is", { ingress: [{ ports: [{ port: 70_000 }] }] }],
+  ["spec.ingress[0].ports[0].port is", { ingress: [{ ports: [{ port: "A b" }] }] }],
+  ["spec.ingress[0].ports[0].endPort must be", { ingress: [{ ports: [{ port: "http", endPort: 90 }] }] }],
+  ["spec.ingress[0].ports[0].endPort must be", { ingress: [{ ports: [{ port: 90, endPort: 80 }] }] }],
+  ["spec.ingress[0].ports[0].protocol must be", { ingress: [{ ports: [{ protocol: "__proto__" }] }] }],
+  [
+    "requirements; Plexus allows 64",
+    { podSelector: { matchLabels: Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, ""])) } },
+  ],
+];
+
+test.each(hostile)("a policy of which %s … is unreadable, and counts for its namespace", (text, spec) => {
+  const policy = readPolicy(policyObject(spec as object), "MultiNetworkPolicy");
+  expect(policy).toMatchObject({ networks: ["a/red"], problem: expect.stringContaining(text) });
+  const applied = appliedPolicies(
+    policy === undefined ? [] : [policy],
+    { namespace: "a", labels: new Map() },
+    { ifname: "net1", networks: ["a/red"], takesNetworkPolicy: false },
+  );
+  expect(applied).toMatchObject({ policies: [], unreadable: [{ network: "a/red" }] });
+});
+
+test("an object without usable metadata is no policy", () => {
+  for (const object of [null, 5, {}, { metadata: { name: "../x" } }]) expect(readPolicy(object, "NetworkPolicy")).toBeUndefined();
+});
+
+test("named ports are those of containers and of sidecars", () => {
+  const spec = {
+    containers: [{ ports: [{ name: "http", containerPort: 80 }, { name: "BAD", containerPort: 1 }, { containerPort: 2 }] }, null],
+    initContainers: [{ ports: [{ name: "dns", containerPort: 53, protocol: "UDP" }] }],
+  };
+  expect(namedPorts({ spec })).toEqual([
+    { name: "http", protocol: "TCP", port: 80 },
+    { name: "dns", protocol: "UDP", port: 53 },
+  ]);
+  expect(namedPorts(undefined)).toEqual([]);
+});

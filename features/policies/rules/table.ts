@@ -1,0 +1,76 @@
+// The form of a pod's table: chains of rules, and named sets. The form is a value without handles, so that tables can be compared and tested without a kernel.
+
+import type { Cidr, Family } from "../../../src/net/ip.ts";
+
+/** The kinds of sets: addresses, ranges of addresses, and an address with a protocol and a port, each of one family. */
+export type SetKind = "address" | "range" | "port";
+
+/** A named set. Elements are texts: `10.0.0.1`, `10.0.0.0-10.0.0.255`, `10.0.0.1 6 80`. */
+export interface NamedSet {
+  readonly name: string;
+  readonly kind: SetKind;
+  readonly family: Family;
+  readonly elements: ReadonlySet<string>;
+}
+
+/** The side of a packet. */
+export type Side = "source" | "destination";
+
+/** A condition of a rule. */
+export type Match =
+  | { readonly kind: "interface"; readonly direction: "in" | "out"; readonly name: string }
+  | { readonly kind: "state"; readonly states: readonly ("established" | "related")[] }
+  | { readonly kind: "reply" }
+  | { readonly kind: "protocol"; readonly protocol: number }
+  | { readonly kind: "port"; readonly side: Side; readonly first: number; readonly last: number }
+  | { readonly kind: "icmp6"; readonly first: number; readonly last: number }
+  | { readonly kind: "hop-limit"; readonly limit: number }
+  | { readonly kind: "network"; readonly side: Side; readonly network: Cidr }
+  | { readonly kind: "set"; readonly side: Side; readonly set: string; readonly of: SetKind; readonly family: Family };
+
+/** The end of a rule. */
+export type RuleEnd = { readonly kind: "accept" | "drop" } | { readonly kind: "jump"; readonly chain: string };
+
+/** A rule. */
+export interface TableRule {
+  readonly matches: readonly Match[];
+  readonly end: RuleEnd;
+  readonly comment: string;
+}
+
+/** A chain; with a hook, the kernel calls it. */
+export interface TableChain {
+  readonly name: string;
+  readonly hook?: { readonly at: "input" | "output" | "forward"; readonly priority: number };
+  readonly rules: readonly TableRule[];
+}
+
+/** A table. */
+export interface PolicyTable {
+  readonly chains: readonly TableChain[];
+  readonly sets: readonly NamedSet[];
+}
+
+/** The table without the sets' elements, as a text: tables of equal shape differ in elements only. */
+export function shapeOf({ chains, sets }: PolicyTable): string {
+  const shape = { chains, sets: sets.map(({ name, kind, family }) => [name, kind, family]) };
+  return JSON.stringify(shape, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
+}
+
+/** The elements of one set that change. */
+export interface ElementChange {
+  readonly set: NamedSet;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** The changes of elements between two tables of equal shape. */
+export function elementChanges(before: PolicyTable, after: PolicyTable): readonly ElementChange[] {
+  const earlier = new Map(before.sets.map((set) => [set.name, set.elements]));
+  return after.sets.flatMap((set): ElementChange[] => {
+    const known = earlier.get(set.name) ?? new Set<string>();
+    const added = [...set.elements].filter((each) => !known.has(each));
+    const removed = [...known].filter((each) => !set.elements.has(each));
+    return added.length + removed.length === 0 ? [] : [{ set, added, removed }];
+  });
+}

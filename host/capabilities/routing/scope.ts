@@ -1,0 +1,98 @@
+// Binds the capability `routing` to one call: its pod, its verb, and the tables and priorities of the node that its delegate is granted. Any other
+// request is refused here, before a message is sent.
+
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import type {
+  LinksInstalledRoute,
+  LinksPlace,
+  RoutingCapability,
+  RoutingRule,
+} from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import { formatCidr } from "../../../src/net/ip.ts";
+import type { RuleSpec } from "../../system/netlink/rule.ts";
+import { isUnicast, linkIndexesOf, routeAnswers } from "../links/route-answer.ts";
+import { type Deferred, refuse, witOutcome } from "../outcome.ts";
+import {
+  freeTablesBeside,
+  freeTablesDenial,
+  isInitial,
+  listDenial,
+  mayList,
+  readRules,
+  type RoutingCall,
+  routesDenial,
+} from "./requests.ts";
+import { addRules, deleteRules, linkNames, listRoutes, listRules, type RoutingNamespace } from "./rules.ts";
+
+/** The call that the capability is bound to, and its grant. */
+export interface RoutingScope extends RoutingCall {
+  /** Path of the pod's network namespace; empty if the namespace is gone. */
+  readonly netns: string;
+}
+
+/** The WIT interface `routing`; its functions answer when the shim has. */
+export type Routing = Deferred<RoutingCapability>;
+
+/** The capability for the delegate of one call. */
+export function routingFor(scope: RoutingScope, shim: Pick<Shim, "netlink">): Routing {
+  const at = (place: LinksPlace): RoutingNamespace => ({ shim, netns: place === "pod" ? scope.netns : undefined });
+  return {
+    addRules: async (place, rules) => {
+      const read = readRules(scope, "add-rules", place, rules);
+      return witOutcome(read.ok ? await addRules(at(place), read.value) : read);
+    },
+    deleteRules: async (place, rules) => {
+      const read = readRules(scope, "delete-rules", place, rules);
+      return witOutcome(read.ok ? await deleteRules(at(place), read.value) : read);
+    },
+    listRules: async (place) => {
+      const denied = listDenial(scope, place);
+      if (denied !== undefined) return refuse(denied);
+      const listed = await listRules(at(place));
+      if (!listed.ok) return witOutcome(listed);
+      return {
+        ok: listed.value.filter((rule) => rule.isWhole && !isInitial(rule) && mayList(scope, place, rule)).map(ruleAnswer),
+      };
+    },
+    routes: async (place, table) => {
+      const denied = routesDenial(scope, place, table);
+      return denied === undefined ? witOutcome(await routesOf(at(place), table)) : refuse(denied);
+    },
+    freeTables: async (count) => {
+      const denied = freeTablesDenial(scope, count);
+      return denied === undefined ? witOutcome(await freeTables(at("pod"), count)) : refuse(denied);
+    },
+  };
+}
+
+async function routesOf(namespace: RoutingNamespace, table: number): Promise<Result<readonly LinksInstalledRoute[]>> {
+  const listed = await listRoutes(namespace);
+  if (!listed.ok) return listed;
+  const found = listed.value.filter((route) => isUnicast(route) && route.table === table);
+  const names = await linkNames(namespace, linkIndexesOf(found));
+  return ok(found.flatMap((route) => routeAnswers(route, (index) => names.get(index), "unnamed")));
+}
+
+async function freeTables(namespace: RoutingNamespace, count: number): Promise<Result<readonly number[]>> {
+  const rules = await listRules(namespace);
+  if (!rules.ok) return failed(rules.fault);
+  const routes = await listRoutes(namespace);
+  if (!routes.ok) return failed(routes.fault);
+  return ok(freeTablesBeside(new Set([...rules.value, ...routes.value].map(({ table }) => table)), count));
+}
+
+/** The record `rule` of the WIT interface. */
+export function ruleAnswer({ family, source, destination, ...rest }: RuleSpec): RoutingRule {
+  const { priority, incomingLink, outgoingLink, mark, table } = rest;
+  return {
+    family: family === 4 ? "ipv4" : "ipv6",
+    priority,
+    source: source === undefined ? undefined : formatCidr(source),
+    destination: destination === undefined ? undefined : formatCidr(destination),
+    incomingLink,
+    outgoingLink,
+    mark,
+    table,
+  };
+}

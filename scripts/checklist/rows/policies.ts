@@ -1,0 +1,28 @@
+// Requirements for policies on further networks: MultiNetworkPolicy v1beta1, with the semantics of networking.k8s.io/v1.
+
+/** The rows of policies. */
+export const policies: Readonly<Record<string, string>> = {
+  "PO-01":
+    "k8s.v1.cni.cncf.io/policy-for names definitions with or without a namespace; without it a policy is for no network; unknown names are told and are no errors.",
+  "PO-02": "podnetwork/NAME names a PodNetwork; a NetworkPolicy is for PodNetworks that ask for it.",
+  "PO-03": "An empty podSelector selects all pods; policyTypes default to Ingress, and to Egress if there are rules for it.",
+  "PO-04": "ingress: [] stops all, ingress: [{}] allows all; missing from and to mean all peers, missing ports mean all ports.",
+  "PO-05": "Several policies add up; each isolates its directions only.",
+  "PO-06": "Peers by podSelector, namespaceSelector, both in one entry, and several entries; addresses of the same network only.",
+  "PO-07": "ipBlock with except, both families, several blocks.",
+  "PO-08":
+    "Ports by number, by name (of the pod in ingress, of the peer in egress), by endPort, and protocols alone: TCP, UDP, SCTP.",
+  "PO-09": "Replies of allowed connections pass; a removed allowance ends new connections, and established ones by choice.",
+  "PO-10": "Neighbour discovery, router advertisements and DHCP stay open.",
+  "PO-11": "The policies are in the kernel before the runtime is answered.",
+  "PO-12":
+    "A change of a policy, of a peer's or a namespace's labels or of a peer's address reaches the kernel; peers change elements and no rules.",
+  "PO-13": "A hot-plugged interface has its policies before it is there.",
+  "PO-14":
+    "A failed read or write fails the ADD with failure: closed, and warns with open; without the API the last known policies hold.",
+  "PO-15": "After a restart of daemon or agent each pod's table is written anew; other tables stay.",
+  "PO-16": "A DEL leaves nothing on the node: the table goes with the network namespace.",
+  "PO-17":
+    "A policy selects pods of its own namespace only, and costs a node no more than its bounds; nobody but plexus-controller writes slices.",
+  "PO-18": "plexusctl policies explain says which policy allows or stops a connection.",
+};

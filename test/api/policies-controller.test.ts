@@ -1,0 +1,125 @@
+// plexus-controller's part for policies on a real API server: the slices follow policies, pods and labels.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { policiesPart } from "../../features/policies/controller/part.ts";
+import { type AddressSlice, readSlice, slicesPath } from "../../features/policies/rules/address-slice.ts";
+import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
+import { kubeApi } from "../lab/kube/binaries.ts";
+import { partContext } from "../lab/kube/part-context.ts";
+import { multiNetworkPolicy, podOn, policyRequests } from "../lab/kube/policy-objects.ts";
+import { missing, privateNamespaces } from "../lab/requires.ts";
+
+const patience = { timeout: 60_000, interval: 50 };
+const fromDb = { podSelector: {}, ingress: [{ from: [{ podSelector: { matchLabels: { app: "db" } } }] }] };
+const fromTeam = { podSelector: {}, ingress: [{ from: [{ namespaceSelector: { matchLabels: { team: "two" } } }] }] };
+
+describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespaces, kubeApi))(
+  "the controller's part for policies",
+  () => {
+    let api: ApiServer;
+    let objects: ApiObjects;
+    let term: AbortController;
+    let running: Promise<void>;
+
+    const create = async (object: Parameters<typeof collectionOf>[0] & object): Promise<void> => {
+      const made = outcome(await objects.create(collectionOf(object), object as never));
+      if (typeof made === "string") throw new Error(made);
+    };
+    const slices = async (namespace: string): Promise<readonly AddressSlice[]> => {
+      const listed = await objects.list(slicesPath(namespace));
+      if (listed.kind !== "list") throw new Error(listed.why);
+      return listed.items.map((item) => {
+        const slice = readSlice(item);
+        if (!slice.ok) throw new Error(slice.problem);
+        return slice.value;
+      });
+    };
+    const addresses = async (namespace: string): Promise<readonly string[]> =>
+      (await slices(namespace)).flatMap(({ endpoints }) => endpoints.flatMap((each) => each.addresses)).toSorted();
+    const begin = (): void => {
+      term = new AbortController();
+      running = policiesPart()(partContext(objects)).run(term.signal);
+    };
+    const end = async (): Promise<void> => {
+      term.abort();
+      await running;
+    };
+
+    beforeAll(async () => {
+      api = await sharedApiServer({ alsoAllowed: policyRequests });
+      objects = objectsOf(api.adminKubeconfig);
+      await applyObjects(objects, "deploy/helm/plexus/files/policies.yaml");
+      await applyObjects(objects, "deploy/helm/plexus/files/multi-network-policies.yaml");
+      await vi.waitFor(async () => {
+        await create(multiNetworkPolicy("default", "first", "red", { podSelector: {} }));
+        await slices("default");
+      }, patience);
+      for (const [name, team] of [
+        ["one", "one"],
+        ["two", "two"],
+      ] as const) {
+        await create({ apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { team } } });
+      }
+    });
+    beforeEach(begin);
+    afterEach(end);
+    afterAll(async () => {
+      objects?.close();
+      await api?.dispose();
+    });
+
+    test("PO-06: a query has the addresses of its pods on its network only, and follows labels of pods and namespaces", async () => {
+      await create(podOn("one", "db", { app: "db" }, { "one/red": ["10.0.0.2", "fd00::2"], "one/blue": ["10.9.0.2"] }));
+      await create(podOn("one", "ui", { app: "ui" }, { "one/red": ["10.0.0.3"] }));
+      await create(podOn("two", "db", { app: "db" }, { "one/red": ["10.0.0.4"] }));
+      await create(multiNetworkPolicy("one", "from-db", "red", fromDb));
+      await vi.waitFor(async () => expect(await addresses("one")).toEqual(["10.0.0.2", "fd00::2"]), patience);
+      outcome(await objects.patch("/api/v1/namespaces/one/pods/ui", { metadata: { labels: { app: "db" } } }));
+      await vi.waitFor(async () => expect(await addresses("one")).toEqual(["10.0.0.2", "10.0.0.3", "fd00::2"]), patience);
+      outcome(await objects.remove("/api/v1/namespaces/one/pods/db"));
+      await vi.waitFor(async () => expect(await addresses("one")).toEqual(["10.0.0.3"]), patience);
+      await create(multiNetworkPolicy("one", "from-team", "red", fromTeam));
+      await vi.waitFor(async () => expect(await addresses("one")).toEqual(["10.0.0.3", "10.0.0.4"]), patience);
+      outcome(await objects.patch("/api/v1/namespaces/two", { metadata: { labels: { team: "one" } } }));
+      await vi.waitFor(async () => expect(await addresses("one")).toEqual(["10.0.0.3"]), patience);
+      expect((await slices("one")).map(({ endpoints }) => endpoints.length).toSorted()).toEqual([0, 1]);
+    });
+
+    test("a query that no policy asks has no slices, also if the policy went while no controller ran", async () => {
+      await vi.waitFor(async () => expect(await slices("one")).toHaveLength(2), patience);
+      outcome(await objects.remove("/apis/k8s.cni.cncf.io/v1beta1/namespaces/one/multi-networkpolicies/from-team"));
+      await vi.waitFor(async () => expect(await slices("one")).toHaveLength(1), patience);
+      await end();
+      outcome(await objects.remove("/apis/k8s.cni.cncf.io/v1beta1/namespaces/one/multi-networkpolicies/from-db"));
+      begin();
+      await vi.waitFor(async () => expect(await slices("one")).toEqual([]), patience);
+    });
+
+    test("PO-08: an egress rule with a port's name has the peers' numbers of this port", async () => {
+      await create(
+        multiNetworkPolicy("one", "to-sql", "red", {
+          podSelector: {},
+          policyTypes: ["Egress"],
+          egress: [{ ports: [{ port: "sql" }] }],
+        }),
+      );
+      await vi.waitFor(async () => {
+        const endpoints = (await slices("one")).flatMap((slice) => slice.endpoints);
+        expect(endpoints).toContainEqual({ addresses: ["10.0.0.3"], ports: [{ name: "sql", protocol: "TCP", port: 5432 }] });
+      }, patience);
+    });
+
+    test("a slice that another writer has changed or removed is written again", async () => {
+      const [slice] = await slices("one");
+      const path = `${slicesPath("one")}/${slice?.metadata.name ?? ""}`;
+      const before = await addresses("one");
+      outcome(await objects.patch(path, { spec: { endpoints: [{ addresses: ["8.8.8.8"] }] } }));
+      await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
+      outcome(await objects.remove(path));
+      await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
+    });
+  },
+);

@@ -1,0 +1,216 @@
+// Policies of further networks, whole: plexus-controller's part, a daemon with an agent, and pods whose packets show what is allowed.
+
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { policiesPart } from "../../features/policies/controller/part.ts";
+import { slicesPath } from "../../features/policies/rules/address-slice.ts";
+import { policiesPath } from "../../features/policies/node/policy-source.ts";
+import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { startAgent, type TestAgent } from "../lab/agent.ts";
+import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
+import { selectNetworks } from "../lab/kube/annotate.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
+import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
+import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
+import { partContext } from "../lab/kube/part-context.ts";
+import { multiNetworkPolicy, policyRequests, policyRights } from "../lab/kube/policy-objects.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
+import type { PodNamespace } from "../lab/namespaces.ts";
+import type { Answer } from "../lab/plexus.ts";
+import { command, missing } from "../lab/requires.ts";
+import { type Attaching, nothing } from "../lab/stage.ts";
+
+const patience = { timeout: 60_000, interval: 50 };
+const web = { podSelector: { matchLabels: { app: "web" } } };
+const fromDb = { ...web, ingress: [{ from: [{ podSelector: { matchLabels: { app: "db" } } }] }] };
+
+type Running = CreatedPod & { readonly call: Attaching & { readonly pod: PodNamespace } };
+
+const addressOf = ({ call }: Running, link = "net1"): string =>
+  call.pod
+    .addresses()
+    .find((each) => each.link === link)
+    ?.address.split("/")[0] ?? "";
+const tableOf = ({ call }: Running): string => call.pod.exec(["nft", "list", "table", "inet", "plexus-policies"]).stdout;
+const reaches = (from: Running, to: Running, link?: string): boolean => from.call.pod.ping(addressOf(to, link));
+
+describe.skipIf(missingForKube("policies of pods") || missing("policies of pods", command("nft", "--version")))(
+  "policies of pods",
+  () => {
+    let api: ApiServer;
+    let proxy: FaultProxy;
+    let kubeconfig = "";
+    let objects: ApiObjects;
+    let node: Node;
+    let daemon: TestDaemon;
+    let agent: TestAgent;
+    const term = new AbortController();
+    let controller: Promise<void>;
+    const socket = (): string => join(node.plexus.directory, "daemon", "plexus.sock");
+
+    const create = async (object: Parameters<typeof collectionOf>[0]): Promise<void> => {
+      const made = outcome(await objects.create(collectionOf(object), object as never));
+      if (typeof made === "string") throw new Error(made);
+    };
+    const allow = (name: string, spec: object, networks = "red"): Promise<void> =>
+      create(multiNetworkPolicy("shop", name, networks, spec));
+    const forbid = async (name: string): Promise<void> => void outcome(await objects.remove(`${policiesPath("shop")}/${name}`));
+    const label = async (pod: string, labels: object): Promise<void> => {
+      const patched = outcome(await objects.patch(`/api/v1/namespaces/shop/pods/${pod}`, { metadata: { labels } }));
+      if (typeof patched === "string") throw new Error(patched);
+    };
+    const beginAgent = (): TestAgent => {
+      const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: node.plexus.cniPath, PLEXUS_SOCKET: socket() };
+      return startAgent({ command: node.entrance(), env });
+    };
+
+    beforeAll(async () => {
+      api = await sharedApiServer({ alsoAllowed: policyRequests });
+      objects = objectsOf(api.adminKubeconfig);
+      await applyObjects(objects, "deploy/helm/plexus/files/policies.yaml");
+      await applyObjects(objects, "deploy/helm/plexus/files/multi-network-policies.yaml");
+      for (const object of policyRights) await api.admin.create(object);
+      await api.namespace("shop");
+      const served = async (): Promise<void> => {
+        for (const path of [policiesPath("shop"), slicesPath("shop")])
+          expect(await objects.list(path)).toMatchObject({ kind: "list" });
+      };
+      await vi.waitFor(served, patience);
+      proxy = await startFaultProxy(api);
+      kubeconfig = await proxy.kubeconfig();
+      node = openNode(api);
+      daemon = await startDaemon({
+        socket: socket(),
+        args: ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", kubeconfig],
+      });
+      agent = beginAgent();
+      for (const [name, subnet] of [
+        ["red", "10.20.0.0/24"],
+        ["blue", "10.30.0.0/24"],
+      ] as const)
+        await api.network("shop", name, [node.bridge(name, subnet)]);
+      controller = policiesPart()(partContext(objects)).run(term.signal);
+    });
+    afterAll(async () => {
+      term.abort();
+      await controller;
+      await agent?.stop();
+      await daemon?.stop();
+      await proxy?.dispose();
+      node?.dispose();
+      objects?.close();
+      await api?.dispose();
+    });
+
+    const request = (verb: string, { call }: Running): Promise<Answer> =>
+      node.request({
+        verb,
+        config: call.config,
+        containerId: call.containerId,
+        ifname: "eth0",
+        netns: call.pod.path,
+        ...(call.args === undefined ? {} : { args: call.args }),
+        env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" },
+      });
+    /** A pod of the API whose ADD has not run yet. */
+    async function created(name: string, labels: object, selection = "red", config: object = {}): Promise<Running> {
+      const pod = await api.pod("shop", name, selection);
+      await label(name, labels);
+      return { ...pod, call: node.attaching(pod, { kubeconfig, hotPlug: true, policies: {}, ...config }) };
+    }
+    async function running(...pod: Parameters<typeof created>): Promise<Running> {
+      const each = await created(...pod);
+      expect(await request("ADD", each)).toMatchObject({ status: 0 });
+      return each;
+    }
+    const removed = async (...pods: readonly Running[]): Promise<void> => {
+      for (const pod of pods) {
+        expect(await request("DEL", pod)).toMatchObject({ status: 0 });
+        await api.deletePod(pod.namespace, pod.name);
+      }
+    };
+
+    test("PO-11 PO-12 PO-16: an ADD ends with the policies in the kernel; policies and labels are followed; a DEL leaves nothing", async () => {
+      await allow("web", fromDb);
+      const target = await running("web", { app: "web" });
+      // Without a wait: the runtime has just been answered.
+      expect(tableOf(target)).toContain("MultiNetworkPolicy web");
+      const db = await running("db", { app: "db" });
+      const other = await running("other", { app: "other" });
+      expect(reaches(other, target)).toBe(false);
+      expect(reaches(other, target, "eth0")).toBe(true);
+      await expect.poll(() => reaches(db, target), patience).toBe(true);
+      expect(reaches(target, other)).toBe(true);
+      expect(tableOf(other)).toBe("");
+      await label("db", { app: "other" });
+      await expect.poll(() => reaches(db, target), patience).toBe(false);
+      await label("other", { app: "db" });
+      await expect.poll(() => reaches(other, target), patience).toBe(true);
+      await label("web", { app: "free" });
+      await expect.poll(() => tableOf(target), patience).toBe("");
+      await label("web", { app: "web" });
+      await expect.poll(() => tableOf(target), patience).not.toBe("");
+      await forbid("web");
+      await expect.poll(() => reaches(db, target), patience).toBe(true);
+      await removed(target, db, other);
+      expect(node.left().links).toEqual(nothing.links);
+    });
+
+    test("PO-15: an agent that comes back writes tables anew that a pod has changed, and leaves the pod's own", async () => {
+      await allow("web", { ...web });
+      const target = await running("web", { app: "web" });
+      const other = await running("other", {});
+      target.call.pod.exec(["nft", "add", "table", "inet", "mine"]);
+      target.call.pod.exec(["nft", "flush", "chain", "inet", "plexus-policies", "input"]);
+      expect(reaches(other, target)).toBe(true);
+      await agent.stop();
+      agent = beginAgent();
+      await expect.poll(() => reaches(other, target), patience).toBe(false);
+      expect(target.call.pod.exec(["nft", "list", "tables"]).stdout).toContain("table inet mine");
+      await forbid("web");
+      await removed(target, other);
+    });
+
+    test("PO-13: a hot-plugged interface has its policies before it is there", async () => {
+      await allow("blue", web, "blue");
+      const target = await running("web", { app: "web" });
+      const other = await running("other", {}, "blue");
+      expect(tableOf(target)).toBe("");
+      await selectNetworks(api, target, "red,blue");
+      await expect.poll(() => target.call.pod.links().some(({ name }) => name === "net2"), patience).toBe(true);
+      expect(tableOf(target)).toContain('iifname "net2"');
+      await expect.poll(() => addressOf(target, "net2"), patience).not.toBe("");
+      expect(reaches(other, target, "net2")).toBe(false);
+      expect(reaches(target, other)).toBe(true);
+      await forbid("blue");
+      await expect.poll(() => reaches(other, target, "net2"), patience).toBe(true);
+      await removed(target, other);
+    });
+
+    test("PO-14: a policy that cannot be read fails the ADD, or warns with failure: open; an API without an answer means the last known policies", async () => {
+      await allow("odd", { ...web, ingress: [{ ports: [{ port: 70_000 }] }] });
+      const refused = await created("refused", { app: "web" });
+      expect(await request("ADD", refused)).toMatchObject({
+        status: 1,
+        json: {
+          code: 11,
+          msg: expect.stringContaining("MultiNetworkPolicy shop/odd for network shop/red: spec.ingress[0].ports[0].port is"),
+        },
+      });
+      const open = await running("open", { app: "web" }, "red", { policies: { failure: "open" } });
+      expect(tableOf(open)).toBe("");
+      await forbid("odd");
+      await allow("web", web);
+      const known = await running("known", { app: "web" });
+      expect(tableOf(known)).not.toBe("");
+      proxy.script(({ path }) => (path.includes("multi-networkpolicies") ? { answer: { status: 403 } } : undefined));
+      proxy.cut();
+      const away = await running("away", { app: "web" });
+      expect(tableOf(away)).not.toBe("");
+      proxy.script(() => undefined);
+      await forbid("web");
+      await removed(refused, open, known, away);
+    });
+  },
+);

@@ -1,0 +1,61 @@
+// `plexus-delegate port FILE.go`: the table of what a plugin calls.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { allCapabilities } from "../../delegates/sdk/testing/all-capabilities.ts";
+import { portCommand } from "../../delegates/sdk/program/port.ts";
+import { portedCalls } from "../../delegates/sdk/program/ported-calls.ts";
+import { runProgram } from "../../delegates/sdk/program/run-program.ts";
+
+const source = `package main
+
+// netlink.LinkDel("in a comment")
+func add(args *skel.CmdArgs) error {
+	text := "exec.Command(in a string)"
+	if err := netlink.RuleAdd(rule); err != nil { return err }
+	link, _ := netlink.LinkByName(args.IfName)
+	netlink.RouteAdd(&route)
+	sysctl.Sysctl(key, "1")
+	ipt, _ := iptables.New()
+	out := exec.Command("ip", "link")
+	result, _ := ipam.ExecAdd(conf.IPAM.Type, args.StdinData)
+	netlink.RuleAdd(other)
+	return types.PrintResult(result, conf.CNIVersion)
+}
+`;
+
+test("each call has its place, its capability and a hint", () => {
+  const calls = portedCalls(source, "main.go").map(({ call, places, capability }) => [call, places.join(" "), capability]);
+  expect(calls).toEqual([
+    ["netlink.RuleAdd", "main.go:6 main.go:13", "routing"],
+    ["netlink.LinkByName", "main.go:7", "links"],
+    ["netlink.RouteAdd", "main.go:8", "links"],
+    ["sysctl.Sysctl", "main.go:9", "sysctl"],
+    ["iptables.New", "main.go:10", "firewall"],
+    ["exec.Command", "main.go:11", "-"],
+    ["ipam.ExecAdd", "main.go:12", "delegation"],
+  ]);
+  const known = new Set([...allCapabilities, "none", "-"]);
+  expect(portedCalls(source, "main.go").filter(({ capability }) => !known.has(capability))).toEqual([]);
+});
+
+test("the command prints the table and the command that makes the delegate", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "plexus-port-"));
+  try {
+    const file = join(dir, "main.go");
+    writeFileSync(file, source);
+    const lines: string[] = [];
+    const add = (line: string): void => void lines.push(line);
+    const run = (...args: readonly string[]): Promise<number> =>
+      runProgram({ commands: [portCommand], version: "0.1.0" }, ["port", ...args], { say: add, warn: add, colour: false });
+    expect(await run(file)).toBe(0);
+    expect(lines[0]).toMatch(/^your plugin calls +at +capability +in a delegate$/);
+    expect(lines.at(-1)).toBe("\nplexus-delegate new NAME routing links sysctl firewall delegation");
+    expect(await run(join(dir, "absent.go"))).toBe(2);
+    expect(lines.at(-1)).toContain("absent.go");
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});

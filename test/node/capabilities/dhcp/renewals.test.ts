@@ -1,0 +1,149 @@
+// Renewals of a lease at a real server, with a moved time of day: T1, a restart, T2, the lease's end.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Renewals } from "../../../../features/dhcp-leases/renewals.ts";
+import { LeaseRecords } from "../../../../host/capabilities/dhcp/lease-records.ts";
+import { dhcpFor } from "../../../../host/capabilities/dhcp/scope.ts";
+import type { Clock } from "../../../../host/system/clock.ts";
+import { dhcpServer, type DhcpServer, startDhcpServer } from "../../../lab/dhcp-server.ts";
+import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../../lab/namespaces.ts";
+import { linkType, missing } from "../../../lab/requires.ts";
+import { sniff } from "../../../lab/sniffed.ts";
+import { callWith, type EngineSide } from "../../shim/testing/scripted-engine.ts";
+import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
+
+const lacks = missing("renewals of DHCP leases", missingPrivateNamespaces, linkType("bridge"), linkType("veth"), dhcpServer);
+
+const shimOf = (engine: EngineSide) => ({
+  netlink: engine.netlink.bind(engine),
+  packet: engine.packet.bind(engine),
+  ask: engine.ask.bind(engine),
+});
+
+describe.skipIf(lacks)("a DHCP lease", () => {
+  let shop: Workshop;
+  let node: PodNamespace;
+  let pod: PodNamespace;
+  let server: DhcpServer;
+  let directory: string;
+  let dayMs: number;
+  const clock: Clock = { now: () => performance.now(), date: () => new Date(dayMs) };
+  const later = (seconds: number): void => void (dayMs += seconds * 1000);
+  beforeAll(async () => {
+    shop = await openWorkshop();
+  });
+  afterAll(() => shop?.dispose());
+  beforeEach(async () => {
+    dayMs = Date.now();
+    directory = mkdtempSync(join(tmpdir(), "plexus-dhcp-"));
+    [node, pod] = [createPodNamespace("node"), createPodNamespace("pod")];
+    server = await startDhcpServer(node, "br0", ["option lease 3600"]);
+    node.exec(["ip", "link", "add", "host0", "master", "br0", "up", "type", "veth", "peer", "name", "eth0", "netns", pod.name]);
+    pod.exec(["ip", "link", "set", "eth0", "address", "02:00:00:00:00:0a", "up"]);
+  });
+  afterEach(async () => {
+    await server.dispose();
+    for (const each of [node, pod]) each.dispose();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const holder = { network: "net", containerId: "c1", ifname: "eth0" };
+  const lease = () => new LeaseRecords(directory).find(holder);
+  const acquire = async (engine: EngineSide): Promise<void> => {
+    const { network, ...attachment } = holder;
+    const scope = {
+      network,
+      verb: "ADD",
+      attachment,
+      netns: pod.path,
+      records: new LeaseRecords(directory),
+      isRenewed: true,
+    } as const;
+    const dhcp = dhcpFor(scope, shimOf(engine), clock);
+    expect(await dhcp.acquire({ requested: [1, 3], provided: [], milliseconds: 20_000 })).toMatchObject({ ok: {} });
+    pod.exec(["ip", "address", "add", `${lease()?.terms.address}/24`, "dev", "eth0"]);
+  };
+  /** The renewals of a daemon, and what it has counted and logged. */
+  const daemon = (engine: EngineSide | undefined) => {
+    const counts: string[] = [];
+    const lines: string[] = [];
+    const renewals = new Renewals({
+      directories: [directory],
+      shim: () => (engine === undefined ? undefined : shimOf(engine)),
+      clock,
+      log: (_, text) => void lines.push(text),
+      count: (outcome) => void counts.push(outcome),
+    });
+    return { renewals, counts, lines };
+  };
+
+  test("is renewed with its server from half of its time on, also by the next daemon", async () => {
+    await callWith(
+      async (engine) => {
+        await acquire(engine);
+        const [before, first] = [lease(), daemon(engine)];
+        later(1799);
+        await first.renewals.round();
+        expect([first.counts, lease()]).toEqual([[], before]);
+
+        later(2);
+        const unicast = await sniff(server.host.path, "eth0", 0x0800, 1, "0a3c000100440043");
+        await first.renewals.round();
+        expect(first.counts).toEqual(["renewed"]);
+        expect(lease()).toEqual({ ...before, acknowledgedMs: dayMs });
+        const [packet] = await unicast.packets;
+        expect(packet?.destination).toBe(server.mac.replaceAll(":", ""));
+
+        const second = daemon(engine);
+        later(1801);
+        await second.renewals.round();
+        expect([second.counts, lease()?.acknowledgedMs]).toEqual([["renewed"], dayMs]);
+        // Without an agent nothing is lost: the next one renews.
+        later(1801);
+        const alone = daemon(undefined);
+        await alone.renewals.round();
+        expect([alone.counts, alone.lines]).toEqual([[], [expect.stringContaining("no agent is connected")]]);
+      },
+      { shim: shop.shim },
+    );
+  });
+
+  test("is rebound with any server after 85 % of its time; its interface goes down at its end", async () => {
+    await callWith(
+      async (engine) => {
+        await acquire(engine);
+        await server.stop();
+        const { renewals, counts, lines } = daemon(engine);
+        later(3065);
+        const broadcast = await sniff(server.host.path, "eth0", 0x0800, 1, "ffffffff00440043");
+        await renewals.round();
+        expect((await broadcast.packets)[0]?.destination).toBe("ffffffffffff");
+        expect([counts, lines]).toEqual([
+          ["failed"],
+          [expect.stringContaining("not renewed yet: dhcp: the DHCP server does not answer")],
+        ]);
+        // Not again at once.
+        await renewals.round();
+        expect(counts).toEqual(["failed"]);
+
+        await server.start();
+        later(61);
+        await renewals.round();
+        expect(counts).toEqual(["failed", "renewed"]);
+
+        await server.stop();
+        later(3601);
+        await renewals.round();
+        expect(counts).toEqual(["failed", "renewed", "ended"]);
+        expect(pod.links()).toMatchObject([{ name: "eth0", up: false }]);
+        expect(lease()?.hasEnded).toBe(true);
+        await renewals.round();
+        expect(counts).toHaveLength(3);
+      },
+      { shim: shop.shim },
+    );
+  });
+});
