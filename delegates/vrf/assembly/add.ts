@@ -24,7 +24,7 @@ import { broughtUp } from "plexus/pod-interface";
 import { Some } from "plexus/some";
 import { waitWithin } from "plexus/waits";
 import { HAS_MASTER, NO_INTERFACE, Settings } from "./settings";
-import { FoundTable, freeTable, tableOf } from "./tables";
+import { FoundTable, freeTable, tableOfInterface, tableOfMembers } from "./tables";
 
 /** Maximum time for a restored IPv6 address to be tentative, in milliseconds. */
 const settleMilliseconds: u32 = 5000;
@@ -69,7 +69,7 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   joining.push(Operation.changeLink(change));
   const joined = apply(joining);
   if (!joined.isOk) return SuccessOrFault.err(joined.error);
-  const fault = restore(request, ifname, link.addresses, earlier.value, table);
+  const fault = restore(request, settings, link.addresses, earlier.value, table);
   return fault === null ? SuccessOrFault.ok(result) : SuccessOrFault.err(fault);
 }
 
@@ -77,13 +77,14 @@ export function add(request: AttachmentRequest): SuccessOrFault {
 function tableOfExisting(settings: Settings, vrf: Link): FoundTable {
   if (vrf.kind != "vrf")
     return new FoundTable(0, invalidConfig("vrfname", `${settings.vrf} is not a VRF, but a link of kind ${vrf.kind}`));
-  const existing = tableOf(vrf.members);
+  const existing = tableOfMembers(vrf.members);
   if (existing.fault !== null || settings.table == 0 || existing.table == settings.table) return existing;
   if (existing.table == 0) return new FoundTable(settings.table, null);
-  return new FoundTable(
-    0,
-    invalidConfig("table", `VRF ${settings.vrf} already exist with different routing table ${existing.table}`),
-  );
+  return new FoundTable(0, otherTable(settings, existing.table));
+}
+
+function otherTable(settings: Settings, table: u32): Fault {
+  return invalidConfig("table", `VRF ${settings.vrf} already exist with different routing table ${table}`);
 }
 
 /**
@@ -92,11 +93,12 @@ function tableOfExisting(settings: Settings, vrf: Link): FoundTable {
  */
 function restore(
   request: AttachmentRequest,
-  ifname: LinkName,
+  settings: Settings,
   addresses: Array<Address>,
   earlier: Array<InstalledRoute>,
   knownTable: u32,
 ): Fault | null {
+  const ifname = new LinkName(Place.Pod, request.attachment.ifname);
   const found = read([ifname]);
   if (!found.isOk) return found.error;
   const now: Array<Address> = found.value.length == 0 ? [] : found.value[0].addresses;
@@ -112,12 +114,10 @@ function restore(
     const added = apply(operations);
     if (!added.isOk) return added.error;
   }
-  let table = knownTable;
-  if (table == 0) {
-    const own = tableOf([ifname.name]);
-    if (own.fault !== null) return own.fault;
-    table = own.table;
-  }
+  const own = tableOfInterface(ifname);
+  if (own.fault !== null) return own.fault;
+  if (own.table != 0 && settings.table != 0 && own.table != settings.table) return otherTable(settings, own.table);
+  const table = own.table != 0 ? own.table : knownTable;
   const moved = movedRoutes(ifname, earlier, table);
   if (moved.length == 0) return null;
   if (table == 0) return invalidConfig("table", "is missing: the VRF's table is unknown, because no member has an address");

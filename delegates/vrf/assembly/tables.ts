@@ -1,6 +1,6 @@
 // Routing tables of the pod's VRFs, as far as routes show them: the contract has no list of VRFs and no table of a VRF.
 
-import { InstalledRoute, LinkName, Place, routes } from "plexus/abi/links";
+import { InstalledRoute, LinkName, routes } from "plexus/abi/links";
 import { Fault } from "plexus/abi/types";
 
 /** A table, or the fault of its search. 0: none was found. */
@@ -22,15 +22,25 @@ export function freeTable(): FoundTable {
   return new FoundTable(table, null);
 }
 
-/** The table of a VRF, by the routes of its members. A member without addresses has no route. */
-export function tableOf(members: Array<string>): FoundTable {
-  for (let i = 0; i < members.length; i++) {
-    const found = routes(new LinkName(Place.Pod, members[i]));
-    if (!found.isOk) return new FoundTable(0, found.error);
-    for (let j = 0; j < found.value.length; j++) {
-      const table = found.value[j].table;
-      if (table !== null) return new FoundTable(table.value, null);
-    }
+/** The table of a VRF, by the routes of its members. Members without addresses have none. */
+export function tableOfMembers(members: Array<string>): FoundTable {
+  const found = routes(null);
+  if (!found.isOk) return new FoundTable(0, found.error);
+  for (let i = 0; i < found.value.length; i++) {
+    const link = found.value[i].link;
+    const table = found.value[i].table;
+    if (link !== null && table !== null && members.includes(link)) return new FoundTable(table.value, null);
+  }
+  return new FoundTable(0, null);
+}
+
+/** The table of the routes of an interface that has joined a VRF. */
+export function tableOfInterface(link: LinkName): FoundTable {
+  const found = routes(link);
+  if (!found.isOk) return new FoundTable(0, found.error);
+  for (let i = 0; i < found.value.length; i++) {
+    const table = found.value[i].table;
+    if (table !== null) return new FoundTable(table.value, null);
   }
   return new FoundTable(0, null);
 }

@@ -42,14 +42,15 @@ function addressed(step: (number: number) => Step): readonly ((number: number) =
     }),
     (n) => ({ name: "as 0.2.0", cniVersion: "0.2.0", step: { ...step(n), dns, ipam: ipam(n, "both") } }),
     (n) => ({ name: "as 0.4.0", cniVersion: "0.4.0", step: { ...step(n), ipam: ipam(n, "v4", [{ dst: `172.18.${n}.0/24` }]) } }),
-    (n) => ({ name: "keys in another case", step: { ...upperCase(step(n)), IPAM: ipam(n, "v4") } }),
+    (n) => ({ name: "keys in another case", step: { ...capitalized(step(n)), IPAM: ipam(n, "v4") } }),
     (n) => ({ name: "refused: an ipam without ranges", step: { ...step(n), ipam: { type: "ipam-host-local", ranges: [] } } }),
     (n) => ({ name: "refused: an ipam plugin that is not installed", step: { ...step(n), ipam: { type: "no-such-ipam" } } }),
   ];
 }
 
-function upperCase(step: Step): Step {
-  return Object.fromEntries(Object.entries(step).map(([key, value]) => [key.toUpperCase(), value]));
+/** The keys with a capital. `MASTER` as a key would be replaced like the prefix. */
+function capitalized(step: Step): Step {
+  return Object.fromEntries(Object.entries(step).map(([key, value]) => [`${key.charAt(0).toUpperCase()}${key.slice(1)}`, value]));
 }
 
 // A link has one VLAN of a number, whatever pods it is in.
