@@ -23,6 +23,7 @@ const widestGrant: LinkGrant = {
   uplinks: ["*"],
   networks: ["0.0.0.0/0", "::/0"],
   podLinks: ["*"],
+  devices: ["*", "mac:*", "pci:*", "driver:*"],
   forwarding: true,
 };
 

@@ -6,7 +6,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { plainValue } from "./plain-value.ts";
 import { defaultCacheDir, digestOf, fromCache } from "../build/content-cache.ts";
 
 /** Functions by interface (`ns:pkg/name`, without version) and camel-case name. */
@@ -48,18 +47,7 @@ async function run(component: Uint8Array): Promise<Instantiate> {
     if (module === undefined) throw new Error(`the translation has no ${path}`);
     return module;
   };
-  return (imports) => translated.instantiate(load, Object.assign(Object.create(null), withPlainValues(imports)));
-}
-
-function withPlainValues(imports: OracleImports): object {
-  return Object.fromEntries(
-    Object.entries(imports).map(([name, functions]) => [
-      name,
-      Object.fromEntries(
-        Object.entries(functions).map(([func, call]) => [func, (...args: never[]) => call(...args.map(plainValue))]),
-      ),
-    ]),
-  );
+  return (imports) => translated.instantiate(load, Object.assign(Object.create(null), imports));
 }
 
 /** The files of jco's translation, by name. The cache saves jco's start, which takes longer than the translation. */

@@ -246,13 +246,18 @@ export class MemoryLinks {
         return [];
       case "change-link": {
         const { link: at, alternativeNames, ...change } = operation.val;
-        const { link } = this.#find(at);
+        const known = this.#find(at);
+        const { link } = known;
         if (change.master !== undefined && change.master !== "") this.#find({ ...at, name: change.master });
+        // The kernel sets a link down and up when it joins or leaves a VRF (drivers/net/vrf.c, cycle_netdev).
+        const masters = change.master === link.master ? [] : [link.master, change.master];
+        const isCycled = change.master !== undefined && masters.some((name) => name && this.#kindOf({ ...at, name }) === "vrf");
+        if (isCycled && this.#table.strict) known.routes = [];
         for (const [key, value] of Object.entries(change)) {
           if (value !== undefined) Object.assign(link, { [key]: key === "master" && value === "" ? undefined : value });
         }
         link.alternativeNames = [...new Set([...link.alternativeNames, ...alternativeNames])];
-        this.#table.settleRoutes(this.#find(at));
+        this.#table.settleRoutes(known);
         return [at];
       }
       case "change-port": {
@@ -390,6 +395,10 @@ export class MemoryLinks {
     const known = this.#table.linkTo(this.#pod, gateway);
     if (known === undefined && this.#table.strict) throw new Refusal(`the pod reaches no gateway ${gateway}`);
     return known;
+  }
+
+  #kindOf(name: LinksLinkName): string | undefined {
+    return this.#table.known.get(this.#keyOf(name))?.link.kind;
   }
 
   #find(name: LinksLinkName): KnownLink {

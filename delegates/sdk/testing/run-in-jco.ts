@@ -1,6 +1,7 @@
 // Runs a delegate's call through jco's translation.
 
 import { isOracleError, oracleError, translate, type OracleImports } from "./jco-oracle.ts";
+import { plainValue } from "./plain-value.ts";
 import type { CapabilityFunctions, FaultRecord, Outcome, RunDelegate, SuccessRecord } from "./records.ts";
 
 /** Runs a delegate in the oracle; see jco-oracle.ts for its limits. */
@@ -31,7 +32,7 @@ type Act = (...args: never[]) => Outcome<unknown>;
 /** A function that throws its result's error. */
 function throwing(act: Act): (...args: never[]) => unknown {
   return (...args) => {
-    const outcome = act(...args);
+    const outcome = act(...args.map(plainValue));
     if ("err" in outcome) throw oracleError(outcome.err);
     return outcome.ok;
   };

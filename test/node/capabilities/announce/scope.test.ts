@@ -181,8 +181,8 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
       expect(await use(["10.9.0.2"])).toEqual({ ok: undefined });
     });
 
-    const probing = (addresses: readonly string[], probes = 1, milliseconds = 300, changes: Partial<AnnounceScope> = {}) =>
-      call(({ probe }) => probe(addresses, probes, milliseconds), changes);
+    const probing = (addresses: readonly string[], probes = 1, milliseconds = 3000, changes: Partial<AnnounceScope> = {}) =>
+      call(({ probe }) => probe(addresses, probes, milliseconds), { waitMs: 60_000, ...changes });
     /** The pod's interface without addresses, as a probe finds it. */
     function attachBare(): string {
       ip(node, "link", "add", "host0", "master", "br0", "up", "type", "veth", "peer", "name", "eth0", "netns", pod.name);
@@ -230,8 +230,14 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
     test("PR-01 PR-02: another host that probes for the same address at the same time is a conflict", async () => {
       attachBare();
       const mac = "02:00:00:00:00:77";
-      const both = probing(["10.9.0.8", "fd09::8"], 1, 3000);
       ip(neighbour, "link", "set", "eth0", "address", mac);
+      const probes = await Promise.all([
+        sniff(neighbour.path, "eth0", ARP, 1, "0a090008"),
+        sniff(neighbour.path, "eth0", IPV6, 1, "fd090000000000000000000000000008"),
+      ]);
+      const both = probing(["10.9.0.8", "fd09::8"], 1, 5000);
+      // The other host would end with the first probe that it sees.
+      for (const { packets } of probes) await packets;
       const second = probing(["10.9.0.8", "fd09::8"], 5, 500, { netns: neighbour.path });
       expect(await both).toEqual({
         ok: [
