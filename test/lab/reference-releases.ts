@@ -23,6 +23,9 @@ const newest: ReferenceRelease = {
   requires: () => newer,
 };
 
+/** The newest release, for delegates whose behaviour older releases do not have yet. */
+export const newestRelease: readonly ReferenceRelease[] = [newest];
+
 /** The distribution's release and the newest. */
 export const referenceReleases: readonly ReferenceRelease[] = [distributions, newest];
 

@@ -2,7 +2,7 @@
 // The one plugin runs ADD, the other CHECK and DEL.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { comparedReleases } from "../../../lab/reference-releases.ts";
+import { newestRelease } from "../../../lab/reference-releases.ts";
 import { iproute2, linkType, missing, privateNamespaces } from "../../../lab/requires.ts";
 import { codeOf, comparableAnswer, disagreements, type Outcomes, runBoth } from "./run-configurations.ts";
 import { type Configuration, kinds, patience, SideBySide } from "./side-by-side.ts";
@@ -49,7 +49,7 @@ const neutral = (value: unknown): unknown =>
       .replaceAll(/\b[nw]dev/gu, "dev"),
   );
 
-describe.each(comparedReleases)("reference plugins $release", (reference) => {
+describe.each(newestRelease)("reference plugins $release", (reference) => {
   describe.skipIf(
     missing(
       "the delegate host-device compared with the reference plugin",

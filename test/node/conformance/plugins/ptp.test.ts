@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../../lab/daemon.ts";
-import { comparedReleases } from "../../../lab/reference-releases.ts";
+import { newestRelease } from "../../../lab/reference-releases.ts";
 import { type Answer, installPlexus, type Installation, missingBuild } from "../../../lab/plexus.ts";
 import { iproute2, linkType, missing, privateNamespaces } from "../../../lab/requires.ts";
 import { differences } from "../bridge/differences.ts";
@@ -21,7 +21,7 @@ const backends: readonly Backend[] = ["native", "wasm"];
 const other = (backend: Backend): Backend => (backend === "native" ? "wasm" : "native");
 const build = (): string | undefined => missingBuild({ components: ["ptp", "static", "ipam-host-local"] });
 
-describe.each(comparedReleases)("reference plugins $release", (reference) => {
+describe.each(newestRelease)("reference plugins $release", (reference) => {
   describe.skipIf(
     missing(
       "the delegates ptp and static compared with the reference plugins",
