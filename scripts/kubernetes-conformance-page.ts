@@ -62,9 +62,7 @@ PLEXUS_KUBERNETES_RECORD=1 npm run test:cluster -- test/cluster/kubernetes
 | native plugins | ${counts(runs.native)} |
 | Plexus with components alone | ${counts(runs.components)} |
 
-| test | native plugins | components |
-|---|---|---|
-${rows.join("\n")}
+${rows.length === 0 ? "No run is recorded yet." : ["| test | native plugins | components |", "|---|---|---|", ...rows].join("\n")}
 `;
 }
 

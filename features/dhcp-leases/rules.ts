@@ -2,7 +2,7 @@
 
 import type { LeaseTerms } from "../../src/dhcp/lease-terms.ts";
 
-/** What a lease needs at one moment: nothing before `atMs`, its server, any server, or its end. Times are those of day, in milliseconds. */
+/** The next action for a lease: none before `atMs`, a request to its server, a request to any server, or its end. Times are those of day, in milliseconds. */
 export type LeaseNeed =
   | { readonly need: "nothing"; readonly atMs: number }
   | { readonly need: "renew" | "rebind"; readonly nextMs: number }

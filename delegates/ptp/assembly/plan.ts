@@ -17,7 +17,7 @@ import { Settings } from "./settings";
 const scopeHost: u32 = 254;
 const scopeLink: u32 = 253;
 
-/** What one ADD does. With a fault, the operations must not be used. */
+/** The operations of one ADD. With a fault, the operations must not be used. */
 @final
 export class Plan {
   readonly operations: Array<Operation> = new Array<Operation>();

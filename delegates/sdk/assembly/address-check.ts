@@ -1,4 +1,4 @@
-// What main plugins do with IPAM's addresses before the pod's interface has them. A file of its own, because the contract 1.0.0 has no probes.
+// The check of IPAM's addresses by a main plugin, before the pod's interface has them. The file stands alone, because the contract 1.0.0 has no probes.
 
 import { SuccessOrFault } from "./abi/plugin";
 import { Fault, IpConfig, Success } from "./abi/types";

@@ -27,7 +27,7 @@ const widestGrant: LinkGrant = {
   forwarding: true,
 };
 
-/** What no grant changes. */
+/** The details of a refusal that no grant changes. */
 const noGrant = "The kit grants every name, so no grant of an administrator allows this request.";
 
 /** The checks of one call. */

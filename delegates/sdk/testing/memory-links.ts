@@ -33,7 +33,7 @@ export interface LinkState extends Optional<Omit<LinksLink, "place" | "name" | "
   readonly addresses?: readonly string[] | undefined;
   readonly routes?: readonly LinksInstalledRoute[] | undefined;
   readonly neighbours?: readonly LinksNeighbour[] | undefined;
-  /** Of a link of the pod: the name that the device had on the node, from which it came. */
+  /** The name that the device had on the node; only links of the pod have it. */
   readonly takenFrom?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// What this process has for its life: the last known policies of each state directory, and the tables that it wrote last, so that a change of peers
+// The state that this process has for its life: the last known policies of each state directory, and the tables that it wrote last, so that a change of peers
 // sends elements only.
 
 import type { PolicyTable } from "../rules/table.ts";

@@ -10,7 +10,7 @@ import type { NamedPort } from "./policy-port.ts";
 import { compileRule } from "./compile-rule.ts";
 import type { NamedSet, PolicyTable, TableChain, TableRule } from "./table.ts";
 
-/** What happens to established connections that no policy allows any more: they stay, or their packets are dropped. */
+/** The treatment of established connections that no policy allows any more: they stay, or their packets are dropped. */
 export type Established = "keep" | "end";
 
 /** A pod's interface with its policies. */

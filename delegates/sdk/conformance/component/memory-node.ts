@@ -25,7 +25,7 @@ import { MemoryIpam } from "./memory-ipam.ts";
 /** The namespace of calls whose pod is gone. */
 const noPod = "gone";
 
-/** What the DHCP server of a check's network gives. */
+/** The lease that the DHCP server of a check's network gives. */
 const offeredLease: DhcpLease = {
   address: "10.123.0.7/24",
   gateway: "10.123.0.1",
