@@ -6,9 +6,9 @@ import { labelsOf, readPod } from "../../../src/npwg/pod.ts";
 import type { ApiObject, ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import { policiesPath } from "../node/policy-source.ts";
 import type { ExplainedPod } from "../rules/explain.ts";
-import { podAddresses } from "../rules/pod-addresses.ts";
+import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
-import { namedPorts } from "../rules/policy-port.ts";
+import { namedPorts } from "../../../src/kube/named-ports.ts";
 
 /** The policies of a namespace; undefined: of all namespaces. A cluster without the kind has none. Fault API_REFUSED. */
 export async function readPolicies(

@@ -2,8 +2,8 @@
 
 import { type Labels, selects } from "./label-selector.ts";
 import type { Policy, UnreadablePolicy } from "./policy.ts";
-import { podNetworkPrefix } from "./policy-networks.ts";
-import type { NamedPort } from "./policy-port.ts";
+import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
+import type { NamedPort } from "../../../src/kube/named-ports.ts";
 
 /** An interface of a pod. */
 export interface PodInterface {

@@ -6,7 +6,7 @@ import type { AppliedPolicy, PodInterface } from "./applied-policies.ts";
 import { openEgress, openIngress } from "./open-traffic.ts";
 import type { FindPeers } from "./peers.ts";
 import type { Policy } from "./policy.ts";
-import type { NamedPort } from "./policy-port.ts";
+import type { NamedPort } from "../../../src/kube/named-ports.ts";
 import { compileRule } from "./compile-rule.ts";
 import type { NamedSet, PolicyTable, TableChain, TableRule } from "./table.ts";
 

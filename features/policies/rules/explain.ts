@@ -8,8 +8,8 @@ import { judgePacket, type Packet } from "./judge-packet.ts";
 import type { Labels } from "./label-selector.ts";
 import { finds, type FindPeers } from "./peers.ts";
 import { type Policy, policyText, type UnreadablePolicy } from "./policy.ts";
-import { podNetworkPrefix } from "./policy-networks.ts";
-import { type NamedPort, type Protocol, protocolNumbers } from "./policy-port.ts";
+import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
+import { type NamedPort, type Protocol, protocolNumbers } from "../../../src/kube/named-ports.ts";
 
 /** A pod on the network. */
 export interface ExplainedPod {
