@@ -10,11 +10,12 @@ export const resident: ResidentFeature = {
     statusName: "policies",
     sockets: [],
     make: async (init) => {
-      const { FollowPolicies } = await import("./follow/follow-policies.ts");
-      const follow = new FollowPolicies(init);
+      const { FollowPods } = await import("../../host/node/running-pods/follow-pods.ts");
+      const follow = new FollowPods(init, (await import("./follow-policies.ts")).followPolicies);
       return {
         get sentence() {
-          return follow.sentence;
+          if (!follow.isOn) return "off";
+          return `on; ${follow.size} pods are worked on or wait; the policies of ${follow.failures} pods could not be applied`;
         },
         start: () => follow.start(),
         stop: (maxMs) => follow.stop(maxMs),

@@ -5,8 +5,15 @@ import type { Feature } from "../feature.ts";
 /** The feature. */
 export const services: Feature = {
   name: "services",
-  keys: [],
+  keys: ["services"],
   chartValues: ["services"],
-  errors: [],
+  errors: ["SERVICES_FAILED"],
+  plan: {
+    guard: {
+      isOn: (configuration) => configuration.services,
+      guard: async (context, pod) => (await import("./node/serve-pod.ts")).guardPod(context, pod),
+    },
+  },
   controller: async () => (await import("./controller.ts")).controller,
+  resident: async () => (await import("./resident.ts")).resident,
 };

@@ -513,6 +513,14 @@ const entries = {
     remedy:
       "Correct the policy or supply what the message names; the runtime repeats the ADD. The key policies.failure: open starts such pods without the policies.",
   },
+  SERVICES_FAILED: {
+    feature: "services",
+    cni: 11,
+    actor: "administrator",
+    meaning:
+      "The Services of a pod's further networks could not be read, or not be written into its network namespace; the pod runs without the changes.",
+    remedy: "Supply what the message names. The daemon tries again; it needs the agent for running pods.",
+  },
   NESTED_CALL_UNKNOWN: {
     cni: 7,
     actor: "administrator",

@@ -123,6 +123,13 @@ export function backendText({ address, port }: Backend): string {
   return `${formatAddress(address)} ${port}`;
 }
 
+/** The text of ports: equal texts are equal tables. */
+export function balanceText(ports: readonly BalancedPort[]): string {
+  return ports
+    .map(({ name, address, backends }) => [name, formatAddress(address), ...backends.map(backendText)].join(" "))
+    .join("\n");
+}
+
 /** FNV-1a of 32 bits, and a final mix: close texts need far ranks. */
 function hash(text: string): number {
   let value = 0x811c9dc5;

@@ -43,4 +43,10 @@ export const featureKeys = {
     about:
       "Applies MultiNetworkPolicies to pods' networks, as nftables rules in the pod's network namespace before its first packet; off without this key. Needs the chart's policies.enabled.",
   }),
+  services: key({
+    kind: boolean,
+    about:
+      "Whether pods reach the cluster addresses of Services on their further networks, by nftables rules in the pod's network namespace; {usual} by default. Needs the chart's services.enabled.",
+    usual: false,
+  }),
 };

@@ -1,26 +1,26 @@
-// Keeps the tables of running pods up to date: after a change of a policy, of its peers, or of a pod's labels, and all of them at the start, when an agent
-// connects, and at an interval.
+// Keeps what a feature does in running pods up to date, such as the tables of policies and of Services: after a change of what the feature watches, and for all
+// pods at the start, when an agent connects, and at an interval.
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
-import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
-import { bootId } from "../../../host/engine/call/boot-id.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
-import { EntryList, type ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
-import { keptConfigurationsWith, KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
-import { Journal } from "../../../host/store/journal/journal.ts";
-import type { ResidentInit } from "../../resident-part.ts";
-import { beginPolicyRound, onPolicyChange } from "../policy-changes.ts";
-import { type PodCallsInit, refreshContainer } from "./pod-calls.ts";
+import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
+import { bootId } from "../../engine/call/boot-id.ts";
+import { podIdentity } from "../../engine/call/pod-identity.ts";
+import { EntryList, type ListedEntry } from "../reconcile/entry-list.ts";
+import { keptConfigurationsWith, KeptConfigurations } from "../reconcile/kept-configurations.ts";
+import { Journal } from "../../store/journal/journal.ts";
+import type { RoundAgent } from "../reconcile/clean.ts";
+import type { TakeLock } from "../../store/locks/file-lock.ts";
+import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
 
 /** Pods that are worked on at once. */
 const workers = 4;
-/** Pause in which changes of a namespace are collected, in ms. */
+/** Pause in which changes are collected, in ms. */
 const collectMs = 50;
-/** Interval at which all tables are written anew, in ms. */
+/** Interval at which the work for all pods is done anew, in ms. */
 const resyncMs = 300_000;
 /** Pause after a fault that an agent's connection ends, in ms. */
 const unavailableMs = 5_000;
@@ -30,15 +30,39 @@ interface StateDirectory extends PodCallsInit {
   readonly entries: EntryList;
 }
 
-/** The tables of one daemon. */
-export class FollowPolicies {
-  readonly #init: ResidentInit;
+/** The parts of the daemon that the followed pods need. */
+export interface FollowPodsInit {
+  /** The state directories (`cniDir`) of the pods. */
+  readonly directories: readonly string[];
+  readonly agent: () => RoundAgent | undefined;
+  readonly takeLock: TakeLock;
+  /** Begins to report changes of pods in the source that the configuration names. */
+  readonly watch: (configuration: HostConfiguration, onManifests: () => void) => Promise<void>;
+  readonly log: (level: "info" | "warn", text: string) => void;
+}
+
+/** The work of a feature for pods. */
+export interface FollowedWork extends PodWork {
+  /** Calls the function with what has changed, such as a namespace, until the answer is called. */
+  readonly onChange: (noteChange: (what: string) => void) => () => void;
+  /** Whether a pod needs work because one of these has changed. */
+  readonly isConcerned: (pod: string, entry: ListedEntry["entry"], changes: ReadonlySet<string>) => boolean;
+  /** Whether a change of the pod's labels needs work. */
+  readonly followsLabels: boolean;
+  /** Called before the work for all pods begins. */
+  readonly onRound?: () => void;
+}
+
+/** The pods of one daemon for one feature. */
+export class FollowPods {
+  readonly #init: FollowPodsInit;
+  readonly #followed: FollowedWork;
   readonly #states: readonly StateDirectory[];
   readonly #queue: WorkQueue;
   readonly #ended = new AbortController();
   readonly #sources = new Set<string>();
   readonly #labels = new Map<string, string>();
-  /** Pods whose table is written anew at their next turn. */
+  /** Pods for which all is done anew at their next turn. */
   readonly #anew = new Set<string>();
   readonly #due = new Set<string>();
   /** The last failure of each pod: the same is not logged twice. */
@@ -48,45 +72,50 @@ export class FollowPolicies {
   #collect: NodeJS.Timeout | undefined;
   readonly #unsubscribe: () => void;
 
-  constructor(init: ResidentInit) {
+  constructor(init: FollowPodsInit, work: FollowedWork) {
     this.#init = init;
+    this.#followed = work;
     const log = (lines: string): void => {
-      for (const line of lines.split("\n")) if (line !== "") init.log("warn", `policies: ${inertLine(line, maxLine)}`);
+      for (const line of lines.split("\n")) if (line !== "") init.log("warn", `${work.name}: ${inertLine(line, maxLine)}`);
     };
     this.#states = init.directories.map((path) => {
       const stateDirectory = resolve(path);
       const { agent, takeLock } = init;
       const configurations = new KeptConfigurations(stateDirectory);
       const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
-      return { stateDirectory, configurations, agent, takeLock, log, entries };
+      return { work, stateDirectory, configurations, agent, takeLock, log, entries };
     });
     this.#queue = new WorkQueue({ workers, work: (pod) => this.#work(pod) });
-    this.#unsubscribe = onPolicyChange((namespace) => this.#namespaceChanged(namespace));
+    this.#unsubscribe = work.onChange((what) => this.#noteChange(what));
   }
 
-  /** Whether a configuration has the key `policies`. */
+  /** Whether a configuration has the feature. */
   get isOn(): boolean {
     return this.#sources.size > 0;
   }
 
-  /** The state in one line, for the status. */
-  get sentence(): string {
-    if (!this.isOn) return "off";
-    return `on; ${this.#queue.size} pods are worked on or wait; the policies of ${this.#failures.size} pods could not be applied`;
+  /** Pods that are worked on or wait. */
+  get size(): number {
+    return this.#queue.size;
+  }
+
+  /** Pods for which the work failed. */
+  get failures(): number {
+    return this.#failures.size;
   }
 
   /** Begins with the configurations that earlier calls left. */
   async start(): Promise<void> {
     for (const { stateDirectory } of this.#states) {
-      const kept = keptConfigurationsWith(stateDirectory, ({ policies }) => policies !== undefined);
+      const kept = keptConfigurationsWith(stateDirectory, this.#followed.isOn);
       for (const configuration of kept) await this.noteConfiguration(configuration);
     }
   }
 
-  /** Notes the configuration of a call; the first one with the key `policies` begins the work. */
+  /** Notes the configuration of a call; the first one with the feature begins the work. */
   async noteConfiguration(configuration: HostConfiguration): Promise<void> {
     const source = configuration.kubeconfig ?? "";
-    if (configuration.policies === undefined || configuration.retired || source === "" || this.#sources.has(source)) return;
+    if (!this.#followed.isOn(configuration) || configuration.retired || source === "" || this.#sources.has(source)) return;
     if (this.#ended.signal.aborted) return;
     this.#sources.add(source);
     this.#running ??= this.#queue.run(this.#ended.signal);
@@ -94,7 +123,7 @@ export class FollowPolicies {
     await this.resync();
   }
 
-  /** Notes an ADD that ended: policies and labels may have changed since the ADD read them. */
+  /** Notes an ADD that ended: objects may have changed since the ADD read them. */
   noteAdded(args: string): void {
     const identity = podIdentity(args);
     if (this.isOn && identity.ok && identity.value !== undefined)
@@ -104,6 +133,10 @@ export class FollowPolicies {
   /** Receives a pod that was listed, created, changed or removed (undefined). */
   podChanged(namespace: string, name: string, pod: Pod | undefined): void {
     const key = `${namespace}/${name}`;
+    if (!this.#followed.followsLabels) {
+      if (pod === undefined) this.#failures.delete(key);
+      return;
+    }
     const before = this.#labels.get(key);
     if (pod === undefined) {
       for (const map of [this.#labels, this.#failures]) map.delete(key);
@@ -114,12 +147,12 @@ export class FollowPolicies {
     if (this.isOn && before !== undefined && before !== labels) this.#queue.add(key, 0);
   }
 
-  /** Queues all running pods, whose tables are written anew. */
+  /** Queues all running pods, for which all is done anew. */
   async resync(): Promise<void> {
     if (!this.isOn || this.#ended.signal.aborted) return;
     clearTimeout(this.#resync);
     this.#resync = setTimeout(() => void this.resync(), resyncMs).unref();
-    beginPolicyRound();
+    this.#followed.onRound?.();
     for (const pod of await this.#pods()) {
       this.#anew.add(pod);
       this.#queue.add(pod, 0);
@@ -135,19 +168,24 @@ export class FollowPolicies {
     if (this.#running !== undefined) await Promise.race([this.#running, sleep(maxMs, undefined, { ref: false })]);
   }
 
-  #namespaceChanged(namespace: string): void {
+  #noteChange(what: string): void {
     if (!this.isOn) return;
-    this.#due.add(namespace);
+    this.#due.add(what);
     this.#collect ??= setTimeout(() => {
       this.#collect = undefined;
       const due = new Set(this.#due);
       this.#due.clear();
-      void this.#queueNamespaces(due);
+      void this.#queueConcerned(due);
     }, collectMs);
   }
 
-  async #queueNamespaces(namespaces: ReadonlySet<string>): Promise<void> {
-    for (const pod of await this.#pods()) if (namespaces.has(pod.slice(0, pod.indexOf("/")))) this.#queue.add(pod, 0);
+  async #queueConcerned(changes: ReadonlySet<string>): Promise<void> {
+    for (const state of this.#states) {
+      for (const entry of await this.#entries(state)) {
+        const pod = podOf(entry);
+        if (pod !== "" && this.#followed.isConcerned(pod, entry.entry, changes)) this.#queue.add(pod, 0);
+      }
+    }
   }
 
   /** The pods of this boot with an entry in a journal. */
@@ -161,7 +199,7 @@ export class FollowPolicies {
   async #entries({ entries }: StateDirectory): Promise<readonly ListedEntry[]> {
     const listed = await entries.refresh();
     if (!listed.ok) {
-      this.#init.log("warn", `policies: ${listed.fault.msg}`);
+      this.#init.log("warn", `${this.#followed.name}: ${listed.fault.msg}`);
       return [];
     }
     const boot = bootId();
@@ -184,7 +222,7 @@ export class FollowPolicies {
       return { kind: "done" };
     }
     if (anew) this.#anew.add(pod);
-    if (this.#failures.get(pod) !== why) this.#init.log("warn", `policies: pod ${pod}: ${inertLine(why, maxLine)}`);
+    if (this.#failures.get(pod) !== why) this.#init.log("warn", `${this.#followed.name}: pod ${pod}: ${inertLine(why, maxLine)}`);
     this.#failures.set(pod, why);
     return this.#init.agent() === undefined ? { kind: "again", afterMs: unavailableMs } : { kind: "failed", why };
   }

@@ -1,24 +1,37 @@
 // Calls of the daemon itself for running pods: through the agent, with the configuration that the runtime passed last. They execute no plugin.
 
 import { resolve } from "node:path";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { callLocks } from "../../../host/engine/call/call-locks.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
-import type { Call } from "../../../host/engine/call.ts";
-import { callOfRunning } from "../../../host/engine/session/internal-call.ts";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
-import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
-import type { KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
-import { ShimGone } from "../../../host/protocol/shim.ts";
-import type { TakeLock } from "../../../host/store/locks/file-lock.ts";
-import { applyPolicies } from "../node/guard-pod.ts";
+import { callLocks } from "../../engine/call/call-locks.ts";
+import { podIdentity } from "../../engine/call/pod-identity.ts";
+import type { Call } from "../../engine/call.ts";
+import { callOfRunning } from "../../engine/session/internal-call.ts";
+import type { RoundAgent } from "../reconcile/clean.ts";
+import type { ListedEntry } from "../reconcile/entry-list.ts";
+import type { KeptConfigurations } from "../reconcile/kept-configurations.ts";
+import { ShimGone } from "../../protocol/shim.ts";
+import type { TakeLock } from "../../store/locks/file-lock.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { GuardedPod } from "../../engine/planned/plan-feature.ts";
 
 /** Maximum wait for a call of the runtime that holds the container's lock, in ms. */
 const lockMs = 10_000;
 
+/** What a feature does for a running pod. */
+export interface PodWork {
+  /** The feature's name in faults and log lines: `policies`. */
+  readonly name: string;
+  readonly isOn: (configuration: HostConfiguration) => boolean;
+  readonly noAgent: FaultKind;
+  /** `anew`: whatever was done before, so that changes by the pod are undone. */
+  readonly apply: (call: Call, pod: GuardedPod, anew: boolean) => Promise<Result<void>>;
+}
+
 /** The parts of the daemon that such calls use. */
 export interface PodCallsInit {
+  readonly work: PodWork;
   readonly stateDirectory: string;
   readonly configurations: KeptConfigurations;
   readonly agent: () => RoundAgent | undefined;
@@ -27,11 +40,12 @@ export interface PodCallsInit {
   readonly log: (lines: string) => void;
 }
 
-/** Applies the policies of one running container. Faults: POLICY_FAILED, SHIM_GONE, CALL_BUSY, and those of the journal. */
+/** Does the work for one running container. Faults: those of the work, SHIM_GONE, CALL_BUSY, and those of the journal. */
 export async function refreshContainer(init: PodCallsInit, { key, entry }: ListedEntry, anew: boolean): Promise<Result<void>> {
   const agent = init.agent();
   const { plan } = entry;
-  if (agent === undefined) return failed(fault("POLICY_FAILED", "policies: no agent is connected"));
+  const { work } = init;
+  if (agent === undefined) return failed(fault(work.noAgent, `${work.name}: no agent is connected`));
   const stdin = init.configurations.load(plan.network);
   if (!stdin.ok) return stdin;
   if (stdin.value === undefined) return ok(undefined);
@@ -41,13 +55,13 @@ export async function refreshContainer(init: PodCallsInit, { key, entry }: Liste
     const { result, logText } = await session.runInternal(
       agent.requestOf(callOfRunning("ADD", plan), Buffer.from(stdin.value)),
       async (opened) => {
-        const { cniDir, policies } = opened.configuration;
-        if (policies === undefined || resolve(cniDir) !== init.stateDirectory) return ok(undefined);
+        const { configuration } = opened;
+        if (!work.isOn(configuration) || resolve(configuration.cniDir) !== init.stateDirectory) return ok(undefined);
         const locks = callLocks({ shim: agent.shim, takeLock: init.takeLock }, init.stateDirectory, () => lockMs);
         const held = await locks.container(key);
         if (!held.ok) return held;
         try {
-          outcome = await refresh(opened, key, anew);
+          outcome = await refresh(work, opened, key, anew);
         } finally {
           held.value();
         }
@@ -65,7 +79,7 @@ export async function refreshContainer(init: PodCallsInit, { key, entry }: Liste
 }
 
 /** Under the container's lock: the runtime's DEL may have come before. */
-async function refresh(call: Call, key: ListedEntry["key"], anew: boolean): Promise<Result<void>> {
+async function refresh(work: PodWork, call: Call, key: ListedEntry["key"], anew: boolean): Promise<Result<void>> {
   const loaded = call.journal.load(key);
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
@@ -78,5 +92,5 @@ async function refresh(call: Call, key: ListedEntry["key"], anew: boolean): Prom
   // The pod is gone: the runtime's DEL comes.
   if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
   const { containerId, netns, attachments } = entry.plan;
-  return applyPolicies(call, { containerId, netns, cluster, pod: pod.value, interfaces: attachments }, anew);
+  return work.apply(call, { containerId, netns, cluster, pod: pod.value, interfaces: attachments }, anew);
 }

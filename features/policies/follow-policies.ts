@@ -1,0 +1,17 @@
+// The tables of running pods: written after a change of a policy, of its peers, or of a pod's labels.
+
+import type { FollowedWork } from "../../host/node/running-pods/follow-pods.ts";
+import { applyPolicies } from "./node/guard-pod.ts";
+import { beginPolicyRound, onPolicyChange } from "./policy-changes.ts";
+
+/** The work. A change is that of a namespace. */
+export const followPolicies: FollowedWork = {
+  name: "policies",
+  isOn: ({ policies }) => policies !== undefined,
+  noAgent: "POLICY_FAILED",
+  apply: applyPolicies,
+  onChange: onPolicyChange,
+  isConcerned: (pod, _, namespaces) => namespaces.has(pod.slice(0, pod.indexOf("/"))),
+  followsLabels: true,
+  onRound: beginPolicyRound,
+};

@@ -1,0 +1,74 @@
+// Slices of Services with a cluster address in the Kubernetes API, by the networks of a node's pods.
+
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import type { ClusterApi, ObjectSource } from "../../../host/cluster/object-source.ts";
+import { backendAddress, type KeptSlice } from "../rules/balance.ts";
+import { frontAnnotation, readFront } from "../rules/front.ts";
+import { endpointSlicesPath, managedByLabel, manager, networkLabel, readPorts, readSlice } from "../rules/service-slice.ts";
+
+/** The slices of networks, by the networks' ids. Faults: those of the API. */
+export interface ServiceSource {
+  readonly slices: (networks: readonly string[]) => Promise<Result<readonly KeptSlice[]>>;
+}
+
+/** The ways to slices: one call's requests, and a daemon's copy. */
+export const serviceObjects: ObjectSource<ServiceSource> = {
+  read: serviceSource,
+  // A one-shot engine watches nothing.
+  watch: async (access, count) => new (await import("../watched-services.ts")).ServiceInformer(access, count),
+};
+
+/** A request's line has a bound. */
+const maxSelected = 100;
+
+/** The selector of the slices of these networks; of many networks, of all. */
+export function sliceSelector(networks: readonly string[]): string {
+  const own = `${managedByLabel}=${manager}`;
+  return networks.length > maxSelected
+    ? `${own},${networkLabel}`
+    : `${own},${networkLabel} in (${networks.toSorted().join(",")})`;
+}
+
+/** The source, with the call's time for the API. */
+export function serviceSource(api: Pick<ClusterApi, "call">): ServiceSource {
+  return {
+    slices: async (networks) => {
+      const query = new URLSearchParams({ labelSelector: sliceSelector(networks) });
+      const path = `${endpointSlicesPath("")}?${query.toString()}`;
+      const answer = await api.call({ method: "GET", path });
+      if (!answer.ok) return answer;
+      const what = `the Kubernetes API's answer for ${path}`;
+      const document = parseDocument(answer.value.body, { what, kind: "API_REFUSED" });
+      if (!document.ok) return document;
+      const { parsed } = document.value;
+      const items = isJsonObject(parsed) ? parsed["items"] : undefined;
+      if (!Array.isArray(items)) return failed(fault("API_REFUSED", `${what} is no list`));
+      const wanted = new Set(networks);
+      return ok(items.flatMap((item) => keptSlice(item) ?? []).filter(({ network }) => wanted.has(network)));
+    },
+  };
+}
+
+/** Reads a slice; undefined for one that is none: its endpoints get no connections. */
+export function keptSlice(object: unknown): KeptSlice | undefined {
+  const slice = readSlice(object);
+  const metadata = isJsonObject(object) && isJsonObject(object["metadata"]) ? object["metadata"] : {};
+  const annotations = isJsonObject(metadata["annotations"]) ? metadata["annotations"] : {};
+  const text = annotations[frontAnnotation];
+  const front = readFront(typeof text === "string" ? text : undefined);
+  const network = slice?.labels[networkLabel];
+  if (slice === undefined || front === undefined || network === undefined || slice.managedBy !== manager) return undefined;
+  const { namespace, service, family } = slice;
+  const ports = readPorts(isJsonObject(object) ? object["ports"] : undefined);
+  return {
+    namespace,
+    service,
+    network,
+    front,
+    family,
+    ports,
+    endpoints: slice.endpoints.flatMap((each) => backendAddress(each) ?? []),
+  };
+}
