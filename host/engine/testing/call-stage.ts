@@ -112,7 +112,7 @@ export class CallStage {
       name: "cluster",
       type: "plexus",
       cniDir: this.stateDirectory,
-      // These tests are about other parts: test/hostile/attacker/definition-author.test.ts is about the policy.
+      // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
       definitions: { trusted: ["*"] },
       multusCniDir: this.stateDirectory,
       confDir: join(this.directory, "net.d"),
