@@ -7,8 +7,8 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
-import { bootId } from "../../../host/engine/call/boot-id.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { bootId } from "../../../host/system/boot-id.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { EntryList, type ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import { keptConfigurationsWith, KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";

@@ -13,7 +13,7 @@ import type { FileWriter, OpenFile } from "../../store/files/file-writer.ts";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { lockSync } from "../../store/locks/testing/lock-sync.ts";
 import type { FileLock, LockRequest, TakeLock } from "../../store/locks/file-lock.ts";
-import type { DelegateRunner } from "../call/delegate-runner.ts";
+import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
 import { CallEvents } from "../events/call-events.ts";
 import type { Node } from "../node.ts";
 import type { SessionParts } from "../session/open-call.ts";

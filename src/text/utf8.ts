@@ -1,9 +1,9 @@
 // Decodes bytes from outside as text. JSON is UTF-8 (RFC 8259). Other bytes would change on their way through the chain, so they are
 // refused.
 
-import { fault } from "../../../src/fault/fault.ts";
-import type { FaultKind } from "../../../src/fault/catalogue.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { fault } from "../fault/fault.ts";
+import type { FaultKind } from "../fault/catalogue.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

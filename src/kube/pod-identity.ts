@@ -1,10 +1,10 @@
 // Reads the call's pod from CNI_ARGS. The reader is lenient: runtimes add pairs of their own, and a value may contain `=` (MC-24).
 
-import { splitCniArgs } from "../../../src/cni/args.ts";
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { quote } from "../../../src/json/quote.ts";
-import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
+import { splitCniArgs } from "../cni/args.ts";
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { quote } from "../json/quote.ts";
+import { labelProblem, subdomainProblem } from "../npwg/object-names.ts";
 
 /** The pod of a call. `uid` is undefined if the runtime does not send it. */
 export interface PodIdentity {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type JournalEntry, type JournalRecord, replay } from "../../store/journal/entry.ts";
+import { type JournalEntry, type JournalRecord, replay } from "./entry.ts";
 import { withoutSharedResults } from "./shared-addresses.ts";
 
 /** An entry of one container whose attachments have these results. */

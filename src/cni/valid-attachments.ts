@@ -1,9 +1,9 @@
 // The runtime's list of valid attachments in a GC request (CNI 1.1.0 section 2, `cni.dev/valid-attachments`).
 
-import type { AttachmentId } from "../../../src/cni/attachment.ts";
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { isJsonObject, type JsonObjectDocument, memberValue } from "../../../src/json/document.ts";
+import type { AttachmentId } from "./attachment.ts";
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { isJsonObject, type JsonObjectDocument, memberValue } from "../json/document.ts";
 
 const key = "cni.dev/valid-attachments";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lockByte } from "./lock-byte.ts";
+import { lockByte } from "./call-locks.ts";
 
 test("a name's byte is a safe integer above the reserved bytes, and 50,000 names have different bytes", () => {
   const names = Array.from({ length: 50_000 }, (_, index) => `${index.toString(16).padStart(64, "0")}@cluster@eth${index % 3}`);

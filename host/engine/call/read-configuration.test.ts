@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type CallRequest, readRequest } from "./read-request.ts";
+import { type CallRequest, readRequest } from "./read-configuration.ts";
 
 const path = "/opt/cni/bin";
 const base = { cniVersion: "1.1.0", name: "pods", type: "plexus", clusterNetwork: "main" };

@@ -2,9 +2,9 @@
 // /run and vanished with a reboot. A plugin that undoes by address (firewall) would cut off the other pod, so it gets no such result.
 
 import { isJsonObject } from "../../../src/json/document.ts";
-import { sameKey, type JournalKey } from "../../store/journal/entry-file.ts";
-import type { JournalEntry } from "../../store/journal/entry.ts";
-import type { Journal } from "../../store/journal/journal.ts";
+import { sameKey, type JournalKey } from "./entry-file.ts";
+import type { JournalEntry } from "./entry.ts";
+import type { Journal } from "./journal.ts";
 
 /** The entry without the results that have an address of another entry. `key`: the entry's own key, which `others` may include. */
 export function withoutSharedResults(entry: JournalEntry, key: JournalKey, others: Iterable<JournalEntry>): JournalEntry {

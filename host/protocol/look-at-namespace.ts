@@ -1,7 +1,7 @@
 // Whether a network namespace is gone. The shim looks, because a daemon does not see the runtime's mounts.
 
-import type { Shim } from "../../protocol/shim.ts";
-import { EINVAL, ENOENT, ENOTDIR, EPERM } from "../../system/errno.ts";
+import type { Shim } from "./shim.ts";
+import { EINVAL, ENOENT, ENOTDIR, EPERM } from "../system/errno.ts";
 
 const deadlineMs = 1000;
 

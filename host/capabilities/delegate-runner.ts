@@ -1,9 +1,9 @@
 // Runs steps in components: the door from the engine to the sandbox.
 
-import type { StepOutcome } from "../../../src/cni/chain-step.ts";
-import type { Result } from "../../../src/fault/result.ts";
-import type { Step } from "../../capabilities/step.ts";
-import type { ComponentFile } from "../../sandbox/component-file.ts";
+import type { StepOutcome } from "../../src/cni/chain-step.ts";
+import type { Result } from "../../src/fault/result.ts";
+import type { Step } from "./step.ts";
+import type { ComponentFile } from "../sandbox/component-file.ts";
 
 /** A delegate's type, with its grants in one network. */
 export type GrantedDelegate = Pick<Step, "grants" | "definition"> & { readonly type: string };
