@@ -15,12 +15,14 @@ import { policies } from "./policies/feature.ts";
 import { pools } from "./pools/feature.ts";
 import type { ResidentFeature } from "./resident-part.ts";
 import { resourceClaims } from "./resource-claims/feature.ts";
+import { services } from "./services/feature.ts";
 
 /** All features, in the order of their commands. */
 export const features: readonly Feature[] = [
   networkApi,
   podNetworks,
   policies,
+  services,
   pools,
   externalPorts,
   resourceClaims,

@@ -6,11 +6,11 @@ import type { IpAddress } from "../../../src/net/ip.ts";
 import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
 import { type AddressSlice, readSlice } from "../rules/address-slice.ts";
 import type { Labels } from "../rules/label-selector.ts";
-import { podAddresses } from "../rules/pod-addresses.ts";
+import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 import { type PeerQuery, policyQueries } from "../rules/peers.ts";
 import { type AskingPodNetwork, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
-import { type NamedPort, namedPorts } from "../rules/policy-port.ts";
+import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
 import { queryId } from "../query-id.ts";
 
 /** A pod that may be a peer. */

@@ -7,9 +7,9 @@ import type { ApiObject, ApiObjects } from "../../../host/cluster/kube/api-objec
 import { policiesPath } from "../node/policy-source.ts";
 import { askingNetworks, networkPoliciesPath, podNetworksPath, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
 import type { ExplainedPod } from "../rules/explain.ts";
-import { podAddresses } from "../rules/pod-addresses.ts";
+import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
-import { namedPorts } from "../rules/policy-port.ts";
+import { namedPorts } from "../../../src/kube/named-ports.ts";
 
 /** The policies on further networks of a namespace; undefined: of all namespaces. A cluster without a kind has none of it. Fault API_REFUSED. */
 export async function readPolicies(

@@ -12,8 +12,8 @@ import { appliedPolicies, type PodInterface } from "../rules/applied-policies.ts
 import { compile, type IsolatedInterface } from "../rules/compile.ts";
 import { type FindPeers, type PeerQuery, policyQueries, queryText } from "../rules/peers.ts";
 import { policyText } from "../rules/policy.ts";
-import { podNetworkPrefix } from "../rules/policy-networks.ts";
-import { type NamedPort, namedPorts } from "../rules/policy-port.ts";
+import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
+import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
 import type { PolicyTable } from "../rules/table.ts";
 import { queryId } from "../query-id.ts";
 import { knownPolicies } from "./guarded-pods.ts";

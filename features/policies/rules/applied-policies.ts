@@ -2,7 +2,7 @@
 
 import { type Labels, selects } from "./label-selector.ts";
 import type { Policy, UnreadablePolicy } from "./policy.ts";
-import type { NamedPort } from "./policy-port.ts";
+import type { NamedPort } from "../../../src/kube/named-ports.ts";
 
 /** An interface of a pod. */
 export interface PodInterface {

@@ -212,9 +212,8 @@ describe("a compiled table", () => {
     expect(passes(table, "in", "1.1.1.1", { more: { ifname: "eth0" } })).toBe(true);
     expect(table?.chains.flatMap(({ hook }) => (hook === undefined ? [] : [`${hook.at} ${hook.priority}`]))).toEqual([
       "input 0",
-      "output 0",
       "forward 0",
-      "forward 1",
+      "postrouting 0",
     ]);
   });
 

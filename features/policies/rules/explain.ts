@@ -8,7 +8,7 @@ import { judgePacket, type Packet } from "./judge-packet.ts";
 import type { Labels } from "./label-selector.ts";
 import { finds, type FindPeers } from "./peers.ts";
 import { type Policy, policyText, type UnreadablePolicy } from "./policy.ts";
-import { type NamedPort, type Protocol, protocolNumbers } from "./policy-port.ts";
+import { type NamedPort, type Protocol, protocolNumbers } from "../../../src/kube/named-ports.ts";
 
 /** A pod on the network. */
 export interface ExplainedPod {

@@ -3,7 +3,7 @@
 import { isJsonObject } from "../../../src/json/document.ts";
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "./policy.ts";
-import { podNetworkPrefix } from "./policy-networks.ts";
+import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 
 /** The collection of all PodNetworks. */
 export const podNetworksPath = "/apis/plexus.dev/v1alpha1/podnetworks";

@@ -6,7 +6,7 @@ import { readSelector, selects } from "./label-selector.ts";
 import { readPolicy } from "./policy.ts";
 import { askingNetworks, readAsker, readNetworkPolicy } from "./network-policies.ts";
 import { policyForAnnotation, readPolicyNetworks } from "./policy-networks.ts";
-import { namedPorts } from "./policy-port.ts";
+import { namedPorts } from "../../../src/kube/named-ports.ts";
 import { policyObject, readable } from "./testing/policy-objects.ts";
 
 test("PO-01: policy-for names definitions with and without a namespace; a missing annotation names none; unknown names are told, not errors", () => {

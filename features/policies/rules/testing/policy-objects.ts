@@ -5,7 +5,7 @@ import { appliedPolicies } from "../applied-policies.ts";
 import { compile, type Established } from "../compile.ts";
 import { finds, type FindPeers } from "../peers.ts";
 import { type Policy, readPolicy } from "../policy.ts";
-import type { NamedPort } from "../policy-port.ts";
+import type { NamedPort } from "../../../../src/kube/named-ports.ts";
 import { judgePacket, type Packet } from "../judge-packet.ts";
 import type { PolicyTable } from "../table.ts";
 

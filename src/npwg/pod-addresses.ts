@@ -1,10 +1,10 @@
 // The addresses of a pod by network, from the annotations that Plexus writes.
 
-import { isJsonObject } from "../../../src/json/document.ts";
-import { boundedJson } from "../../../src/json/bounded-json.ts";
-import { type IpAddress, readAddress } from "../../../src/net/ip.ts";
-import { networkStatusAnnotation } from "../../../src/npwg/network-status.ts";
-import { podNetworkPrefix } from "./policy-networks.ts";
+import { isJsonObject } from "../json/document.ts";
+import { boundedJson } from "../json/bounded-json.ts";
+import { type IpAddress, readAddress } from "../net/ip.ts";
+import { networkStatusAnnotation } from "./network-status.ts";
+import { podNetworkPrefix } from "./network-name.ts";
 
 /** The status of PodNetworks, which the feature for PodNetworks writes. */
 export const podNetworkStatusAnnotation = "plexus.dev/network-status";
