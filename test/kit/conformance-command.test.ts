@@ -34,6 +34,7 @@ async function run(...args: readonly string[]): Promise<{ code: number; out: str
 
 describe("conformance", () => {
   test.each([
+    "bandwidth",
     "bridge-adapter",
     "dummy",
     "external-port",

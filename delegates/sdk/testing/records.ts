@@ -10,6 +10,7 @@ import type {
   LinksCapability,
   OvsCapability,
   RoutingCapability,
+  ShapingCapability,
   StateCapability,
   SysctlCapability,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
@@ -129,6 +130,7 @@ export interface CapabilityFunctions {
   readonly dhcp?: DhcpCapability;
   readonly firewall?: FirewallCapability;
   readonly routing?: RoutingCapability;
+  readonly shaping?: ShapingCapability;
 }
 
 /** A verb with its request. */
