@@ -38,6 +38,7 @@ describe("conformance", () => {
     "bridge-adapter",
     "dummy",
     "external-port",
+    "firewall",
     "ipvlan",
     "macvlan",
     "tap",

@@ -5,6 +5,7 @@ import type {
   AnnounceCapability,
   DhcpCapability,
   DelegationCapability,
+  FilterCapability,
   FirewallCapability,
   LeasesCapability,
   LinksCapability,
@@ -131,6 +132,7 @@ export interface CapabilityFunctions {
   readonly firewall?: FirewallCapability;
   readonly routing?: RoutingCapability;
   readonly shaping?: ShapingCapability;
+  readonly filter?: FilterCapability;
 }
 
 /** A verb with its request. */

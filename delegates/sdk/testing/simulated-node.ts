@@ -3,6 +3,7 @@
 import { reportingFacts } from "./attachment-facts.ts";
 import { MemoryAnnounce } from "./memory-announce.ts";
 import { MemoryDhcp } from "./memory-dhcp.ts";
+import { MemoryFilter } from "./memory-filter.ts";
 import { MemoryFirewall } from "./memory-firewall.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { memoryCall, MemoryLinks } from "./memory-links.ts";
@@ -40,6 +41,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
   const attachment = "attachment" in call.request ? call.request.attachment : undefined;
   const dhcp = new MemoryDhcp(vector.dhcp, { verb: call.verb, attachment });
   const firewall = new MemoryFirewall(vector.firewall, { verb: call.verb, attachment, facts: reporting.facts });
+  const filter = new MemoryFilter(vector.filter, { verb: cniVerb(call.verb), attachment, facts: reporting.facts });
   const ovs = new MemoryOvs(vector.ovs, {
     verb: call.verb,
     attachment,
@@ -72,6 +74,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     ovs: ovs.functions,
     routing: routing.functions(call.verb),
     shaping: shaping.functions,
+    filter: filter.functions,
   };
   const state = (): VectorAnswer => {
     const answer: VectorAnswer = {};
@@ -81,6 +84,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     if (vector.plugins !== undefined) answer.called = JSON.parse(JSON.stringify(delegation.called()));
     if (vector.sysctl !== undefined) answer.sysctl = sysctl.values();
     if (vector.routing !== undefined) answer.routing = JSON.parse(JSON.stringify(routing.rules()));
+    if (vector.filter !== undefined) answer.filter = JSON.parse(JSON.stringify(filter.state()));
     if (vector.shaping !== undefined) answer.shapes = JSON.parse(JSON.stringify(shaping.shapes()));
     if (vector.state !== undefined) answer.state = kept.current();
     if (vector.announce !== undefined) answer.announced = announce.announced().map((addresses) => [...addresses]);

@@ -120,6 +120,12 @@ const shape = z.strictObject({
   exempt: z.array(z.string()).default([]),
 });
 
+const filterRules = {
+  accepted: z.record(z.string(), z.array(z.string())).default({}),
+  bridges: z.record(z.string(), z.enum(["same-bridge", "isolated"])).default({}),
+  adminChains: z.array(z.string()).default([]),
+};
+
 const question = z.strictObject({
   /** The vector's subject, in one sentence. */
   about: z.string().min(1),
@@ -189,6 +195,8 @@ const question = z.strictObject({
     .optional(),
   /** Shapes before the call, by attachment; with `fault`, all functions fail with it. */
   shaping: z.strictObject({ shapes: z.record(z.string(), shape).default({}), fault: fault.optional() }).optional(),
+  /** Accepted addresses by attachment, policies of bridges and chains of administrators; with `fault`, all functions fail with it. */
+  filter: z.strictObject({ ...filterRules, fault: fault.optional() }).optional(),
   /** The attachment's stored state. */
   state: keptState.optional(),
   /** The lease that a DHCP server offers, the lease that the attachment holds; with `fault`, no lease can be had. */
@@ -227,6 +235,8 @@ const answer = z.strictObject({
   routing: z.strictObject({ host: z.array(policyRule), pod: z.array(policyRule) }).optional(),
   /** Shapes after the call, if the question has shaping. */
   shapes: z.record(z.string(), shape).optional(),
+  /** Acceptances after the call, if the question has filter. */
+  filter: z.strictObject(filterRules).optional(),
   /** State after the call, if the question has state. */
   state: keptState.optional(),
   /** Addresses of each announcement, if the question has announce. */

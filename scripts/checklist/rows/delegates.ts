@@ -44,6 +44,14 @@ const dummy: Rows = {
   "DE-DUMMY-02": "The key `ipam` is required, and gives the interface its addresses and routes.",
 };
 
+const firewall: Rows = {
+  "DE-FIREWALL-01": "The delegate firewall has the verbs, versions, results and effects of the reference plugin with iptables.",
+  "DE-FIREWALL-02": "The key `backend` is iptables, which is the default; firewalld is refused.",
+  "DE-FIREWALL-03": "The key `iptablesAdminChainName` names the chain of the administrator's rules, which come first.",
+  "DE-FIREWALL-04": "The key `firewalldZone` is accepted, and has no effect with iptables.",
+  "DE-FIREWALL-05": "The key `ingressPolicy` is open, same-bridge or isolated.",
+};
+
 const hostDevice: Rows = {
   "DE-HOST-DEVICE-01": "The delegate host-device has the verbs, versions, results and effects of the reference plugin.",
   "DE-HOST-DEVICE-02": "The key `device` names the device, also by an alternative name.",
@@ -138,6 +146,7 @@ export const delegates: Rows = {
   ...bond,
   ...dhcp,
   ...dummy,
+  ...firewall,
   ...hostDevice,
   ...ipvlan,
   ...ptp,
