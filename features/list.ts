@@ -9,6 +9,7 @@ import { externalPorts } from "./external-ports/feature.ts";
 import { dhcpLeases } from "./dhcp-leases/feature.ts";
 import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
+import { linkWatch } from "./link-watch/feature.ts";
 import { networkApi } from "./network-api/feature.ts";
 import { podNetworks } from "./pod-networks/feature.ts";
 import { policies } from "./policies/feature.ts";
@@ -25,6 +26,7 @@ export const features: readonly Feature[] = [
   externalPorts,
   resourceClaims,
   hotPlug,
+  linkWatch,
   dhcpLeases,
   chainTrace,
   components,

@@ -195,10 +195,17 @@ export interface Ask {
   readonly maxAnswers: number;
 }
 
+/** The effect of following the links of the shim's own network namespace. */
+export interface Changes {
+  readonly kind: "changes";
+  /** Milliseconds to wait for a change, at most 60 000. */
+  readonly deadlineMs: number;
+}
+
 /** The daemon's first message: it accepts the call. */
 export interface Welcome {
   readonly kind: "welcome";
 }
 
 /** A message from the engine. */
-export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap | Ask;
+export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap | Ask | Changes;
