@@ -9,6 +9,7 @@ import { externalPorts } from "./external-ports/feature.ts";
 import { dhcpLeases } from "./dhcp-leases/feature.ts";
 import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
+import { linkCounters } from "./link-counters/feature.ts";
 import { linkWatch } from "./link-watch/feature.ts";
 import { networkApi } from "./network-api/feature.ts";
 import { podNetworks } from "./pod-networks/feature.ts";
@@ -27,6 +28,7 @@ export const features: readonly Feature[] = [
   resourceClaims,
   hotPlug,
   linkWatch,
+  linkCounters,
   dhcpLeases,
   chainTrace,
   components,

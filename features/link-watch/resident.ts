@@ -20,9 +20,9 @@ async function linkWatchPart(init: ResidentInit): Promise<ResidentPart> {
     stop: (maxMs) => watch.stop(maxMs),
     agentConnected: () => watch.agentConnected(),
     noteCall: (configuration, environment) => {
-      if (configuration.linkWatch === undefined) return;
       void watch.noteConfiguration(configuration);
-      if (["ADD", "DEL"].includes(environment.get("CNI_COMMAND") ?? "")) watch.noteChanged();
+      if (configuration.linkWatch !== undefined && ["ADD", "DEL"].includes(environment.get("CNI_COMMAND") ?? ""))
+        watch.noteChanged();
     },
   };
 }

@@ -54,7 +54,8 @@ export class LinkWatch {
   readonly #ended = new AbortController();
   readonly #node = new NodeLinks();
   readonly #lost = new LostLinks();
-  readonly #sources = new Set<string>();
+  /** Whether lost links are attached again, by state directory and configuration; those without the key are not in it. */
+  readonly #settings = new Map<string, { readonly repair: boolean }>();
   /** The last failure of each container: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
   #watched: ReadonlyMap<string, Watched> = new Map();
@@ -81,7 +82,7 @@ export class LinkWatch {
 
   /** The state in one line, for the status. */
   get sentence(): string {
-    if (this.#sources.size === 0) return "off";
+    if (this.#settings.size === 0) return "off";
     const links = [...this.#watched.values()].reduce((sum, { container }) => sum + container.links.length, 0);
     const lost = this.#lost.all;
     const named = lost.slice(0, maxNamed).map(({ pod, fault, since }) => `${pod}: ${fault.why}, since ${since}`);
@@ -98,11 +99,12 @@ export class LinkWatch {
   }
 
   /** Notes the configuration of a call; the first one with the key `linkWatch` begins the work. */
-  async noteConfiguration(configuration: HostConfiguration): Promise<void> {
-    const source = `${resolve(configuration.cniDir)} ${configuration.name}`;
-    if (configuration.linkWatch === undefined || configuration.retired || this.#sources.has(source)) return;
-    if (this.#ended.signal.aborted) return;
-    this.#sources.add(source);
+  async noteConfiguration({ cniDir, name, linkWatch, retired }: HostConfiguration): Promise<void> {
+    const source = sourceOf(cniDir, name);
+    const isNew = !this.#settings.has(source);
+    if (linkWatch === undefined || retired) return void this.#settings.delete(source);
+    this.#settings.set(source, linkWatch);
+    if (!isNew || this.#ended.signal.aborted) return;
     this.#running ??= Promise.all([this.#queue.run(this.#ended.signal), this.#followNode()]);
     await this.#beginRound();
   }
@@ -117,7 +119,7 @@ export class LinkWatch {
 
   /** An agent has connected: nothing was seen meanwhile. */
   agentConnected(): void {
-    if (this.#sources.size > 0) void this.#beginRound();
+    if (this.#settings.size > 0) void this.#beginRound();
   }
 
   /** Begins nothing more, and waits for the work that is under way, at most `maxMs`. */
@@ -147,7 +149,9 @@ export class LinkWatch {
       const entries = await state.entries.refresh();
       if (!entries.ok) return this.#warn(entries.fault.msg);
       for (const listed of entries.value.entries) {
-        const container = listed.entry.plan.bootId === boot ? watchedContainer(listed.entry) : undefined;
+        const { bootId: ofEntry, network } = listed.entry.plan;
+        const isWatched = ofEntry === boot && this.#settings.has(sourceOf(state.stateDirectory, network));
+        const container = isWatched ? watchedContainer(listed.entry) : undefined;
         if (container !== undefined)
           watched.set(`${state.stateDirectory}/${fileNameOf(listed.key)}`, { state, listed, container });
       }
@@ -226,16 +230,51 @@ export class LinkWatch {
     if (watched === undefined || agent === undefined) return { kind: "done" };
     try {
       const faults = await this.#look(agent, watched.container);
-      const why = faults.ok ? undefined : faults.fault.msg;
-      if (faults.ok && faults.value !== "gone" && !this.#lost.isKnown(key, faults.value)) {
-        const settled = await this.#settle(key, watched, agent);
-        if (settled !== undefined) return this.#failed(key, settled);
+      if (!faults.ok) return this.#failed(key, faults.fault.msg);
+      if (faults.value === "gone") return { kind: "done" };
+      if (!this.#lost.isKnown(key, faults.value)) {
+        const why = await this.#settle(key, watched, agent);
+        if (why !== undefined) return this.#failed(key, why);
       }
-      return why === undefined ? { kind: "done" } : this.#failed(key, why);
+      return await this.#repair(key, watched, agent);
     } catch (error) {
       if (!(error instanceof ShimGone)) throw error;
       return { kind: "done" };
     }
+  }
+
+  /** Attaches lost links again whose pause is over. */
+  async #repair(key: string, watched: Watched, agent: RoundAgent): Promise<WorkOutcome> {
+    const { now } = this.#init.clock;
+    let againMs = Infinity;
+    for (const { ifname, fault } of this.#settingOf(watched)?.repair === true ? this.#lost.of(key) : []) {
+      if (!fault.mayRepair) continue;
+      const pauseMs = this.#lost.pauseMs(key, ifname, now());
+      if (pauseMs > 0) {
+        againMs = Math.min(againMs, pauseMs);
+        continue;
+      }
+      const repaired = await this.#init.changes().repair(watched.listed.key.containerId, ifname);
+      this.#lost.noteTry(key, ifname, now(), repaired.ok);
+      this.#metrics.add("plexus_link_repairs_total", { outcome: repaired.ok ? "repaired" : "failed" });
+      againMs = Math.min(againMs, this.#lost.pauseMs(key, ifname, now()));
+      // The entry has another link now, and a changed entry is looked at.
+      if (repaired.ok) await this.#refresh();
+      else await this.#tellFailure(key, watched, agent, `${ifname} could not be attached again: ${repaired.fault.msg}`);
+    }
+    return againMs === Infinity ? { kind: "done" } : { kind: "again", afterMs: againMs };
+  }
+
+  /** The same failure is told once. */
+  async #tellFailure(key: string, { state, listed, container }: Watched, agent: RoundAgent, message: string): Promise<void> {
+    if (this.#failures.get(key) === message) return;
+    this.#failures.set(key, message);
+    this.#warn(`${container.pod}: ${message}`);
+    const now = this.#init.clock.date().toISOString();
+    await settleContainer(state, agent, listed, (faults) => ({
+      events: [{ reason: "InterfaceRepairFailed", message }],
+      conditions: conditionsOf(faults, now),
+    }));
   }
 
   /** Confirms the faults and tells the pod. Answers the reason why it could not. */
@@ -256,6 +295,10 @@ export class LinkWatch {
     return settled.ok ? undefined : settled.fault.msg;
   }
 
+  #settingOf({ state, listed }: Watched): { readonly repair: boolean } | undefined {
+    return this.#settings.get(sourceOf(state.stateDirectory, listed.entry.plan.network));
+  }
+
   #agent(): RoundAgent | undefined {
     return this.#init.agent();
   }
@@ -268,6 +311,7 @@ export class LinkWatch {
 
   #forget(container: string): void {
     this.#lost.forget(container);
+
     this.#failures.delete(container);
   }
 
@@ -280,4 +324,9 @@ export class LinkWatch {
   #warn(text: string): void {
     this.#init.log("warn", `link-watch: ${inertLine(text, maxLine)}`);
   }
+}
+
+/** A configuration by its state directory and its name. */
+function sourceOf(stateDirectory: string, name: string): string {
+  return `${resolve(stateDirectory)} ${name}`;
 }

@@ -37,6 +37,11 @@ export class LostLinks {
       .toSorted((one, other) => (one.since < other.since ? -1 : 1));
   }
 
+  /** The lost links of a container. */
+  of(container: string): readonly LostLink[] {
+    return [...(this.#lost.get(container)?.values() ?? [])];
+  }
+
   /** The containers with lost links. */
   get containers(): readonly string[] {
     return [...this.#lost.keys()];
@@ -79,7 +84,7 @@ export class LostLinks {
   /** Forgets a container that is gone. */
   forget(container: string): void {
     this.#lost.delete(container);
-    for (const key of [...this.#tries.keys()]) if (key.startsWith(`${container} `)) this.#tries.delete(key);
+    for (const key of this.#tries.keys()) if (key.startsWith(`${container} `)) this.#tries.delete(key);
   }
 
   /** Milliseconds until the next try to repair an interface. */

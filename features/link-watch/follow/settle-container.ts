@@ -37,43 +37,32 @@ export interface SettleInit {
   readonly log: (lines: string) => void;
 }
 
-/** What a call found and told. */
-export interface Settled {
-  readonly faults: LinkFaults;
-  readonly repairs: boolean;
-}
-
 /** Decides the Events and conditions by the confirmed faults. */
 export type Telling = (faults: LinkFaults) => { readonly events: readonly PodEvent[]; readonly conditions: LinkConditions };
 
 /**
- * Looks once more while no call of the runtime changes the container, then tells the pod. Undefined: the container is no longer watched, or its configuration
- * lacks the key `linkWatch`. Faults: CALL_BUSY, those of the journal, the look and the API; throws ShimGone.
+ * Looks once more while no call of the runtime changes the container, then tells the pod. Nothing happens for a container that is no longer there. Faults: CALL_BUSY, those of the journal, the look and the API; throws ShimGone.
  */
 export async function settleContainer(
   init: SettleInit,
   agent: RoundAgent,
   { key, entry }: ListedEntry,
   telling: Telling,
-): Promise<Result<Settled | undefined>> {
+): Promise<Result<void>> {
   const stdin = init.configurations.load(entry.plan.network);
   if (!stdin.ok) return stdin;
   if (stdin.value === undefined) return ok(undefined);
   const session = agent.openCall();
-  let outcome: Result<Settled | undefined> = ok(undefined);
   try {
     const request = agent.requestOf(callOfRunning("DEL", entry.plan), Buffer.from(stdin.value));
     const { result, logText } = await session.runInternal(request, async (call) => {
-      const { cniDir, linkWatch } = call.configuration;
-      if (linkWatch === undefined || resolve(cniDir) !== init.stateDirectory) return ok(undefined);
+      if (resolve(call.configuration.cniDir) !== init.stateDirectory) return ok(undefined);
       const faults = await confirm(init, agent, call, key);
       if (!faults.ok || faults.value === undefined) return faults.ok ? ok(undefined) : faults;
-      outcome = ok({ faults: faults.value, repairs: linkWatch.repair });
-      const told = await tell(call, telling(faults.value));
-      return told.ok ? ok(undefined) : told;
+      return tell(call, telling(faults.value));
     });
     init.log(logText);
-    return result.ok ? outcome : result;
+    return result;
   } finally {
     void session.end();
   }

@@ -48,6 +48,12 @@ export const featureKeys = {
       "Whether definitions may name a provider of ports in an outer fabric, for which an ADD waits; {usual} by default. Needs the chart's externalPorts.enabled.",
     usual: false,
   }),
+  linkCounters: key({
+    kind: boolean,
+    about:
+      "Whether the daemon reads the counters of pods' further networks, for metrics by network and for plexusctl top; {usual} by default. Needs the daemon and the agent.",
+    usual: false,
+  }),
   linkWatch: key({
     kind: section(linkWatchKeys),
     about:
