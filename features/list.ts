@@ -14,6 +14,7 @@ import { linkWatch } from "./link-watch/feature.ts";
 import { networkApi } from "./network-api/feature.ts";
 import { podNetworks } from "./pod-networks/feature.ts";
 import { policies } from "./policies/feature.ts";
+import { probes } from "./probes/feature.ts";
 import { pools } from "./pools/feature.ts";
 import type { ResidentFeature } from "./resident-part.ts";
 import { resourceClaims } from "./resource-claims/feature.ts";
@@ -29,6 +30,7 @@ export const features: readonly Feature[] = [
   hotPlug,
   linkWatch,
   linkCounters,
+  probes,
   dhcpLeases,
   chainTrace,
   components,

@@ -6,7 +6,7 @@ import type { Feature } from "../feature.ts";
 export const linkCounters: Feature = {
   name: "link-counters",
   keys: ["linkCounters"],
-  chartValues: [],
+  chartValues: ["linkCounters"],
   errors: [],
   metrics: async () => (await import("./metrics.ts")).linkCounterMetrics,
   resident: async () => (await import("./resident.ts")).resident,

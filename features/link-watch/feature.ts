@@ -6,7 +6,7 @@ import type { Feature } from "../feature.ts";
 export const linkWatch: Feature = {
   name: "link-watch",
   keys: ["linkWatch"],
-  chartValues: [],
+  chartValues: ["linkWatch"],
   errors: [],
   metrics: async () => (await import("./metrics.ts")).linkWatchMetrics,
   resident: async () => (await import("./resident.ts")).resident,

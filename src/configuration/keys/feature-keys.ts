@@ -59,6 +59,12 @@ export const featureKeys = {
     about:
       "Watches the links of pods' further networks: one that is gone, set down or changed is an Event, a condition in the network status, a metric and a line of plexusctl status; off without this key. Needs the daemon and the agent.",
   }),
+  probes: key({
+    kind: boolean,
+    about:
+      "Whether plexusctl probe may send questions and echo requests from pods of the node; {usual} by default. Needs the daemon and the agent.",
+    usual: false,
+  }),
   policies: key({
     kind: section(policiesKeys),
     about:

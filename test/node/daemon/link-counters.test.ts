@@ -10,7 +10,7 @@ import { bridgeStep, missingForMixed } from "../../lab/mixed-network.ts";
 import { dist } from "../../lab/plexus.ts";
 import { ReconcileNode } from "../../lab/reconcile-node.ts";
 
-const soon = { interval: 20, timeout: 60_000 };
+const soon = { interval: 100, timeout: 60_000 };
 
 describe.skipIf(missingForMixed("link-counters"))("counters of links", () => {
   let node: ReconcileNode;
@@ -33,10 +33,10 @@ describe.skipIf(missingForMixed("link-counters"))("counters of links", () => {
     await node.succeed("ADD", pod);
     expect(pod.pod.ping("10.20.0.1")).toBe(true);
     // A question never waits: the first one begins the reading.
-    const first = document(node);
+    const first = await document(node);
     expect(first).toMatchObject({ ageMs: null, links: [] });
-    await expect.poll(() => document(node).links, soon).toHaveLength(1);
-    const [link] = document(node).links;
+    await expect.poll(async () => (await document(node)).links, soon).toHaveLength(1);
+    const [link] = (await document(node)).links;
     expect(link).toMatchObject({ pod: "shop/counted", ifname: "net1", network: "shop/storage" });
     expect(link?.transmit.packets).toBeGreaterThan(0);
     const metrics = await node.daemon.metrics.text();
@@ -60,6 +60,7 @@ describe.skipIf(missingForMixed("link-counters"))("counters of links", () => {
   });
 });
 
-function document(node: ReconcileNode): TrafficDocument {
-  return JSON.parse(node.daemon.residents.pages["/link-traffic"]?.("GET", "").body ?? "");
+async function document(node: ReconcileNode): Promise<TrafficDocument> {
+  const page = await node.daemon.residents.pages["/link-traffic"]?.("GET", "");
+  return JSON.parse(page?.body ?? "");
 }

@@ -11,7 +11,7 @@ import type { Attaching, Stage } from "../../lab/stage.ts";
 
 type Attached = Attaching & { readonly pod: ReturnType<Stage["pod"]>; readonly containerId: string };
 
-const soon = { interval: 20, timeout: 60_000 };
+const soon = { interval: 100, timeout: 60_000 };
 const unable = missingForMixed("link-watch") || missing("link-watch", referencePlugins("static"));
 
 /** What a pod has of one of its links: everything but its index. */
@@ -119,6 +119,17 @@ describe.skipIf(unable)("the watch over links", () => {
       await expect.poll(() => [shape(pod, "net1"), indexOf(pod) === earlier], soon).toEqual([before, false]);
       await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
     }
+    await node.succeed("DEL", pod);
+  });
+
+  test("WA-05: a link that was lost while the daemon was away is found by the next daemon, and mended", async () => {
+    const pod = await attached("storage", { repair: true });
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    const before = shape(pod, "net1");
+    const restarted = node.start();
+    pod.pod.exec(["ip", "link", "del", "net1"]);
+    await restarted;
+    await expect.poll(() => shape(pod, "net1"), soon).toEqual(before);
     await node.succeed("DEL", pod);
   });
 
