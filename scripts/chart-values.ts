@@ -75,6 +75,7 @@ const values = z.strictObject({
   linkWatch: z.strictObject({ enabled: z.boolean(), repair: z.boolean() }),
   linkCounters: z.strictObject({ enabled: z.boolean() }),
   probes: z.strictObject({ enabled: z.boolean() }),
+  services: z.strictObject({ enabled: z.boolean() }),
   externalPorts: z.strictObject({
     enabled: z.boolean(),
     // plexus-controller checks the providers' settings itself.

@@ -13,8 +13,8 @@ import { identityOf, isSameLink, type LinkIdentity } from "../../../src/pod-link
 import { readCidr } from "../../../src/net/ip.ts";
 import { announcement } from "../../../host/capabilities/announce/packets.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { located } from "../../../host/engine/call/locate-fault.ts";
-import { removeNodeEnd } from "../../../host/engine/record/node-end.ts";
+import { located } from "../../../src/fault/locate-fault.ts";
+import { removeNodeEnd } from "../../../host/engine/record/prepare-undo.ts";
 import { attachmentOf } from "../../../host/engine/verbs/undo.ts";
 import { podLinks } from "../../../host/store/journal/changed-entry.ts";
 import type { JournalEntry, PlannedAttachment } from "../../../host/store/journal/entry.ts";

@@ -3,8 +3,8 @@
 import { resolve } from "node:path";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { bootId } from "../../../host/engine/call/boot-id.ts";
-import { podName } from "../../../host/engine/call/pod-identity.ts";
+import { bootId } from "../../../host/system/boot-id.ts";
+import { podName } from "../../../src/kube/pod-identity.ts";
 import { EntryList, type ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import { keptConfigurationsWith } from "../../../host/node/reconcile/kept-configurations.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";

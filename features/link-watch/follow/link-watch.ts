@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { bootId } from "../../../host/engine/call/boot-id.ts";
+import { bootId } from "../../../host/system/boot-id.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
 import { EntryList, type ListedEntry } from "../../../host/node/reconcile/entry-list.ts";

@@ -10,7 +10,7 @@ import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { callLocks } from "../../../host/engine/call/call-locks.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { callOfRunning } from "../../../host/engine/session/internal-call.ts";
 import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
 import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";

@@ -3,7 +3,7 @@
 import { readResult } from "../../../src/cni/read-result.ts";
 import { formatCidr, readCidr } from "../../../src/net/ip.ts";
 import { addressesOf, sandboxInterfaces } from "../../../src/npwg/sandbox-interface.ts";
-import { podName } from "../../../host/engine/call/pod-identity.ts";
+import { podName } from "../../../src/kube/pod-identity.ts";
 import type { JournalEntry } from "../../../host/store/journal/entry.ts";
 import type { ExpectedLink } from "../rules/judge-link.ts";
 

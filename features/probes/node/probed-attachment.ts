@@ -6,8 +6,8 @@ import type { CniResult } from "../../../src/cni/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type Cidr, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
-import { bootId } from "../../../host/engine/call/boot-id.ts";
-import { podName } from "../../../host/engine/call/pod-identity.ts";
+import { bootId } from "../../../host/system/boot-id.ts";
+import { podName } from "../../../src/kube/pod-identity.ts";
 import { EntryList } from "../../../host/node/reconcile/entry-list.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 
