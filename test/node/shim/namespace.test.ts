@@ -35,6 +35,9 @@ const packet = (payload: Uint8Array, destination = Buffer.alloc(6, 255)): LinkPa
 });
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+/** An IPv4 packet as hexadecimal text. */
+const ip = (protocol: string, source: string, target: string, message: string): string =>
+  `45000034 0000 0000 40 ${protocol} 0000 ${source} ${target} ${message}`;
 /** The payloads of collected packets. */
 const heard = (done: Done): readonly string[] | undefined => packetsIn(done.reply)?.map(({ payload }) => text(payload));
 const ARP = 0x0806;
@@ -255,8 +258,6 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
   });
 
   test("PR-05: ASK collects echo replies of an address and errors about it, and no other packets of ICMP", async () => {
-    const ip = (protocol: string, source: string, target: string, message: string): string =>
-      `45000034 0000 0000 40 ${protocol} 0000 ${source} ${target} ${message}`;
     const icmp = (source: string, message: string, protocol = "01"): LinkPacket => ({
       ethertype: 0x0800,
       destination: Buffer.alloc(6, 255),
