@@ -1,7 +1,7 @@
 // The daemon's metrics of traffic.
 
 import type { MetricDefinition } from "../../host/telemetry/metrics/definitions.ts";
-import { directions } from "./rules/link-traffic.ts";
+import { directions } from "../../src/net/link-traffic.ts";
 
 const labels = { network: "open", direction: directions } as const;
 

@@ -1,9 +1,7 @@
 // Traffic in the daemon. The part has no option: it works once a configuration has the key `linkCounters`.
 
+import { trafficPath } from "../../src/net/link-traffic.ts";
 import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
-
-/** The path of the document on the status socket. */
-export const trafficPath = "/link-traffic";
 
 /** The description. */
 export const resident: ResidentFeature = {

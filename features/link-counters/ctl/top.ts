@@ -2,15 +2,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
-import { boundedJson } from "../../../src/json/bounded-json.ts";
-import { isJsonObject } from "../../../src/json/document.ts";
+import { type LinkTraffic, readTraffic, type TrafficDocument, trafficPath } from "../../../src/net/link-traffic.ts";
+import { sizeText } from "../../../src/text/size-text.ts";
 import { askDaemon } from "../../../host/node/command-line/ask-daemon.ts";
 import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
 import { notAbsolute, statusSocketOf } from "../../../host/node/command-line/common-options.ts";
 import { printed } from "../../../host/node/command-line/printed.ts";
 import { type Column, table } from "../../../host/node/command-line/table.ts";
-import { trafficPath } from "../resident.ts";
-import { counted, directions, type LinkTraffic, type TrafficDocument } from "../rules/link-traffic.ts";
 
 const patienceMs = 5_000;
 /** The daemon may not have read yet: the first question begins that. */
@@ -56,8 +54,8 @@ async function ask(socketPath: string): Promise<TrafficDocument | string> {
   for (let left = tries; left > 0; left--) {
     const answer = await askDaemon({ socketPath, method: "GET", path: trafficPath, patienceMs });
     if ("why" in answer) return answer.why;
-    const document = boundedJson(answer.body);
-    if (!isTraffic(document)) return "this plexusctl cannot read the answer: do plexusctl and plexusd have the same version?";
+    const document = readTraffic(answer.body);
+    if (document === undefined) return "this plexusctl cannot read the answer: do plexusctl and plexusd have the same version?";
     if (document.ageMs !== null) return document;
     why = "the daemon reads no counters: set the key linkCounters, and run plexus agent";
     await sleep(pauseMs);
@@ -69,33 +67,4 @@ function row({ pod, ifname, network, rates, receive, transmit }: LinkTraffic): r
   const sum = (which: "errors" | "drops"): string => String(receive[which] + transmit[which]);
   const sizes = [rates.receive.bytes, rates.transmit.bytes, receive.bytes, transmit.bytes].map(sizeText);
   return [pod, ifname, network, ...sizes, sum("errors"), sum("drops")];
-}
-
-/** Bytes with three digits and a binary unit. */
-export function sizeText(bytes: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-  const unit = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
-  const value = bytes / 1024 ** unit;
-  return `${unit === 0 ? Math.round(value) : value.toPrecision(3)} ${units[unit]}`;
-}
-
-function isTraffic(value: unknown): value is TrafficDocument {
-  if (!isJsonObject(value) || value["kind"] !== "LinkTraffic") return false;
-  const { links, ageMs } = value;
-  return (ageMs === null || typeof ageMs === "number") && Array.isArray(links) && links.every(isLink);
-}
-
-function isLink(each: unknown): boolean {
-  const texts = ["pod", "ifname", "network"];
-  return (
-    isJsonObject(each) && texts.every((name) => typeof each[name] === "string") && hasCounters(each) && hasCounters(each["rates"])
-  );
-}
-
-function hasCounters(each: unknown): boolean {
-  if (!isJsonObject(each)) return false;
-  return directions.every((name) => {
-    const counters = each[name];
-    return isJsonObject(counters) && counted.every((which) => typeof counters[which] === "number");
-  });
 }

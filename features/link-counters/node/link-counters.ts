@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { type BothDirections, directions, type LinkTraffic, type TrafficDocument } from "../../../src/net/link-traffic.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { bootId } from "../../../host/system/boot-id.ts";
 import { podName } from "../../../src/kube/pod-identity.ts";
@@ -11,15 +12,7 @@ import { ShimGone } from "../../../host/protocol/shim.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { linkCounterMetrics } from "../metrics.ts";
-import {
-  type BothDirections,
-  directions,
-  increase,
-  type LinkTraffic,
-  rates,
-  type Reading,
-  type TrafficDocument,
-} from "../rules/link-traffic.ts";
+import { increase, rates, type Reading } from "../rules/link-traffic.ts";
 import { readCounters } from "./read-counters.ts";
 
 /** Age at which counters are read again, in ms. */

@@ -1,24 +1,6 @@
 // Rates and increases of links' counters, from two readings.
 
-/** The counters of one direction. */
-export interface Counters {
-  readonly packets: number;
-  readonly bytes: number;
-  readonly errors: number;
-  readonly drops: number;
-}
-
-/** Both directions, as the pod sees them. */
-export interface BothDirections {
-  readonly receive: Counters;
-  readonly transmit: Counters;
-}
-
-/** The directions. */
-export const directions = ["receive", "transmit"] as const;
-
-/** What is counted. */
-export const counted = ["packets", "bytes", "errors", "drops"] as const;
+import type { BothDirections, counted, Counters, directions } from "../../../src/net/link-traffic.ts";
 
 /** A reading of one link. */
 export interface Reading extends BothDirections {
@@ -29,25 +11,6 @@ export interface Reading extends BothDirections {
 }
 
 const zero: Counters = { packets: 0, bytes: 0, errors: 0, drops: 0 };
-
-/** The counters of a link in the document of the daemon. */
-export interface LinkTraffic extends BothDirections {
-  /** `namespace/name`, or the container's id. */
-  readonly pod: string;
-  readonly ifname: string;
-  readonly network: string;
-  /** Per second, since the reading before; zero after the first one. */
-  readonly rates: BothDirections;
-}
-
-/** The document that the daemon serves to plexusctl. */
-export interface TrafficDocument {
-  readonly apiVersion: "plexus/v1";
-  readonly kind: "LinkTraffic";
-  /** Age of the oldest reading in ms; null: nothing was read yet. */
-  readonly ageMs: number | null;
-  readonly links: readonly LinkTraffic[];
-}
 
 /** The increases since the reading before. A link that is new, or whose counters went back, counts from 0. */
 export function increase(before: Reading | undefined, now: Reading): BothDirections {

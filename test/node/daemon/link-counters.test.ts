@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TrafficDocument } from "../../../features/link-counters/rules/link-traffic.ts";
+import type { TrafficDocument } from "../../../src/net/link-traffic.ts";
 import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
 import { bridgeStep, missingForMixed } from "../../lab/mixed-network.ts";
 import { dist } from "../../lab/plexus.ts";
