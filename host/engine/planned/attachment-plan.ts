@@ -9,6 +9,7 @@ import type { DeviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
+import type { ClaimedDevice } from "../../store/journal/entry.ts";
 import type { Verification } from "../../../src/npwg/verification.ts";
 
 /** A definition whose namespace's rules bind its network. */
@@ -31,6 +32,8 @@ export interface AttachmentPlan {
   readonly previous?: PluginResult | undefined;
   /** The attachment's PodNetwork (KEP-3698); undefined if the network is not one. */
   readonly podNetwork?: string | undefined;
+  /** The device of a resource claim; undefined without one. */
+  readonly claim?: ClaimedDevice | undefined;
   /** The annotations of the attachment's definition, for features; undefined for a network that the administrator configured. */
   readonly annotations?: ReadonlyMap<string, string> | undefined;
   /** The text of the list with all its plugins, for the journal. */

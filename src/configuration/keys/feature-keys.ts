@@ -38,6 +38,12 @@ export const featureKeys = {
       "Whether definitions may name a provider of ports in an outer fabric, for which an ADD waits; {usual} by default. Needs the chart's externalPorts.enabled.",
     usual: false,
   }),
+  claims: key({
+    kind: boolean,
+    about:
+      "Whether an ADD attaches the networks of the pod's resource claims that the daemon's driver has prepared; {usual} by default. Needs the daemon and the chart's claims.enabled.",
+    usual: false,
+  }),
   policies: key({
     kind: section(policiesKeys),
     about:

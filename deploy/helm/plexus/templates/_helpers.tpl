@@ -35,6 +35,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- if .Values.dynamicResources.enabled }}{{ $_ := set $own "kubernetes" (dict "resourceClaims" true) }}{{ end -}}
 {{- if .Values.externalPorts.enabled }}{{ $_ := set $own "externalPorts" true }}{{ end -}}
 {{- if .Values.policies.enabled }}{{ $_ := set $own "policies" dict }}{{ end -}}
+{{- if .Values.claims.enabled }}{{ $_ := set $own "claims" true }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 
@@ -195,6 +196,10 @@ plexus.json: |
   {{- include "plexus.configuration" . | nindent 2 }}
 components.json: |
   {{- include "plexus.componentList" . | nindent 2 }}
+{{- if .Values.claims.enabled }}
+claims.json: |
+  {{- dict "devices" .Values.claims.devices | mustToPrettyJson | nindent 2 }}
+{{- end }}
 {{- with .Values.componentsAuthority }}
 registry-ca.crt: |
   {{- . | nindent 2 }}
