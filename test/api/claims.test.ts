@@ -17,6 +17,7 @@ import { ClaimReports } from "../../features/claims/status/report-claims.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import type { RpcServer } from "../../host/node/grpc/rpc-server.ts";
 import { systemClock } from "../../host/system/clock.ts";
+import type { Pod } from "../../src/npwg/pod.ts";
 import { objectsOfAccount } from "../lab/kube/account-objects.ts";
 import { objectsOf, outcome } from "../lab/kube/apply.ts";
 import type { ApiServer } from "../lab/kube/api-server.ts";
@@ -36,7 +37,12 @@ const resources = [
   "resourceslices",
   "resourceclaimtemplates",
   "nodes",
+  "serviceaccounts",
+  "serviceaccounts/token",
   "clusterroles",
+  "clusterrolebindings",
+  "validatingadmissionpolicies",
+  "validatingadmissionpolicybindings",
 ];
 const link = (isUp: boolean): NodeLink => ({
   name: "eth1",
@@ -50,6 +56,33 @@ const link = (isUp: boolean): NodeLink => ({
   pciVendor: "15b3",
   numaNode: 0,
   hasRdma: true,
+});
+
+function slice(nodeName: string, driver = "plexus.dev"): Readonly<Record<string, unknown>> {
+  return {
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceSlice",
+    metadata: { name: `${nodeName}-${driver}` },
+    spec: { driver, nodeName, pool: { name: nodeName, generation: 1, resourceSliceCount: 1 }, devices: [{ name: "d" }] },
+  };
+}
+
+const role = (name: string, rules: readonly object[]): Readonly<Record<string, unknown>> => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: { name },
+  rules,
+});
+
+const podOf = (uid: string): Pod => ({ namespace: "shop", name: "web", uid, annotations: new Map<string, string>() });
+
+const rights = "/apis/rbac.authorization.k8s.io/v1";
+const bindingOf = (name: string, subject: object): Readonly<Record<string, unknown>> => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRoleBinding",
+  metadata: { name },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+  subjects: [subject],
 });
 
 type Unary = (request: object) => Promise<object>;
@@ -82,7 +115,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       await admin.create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name } });
     const objects = render("--set", "claims.enabled=true,claims.use=deny");
     for (const object of objects.filter(
-      ({ kind, metadata }) => /^plexus-claim/.test(metadata.name) || (kind === "ServiceAccount" && metadata.name === "plexus"),
+      ({ kind, metadata }) =>
+        metadata.name.startsWith("plexus-claim") || (kind === "ServiceAccount" && metadata.name === "plexus"),
     )) {
       const made = await admin.create(collectionOf(object), object);
       if (made.kind === "refused" || made.kind === "failed")
@@ -111,10 +145,11 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     ] as const)
       kubelet(socket, loadSync(join(import.meta.dirname, "../lab/cluster", file))[service] as ServiceDefinition);
     // The API server compiles the policies some time after their creation.
-    await vi.waitFor(async () => expect(outcome(await daemon.create(slicesPath, slice("node-b")))).toContain("own node only"), {
-      timeout: 60_000,
-      interval: 200,
-    });
+    const refuses = async (): Promise<void> => {
+      const tried = outcome(await daemon.create(`${slicesPath}?dryRun=All`, slice("node-b")));
+      if (typeof tried !== "string" || !tried.includes("own node only")) throw new Error(JSON.stringify(tried));
+    };
+    await vi.waitFor(refuses, { timeout: 60_000, interval: 200 });
   }, 120_000);
   afterAll(async () => {
     server?.close();
@@ -135,14 +170,6 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   }
   const call = (name: string, request: object): Promise<object> => calls[name]?.(request) ?? Promise.reject(new Error(name));
 
-  function slice(nodeName: string, driver = "plexus.dev"): Readonly<Record<string, unknown>> {
-    return {
-      apiVersion: "resource.k8s.io/v1",
-      kind: "ResourceSlice",
-      metadata: { name: `${nodeName}-${driver}` },
-      spec: { driver, nodeName, pool: { name: nodeName, generation: 1, resourceSliceCount: 1 }, devices: [{ name: "d" }] },
-    };
-  }
   const parameters = { apiVersion: "plexus.dev/v1alpha1", kind: "Network", definition: { name: "blue" }, interface: "net7" };
 
   /** A claim as the scheduler leaves it, allocated on a node for a pod of this uid. */
@@ -198,7 +225,6 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     expect(await call("NodePrepareResources", { claims: [claim] })).toMatchObject(answer);
     expect(files()).toEqual([`${claim.uid}.shop.shared.json`]);
     const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
-    const podOf = (uid: string) => ({ namespace: "shop", name: "web", uid, annotations: new Map<string, string>() });
     expect(await claimedNetworks({ configuration }, undefined, podOf("pod-1"))).toMatchObject({
       value: [
         { selection: { namespace: "shop", name: "blue", interface: "net7" }, claim: { name: "prepared", device: "nic-eth1" } },
@@ -210,7 +236,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     };
     expect(await claimedNetworks({ configuration }, cluster as never, podOf("pod-2"))).toEqual({ ok: true, value: [] });
     for (let time = 0; time < 2; time++)
-      expect(await call("NodeUnprepareResources", { claims: [claim] })).toMatchObject({ claims: { [claim.uid]: { error: "" } } });
+      expect(await call("NodeUnprepareResources", { claims: [claim] })).toMatchObject({ claims: { [claim.uid]: {} } });
     expect(files()).toEqual([]);
   });
 
@@ -285,14 +311,31 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
         ]),
       { timeout: 60_000 },
     );
-    const apply = async (name: string, status: object): Promise<unknown> =>
-      outcome(await daemon.patch(`${claimsPath}/${name}/status`, { status }));
+    expect(warnings.filter((each) => each.includes("status"))).toEqual([]);
+    const status = async (name: string, value: object): Promise<unknown> =>
+      outcome(await daemon.patch(`${claimsPath}/${name}/status`, { status: value }));
     const device = { driver: "plexus.dev", pool: "node-b", device: "nic-eth1", conditions: [] };
-    expect(await apply(other.name, { devices: [device] })).toContain("own node only");
-    expect(await apply("own", { devices: [{ ...device, driver: "other.example", pool: "node-a" }] })).toMatch(
+    expect(await status(other.name, { devices: [device] })).toContain("cannot arbitrary-node:patch");
+    // Without the API server's own rule, which is new in 1.36, the admission policy alone decides.
+    const every = [
+      { apiGroups: ["resource.k8s.io"], resources: ["resourceclaims/driver"], verbs: ["arbitrary-node:patch"] },
+      { apiGroups: ["resource.k8s.io"], resources: ["resourceclaims/binding"], verbs: ["patch"] },
+    ];
+    await admin.create(`${rights}/clusterroles`, role("older", every));
+    await admin.create(
+      `${rights}/clusterrolebindings`,
+      bindingOf("older", { kind: "ServiceAccount", namespace: "kube-system", name: "plexus" }),
+    );
+    const granted = async (): Promise<void> => {
+      const tried = await status(other.name, { devices: [device] });
+      if (String(tried).includes("arbitrary-node:patch")) throw new Error(String(tried));
+    };
+    await vi.waitFor(granted, { timeout: 60_000, interval: 200 });
+    expect(await status(other.name, { devices: [device] })).toContain("own node only");
+    expect(await status("own", { devices: [{ ...device, driver: "other.example", pool: "node-a" }] })).toMatch(
       /driver plexus\.dev only|must be an allocated device/,
     );
-    expect(await apply("own", { reservedFor: [] })).toContain("status.devices of claims only");
+    expect(await status("own", { reservedFor: [] })).toContain("status.devices of claims only");
     expect(outcome(await daemon.patch(`${claimsPath}/own`, { metadata: { labels: { a: "b" } } }))).toContain(
       "cannot patch resource",
     );
@@ -301,26 +344,16 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   });
 
   test("DR-12: the author of a claim needs the verb use for its class and its definition", async () => {
-    const role = (name: string, rules: readonly object[]): Readonly<Record<string, unknown>> => ({
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRole",
-      metadata: { name },
-      rules,
-    });
-    const rights = "/apis/rbac.authorization.k8s.io/v1";
     const claimRule = {
       apiGroups: ["resource.k8s.io"],
       resources: ["resourceclaims", "resourceclaimtemplates"],
       verbs: ["create"],
     };
     await admin.create(`${rights}/clusterroles`, role("author", [claimRule]));
-    await admin.create(`${rights}/clusterrolebindings`, {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name: "author" },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "author" },
-      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "author" }],
-    });
+    await admin.create(
+      `${rights}/clusterrolebindings`,
+      bindingOf("author", { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "author" }),
+    );
     const author = objectsOf(api.kubeconfig("author"));
     const spec = {
       devices: {
@@ -329,16 +362,19 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       },
     };
     const template = { apiVersion: "resource.k8s.io/v1", kind: "ResourceClaimTemplate", metadata: { name: "t" }, spec: { spec } };
-    const path = "/apis/resource.k8s.io/v1/namespaces/shop/resourceclaimtemplates";
+    const path = "/apis/resource.k8s.io/v1/namespaces/shop/resourceclaimtemplates?dryRun=All";
     const tried = async (): Promise<unknown> => outcome(await author.create(path, template));
-    await vi.waitFor(async () => expect(await tried()).toContain("needs the verb use for the DeviceClass links"), {
+    await vi.waitFor(async () => expect(await tried()).toContain("needs the verb use for each DeviceClass: links"), {
       timeout: 60_000,
     });
     const classRule = { apiGroups: ["resource.k8s.io"], resources: ["deviceclasses"], resourceNames: ["links"], verbs: ["use"] };
     await admin.patch(`${rights}/clusterroles/author`, { rules: [claimRule, classRule] });
-    await vi.waitFor(async () => expect(await tried()).toContain("needs the verb use for the NetworkAttachmentDefinition blue"), {
-      timeout: 60_000,
-    });
+    await vi.waitFor(
+      async () => expect(await tried()).toContain("needs the verb use for each NetworkAttachmentDefinition: blue"),
+      {
+        timeout: 60_000,
+      },
+    );
     const definitionRule = { apiGroups: ["k8s.cni.cncf.io"], resources: ["network-attachment-definitions"], verbs: ["use"] };
     await admin.patch(`${rights}/clusterroles/author`, { rules: [claimRule, classRule, definitionRule] });
     await vi.waitFor(async () => expect(await tried()).toMatchObject({ kind: "ResourceClaimTemplate" }), { timeout: 60_000 });

@@ -1,5 +1,6 @@
 // The status of a claim's devices (resource.k8s.io/v1, ResourceClaim.status.devices; KEP-4817): the interface of each attachment, or why there is none.
 
+import { isJsonObject } from "../../../src/json/document.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
 import { addressesOf, sandboxInterfaces } from "../../../src/npwg/sandbox-interface.ts";
 import { driverName } from "./names.ts";
@@ -21,7 +22,7 @@ export type AttachmentOutcome =
 const maxIps = 16;
 const maxMessage = 4096;
 
-/** The devices as a server-side apply writes them. `now`: RFC 3339. */
+/** The entries of the devices. `now`: RFC 3339. */
 export function deviceStatuses(
   devices: readonly { readonly device: ReportedDevice; readonly outcome: AttachmentOutcome }[],
   now: string,
@@ -34,6 +35,18 @@ export function deviceStatuses(
     conditions: [conditionOf(outcome, now)],
     ...("result" in outcome ? { networkData: networkDataOf(outcome.ifname, outcome.result) } : {}),
   }));
+}
+
+/** The list of a claim with the new entries in place of those of the same devices. Entries of other drivers stay as they are. */
+export function withDevices(current: unknown, entries: readonly object[]): readonly unknown[] {
+  const list: readonly unknown[] = Array.isArray(current) ? current : [];
+  const replaced = new Set(entries.map(identityOf));
+  return [...list.filter((each) => !replaced.has(identityOf(each))), ...entries];
+}
+
+function identityOf(entry: unknown): string {
+  if (!isJsonObject(entry)) return "";
+  return JSON.stringify([entry["driver"], entry["pool"], entry["device"], entry["shareID"] ?? ""]);
 }
 
 function conditionOf(outcome: AttachmentOutcome, now: string): object {

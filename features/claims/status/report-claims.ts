@@ -11,7 +11,8 @@ import { Journal } from "../../../host/store/journal/journal.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import type { ClaimStore } from "../node/claim-store.ts";
-import { type AttachmentOutcome, deviceStatuses, type ReportedDevice } from "../rules/device-status.ts";
+import { claimPath } from "../driver/prepare-claims.ts";
+import { type AttachmentOutcome, deviceStatuses, type ReportedDevice, withDevices } from "../rules/device-status.ts";
 
 /** Settings. */
 export interface ClaimReportsInit {
@@ -142,23 +143,28 @@ export class ClaimReports {
   async #write({ namespace, name, uid, devices }: Report): Promise<boolean> {
     const api = await this.#init.api();
     if (api === undefined) return true;
-    const path = `/apis/resource.k8s.io/v1/namespaces/${namespace}/resourceclaims/${name}/status?fieldManager=plexus&force=true`;
-    const claim = {
-      apiVersion: "resource.k8s.io/v1",
-      kind: "ResourceClaim",
-      metadata: { name, namespace, uid },
-      status: { devices: deviceStatuses(devices, this.#init.clock.date().toISOString()) },
-    };
-    const answer = await api.patch(path, claim, "apply");
+    const path = claimPath({ namespace, name });
+    const read = await api.get(path);
+    if (read.kind !== "object") return read.kind !== "failed";
+    const { metadata, status } = { metadata: {}, status: {}, ...read.object };
+    const { uid: uidNow, resourceVersion } = { uid: "", resourceVersion: "", ...metadata };
+    // Another claim has the name now.
+    if (uidNow !== uid) return true;
+    const written = withDevices(
+      "devices" in status ? status.devices : undefined,
+      deviceStatuses(devices, this.#init.clock.date().toISOString()),
+    );
+    // No server-side apply: it rewrites the allocation's opaque configurations, which counts as a change of the allocation.
+    const answer = await api.patch(`${path}/status`, { metadata: { resourceVersion }, status: { devices: written } });
     switch (answer.kind) {
       case "object":
       case "absent":
-      // Another claim has the name now.
-      case "conflict":
         return true;
       case "refused":
         this.#init.log("warn", `claims: the status of resource claim ${namespace}/${name}: ${inertLine(answer.why, maxFailure)}`);
         return true;
+      // The claim has changed meanwhile, or the API is away.
+      case "conflict":
       case "failed":
         return false;
       default:

@@ -71,8 +71,6 @@ const patchTypes = {
   json: "application/json-patch+json",
   /** Merges lists of built-in kinds by their key, such as a pod's conditions by their type. */
   strategic: "application/strategic-merge-patch+json",
-  /** Server-side apply; the path has the parameter `fieldManager`. JSON is YAML. */
-  apply: "application/apply-patch+yaml",
 } as const;
 
 /** The client. */
