@@ -40,6 +40,8 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
   const { NodeDevices } = await import("./slices/node-devices.ts");
   const { SlicePublisher } = await import("./slices/publish-slices.ts");
   const { ClaimStore } = await import("./node/claim-store.ts");
+  const { sweepClaims } = await import("./node/sweep-claims.ts");
+  const { Journal } = await import("../../host/store/journal/journal.ts");
   const { ClaimReports } = await import("./status/report-claims.ts");
   let known: ApiObjects | undefined;
   const api = async (): Promise<ApiObjects | undefined> => {
@@ -49,8 +51,9 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
   };
   const node = new NodeDevices({ path: options.devices, warn: (text) => log("warn", text) });
   const store = new ClaimStore(init.stateDirectory);
+  const journal = new Journal(init.stateDirectory);
   const publisher = new SlicePublisher({ nodeName, api, look: () => node.look(), log, now: clock.now });
-  const reports = new ClaimReports({ store, api, stateDirectory: init.stateDirectory, clock, log });
+  const reports = new ClaimReports({ store, api, journal, clock, log });
   let server: RpcServer | undefined;
   let isRegistered = false;
   return {
@@ -82,6 +85,10 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
     start: async () => {
       publisher.start();
       await reports.start();
+      const objects = await api();
+      const swept = objects && (await sweepClaims({ store, journal, api: objects }));
+      if (swept?.ok === true && swept.value > 0)
+        log("info", `claims: removed ${swept.value} prepared claims that the API does not have`);
     },
     stop: async () => {
       publisher.stop();

@@ -1,23 +1,28 @@
 // Networks as claims on a real API server, with the rights and the admission policies of the chart: a client of gRPC's own library plays the kubelet.
 
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, credentials } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
+import { parseAllDocuments } from "yaml";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { serveDriver } from "../../features/claims/driver/driver-server.ts";
 import { ClaimStore, claimDirectory } from "../../features/claims/node/claim-store.ts";
 import { claimedNetworks } from "../../features/claims/node/pod-claims.ts";
 import { readDeviceSettings } from "../../features/claims/rules/device-settings.ts";
+import { readNetworkParameters } from "../../features/claims/rules/network-parameters.ts";
 import type { NodeLink } from "../../features/claims/rules/node-link.ts";
 import { type OfferedDevice, offeredDevices } from "../../features/claims/rules/offered-devices.ts";
 import { SlicePublisher } from "../../features/claims/slices/publish-slices.ts";
 import { ClaimReports } from "../../features/claims/status/report-claims.ts";
+import { Journal } from "../../host/store/journal/journal.ts";
+import { sweepClaims } from "../../features/claims/node/sweep-claims.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import type { RpcServer } from "../../host/node/grpc/rpc-server.ts";
 import { systemClock } from "../../host/system/clock.ts";
 import type { Pod } from "../../src/npwg/pod.ts";
+import { root } from "../lab/compiled.ts";
 import { objectsOfAccount } from "../lab/kube/account-objects.ts";
 import { objectsOf, outcome } from "../lab/kube/apply.ts";
 import type { ApiServer } from "../lab/kube/api-server.ts";
@@ -36,6 +41,8 @@ const resources = [
   "resourceclaims/status",
   "resourceslices",
   "resourceclaimtemplates",
+  "deviceclasses",
+  "pods",
   "nodes",
   "serviceaccounts",
   "serviceaccounts/token",
@@ -75,6 +82,14 @@ const role = (name: string, rules: readonly object[]): Readonly<Record<string, u
 });
 
 const podOf = (uid: string): Pod => ({ namespace: "shop", name: "web", uid, annotations: new Map<string, string>() });
+
+type Configs = readonly { readonly opaque: { readonly parameters: unknown } }[];
+/** An example of the page: the chart's values, or an object. */
+interface Example {
+  readonly kind: string;
+  readonly claims?: { readonly devices: unknown };
+  readonly spec?: { readonly config?: Configs; readonly spec?: { readonly devices?: { readonly config?: Configs } } };
+}
 
 const rights = "/apis/rbac.authorization.k8s.io/v1";
 const bindingOf = (name: string, subject: object): Readonly<Record<string, unknown>> => ({
@@ -288,7 +303,13 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   test("DR-07: the daemon reports a failed ADD in the claim, and changes claims of its own node and devices of its own driver only", async () => {
     const [own, other] = [await allocated("own", "node-a"), await allocated("other", "node-b")];
     await call("NodePrepareResources", { claims: [own] });
-    const reports = new ClaimReports({ store, api: async () => daemon, stateDirectory: directory, clock: systemClock, log });
+    const reports = new ClaimReports({
+      store,
+      api: async () => daemon,
+      journal: new Journal(directory),
+      clock: systemClock,
+      log,
+    });
     const environment = new Map([
       ["CNI_COMMAND", "ADD"],
       ["CNI_ARGS", "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web;K8S_POD_UID=pod-1"],
@@ -341,6 +362,41 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     );
     expect(outcome(await daemon.create(slicesPath, slice("node-a", "other.example")))).toContain("own node only");
     await call("NodeUnprepareResources", { claims: [own] });
+  });
+
+  test("DR-11: a claim that was removed without the kubelet leaves no file, unless an attachment uses it", async () => {
+    const [kept, lost, used] = [
+      await allocated("kept", "node-a"),
+      await allocated("lost", "node-a"),
+      await allocated("used", "node-a"),
+    ];
+    await call("NodePrepareResources", { claims: [kept, lost, used] });
+    for (const { name } of [lost, used]) await admin.remove(`${claimsPath}/${name}`);
+    const key = { containerId: "c", network: "plexus", ifname: "eth0" };
+    const attachments = [{ claim: { ...used, pool: "node-a", device: "nic-eth1", shareId: "" } }];
+    const journal = { list: () => ({ ok: true, value: [key] }), load: () => ({ ok: true, value: { plan: { attachments } } }) };
+    expect(await sweepClaims({ store, journal: journal as never, api: daemon })).toEqual({ ok: true, value: 1 });
+    expect(files().toSorted()).toEqual([kept, used].map(({ uid }) => `${uid}.shop.shared.json`).toSorted());
+    await call("NodeUnprepareResources", { claims: [kept, used] });
+  });
+
+  test("the examples of the page are objects of the API, and their configurations are read", async () => {
+    const page = readFileSync(join(root, "docs/how-to/networks-as-claims.md"), "utf8");
+    const documents = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].flatMap(([, text = ""]) =>
+      parseAllDocuments(text).map((each) => each.toJS() as Example),
+    );
+    const [values, ...objects] = documents;
+    expect(readDeviceSettings(JSON.stringify({ devices: values?.claims?.devices }))).toMatchObject({ ok: true });
+    expect(objects.map(({ kind }) => kind)).toEqual(
+      "DeviceClass ResourceClaimTemplate Pod ResourceClaimTemplate ResourceClaimTemplate DeviceClass ClusterRole".split(" "),
+    );
+    for (const object of objects) {
+      const path = object.kind === "DeviceClass" ? "/apis/resource.k8s.io/v1/deviceclasses" : collectionOf(object as never);
+      const spec = object.kind === "Pod" ? { ...object.spec, automountServiceAccountToken: false } : object.spec;
+      expect(outcome(await admin.create(`${path}?dryRun=All`, { ...object, spec }))).toMatchObject({ kind: object.kind });
+      const configs = object.spec?.config ?? object.spec?.spec?.devices?.config ?? [];
+      for (const { opaque } of configs) expect(readNetworkParameters(opaque.parameters, "shop")).toMatchObject({ ok: true });
+    }
   });
 
   test("DR-12: the author of a claim needs the verb use for its class and its definition", async () => {

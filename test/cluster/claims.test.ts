@@ -31,6 +31,9 @@ const opaque = (parameters: object): object => ({
   opaque: { driver: "plexus.dev", parameters: { apiVersion: "plexus.dev/v1alpha1", kind: "Network", ...parameters } },
 });
 const className = "shared-links";
+/** Selects the devices that reach a PodNetwork. */
+const reaches = (network: string): string =>
+  `device.driver == "plexus.dev" && "${network}_net" in device.attributes["networks.plexus.dev"]`;
 
 function template(name: string, deviceClassName: string, config: readonly object[] = []): object {
   return {
@@ -87,6 +90,14 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
           config: [opaque({ list })],
         },
       },
+      ...["blue", "green"].map((network) => ({
+        apiVersion: api,
+        kind: "DeviceClass",
+        metadata: { name: network },
+        spec: { selectors: [{ cel: { expression: reaches(network) } }], config: [opaque({ list })] },
+      })),
+      template("blue", "blue"),
+      template("green", "green"),
       template("one", className),
       template("named", className, [opaque({ interface: "storage0", ips: ["10.88.0.77"] })]),
     );
@@ -136,6 +147,8 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
     );
   const taints = async (): Promise<unknown> =>
     (await slices())[0]?.spec.devices.map((each) => ("taints" in each ? each.taints : []));
+  const schedulingOf = (name: string): Promise<string> =>
+    cluster.succeed("get", "pod", name, "-o", "jsonpath={.status.conditions[?(@.type=='PodScheduled')].message}");
   const addresses = (name: string, link: string): Promise<string> =>
     cluster.succeed("exec", name, "--", "ip", "-4", "-o", "address", "show", "dev", link);
 
@@ -202,6 +215,13 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
     await ready(pending);
     await gone(...names.filter((name) => name !== first));
   }, 400_000);
+
+  test("DR-09: a pod whose class asks for a PodNetwork is scheduled only where a device reaches the network", async () => {
+    await cluster.apply(pod("to-blue", "blue"), pod("to-green", "green"));
+    await ready("to-blue");
+    await vi.waitFor(async () => expect(await schedulingOf("to-green")).toContain("cannot allocate all claims"), patient);
+    await gone("to-blue", "to-green");
+  }, 300_000);
 
   test("DR-08: a link that is down has a taint, so that no pod is scheduled to it until it is back", async () => {
     node.exec(["ip", "link", "set", "br-claims", "down"]);

@@ -7,7 +7,7 @@ import { inertLine } from "../../../src/text/inert-text.ts";
 import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
 import type { Reply } from "../../../host/protocol/messages.ts";
-import { Journal } from "../../../host/store/journal/journal.ts";
+import type { Journal } from "../../../host/store/journal/journal.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import type { ClaimStore } from "../node/claim-store.ts";
@@ -18,8 +18,7 @@ import { type AttachmentOutcome, deviceStatuses, type ReportedDevice, withDevice
 export interface ClaimReportsInit {
   readonly store: ClaimStore;
   readonly api: () => Promise<ApiObjects | undefined>;
-  /** The state directory with the journal. */
-  readonly stateDirectory: string;
+  readonly journal: Pick<Journal, "list" | "load">;
   readonly clock: Clock;
   readonly log: (level: "info" | "warn", text: string) => void;
 }
@@ -41,19 +40,17 @@ const maxFailure = 2048;
 /** The reports of one daemon. */
 export class ClaimReports {
   readonly #init: ClaimReportsInit;
-  readonly #journal: Journal;
   readonly #waiting = new Map<string, Report>();
   #working = false;
   #stopped = false;
 
   constructor(init: ClaimReportsInit) {
     this.#init = init;
-    this.#journal = new Journal(init.stateDirectory);
   }
 
   /** Reports the attachments of running pods anew: the daemon may have ended between an ADD and its report. */
   async start(): Promise<void> {
-    const keys = this.#journal.list();
+    const keys = this.#init.journal.list();
     if (!keys.ok) return;
     for (const key of keys.value) for (const report of this.#attached(key)) this.#queue(report);
     await this.#work();
@@ -81,7 +78,7 @@ export class ClaimReports {
 
   /** The reports of a closed journal entry. */
   #attached(key: JournalKey): readonly Report[] {
-    const read = this.#journal.load(key);
+    const read = this.#init.journal.load(key);
     if (!read.ok || read.value?.closed !== true) return [];
     const { plan, progress } = read.value;
     const byClaim = new Map<string, Report>();

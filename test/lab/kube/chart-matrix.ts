@@ -41,6 +41,16 @@ export const otherSwitches: Readonly<Record<string, Switch>> = {
     on: { "dynamicResources.enabled": true },
     namespaces: { "dynamicResources.enabled": true, "dynamicResources.namespaces": ["shop", "bank"] },
   },
+  claims: {
+    off: {},
+    on: { "claims.enabled": true },
+    devices: {
+      "claims.enabled": true,
+      "claims.devices": [{ name: "storage", match: { name: "eth1" }, shared: { attachments: 3 } }],
+      "claims.use": "deny",
+    },
+    classes: { "claims.enabled": true, "claims.use": "warn", "claims.classes": ["storage"] },
+  },
   oneShot: { node: {}, off: { oneShot: "off" } },
   openshift: onOff("openshift.scc"),
   ready: onOff("ready.wait"),
