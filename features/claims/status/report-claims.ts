@@ -5,7 +5,7 @@ import { readResult } from "../../../src/cni/read-result.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Reply } from "../../../host/protocol/messages.ts";
 import type { Journal } from "../../../host/store/journal/journal.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";

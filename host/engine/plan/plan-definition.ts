@@ -19,8 +19,7 @@ import { mergeParameters, type Parameter } from "../../../src/npwg/merged-defini
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { ClaimedNetwork } from "../planned/claimed-network.ts";
-import { boundNetwork } from "./bound-network.ts";
-import { definitionNetwork } from "./definition-network.ts";
+import { boundNetwork, definitionNetwork } from "./definition-network.ts";
 import type { Call } from "../call.ts";
 
 /** The part of a call that the planning of one definition needs. */
