@@ -58,7 +58,8 @@ export async function planDefinition(
   const policy = claimed?.isTrusted === true ? trustEverybody : context.configuration.definitions;
   const bound = boundNetwork(policy, definition.value, whole.value);
   if (!bound.ok) return bound;
-  for (const warning of network.value.warnings) context.warn(warning);
+  // A claim's list has no object whose name it should have.
+  if (claimed?.inline === undefined) for (const warning of network.value.warnings) context.warn(warning);
   const verification = verificationOf(definition.value.annotations);
   if (!verification.ok) return verification;
   const source = `${selection.namespace}/${selection.name}`;
