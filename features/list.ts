@@ -3,6 +3,7 @@
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
 import type { RecordCall } from "../host/engine/events/call-events.ts";
+import { claims } from "./claims/feature.ts";
 import { chainTrace } from "./chain-trace/feature.ts";
 import { components } from "./components/feature.ts";
 import { externalPorts } from "./external-ports/feature.ts";
@@ -29,6 +30,7 @@ export const features: readonly Feature[] = [
   pools,
   externalPorts,
   resourceClaims,
+  claims,
   hotPlug,
   linkWatch,
   linkCounters,

@@ -56,6 +56,13 @@ const values = z.strictObject({
   }),
   definitionUse: z.strictObject({ mode: z.enum(["none", "warn", "deny"]) }),
   networks: z.strictObject({ enabled: z.boolean(), createDefault: z.boolean() }),
+  // plexusd reads the devices, and tells a mistake in its log.
+  claims: z.strictObject({
+    enabled: z.boolean(),
+    devices: z.array(kubernetes),
+    use: z.enum(["none", "warn", "deny"]),
+    classes: z.array(z.string().min(1)),
+  }),
   networkApi: z.strictObject({
     enabled: z.boolean(),
     // With /network.sock at most 107 bytes, the longest path of a socket.

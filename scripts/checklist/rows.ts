@@ -1,5 +1,6 @@
 // The rows of the checklist by section. Core rows must be held before Plexus may replace Multus on a node.
 
+import { claims } from "./rows/claims.ts";
 import { decisions } from "./rows/decisions.ts";
 import { delegates } from "./rows/delegates.ts";
 import { externalPorts } from "./rows/external-ports.ts";
@@ -51,6 +52,7 @@ export const sections: readonly Section[] = [
   section("External ports (Kuryr)", externalPorts, none),
   section("Policies on further networks", policies, none),
   section("Watched links", linkWatch, none),
+  section("Networks as claims", claims, none),
   section("The field", field, none),
   section("Addresses on the wire", probes, none),
   section("Delegates in place of the reference plugins", delegates, none),

@@ -35,6 +35,8 @@ const reasons: Readonly<Record<string, string>> = {
   "plexus read plexus.dev/externalports": "The ports that the node plugs; no secrets.",
   "plexus read resource.k8s.io/resourceclaims": "The devices of pods.",
   "plexus read resource.k8s.io/resourceslices": "The devices of the node.",
+  "plexus associated-node:patch resource.k8s.io/resourceclaims/driver":
+    "A condition of the API server on a patch of resourceclaims/status, which the policy bounds.",
   "plexus read k8s.cni.cncf.io/multi-networkpolicies": "The policies of its pods.",
   "plexus read plexus.dev/networkaddressslices": "Addresses of peers; no secrets.",
   "plexus-controller read k8s.cni.cncf.io/multi-networkpolicies": "The peers that policies name.",

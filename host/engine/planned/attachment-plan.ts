@@ -9,6 +9,7 @@ import type { DeviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
 import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
+import type { ClaimedDevice } from "../../store/journal/entry.ts";
 import type { Verification } from "../../../src/npwg/verification.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 
@@ -32,6 +33,8 @@ export interface AttachmentPlan {
   readonly previous?: PluginResult | undefined;
   /** The attachment's PodNetwork (KEP-3698); undefined if the network is not one. */
   readonly podNetwork?: string | undefined;
+  /** The device of a resource claim; undefined without one. */
+  readonly claim?: ClaimedDevice | undefined;
   /** The annotations of the attachment's definition, for features; undefined for a network that the administrator configured. */
   readonly annotations?: ReadonlyMap<string, string> | undefined;
   /** The text of the list with all its plugins, for the journal. */

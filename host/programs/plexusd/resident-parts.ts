@@ -1,7 +1,6 @@
 // The parts of features that work in the daemon beside the calls.
 
 import type { ResidentInit, ResidentPart, ResidentSettings } from "../../../features/resident-part.ts";
-import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
@@ -69,8 +68,8 @@ export class ResidentParts {
     for (const part of this.#parts) part.agentConnected?.();
   }
 
-  noteCall(configuration: HostConfiguration, environment: ReadonlyMap<string, string>): void {
-    for (const part of this.#parts) part.noteCall?.(configuration, environment);
+  noteCall(...call: Parameters<NonNullable<ResidentPart["noteCall"]>>): void {
+    for (const part of this.#parts) part.noteCall?.(...call);
   }
 
   podChanged(namespace: string, name: string, pod: Pod | undefined): void {

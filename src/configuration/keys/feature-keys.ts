@@ -65,6 +65,12 @@ export const featureKeys = {
       "Whether plexusctl probe may send questions and echo requests from pods of the node; {usual} by default. Needs the daemon and the agent.",
     usual: false,
   }),
+  claims: key({
+    kind: boolean,
+    about:
+      "Whether an ADD attaches the networks of the pod's resource claims that the daemon's driver has prepared; {usual} by default. Needs the daemon and the chart's claims.enabled.",
+    usual: false,
+  }),
   policies: key({
     kind: section(policiesKeys),
     about:

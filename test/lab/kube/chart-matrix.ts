@@ -48,6 +48,16 @@ export const otherSwitches: Readonly<Record<string, Switch>> = {
   },
   linkCounters: onOff("linkCounters.enabled"),
   probes: onOff("probes.enabled"),
+  claims: {
+    off: {},
+    on: { "claims.enabled": true },
+    devices: {
+      "claims.enabled": true,
+      "claims.devices": [{ name: "storage", match: { name: "eth1" }, shared: { attachments: 3 } }],
+      "claims.use": "deny",
+    },
+    classes: { "claims.enabled": true, "claims.use": "warn", "claims.classes": ["storage"] },
+  },
   oneShot: { node: {}, off: { oneShot: "off" } },
   openshift: onOff("openshift.scc"),
   ready: onOff("ready.wait"),

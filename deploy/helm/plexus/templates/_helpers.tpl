@@ -39,6 +39,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- if .Values.linkCounters.enabled }}{{ $_ := set $own "linkCounters" true }}{{ end -}}
 {{- if .Values.probes.enabled }}{{ $_ := set $own "probes" true }}{{ end -}}
 {{- if and .Values.linkWatch.repair (not .Values.config.hotPlug) }}{{ fail "linkWatch.repair attaches networks of running pods: set config.hotPlug true, or linkWatch.repair false" }}{{ end -}}
+{{- if .Values.claims.enabled }}{{ $_ := set $own "claims" true }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 
@@ -207,6 +208,10 @@ plexus.json: |
   {{- include "plexus.configuration" . | nindent 2 }}
 components.json: |
   {{- include "plexus.componentList" . | nindent 2 }}
+{{- if .Values.claims.enabled }}
+claims.json: |
+  {{- dict "devices" .Values.claims.devices | mustToPrettyJson | nindent 2 }}
+{{- end }}
 {{- with .Values.componentsAuthority }}
 registry-ca.crt: |
   {{- . | nindent 2 }}

@@ -7,7 +7,7 @@ const texts = (messages: readonly Uint8Array[]): readonly string[] => messages.m
 test("messages come out whole, however the bytes are divided", () => {
   const whole = new Uint8Array([...framed(bytes("one")), ...framed(bytes("")), ...framed(bytes("three"))]);
   for (let size = 1; size <= whole.length; size++) {
-    const reader = new FrameReader(64);
+    const reader = new FrameReader(64, "NETWORK_CONFIG_INVALID");
     const messages: Uint8Array[] = [];
     for (let at = 0; at < whole.length; at += size) {
       const read = reader.read(whole.slice(at, at + size));
@@ -19,8 +19,10 @@ test("messages come out whole, however the bytes are divided", () => {
 });
 
 test("a message that is too long or compressed is refused by its prefix", () => {
-  expect(new FrameReader(8).read(framed(bytes("ninebytes")).slice(0, 5))).toMatchObject({ fault: { kind: "BOUND_EXCEEDED" } });
-  expect(new FrameReader(8).read(new Uint8Array([1, 0, 0, 0, 1, 7]))).toMatchObject({
+  expect(new FrameReader(8, "NETWORK_CONFIG_INVALID").read(framed(bytes("ninebytes")).slice(0, 5))).toMatchObject({
+    fault: { kind: "BOUND_EXCEEDED" },
+  });
+  expect(new FrameReader(8, "NETWORK_CONFIG_INVALID").read(new Uint8Array([1, 0, 0, 0, 1, 7]))).toMatchObject({
     fault: { kind: "NETWORK_CONFIG_INVALID" },
   });
 });

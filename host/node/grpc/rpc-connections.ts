@@ -1,4 +1,4 @@
-// The connections of the CRI Network API's socket: who may connect, and how many at once.
+// The connections of a socket that serves gRPC: who may connect, and how many at once.
 
 import {
   createServer as createHttp2Server,
@@ -10,8 +10,8 @@ import {
 } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { listenOn, uidOf } from "../../../host/store/files/unix-socket.ts";
-import type { Clock } from "../../../host/system/clock.ts";
+import { listenOn, uidOf } from "../../store/files/unix-socket.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** Settings of the connections. */
 export interface RpcConnectionsInit {

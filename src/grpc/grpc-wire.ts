@@ -1,7 +1,8 @@
 // The wire form of gRPC over HTTP/2: frames of messages, and texts in headers (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { FaultKind } from "../fault/catalogue.ts";
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
 
 /** Bytes before each message: a compression flag, and the message's length as 32 bits in network order. */
 const prefixLength = 5;
@@ -17,15 +18,17 @@ export function framed(message: Uint8Array): Uint8Array {
 /** Divides a stream of bytes into messages. An unfinished message holds its own length of memory, however many pieces it comes in. */
 export class FrameReader {
   readonly #maxBytes: number;
+  readonly #malformed: FaultKind;
   readonly #prefix = new Uint8Array(prefixLength);
   #prefixBytes = 0;
   /** The unfinished message after its prefix. */
   #message: Uint8Array | undefined;
   #messageBytes = 0;
 
-  /** `maxBytes`: the longest message. */
-  constructor(maxBytes: number) {
+  /** `maxBytes`: the longest message. `malformed`: the fault of a message that cannot be read. */
+  constructor(maxBytes: number, malformed: FaultKind) {
     this.#maxBytes = maxBytes;
+    this.#malformed = malformed;
   }
 
   /** Whether the bytes after the last whole message are none. */
@@ -38,7 +41,7 @@ export class FrameReader {
     return this.#message?.length ?? 0;
   }
 
-  /** The messages that these bytes complete. Faults: BOUND_EXCEEDED for a longer message, NETWORK_CONFIG_INVALID for a compressed one. */
+  /** The messages that these bytes complete. Faults: BOUND_EXCEEDED for a longer message, `malformed` for a compressed one. */
   read(bytes: Uint8Array): Result<readonly Uint8Array[]> {
     const messages: Uint8Array[] = [];
     for (let at = 0; at < bytes.length;) {
@@ -68,8 +71,7 @@ export class FrameReader {
   /** The memory for the message that the prefix announces. */
   #begin(): Result<Uint8Array> {
     const length = new DataView(this.#prefix.buffer).getUint32(1);
-    if (this.#prefix[0] !== 0)
-      return failed(fault("NETWORK_CONFIG_INVALID", "the message is compressed; send it without compression"));
+    if (this.#prefix[0] !== 0) return failed(fault(this.#malformed, "the message is compressed; send it without compression"));
     if (length > this.#maxBytes)
       return failed(fault("BOUND_EXCEEDED", `the message has ${length} bytes; at most ${this.#maxBytes} are read`));
     return ok(new Uint8Array(length));

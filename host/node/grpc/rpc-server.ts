@@ -1,15 +1,15 @@
-// Serves the CRI Network API on a unix socket: gRPC over node:http2. @grpc/grpc-js would take 18 MiB of the daemon's memory, this server 5 MiB
+// Serves gRPC on a unix socket over node:http2. @grpc/grpc-js would take 18 MiB of the daemon's memory, this server 5 MiB
 // (docs/reference/network-api.md).
 
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
-import { FrameReader, framed } from "../rules/grpc-wire.ts";
-import { type RpcMethod, rpcMethods } from "./messages.ts";
-import type { NetworkRpcs } from "./network-rpcs.ts";
+import { FrameReader, framed } from "../../../src/grpc/grpc-wire.ts";
+import type { RpcMethod, Rpcs } from "./rpc-method.ts";
 import { RpcConnections, type RpcConnectionsInit } from "./rpc-connections.ts";
-import { codeTrailers, faultTrailers, succeededTrailers } from "./rpc-status.ts";
+import { codeTrailers, succeededTrailers } from "./rpc-trailers.ts";
 
 /** Maximum size of a request in bytes: the parameters of a network have at most 32 KiB, a selection 64 KiB. */
 export const maxRequestBytes = 128 * 1024;
@@ -35,27 +35,34 @@ const grpcType = /^application\/grpc(?:\+proto)?(?:$|;)/;
 
 /** Settings of the server. */
 export interface RpcServerInit extends RpcConnectionsInit {
+  /** The methods by name. */
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  /** The fault of a request that cannot be read. */
+  readonly malformed: FaultKind;
+  /** The trailers of a call that failed. */
+  readonly faultTrailers: (fault: Fault) => Readonly<Record<string, string>>;
   /** Longest time until a client has sent its request, and until it has read its answer, in ms; default 10 s. */
   readonly clientMs?: number;
 }
 
 /** The server of one daemon. */
 export class RpcServer {
-  readonly #warn: (text: string) => void;
-  readonly #methods = new Map([...rpcMethods.values()].map((method) => [method.path, method]));
+  readonly #init: RpcServerInit;
+  readonly #methods: ReadonlyMap<string, RpcMethod>;
   readonly #streams = new Set<ServerHttp2Stream>();
-  #rpcs: NetworkRpcs | undefined;
+  #rpcs: Rpcs | undefined;
   #connections: RpcConnections | undefined;
   #heldBytes = 0;
   readonly #clientMs: number;
 
-  private constructor({ warn, clientMs = usualClientMs }: RpcServerInit) {
-    this.#warn = warn;
-    this.#clientMs = clientMs;
+  private constructor(init: RpcServerInit) {
+    this.#init = init;
+    this.#methods = new Map([...init.methods.values()].map((method) => [method.path, method]));
+    this.#clientMs = init.clientMs ?? usualClientMs;
   }
 
-  /** Listens, and makes the methods then: while another daemon has the socket, its networks may change. Fault DAEMON_SOCKET. */
-  static async listen(init: RpcServerInit, makeRpcs: () => NetworkRpcs): Promise<Result<RpcServer>> {
+  /** Listens, and makes the methods then: while another daemon has the socket, its state may change. Fault DAEMON_SOCKET. */
+  static async listen(init: RpcServerInit, makeRpcs: () => Rpcs): Promise<Result<RpcServer>> {
     const server = new RpcServer(init);
     const connections = await RpcConnections.listen(init, (stream, headers) => server.#request(stream, headers));
     if (!connections.ok) return connections;
@@ -95,7 +102,7 @@ export class RpcServer {
 
   /** Reads the request's only message, and answers. */
   #read(stream: ServerHttp2Stream, method: RpcMethod): void {
-    const reader = new FrameReader(maxRequestBytes);
+    const reader = new FrameReader(maxRequestBytes, this.#init.malformed);
     const messages: Uint8Array[] = [];
     let held = 0;
     const hold = (bytes: number): void => {
@@ -114,20 +121,20 @@ export class RpcServer {
       stream.removeListener("end", answer);
       stream.resume();
       hold(0);
-      refuse(stream, faultTrailers(problem));
+      refuse(stream, this.#init.faultTrailers(problem));
     });
     const answer = (): void => {
       const [message] = messages.splice(0);
       hold(0);
       const request = message === undefined || !reader.isEmpty ? undefined : decoded(method, message);
       if (request !== undefined) void this.#answer(stream, method, request);
-      else refuse(stream, faultTrailers(fault("NETWORK_CONFIG_INVALID", `${method.name}: ${malformed}`)));
+      else refuse(stream, this.#init.faultTrailers(fault(this.#init.malformed, `${method.name}: ${malformed}`)));
     };
     stream.on("end", answer);
   }
 
   #excess(method: RpcMethod, messages: number): Fault | undefined {
-    if (messages > 1) return fault("NETWORK_CONFIG_INVALID", `${method.name} takes one message`);
+    if (messages > 1) return fault(this.#init.malformed, `${method.name} takes one message`);
     if (this.#heldBytes <= maxHeldBytes) return undefined;
     return fault("BOUND_EXCEEDED", `unfinished requests have more than ${maxHeldBytes} bytes; send the request again`);
   }
@@ -148,7 +155,7 @@ export class RpcServer {
     // The client may have gone.
     if (stream.destroyed || stream.closed) return;
     if (!answer.ok) {
-      refuse(stream, faultTrailers(answer.fault));
+      refuse(stream, this.#init.faultTrailers(answer.fault));
       return;
     }
     stream.respond(responseHeaders, { waitForTrailers: true });
@@ -157,9 +164,10 @@ export class RpcServer {
   }
 
   #watch(stream: ServerHttp2Stream, method: RpcMethod): void {
-    if (stream.destroyed || stream.closed || this.#rpcs === undefined) return;
+    if (stream.destroyed || stream.closed || this.#rpcs?.watch === undefined) return;
     stream.respond(responseHeaders, { waitForTrailers: true });
     let trailers = succeededTrailers;
+    const { faultTrailers } = this.#init;
     sendTrailers(stream, () => trailers);
     let stop: (() => void) | undefined;
     const end = (): void => {
@@ -197,7 +205,7 @@ export class RpcServer {
     try {
       return await work();
     } catch (error) {
-      this.#warn(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      this.#init.warn(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       return failed(fault("INTERNAL", `${name} failed; the daemon's log has the reason`));
     }
   }
