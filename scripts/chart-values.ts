@@ -72,6 +72,7 @@ const values = z.strictObject({
   }),
   pools: z.strictObject({ enabled: z.boolean() }),
   policies: z.strictObject({ enabled: z.boolean(), createDefinition: z.boolean() }),
+  services: z.strictObject({ enabled: z.boolean() }),
   externalPorts: z.strictObject({
     enabled: z.boolean(),
     // plexus-controller checks the providers' settings itself.

@@ -11,7 +11,7 @@ import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { type HotPlugged, attachRequested, detachRequested } from "../containers/requested-attachment.ts";
 import type { InterfaceChanges } from "../../container-changes.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import type { Clock } from "../../../host/system/clock.ts";

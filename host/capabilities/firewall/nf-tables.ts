@@ -249,6 +249,48 @@ export function newMap(table: Table, { name, types, keySize }: VerdictMap, id: n
   );
 }
 
+/** A map whose values are data, such as an address and a port. */
+export interface DataMap extends VerdictMap {
+  /** The values' types by nft's numbers, and their size in bytes. */
+  readonly dataTypes: readonly number[];
+  readonly dataSize: number;
+}
+
+/** Makes a map of data unless it exists. `id`: a number that is unique in the batch. */
+export function newDataMap(table: Table, { name, types, keySize, dataTypes, dataSize }: DataMap, id: number): NetlinkRequest {
+  return request(
+    NEWSET,
+    CREATE,
+    AF[table.family],
+    within(1, table),
+    text(2, name),
+    attribute(3, u32be(MAP_OF_VERDICTS)),
+    attribute(4, u32be(keyType(types))),
+    attribute(5, u32be(keySize)),
+    attribute(6, u32be(keyType(dataTypes))),
+    attribute(7, u32be(dataSize)),
+    attribute(10, u32be(id)),
+  );
+}
+
+/** Adds elements to a map of data: one message for each thousand. */
+export function dataElements(
+  table: Table,
+  map: string,
+  elements: readonly { readonly key: Uint8Array; readonly data: Uint8Array }[],
+): readonly NetlinkRequest[] {
+  const requests: NetlinkRequest[] = [];
+  for (let from = 0; from < elements.length; from += ELEMENTS_IN_MESSAGE) {
+    const list = elements
+      .slice(from, from + ELEMENTS_IN_MESSAGE)
+      .map(({ key, data }) =>
+        attribute(LIST_ELEMENT, concat([attribute(1, attribute(1, key)), attribute(2, attribute(1, data))])),
+      );
+    requests.push(request(NEWSETELEM, CREATE, AF[table.family], within(1, table), text(2, map), attribute(3, concat(list))));
+  }
+  return requests;
+}
+
 /** Adds an element. An existing element of the key stays; the kernel refuses another verdict for it (EEXIST). */
 export function newElement(table: Table, { map, key, verdict }: Element): NetlinkRequest {
   const element = concat([attribute(1, attribute(1, key)), attribute(2, verdictData(verdict))]);

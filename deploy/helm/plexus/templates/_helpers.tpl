@@ -49,7 +49,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 
 {{- /* Not empty if plexus-controller is needed: a part of it is switched on. */ -}}
 {{- define "plexus.controller" -}}
-{{- if or .Values.networks.enabled .Values.pools.enabled .Values.policies.enabled .Values.externalPorts.enabled .Values.definitionChecks.enabled }}needed{{ end -}}
+{{- if or .Values.networks.enabled .Values.pools.enabled .Values.policies.enabled .Values.services.enabled .Values.externalPorts.enabled .Values.definitionChecks.enabled }}needed{{ end -}}
 {{- end -}}
 
 {{- /* The directory of journal and result cache on the node. */ -}}
