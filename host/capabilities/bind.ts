@@ -98,6 +98,11 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const { type, verb, attachment } = podStep(step);
     return filterFor({ type, verb, attachment, network, grant: grants.filter ?? {}, facts }, shim);
   },
+  flows: async ({ shim }, { step }, facts) => {
+    const { flowsFor } = await import("./flows/scope.ts");
+    const { verb, attachment } = podStep(step);
+    return flowsFor({ verb, attachment, facts }, shim);
+  },
   state: async (_, { step, grants }) => {
     const { stateFor } = await import("./state/scope.ts");
     return stateFor({ ...podStep(step), directories: grants.state?.directories });

@@ -117,7 +117,15 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
       leases: { directories: [stage.leases] },
       state: { directories: [join(stage.plexus.directory, "own")] },
     };
-    const grant = { log: {}, announce: {}, dhcp: {}, shaping: {}, ...directories, ...(grants === "empty" ? empty : other) };
+    const grant = {
+      log: {},
+      announce: {},
+      dhcp: {},
+      shaping: {},
+      flows: {},
+      ...directories,
+      ...(grants === "empty" ? empty : other),
+    };
     const victim = join(stage.plexus.directory, "victim");
     const all = grants === "empty" ? ["plexus0", "victim2", "uplink0"] : [];
     const step = {

@@ -7,6 +7,7 @@ import type {
   DelegationCapability,
   FilterCapability,
   FirewallCapability,
+  FlowsCapability,
   LeasesCapability,
   LinksCapability,
   OvsCapability,
@@ -133,6 +134,7 @@ export interface CapabilityFunctions {
   readonly routing?: RoutingCapability;
   readonly shaping?: ShapingCapability;
   readonly filter?: FilterCapability;
+  readonly flows?: FlowsCapability;
 }
 
 /** A verb with its request. */

@@ -5,6 +5,7 @@ import { MemoryAnnounce } from "./memory-announce.ts";
 import { MemoryDhcp } from "./memory-dhcp.ts";
 import { MemoryFilter } from "./memory-filter.ts";
 import { MemoryFirewall } from "./memory-firewall.ts";
+import { MemoryFlows } from "./memory-flows.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { memoryCall, MemoryLinks } from "./memory-links.ts";
 import { MemoryOvs } from "./memory-ovs.ts";
@@ -42,6 +43,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
   const dhcp = new MemoryDhcp(vector.dhcp, { verb: call.verb, attachment });
   const firewall = new MemoryFirewall(vector.firewall, { verb: call.verb, attachment, facts: reporting.facts });
   const filter = new MemoryFilter(vector.filter, { verb: cniVerb(call.verb), attachment, facts: reporting.facts });
+  const flows = new MemoryFlows(vector.flows, { verb: cniVerb(call.verb), attachment, facts: reporting.facts });
   const ovs = new MemoryOvs(vector.ovs, {
     verb: call.verb,
     attachment,
@@ -75,6 +77,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     routing: routing.functions(call.verb),
     shaping: shaping.functions,
     filter: filter.functions,
+    flows: flows.functions,
   };
   const state = (): VectorAnswer => {
     const answer: VectorAnswer = {};
@@ -85,6 +88,7 @@ export function simulatedNode(vector: Vector): SimulatedNode {
     if (vector.sysctl !== undefined) answer.sysctl = sysctl.values();
     if (vector.routing !== undefined) answer.routing = JSON.parse(JSON.stringify(routing.rules()));
     if (vector.filter !== undefined) answer.filter = JSON.parse(JSON.stringify(filter.state()));
+    if (vector.flows !== undefined) answer.flows = JSON.parse(JSON.stringify(flows.entries()));
     if (vector.shaping !== undefined) answer.shapes = JSON.parse(JSON.stringify(shaping.shapes()));
     if (vector.state !== undefined) answer.state = kept.current();
     if (vector.announce !== undefined) answer.announced = announce.announced().map((addresses) => [...addresses]);

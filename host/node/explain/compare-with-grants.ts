@@ -107,6 +107,7 @@ const allCapabilities: Required<Record<Exclude<keyof DelegateGrants, "result">, 
   shaping: true,
   filter: true,
   dhcp: true,
+  flows: true,
 };
 
 function isCapability(grants: object, name: string): name is keyof DelegateGrants {

@@ -226,6 +226,7 @@ export const grantKeys = {
     about: "Acceptance of the attachment's forwarded packets, in the chains of the reference plugin firewall.",
   }),
   dhcp: key({ kind: section({}), about: "A lease of a DHCP server for the attachment's interface." }),
+  flows: key({ kind: section({}), about: "Removal of connection tracking entries of the attachment's addresses." }),
   result: key({
     kind: section({
       change: key({

@@ -174,6 +174,7 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       retain: (...args) => record("filter.retain", args, { ok: 3 }),
       probe: (...args) => record("filter.probe", args, { err: { code: 5, msg: "no nftables here" } }),
     },
+    flows: { forget: (...args) => record("flows.forget", args, { ok: 4 }) },
     dhcp: {
       acquire: (...args) => record("dhcp.acquire", args, { ok: dhcpLease }),
       held: (...args) => record("dhcp.held", args, { ok: undefined }),

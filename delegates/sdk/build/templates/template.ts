@@ -38,6 +38,7 @@ export const initialCapabilities: Readonly<Record<string, { readonly reason: str
   shaping: { reason: "Bounds the pod's traffic.", grant: {} },
   filter: { reason: "Accepts the pod's forwarded packets.", grant: {} },
   dhcp: { reason: "Gets the attachment's address from a DHCP server.", grant: {} },
+  flows: { reason: "Ends the flows of the attachment.", grant: {} },
   state: { reason: "Keeps the data that DEL needs.", grant: { directories: ["/run/cni/state"] } },
 };
 

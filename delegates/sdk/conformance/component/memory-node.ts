@@ -11,6 +11,7 @@ import { MemoryAnnounce } from "../../testing/memory-announce.ts";
 import { MemoryDhcp } from "../../testing/memory-dhcp.ts";
 import { FilterTable, MemoryFilter } from "../../testing/memory-filter.ts";
 import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
+import { MemoryFlows } from "../../testing/memory-flows.ts";
 import { MemoryLeases } from "../../testing/memory-leases.ts";
 import { addLinks, memoryCall, MemoryLinks } from "../../testing/memory-links.ts";
 import { MemoryOvs, type MemoryPort } from "../../testing/memory-ovs.ts";
@@ -122,6 +123,7 @@ export class MemoryNode {
         pod: this.#policies.get(pod) ?? [],
       }).functions(verb),
       filter: new MemoryFilter({}, { verb: cniVerb(verb), attachment, facts }, this.#filter).functions,
+      flows: new MemoryFlows({}, { verb: cniVerb(verb), attachment, facts }).functions,
       shaping: new MemoryShaping(
         {},
         { verb: cniVerb(verb), attachment, network: call.request.network.name, nodeLink: () => links.nodeEnd() },

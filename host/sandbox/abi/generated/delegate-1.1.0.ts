@@ -638,6 +638,15 @@ export interface DhcpLease {
   readonly options: readonly DhcpOptionValue[];
 }
 
+/** The WIT type `flows.protocol`. */
+export type FlowsProtocol = "tcp" | "udp" | "sctp";
+
+/** The WIT type `flows.port`. */
+export interface FlowsPort {
+  readonly protocol: FlowsProtocol;
+  readonly number: number;
+}
+
 /** Capability `log`. */
 export interface LogCapability {
   write(level: LogLevel, message: string): void;
@@ -760,6 +769,11 @@ export interface DhcpCapability {
   probe(): Outcome<undefined, Fault>;
 }
 
+/** Capability `flows`. */
+export interface FlowsCapability {
+  forget(addresses: readonly string[], ports: readonly FlowsPort[]): Outcome<number, Fault>;
+}
+
 /** Every capability of this ABI version. */
 export interface Capabilities {
   readonly log: LogCapability;
@@ -776,6 +790,7 @@ export interface Capabilities {
   readonly shaping: ShapingCapability;
   readonly filter: FilterCapability;
   readonly dhcp: DhcpCapability;
+  readonly flows: FlowsCapability;
 }
 
 /** The request, the success and the failure of each verb. */
@@ -1529,6 +1544,19 @@ function storeDhcpLease(g: Guest, at: number, value: DhcpLease): void {
   g.storeList(at + 72, value.options, 12, 4, (e, v) => { storeDhcpOptionValue(g, e, v); });
 }
 
+const labelsOfFlowsProtocol = ["tcp","udp","sctp"] as const;
+
+function loadFlowsProtocol(g: Guest, at: number): FlowsProtocol {
+  return g.label(labelsOfFlowsProtocol, g.discriminant(at, 1, 3));
+}
+
+function loadFlowsPort(g: Guest, at: number): FlowsPort {
+  return {
+    protocol: loadFlowsProtocol(g, at),
+    number: g.u16(at + 2),
+  };
+}
+
 /** Glue of the functions that a delegate may import, by interface and function. */
 export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue>>>> = {
   "log": {
@@ -2146,6 +2174,17 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+  },
+  "flows": {
+    "forget": {
+      host: "forget",
+      core: "i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number) => [g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), g.liftList(p2, p3, 4, 2, loadFlowsPort)],
+      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
       },
     },
   },

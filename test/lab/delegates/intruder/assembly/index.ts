@@ -19,6 +19,7 @@ import {
   tryPlugin,
   tryRules,
   tryFilter,
+  tryFlows,
   tryShape,
   trySysctl,
 } from "./others";
@@ -70,6 +71,7 @@ function tryAll(verb: string, network: Network): Fault | null {
     tryAddress(tries, addresses[i], <u16>(22 + i));
     tryRules(tries, addresses[i]);
     tryFilter(tries, addresses[i], verb);
+    tryFlows(tries, addresses[i]);
   }
   const plugins = listOf(config, "plugins");
   tryLease(tries, verb);

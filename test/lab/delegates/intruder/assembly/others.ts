@@ -7,6 +7,7 @@ import * as firewall from "plexus/abi/firewall";
 import * as leases from "plexus/abi/leases";
 import { Family, Place } from "plexus/abi/links";
 import * as routing from "plexus/abi/routing";
+import * as flows from "plexus/abi/flows";
 import * as filter from "plexus/abi/filter";
 import * as shaping from "plexus/abi/shaping";
 import * as resolver from "plexus/abi/resolver";
@@ -81,6 +82,12 @@ export function tryFilter(tries: Tries, address: string, verb: string): void {
   if (verb == "GC") return;
   const retained = filter.retain([]);
   tries.refused("GC of acceptances", "", retained.isOk ? null : retained.error);
+}
+
+/** Tries to end the flows of another attachment. */
+export function tryFlows(tries: Tries, address: string): void {
+  const forgotten = flows.forget([address], []);
+  tries.refused(`flows of ${address}`, "", forgotten.isOk ? null : forgotten.error);
 }
 
 /** Tries shapes beyond the bounds of a bucket, and the garbage of others. */
