@@ -10,9 +10,12 @@ import { externalPorts } from "./external-ports/feature.ts";
 import { dhcpLeases } from "./dhcp-leases/feature.ts";
 import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
+import { linkCounters } from "./link-counters/feature.ts";
+import { linkWatch } from "./link-watch/feature.ts";
 import { networkApi } from "./network-api/feature.ts";
 import { podNetworks } from "./pod-networks/feature.ts";
 import { policies } from "./policies/feature.ts";
+import { probes } from "./probes/feature.ts";
 import { pools } from "./pools/feature.ts";
 import type { ResidentFeature } from "./resident-part.ts";
 import { resourceClaims } from "./resource-claims/feature.ts";
@@ -29,6 +32,9 @@ export const features: readonly Feature[] = [
   resourceClaims,
   claims,
   hotPlug,
+  linkWatch,
+  linkCounters,
+  probes,
   dhcpLeases,
   chainTrace,
   components,

@@ -67,7 +67,7 @@ export interface ResidentPart {
   /** Records a call that a client of the daemon has asked for. */
   readonly recordCall?: RecordCall;
   /** The answers to requests on the status socket, by path. */
-  readonly pages?: Readonly<Record<string, (method: string, query: string) => Page>>;
+  readonly pages?: Readonly<Record<string, (method: string, query: string) => Page | Promise<Page>>>;
   /** The changes of running containers, if the part makes any. */
   readonly changes?: InterfaceChanges;
 }

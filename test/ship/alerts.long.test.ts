@@ -31,6 +31,10 @@ const healthy: Readonly<Record<string, string>> = {
   'plexus_reconcile_failures_total{node="a",kind="lease"}': `0x${minutes}`,
   'plexus_leases_used{node="a",pool="/leases"}': `200x${minutes}`,
   'plexus_leases_size{node="a",pool="/leases"}': `254x${minutes}`,
+  'plexus_links_lost{node="a",pod="p",fault="gone"}': `0x10 1x3 0x${minutes}`,
+  'plexus_network_packets_total{node="a",network="shop/storage",direction="receive"}': `0+6000x${minutes}`,
+  'plexus_network_drops_total{node="a",network="shop/storage",direction="receive"}': `0+6x${minutes}`,
+  'plexus_address_conflicts_total{node="a",network="shop/storage"}': `2x${minutes}`,
   'plexus_queue_calls{node="a",state="waiting"}': `0 5 0x${minutes}`,
   'plexus_queue_refused_total{node="a"}': `0x${minutes}`,
   'plexus_limit_verdicts_total{node="a",limit="LIMIT_TIME",type="c"}': `0x${minutes}`,
@@ -55,6 +59,11 @@ const healthy: Readonly<Record<string, string>> = {
 /** For each alert the series of its cause; undefined: the series is absent. */
 const causes: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
   PlexusNotReady: { 'plexus_ready{node="a",pod="p"}': `1x5 0x${minutes}` },
+  PlexusLinksLost: { 'plexus_links_lost{node="a",pod="p",fault="gone"}': `0x10 2x${minutes}` },
+  PlexusNetworkDrops: {
+    'plexus_network_drops_total{node="a",network="shop/storage",direction="receive"}': `0+600x${minutes}`,
+  },
+  PlexusAddressConflicts: { 'plexus_address_conflicts_total{node="a",network="shop/storage"}': `0+1x${minutes}` },
   PlexusAbsent: { 'plexus_build_info{node="a",version="1"}': undefined },
   PlexusConfigurationMissing: { 'plexus_cni_configuration_written{node="a",pod="p"}': `0x${minutes}` },
   PlexusConfigurationProblem: { 'plexus_cni_configuration_problem{node="a",pod="p",fault="SHIM_MISSING"}': `1x${minutes}` },

@@ -52,7 +52,7 @@ export interface CleanDeps {
 /** The agent on one connection. Each connection has an object of its own. */
 export interface RoundAgent {
   /** Looks at network namespaces and links, and sends packets in pods. */
-  readonly shim: Pick<Shim, "netlink" | "packet" | "ask" | "ensureConnected">;
+  readonly shim: Pick<Shim, "netlink" | "packet" | "ask" | "changes" | "ensureConnected">;
   /** The agent's environment. */
   readonly environment: Environment;
   /** Whether the agent executes native plugins. */

@@ -11,6 +11,7 @@ import type { InterfaceChanges } from "../../../features/container-changes.ts";
 const noChanges: InterfaceChanges = {
   attach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
   detach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
+  repair: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
 };
 
 /** The parts of one daemon. Before `make` there are none, and nothing is told. */

@@ -51,6 +51,13 @@ export const otherSwitches: Readonly<Record<string, Switch>> = {
     },
     classes: { "claims.enabled": true, "claims.use": "warn", "claims.classes": ["storage"] },
   },
+  linkWatch: {
+    off: {},
+    on: { "linkWatch.enabled": true },
+    repair: { "linkWatch.enabled": true, "linkWatch.repair": true, "config.hotPlug": true },
+  },
+  linkCounters: onOff("linkCounters.enabled"),
+  probes: onOff("probes.enabled"),
   oneShot: { node: {}, off: { oneShot: "off" } },
   openshift: onOff("openshift.scc"),
   ready: onOff("ready.wait"),
