@@ -147,7 +147,10 @@ function packageVersion(): string {
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(packageFile, "utf8"))).version;
 }
 
-const Stamp = z.object({ inputs: z.string(), linkage: z.enum(["bare", "static-pie", "static", "dynamic", "bare-addon", "addon"]) });
+const Stamp = z.object({
+  inputs: z.string(),
+  linkage: z.enum(["bare", "static-pie", "static", "dynamic", "bare-addon", "addon"]),
+});
 
 function readStamp(path: string): z.infer<typeof Stamp> | undefined {
   try {

@@ -43,7 +43,16 @@ export function serveArguments(
   zygote: readonly string[] = [],
 ): readonly string[] {
   const warm = zygote.flatMap((argument) => ["--zygote", argument]);
-  return ["--serve", ...jailArguments(uids, program), ...boundsArguments(bounds), ...warm, "--", ...program.command, "--", ...daemon];
+  return [
+    "--serve",
+    ...jailArguments(uids, program),
+    ...boundsArguments(bounds),
+    ...warm,
+    "--",
+    ...program.command,
+    "--",
+    ...daemon,
+  ];
 }
 
 /** What the daemon leaves to its launch server, and what it may change itself, beside the options of the jail. */

@@ -134,5 +134,8 @@ int launch(struct jail *jail, int asker) {
     drop_rights(&state, (namespaces & CLONE_NEWUSER) != 0);
     if (write(start[1], &state, sizeof state) != sizeof state) return FAILED; /* the sandbox process ends, because it reads less */
     close(start[0]);
-    supervise(state.pid, signals, asker);
+    bool is_copy = jail->supervisor > 0;
+    struct supervision supervision = {.child = state.pid, .signals = signals, .start = start[1], .asker = asker, .crashes = is_copy ? jail->crashes : -1};
+    if (is_copy) supervise_elsewhere(&supervision, jail->supervisor);
+    supervise(&supervision);
 }

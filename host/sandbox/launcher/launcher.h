@@ -95,6 +95,9 @@ struct jail {
     size_t daemon_path_count;
     char *zygote[ZYGOTE_MAX + 1]; /* the zygote's program and its arguments */
     size_t zygote_size;
+    const char *supervisor_path; /* only in a zygote, like the next: the launcher */
+    int supervisor;              /* its descriptor */
+    int crashes;                 /* a pipe that is told of a crash */
     bool own_uid_only;  /* no process is started that would keep the launcher's user */
     char **command; /* NULL: the process executes nothing */
 };
@@ -168,11 +171,22 @@ long restrict_daemon(const struct jail *jail); /* answers the ABI of Landlock, o
 bool restrict_execution(struct jail *jail);
 bool forbid_execution(void);
 
+/* Descriptors of -1 are absent. */
+struct supervision {
+    int child;   /* the sandbox process */
+    int signals; /* a signalfd of SIGCHLD */
+    int start;   /* open for as long as this process lives: enter_jail() */
+    int asker;   /* gets the child's status */
+    int crashes; /* gets a byte when the child has crashed */
+};
+
 /*
- * supervise.c: ends as the child ends, after sending the child's status to the connection `asker`, if it is not -1. Kills the child when the engine
+ * supervise.c: ends as the child ends, after sending the child's status. Kills the child when the engine
  * closes its end of stdin, or when the asker has ended.
  */
-_Noreturn void supervise(int child, int signals, int asker);
+_Noreturn void supervise(const struct supervision *supervision);
+_Noreturn void supervise_elsewhere(const struct supervision *supervision, int supervisor); /* the same, in the launcher that is executed anew */
+_Noreturn void read_supervision(char **numbers);
 _Noreturn void end_as(int status); /* ends as a process with this status of waitpid() has ended */
 
 /* probe.c: tries what an escaped guest would try. */

@@ -17,6 +17,7 @@
    With --serve there are further options, for the daemon:
 
      --zygote ARGUMENT       the zygote's program, then its arguments, each with this option (zygote.c)
+     --supervisor PATH       the launcher itself: only a zygote's (host/sandbox/zygote/addon.c)
      --configuration PATH    the daemon's file of the runtime's network configuration
      --type TYPE             the type of Plexus' own step in that file
      --write PATH            a file or directory that the daemon may change; without one it may change all
@@ -37,6 +38,7 @@ int main(int argc, char **argv) {
     static struct jail jail;
     struct state none = {0};
     if (argc > 1 && strcmp(argv[1], "--serve") == 0) return serve(argv + 1);
+    if (argc > 2 && strcmp(argv[1], "--supervise") == 0) read_supervision(argv + 2);
     if (argc > 3 && strcmp(argv[1], "--ask") == 0) ask(argv + 2);
     if (argc < 1 || !read_arguments(&jail, argv)) {
         report(&none, "the launcher's arguments are not understood");

@@ -66,11 +66,12 @@ static bool has_flag(const char *line, const char *flag) {
     return false;
 }
 
-/* V8 excludes its code and its pointer tables from copies (MADV_DONTFORK); a copy without them crashes. Answers the number of mappings that are included
-   now, or -1. proc(5): `VmFlags` of such a mapping has `dc`. */
-static int include_all_memory(void) {
-    int included = 0;
+/* V8 excludes its code and its pointer tables from copies (MADV_DONTFORK); a copy without them crashes. proc(5): `VmFlags` of such a mapping has `dc`. Shared
+   memory is excluded (libuv's io_uring): a copy may change nothing of this process or of another copy. Answers the number of changed mappings, or -1. */
+static int choose_memory(void) {
+    int chosen = 0;
     uintptr_t from = 0, to = 0;
+    bool is_shared = false;
     if (!read_maps()) return -1;
     for (char *line = maps, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = 0;
@@ -80,23 +81,13 @@ static int include_all_memory(void) {
             at++;
             from = first;
             to = read_address(&at);
+            is_shared = *at == ' ' && strlen(at) > 4 && at[4] == 's'; /* " rw-s" */
         }
-        if (strncmp(line, "VmFlags:", 8) != 0 || !has_flag(line, " dc")) continue;
-        if (syscall(SYS_madvise, from, to - from, MADV_DOFORK) != 0) return -1;
-        included++;
+        if (strncmp(line, "VmFlags:", 8) != 0 || has_flag(line, " dc") == is_shared) continue;
+        if (syscall(SYS_madvise, from, to - from, is_shared ? MADV_DONTFORK : MADV_DOFORK) != 0) return -1;
+        chosen++;
     }
-    return included;
-}
-
-/* A copy that crashed has perhaps shown a guest's author which addresses all copies have. The next zygote has others. */
-static bool has_crashed(int status) { return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM; }
-
-static void look_at_children(int signals) {
-    struct signalfd_siginfo signal;
-    int status;
-    while (read(signals, &signal, sizeof signal) > 0) continue;
-    while (waitpid(-1, &status, WNOHANG) > 0)
-        if (has_crashed(status)) _exit(0);
+    return chosen;
 }
 
 /* The process that starts the sandbox process and waits for it. Returns in the sandbox process. */
@@ -106,6 +97,7 @@ static void start(struct jail *jail, char *request, long size, const int fds[ASK
     if (dup2(fds[0], 0) < 0 || dup2(fds[1], 1) < 0) _exit(FAILED);
     close(fds[0]);
     close(fds[1]);
+    signal(SIGCHLD, SIG_DFL);
     jail->own_uid_only = true;
     jail->command = NULL;
     if (!complete_jail(jail, request, size)) {
@@ -121,22 +113,22 @@ static void start(struct jail *jail, char *request, long size, const int fds[ASK
     jail->command = numbers;
 }
 
-/* Returns in a sandbox process. */
-static void answer_requests(struct jail *jail, int signals) {
+/* Returns in a sandbox process. `crashes`: the end of a pipe that a supervisor writes to when its copy has crashed. */
+static void answer_requests(struct jail *jail, int crashes) {
     static char request[REQUEST_MAX];
     int fds[ASKED_FDS];
     unsigned long none = 0;
     for (;;) {
-        struct pollfd ready[] = {{.fd = SERVER_FD, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+        struct pollfd ready[] = {{.fd = SERVER_FD, .events = POLLIN}, {.fd = crashes, .events = POLLIN}};
         if (poll(ready, 2, -1) < 0) continue;
-        if (ready[1].revents != 0) look_at_children(signals);
-        if (ready[0].revents == 0) continue;
+        /* The copy has perhaps shown a guest's author which addresses all copies have. The next zygote has others. */
+        if (ready[1].revents != 0) _exit(0);
         long size = receive_request(SERVER_FD, request, fds);
         if (size < 0) _exit(0);
         if (size == 0) continue;
         if (fork_into(&none) == 0) {
             close(SERVER_FD);
-            close(signals);
+            close(crashes);
             start(jail, request, size, fds);
             return;
         }
@@ -147,17 +139,20 @@ static void answer_requests(struct jail *jail, int signals) {
 static napi_value serve_copies(napi_env env, napi_info info) {
     static struct jail jail;
     size_t count = 1;
+    int crashes[2];
     napi_value list, numbers, number;
-    sigset_t ended;
-    sigemptyset(&ended);
-    sigaddset(&ended, SIGCHLD);
     if (napi_get_cb_info(env, info, &count, &list, NULL, NULL) != 0 || count != 1 || !read_strings(env, list) || !read_arguments(&jail, arguments)) _exit(BAD_USAGE);
-    int signals = sigprocmask(SIG_BLOCK, &ended, NULL) == 0 ? signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK) : -1;
     prctl(PR_SET_NAME, "plexus-zygote", 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    /* The kernel removes children that have ended. A signal would be lost: another thread may take it. */
+    signal(SIGCHLD, SIG_IGN);
+    if (pipe2(crashes, O_CLOEXEC) != 0) _exit(FAILED);
+    jail.crashes = crashes[1];
+    jail.supervisor = open(jail.supervisor_path, O_PATH | O_CLOEXEC);
     /* The second look finds that nothing is left. */
-    if (signals < 0 || include_all_memory() < 0 || include_all_memory() != 0) _exit(FAILED);
-    answer_requests(&jail, signals);
+    if (jail.supervisor < 0 || choose_memory() < 0 || choose_memory() != 0) _exit(FAILED);
+    answer_requests(&jail, crashes[0]);
+    prctl(PR_SET_NAME, "plexus-guest", 0, 0, 0);
     if (napi_create_array(env, &numbers) != 0) _exit(FAILED);
     for (uint32_t i = 0; jail.command[i] != NULL; i++)
         if (napi_create_string_utf8(env, jail.command[i], strlen(jail.command[i]), &number) != 0 || napi_set_element(env, numbers, i, number) != 0) _exit(FAILED);

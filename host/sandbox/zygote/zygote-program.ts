@@ -29,5 +29,16 @@ export function zygoteCommand(
   const addon = join(dirname(launcher), addonName);
   const script = join(dirname(rest.at(-1) ?? ""), scriptName);
   if (!existsSync(addon) || !existsSync(script)) return undefined;
-  return [node, ...flags, ...rest.slice(0, -1), script, addon, ...jailArguments(uids, program), "--", ...command];
+  return [
+    node,
+    ...flags,
+    ...rest.slice(0, -1),
+    script,
+    addon,
+    ...jailArguments(uids, program),
+    "--supervisor",
+    launcher,
+    "--",
+    ...command,
+  ];
 }
