@@ -30,10 +30,27 @@ export function sandboxProcesses(program = "guest-process.cjs", engine: number |
 
 /** Whether the process is a copy of a zygote. */
 export function isCopy(pid: number): boolean {
+  return nameOf(pid) === "plexus-guest";
+}
+
+/** The zygote below a process; 0: there is none. A copy that has just been made still has the zygote's name, and one thread. */
+export function zygoteOf(pid: number | "self"): number {
+  return descendantsOf(pid).find((each) => nameOf(each) === "plexus-zygote" && threadsOf(each) === 3) ?? 0;
+}
+
+function threadsOf(pid: number): number {
   try {
-    return readFileSync(`/proc/${pid}/comm`, "utf8") === "plexus-guest\n";
+    return readdirSync(`/proc/${pid}/task`).length;
   } catch {
-    return false;
+    return 0;
+  }
+}
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return "";
   }
 }
 

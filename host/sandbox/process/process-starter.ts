@@ -82,6 +82,8 @@ export class ProcessStarter {
     });
     const isReady = await process.ready();
     if (isReady) this.controls = process.controls;
+    // A failed copy is followed by a new Node.
+    else if (isCopy) return undefined;
     this.startProblem = isReady ? undefined : (await process.ended).reason;
     return isReady ? process : undefined;
   }

@@ -45,9 +45,13 @@ async function begin(): Promise<void> {
   const expected = rehearseCall(component);
   collectGarbage();
   const [pages, entries] = addon.serve(["plexus-zygote", ...launcherArguments]);
-  setV8Limits(pages, entries);
-  if (rehearseCall(component) !== expected) addon.end(1);
-  void serveGuests({ exit: addon.end, pause: () => Promise.resolve() });
+  try {
+    setV8Limits(pages, entries);
+    if (rehearseCall(component) !== expected) addon.end(1);
+    await serveGuests({ exit: addon.end, pause: () => Promise.resolve() });
+  } catch {
+    addon.end(1);
+  }
 }
 
 void begin();
