@@ -74,7 +74,7 @@ function verdicts({ limits }: Report): readonly unknown[] {
   return limits.map(({ name, holds, ended }) => [name, holds, ended]);
 }
 
-describe.skipIf(missing("copies of a zygote", otherUids))("FI-60: sandbox processes as copies of a zygote", () => {
+describe.skipIf(missing("copies of a zygote", otherUids))("FI-43: sandbox processes as copies of a zygote", () => {
   test("a copy has the controls and the limits of a new process", () => {
     const copied = pool(zygoteHere());
     const created = pool([]);
