@@ -6,7 +6,7 @@ import type { Result } from "../src/fault/result.ts";
 import type { Pod } from "../src/npwg/pod.ts";
 import type { Connection } from "../host/cluster/kube/connection.ts";
 import type { CredentialSource } from "../host/cluster/kube/credentials.ts";
-import type { RecordCall } from "../host/engine/events/call-recording.ts";
+import type { RecordCall } from "../host/engine/events/call-events.ts";
 import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "./container-changes.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
@@ -60,7 +60,7 @@ export interface ResidentPart {
   /** Records a call that a client of the daemon has asked for. */
   readonly recordCall?: RecordCall;
   /** The answers to requests on the status socket, by path. */
-  readonly pages?: Readonly<Record<string, (method: string, query: string) => Page>>;
+  readonly pages?: Readonly<Record<string, (method: string, query: string) => Page | Promise<Page>>>;
   /** The changes of running containers, if the part makes any. */
   readonly changes?: InterfaceChanges;
 }

@@ -72,6 +72,10 @@ const values = z.strictObject({
   }),
   pools: z.strictObject({ enabled: z.boolean() }),
   policies: z.strictObject({ enabled: z.boolean(), createDefinition: z.boolean() }),
+  linkWatch: z.strictObject({ enabled: z.boolean(), repair: z.boolean() }),
+  linkCounters: z.strictObject({ enabled: z.boolean() }),
+  probes: z.strictObject({ enabled: z.boolean() }),
+  services: z.strictObject({ enabled: z.boolean() }),
   externalPorts: z.strictObject({
     enabled: z.boolean(),
     // plexus-controller checks the providers' settings itself.

@@ -5,11 +5,13 @@ import type {
   AnnounceCapability,
   DhcpCapability,
   DelegationCapability,
+  FilterCapability,
   FirewallCapability,
   LeasesCapability,
   LinksCapability,
   OvsCapability,
   RoutingCapability,
+  ShapingCapability,
   StateCapability,
   SysctlCapability,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
@@ -129,6 +131,8 @@ export interface CapabilityFunctions {
   readonly dhcp?: DhcpCapability;
   readonly firewall?: FirewallCapability;
   readonly routing?: RoutingCapability;
+  readonly shaping?: ShapingCapability;
+  readonly filter?: FilterCapability;
 }
 
 /** A verb with its request. */

@@ -112,6 +112,20 @@ const policyRule = z.strictObject({
   table: z.number(),
 });
 
+const bucket = z.strictObject({ rate: z.number(), burst: z.number(), latency: z.number() });
+const shape = z.strictObject({
+  ingress: bucket.optional(),
+  egress: bucket.optional(),
+  networks: z.array(z.string()).default([]),
+  exempt: z.array(z.string()).default([]),
+});
+
+const filterRules = {
+  accepted: z.record(z.string(), z.array(z.string())).default({}),
+  bridges: z.record(z.string(), z.enum(["same-bridge", "isolated"])).default({}),
+  adminChains: z.array(z.string()).default([]),
+};
+
 const question = z.strictObject({
   /** The vector's subject, in one sentence. */
   about: z.string().min(1),
@@ -179,6 +193,10 @@ const question = z.strictObject({
       fault: fault.optional(),
     })
     .optional(),
+  /** Shapes before the call, by attachment; with `fault`, all functions fail with it. */
+  shaping: z.strictObject({ shapes: z.record(z.string(), shape).default({}), fault: fault.optional() }).optional(),
+  /** Accepted addresses by attachment, policies of bridges and chains of administrators; with `fault`, all functions fail with it. */
+  filter: z.strictObject({ ...filterRules, fault: fault.optional() }).optional(),
   /** The attachment's stored state. */
   state: keptState.optional(),
   /** The lease that a DHCP server offers, the lease that the attachment holds; with `fault`, no lease can be had. */
@@ -215,6 +233,10 @@ const answer = z.strictObject({
   sysctl: z.record(z.string(), z.string()).optional(),
   /** Policy rules after the call, if the question has routing. */
   routing: z.strictObject({ host: z.array(policyRule), pod: z.array(policyRule) }).optional(),
+  /** Shapes after the call, if the question has shaping. */
+  shapes: z.record(z.string(), shape).optional(),
+  /** Acceptances after the call, if the question has filter. */
+  filter: z.strictObject(filterRules).optional(),
   /** State after the call, if the question has state. */
   state: keptState.optional(),
   /** Addresses of each announcement, if the question has announce. */

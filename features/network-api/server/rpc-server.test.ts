@@ -64,6 +64,7 @@ async function start(clientMs: number): Promise<void> {
       changes: () => ({
         attach: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),
         detach: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),
+        repair: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),
       }),
     }),
   );

@@ -7,8 +7,8 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
-import { bootId } from "../../../host/engine/call/boot-id.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { bootId } from "../../../host/system/boot-id.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { EntryList, type ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import { keptConfigurationsWith, KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
@@ -40,7 +40,8 @@ export class FollowPolicies {
   readonly #labels = new Map<string, string>();
   /** Pods whose table is written anew at their next turn. */
   readonly #anew = new Set<string>();
-  readonly #due = new Set<string>();
+  /** Namespaces with changes; undefined: all of them. */
+  readonly #due = new Set<string | undefined>();
   /** The last failure of each pod: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
   #running: Promise<void> | undefined;
@@ -135,7 +136,7 @@ export class FollowPolicies {
     if (this.#running !== undefined) await Promise.race([this.#running, sleep(maxMs, undefined, { ref: false })]);
   }
 
-  #namespaceChanged(namespace: string): void {
+  #namespaceChanged(namespace: string | undefined): void {
     if (!this.isOn) return;
     this.#due.add(namespace);
     this.#collect ??= setTimeout(() => {
@@ -146,8 +147,9 @@ export class FollowPolicies {
     }, collectMs);
   }
 
-  async #queueNamespaces(namespaces: ReadonlySet<string>): Promise<void> {
-    for (const pod of await this.#pods()) if (namespaces.has(pod.slice(0, pod.indexOf("/")))) this.#queue.add(pod, 0);
+  async #queueNamespaces(namespaces: ReadonlySet<string | undefined>): Promise<void> {
+    const isDue = (pod: string): boolean => namespaces.has(undefined) || namespaces.has(pod.slice(0, pod.indexOf("/")));
+    for (const pod of await this.#pods()) if (isDue(pod)) this.#queue.add(pod, 0);
   }
 
   /** The pods of this boot with an entry in a journal. */

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { callLocks } from "../../../host/engine/call/call-locks.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { callOfRunning } from "../../../host/engine/session/internal-call.ts";
 import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { distribute, maxAddresses, readSlice, sliceObject, type SliceEndpoint } from "./address-slice.ts";
-import { podAddresses } from "./pod-addresses.ts";
+import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 
 const endpoint = (index: number): SliceEndpoint => ({ addresses: [`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`] });
 const endpoints = (count: number): readonly SliceEndpoint[] => Array.from({ length: count }, (_, index) => endpoint(index));

@@ -4,7 +4,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { type ObjectMetadata, problem, type Reading, readParts } from "../../../src/kube/object-parts.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
 import { type Peer, type PeerQuery, queryText } from "./peers.ts";
-import { readNamedPorts } from "./policy-port.ts";
+import { readNamedPorts } from "../../../src/kube/named-ports.ts";
 
 /** The API of the slices. */
 export const sliceApiVersion = "plexus.dev/v1alpha1";

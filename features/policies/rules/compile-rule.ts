@@ -4,7 +4,8 @@ import { type Family, formatAddress } from "../../../src/net/ip.ts";
 import { blockRanges } from "./ip-block.ts";
 import { type FindPeers, type Peer, ruleQueries } from "./peers.ts";
 import type { PolicyRule } from "./policy.ts";
-import { type NamedPort, type PolicyPort, protocolNumbers } from "./policy-port.ts";
+import { type NamedPort, protocolNumbers } from "../../../src/kube/named-ports.ts";
+import { type PolicyPort } from "./policy-port.ts";
 import type { Match, NamedSet, RuleEnd, SetKind, Side, TableChain, TableRule } from "./table.ts";
 
 /** Settings of one rule. */

@@ -212,14 +212,13 @@ describe("a compiled table", () => {
     expect(passes(table, "in", "1.1.1.1", { more: { ifname: "eth0" } })).toBe(true);
     expect(table?.chains.flatMap(({ hook }) => (hook === undefined ? [] : [`${hook.at} ${hook.priority}`]))).toEqual([
       "input 0",
-      "output 0",
       "forward 0",
-      "forward 1",
+      "postrouting 0",
     ]);
   });
 
   test("PO-17: a table has its bounds, with the numbers in the problem", () => {
-    const link = { ifname: "net1", networks: ["a/red"], takesNetworkPolicy: false };
+    const link = { ifname: "net1", networks: ["a/red"] };
     const policies = (count: number, spec: object): Parameters<typeof compile>[0]["interfaces"] => [
       {
         link,

@@ -6,7 +6,7 @@ import type { AppliedPolicy, PodInterface } from "./applied-policies.ts";
 import { openEgress, openIngress } from "./open-traffic.ts";
 import type { FindPeers } from "./peers.ts";
 import type { Policy } from "./policy.ts";
-import type { NamedPort } from "./policy-port.ts";
+import type { NamedPort } from "../../../src/kube/named-ports.ts";
 import { compileRule } from "./compile-rule.ts";
 import type { NamedSet, PolicyTable, TableChain, TableRule } from "./table.ts";
 
@@ -67,15 +67,14 @@ export function compile(init: CompileInit): Reading<PolicyTable | undefined> {
 }
 
 /**
- * The chains that the kernel calls. A packet that the pod forwards is both ingress and egress: each has a chain of its own there, because an accepted
- * packet leaves the chain that accepts it.
+ * The chains that the kernel calls. Egress is judged behind routing: a packet whose destination NAT changed in the output hook has its new route only then.
+ * Source NAT comes later, at priority 100.
  */
 function baseChains({ ingress, egress }: Readonly<Record<"ingress" | "egress", readonly TableRule[]>>): readonly TableChain[] {
   return [
     { name: "input", hook: { at: "input", priority: 0 } as const, rules: ingress },
-    { name: "output", hook: { at: "output", priority: 0 } as const, rules: egress },
-    { name: "forward-in", hook: { at: "forward", priority: 0 } as const, rules: ingress },
-    { name: "forward-out", hook: { at: "forward", priority: 1 } as const, rules: egress },
+    { name: "forward", hook: { at: "forward", priority: 0 } as const, rules: ingress },
+    { name: "postrouting", hook: { at: "postrouting", priority: 0 } as const, rules: egress },
   ].filter(({ rules }) => rules.length > 0);
 }
 

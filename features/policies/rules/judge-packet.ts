@@ -30,7 +30,7 @@ export interface Judgement {
 export function judgePacket(table: PolicyTable, packet: Packet): Judgement {
   const chains = new Map(table.chains.map((chain) => [chain.name, chain]));
   const sets = new Map(table.sets.map((set) => [set.name, set]));
-  const base = chains.get(packet.direction === "in" ? "input" : "output");
+  const base = chains.get(packet.direction === "in" ? "input" : "postrouting");
   const path = base === undefined ? undefined : follow(base, packet, chains, sets);
   return path ?? { accepted: true, path: [] };
 }

@@ -4,7 +4,7 @@
 import type { IpAddress } from "../../../src/net/ip.ts";
 import { type LabelSelector, type Labels, selects } from "./label-selector.ts";
 import type { PodPeer, Policy, PolicyRule } from "./policy.ts";
-import type { NamedPort } from "./policy-port.ts";
+import type { NamedPort } from "../../../src/kube/named-ports.ts";
 
 /** Pods of one network. */
 export interface PeerQuery {

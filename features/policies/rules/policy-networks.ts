@@ -1,13 +1,10 @@
 // The networks that a MultiNetworkPolicy is for: the annotation `k8s.v1.cni.cncf.io/policy-for`.
 
 import { quote } from "../../../src/json/quote.ts";
-import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
+import { readNetworkName } from "../../../src/npwg/network-name.ts";
 
 /** The annotation of a MultiNetworkPolicy. */
 export const policyForAnnotation = "k8s.v1.cni.cncf.io/policy-for";
-
-/** The prefix of a PodNetwork's name in the annotation. A definition of a namespace that is called `podnetwork` cannot be named. */
-export const podNetworkPrefix = "podnetwork/";
 
 /** The networks of a policy. */
 export interface PolicyNetworks {
@@ -31,13 +28,11 @@ export function readPolicyNetworks(annotation: string | undefined, namespace: st
   const problems: string[] = [];
   for (const part of annotation.split(",").map((each) => each.trim())) {
     if (part === "") continue;
-    const slash = part.indexOf("/");
-    const [before, name] = slash === -1 ? [namespace, part] : [part.slice(0, slash), part.slice(slash + 1)];
-    const wrong = labelProblem(before) ?? subdomainProblem(name);
-    if (wrong !== undefined) problems.push(`${quote(part, 80)} names no network: a name ${wrong}`);
-    else if (networks.size === maxNetworks && !networks.has(`${before}/${name}`)) {
+    const network = readNetworkName(part, namespace);
+    if (!network.ok) problems.push(network.problem);
+    else if (networks.size === maxNetworks && !networks.has(network.value)) {
       problems.push(`${quote(part, 80)} is beyond the ${maxNetworks} networks that a policy may name`);
-    } else networks.add(`${before}/${name}`);
+    } else networks.add(network.value);
   }
   return { networks: [...networks], problems };
 }

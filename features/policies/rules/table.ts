@@ -41,7 +41,7 @@ export interface TableRule {
 /** A chain; with a hook, the kernel calls it. */
 export interface TableChain {
   readonly name: string;
-  readonly hook?: { readonly at: "input" | "output" | "forward"; readonly priority: number };
+  readonly hook?: { readonly at: "input" | "forward" | "postrouting"; readonly priority: number };
   readonly rules: readonly TableRule[];
 }
 

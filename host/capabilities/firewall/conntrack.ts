@@ -36,7 +36,7 @@ const ADDRESS = { 4: { source: 1, destination: 2 }, 6: { source: 3, destination:
 const BY = { source: 1 << 0, destination: 1 << 1, protocol: 1 << 3, port: 1 << 5 } as const;
 
 /** A flow: its first packet, and the source of the answers, which is the server after all changes of the destination. */
-interface Flow {
+export interface Flow {
   readonly protocol: number;
   readonly source: Uint8Array;
   readonly destination: Uint8Array;
@@ -121,7 +121,7 @@ interface Message {
 }
 
 /** The flow in a message; undefined for a message of another type or family. */
-function flowIn({ type, body }: Message): Flow | undefined {
+export function flowIn({ type, body }: Message): Flow | undefined {
   const family = ([4, 6] as const).find((each) => body[0] === AF[each]);
   if (type !== IPCTNL_MSG_CT_NEW || family === undefined) return undefined;
   const attributes = new Attributes(body, GENERIC_HEADER);
@@ -157,7 +157,7 @@ function leadsToPod({ server, serverPort }: Flow, { pod, podPort }: PortMapping)
 }
 
 /** The request to delete exactly the listed flow: a newer flow of the same tuple has another ID. */
-function deletion({ body }: Message): NetlinkRequest {
+export function deletion({ body }: Message): NetlinkRequest {
   const attributes = new Attributes(body, GENERIC_HEADER);
   const identity = [CTA_TUPLE_ORIG, CTA_ID, CTA_ZONE].flatMap((type) => {
     const value = attributes.get(type);

@@ -48,6 +48,9 @@ const states = { established: 2, related: 4 } as const;
 /** IFNAMSIZ. */
 const LINK_NAME_BYTES = 16;
 const RTN_LOCAL = 2;
+/** NFT_NG_RANDOM, and NFT_REJECT_ICMPX_PORT_UNREACH. */
+const RANDOM = 1;
+const PORT_UNREACHABLE = 1;
 const AF = { 4: 2, 6: 10 } as const;
 /** Offsets of the addresses in the IP header, and their size, in bytes. */
 const header = { 4: { source: 12, destination: 16, size: 4 }, 6: { source: 8, destination: 24, size: 16 } } as const;
@@ -200,6 +203,11 @@ export function linkIs(direction: "in" | "out", name: string): readonly Expressi
   return [meta(FIRST, direction === "in" ? META_IIFNAME : META_OIFNAME), compare("is", bytes)];
 }
 
+/** Like `linkIs`, in the form in which iptables writes it; `is not` for all other links. */
+export function linkNamed(direction: "in" | "out", operation: "is" | "is not", name: string): readonly Expression[] {
+  return [meta(FIRST, direction === "in" ? META_IIFNAME : META_OIFNAME), compare(operation, zeroEnded(name))];
+}
+
 /** Continues if the packet is of this IP version. Rules of `inet` tables ask this before they look into the IP header. */
 export function familyIs(family: 4 | 6): readonly Expression[] {
   return [meta(FIRST, META_NFPROTO), compare("is", Uint8Array.of(AF[family]))];
@@ -278,6 +286,32 @@ export function changeDestination(address: IpAddress, port: number): readonly Ex
     expression("immediate", number(1, SECOND), value(2, u16be(port))),
     expression("nat", number(1, 1), number(2, AF[address.family]), number(3, FIRST), number(5, SECOND)),
   ];
+}
+
+/**
+ * Changes the connection's destination to one of `count` addresses and ports at random (DNAT). `map` has them by number, as the address and the port behind each
+ * other.
+ */
+export function changeDestinationByMap(family: 4 | 6, count: number, map: string): readonly Expression[] {
+  return [
+    expression("numgen", number(1, FIRST), number(2, count), number(3, RANDOM)),
+    expression("lookup", attribute(1, zeroEnded(map)), number(2, FIRST), number(3, FIRST)),
+    expression("nat", number(1, 1), number(2, AF[family]), number(3, FIRST), number(5, wordRegister(header[family].size / 4))),
+  ];
+}
+
+/** Continues if the set has the destination address of the connection's first packet. */
+export function originalDestinationInSet(family: 4 | 6, set: string): readonly Expression[] {
+  return [connection(CT_ADDRESS[family].destination), membership(set)];
+}
+
+/** Refuses the packet: a reset for TCP, otherwise a message that the port is unreachable. */
+export function refusal(answer: "reset" | "unreachable"): Expression {
+  return expression(
+    "reject",
+    number(1, answer === "reset" ? 1 : 2),
+    ...(answer === "reset" ? [] : [attribute(2, Uint8Array.of(PORT_UNREACHABLE))]),
+  );
 }
 
 /** Gives the connection the node's address as its source. */

@@ -23,7 +23,7 @@ import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
 import { completed, selectedNetworks } from "../planned/plan-feature.ts";
 import { planPodDefault } from "./pod-default.ts";
-import { podIdentity } from "../call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { LinksBefore } from "../record/record-links.ts";
 import { typesOf } from "./require-plugins.ts";
 

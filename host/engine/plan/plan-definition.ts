@@ -18,8 +18,7 @@ import { isTrustedNamespace } from "../../../src/configuration/definition-policy
 import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "../planned/attachment-plan.ts";
-import { boundNetwork } from "./bound-network.ts";
-import { definitionNetwork } from "./definition-network.ts";
+import { boundNetwork, definitionNetwork } from "./definition-network.ts";
 import type { Call } from "../call.ts";
 
 /** The part of a call that the planning of one definition needs. */

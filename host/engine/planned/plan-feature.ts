@@ -6,8 +6,7 @@ import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
 import type { Shim } from "../../protocol/shim.ts";
-import type { AttachmentPlan } from "./attachment-plan.ts";
-import type { ShownAttachment } from "./shown-attachment.ts";
+import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
 
 /** The attachments of a pod as planned so far. */
 export interface PlannedNetworks {

@@ -105,6 +105,7 @@ const allCapabilities: Required<Record<Exclude<keyof DelegateGrants, "result">, 
   ovs: true,
   routing: true,
   shaping: true,
+  filter: true,
   dhcp: true,
 };
 

@@ -5,13 +5,14 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
-import type { RecordCall } from "../../engine/events/call-recording.ts";
+import type { RecordCall } from "../../engine/events/call-events.ts";
 import type { InterfaceChanges } from "../../../features/container-changes.ts";
 
 /** The answers of a build without a feature that changes running containers. */
 const noChanges: InterfaceChanges = {
   attach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
   detach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
+  repair: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
 };
 
 /** The parts of one daemon. Before `make` there are none, and nothing is told. */

@@ -41,6 +41,13 @@ export const otherSwitches: Readonly<Record<string, Switch>> = {
     on: { "dynamicResources.enabled": true },
     namespaces: { "dynamicResources.enabled": true, "dynamicResources.namespaces": ["shop", "bank"] },
   },
+  linkWatch: {
+    off: {},
+    on: { "linkWatch.enabled": true },
+    repair: { "linkWatch.enabled": true, "linkWatch.repair": true, "config.hotPlug": true },
+  },
+  linkCounters: onOff("linkCounters.enabled"),
+  probes: onOff("probes.enabled"),
   oneShot: { node: {}, off: { oneShot: "off" } },
   openshift: onOff("openshift.scc"),
   ready: onOff("ready.wait"),

@@ -67,7 +67,7 @@ const witness = `table inet witness {
   set seen4 { type ipv4_addr . inet_proto . inet_service; flags dynamic; size 65535; }
   set seen6 { type ipv6_addr . inet_proto . inet_service; flags dynamic; size 65535; }
   chain in { type filter hook input priority 100; iifname net1 add @seen4 { ip saddr . meta l4proto . th dport }; iifname net1 add @seen6 { ip6 saddr . meta l4proto . th dport }; }
-  chain out { type filter hook output priority 100; oifname net1 add @seen4 { ip daddr . meta l4proto . th dport }; oifname net1 add @seen6 { ip6 daddr . meta l4proto . th dport }; oifname net1 drop; }
+  chain out { type filter hook postrouting priority 50; oifname net1 add @seen4 { ip daddr . meta l4proto . th dport }; oifname net1 add @seen6 { ip6 daddr . meta l4proto . th dport }; oifname net1 drop; }
 }`;
 
 interface Probe {

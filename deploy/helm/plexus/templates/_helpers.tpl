@@ -35,6 +35,10 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- if .Values.dynamicResources.enabled }}{{ $_ := set $own "kubernetes" (dict "resourceClaims" true) }}{{ end -}}
 {{- if .Values.externalPorts.enabled }}{{ $_ := set $own "externalPorts" true }}{{ end -}}
 {{- if .Values.policies.enabled }}{{ $_ := set $own "policies" dict }}{{ end -}}
+{{- if .Values.linkWatch.enabled }}{{ $_ := set $own "linkWatch" (dict "repair" .Values.linkWatch.repair) }}{{ end -}}
+{{- if .Values.linkCounters.enabled }}{{ $_ := set $own "linkCounters" true }}{{ end -}}
+{{- if .Values.probes.enabled }}{{ $_ := set $own "probes" true }}{{ end -}}
+{{- if and .Values.linkWatch.repair (not .Values.config.hotPlug) }}{{ fail "linkWatch.repair attaches networks of running pods: set config.hotPlug true, or linkWatch.repair false" }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 
@@ -47,9 +51,17 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- set (deepCopy .Values.wasm) "prefer" true | mustToJson -}}
 {{- end -}}
 
+{{- /* The capabilities of the agent. A part that looks into running pods needs SYS_ADMIN to enter their network namespaces, and probes send packets. */ -}}
+{{- define "plexus.agentCapabilities" -}}
+{{- $looks := or .Values.linkWatch.enabled .Values.linkCounters.enabled .Values.probes.enabled -}}
+{{- $further := ternary (list "SYS_ADMIN" "NET_RAW") (list "SYS_ADMIN") .Values.probes.enabled -}}
+{{- if eq (toString .Values.config.hotPlug) "true" }}{{ .Values.capabilities.hotPlugAgent | mustToJson }}
+{{- else }}{{ ternary (concat .Values.capabilities.agent $further) .Values.capabilities.agent $looks | uniq | mustToJson }}{{ end -}}
+{{- end -}}
+
 {{- /* Not empty if plexus-controller is needed: a part of it is switched on. */ -}}
 {{- define "plexus.controller" -}}
-{{- if or .Values.networks.enabled .Values.pools.enabled .Values.policies.enabled .Values.externalPorts.enabled .Values.definitionChecks.enabled }}needed{{ end -}}
+{{- if or .Values.networks.enabled .Values.pools.enabled .Values.policies.enabled .Values.services.enabled .Values.externalPorts.enabled .Values.definitionChecks.enabled }}needed{{ end -}}
 {{- end -}}
 
 {{- /* The directory of journal and result cache on the node. */ -}}

@@ -5,7 +5,7 @@ import { appliedPolicies } from "../applied-policies.ts";
 import { compile, type Established } from "../compile.ts";
 import { finds, type FindPeers } from "../peers.ts";
 import { type Policy, readPolicy } from "../policy.ts";
-import type { NamedPort } from "../policy-port.ts";
+import type { NamedPort } from "../../../../src/kube/named-ports.ts";
 import { judgePacket, type Packet } from "../judge-packet.ts";
 import type { PolicyTable } from "../table.ts";
 
@@ -61,7 +61,7 @@ export function tableOf(
   pods: readonly TestPod[],
   { ports = [], established = "keep" }: { ports?: readonly NamedPort[]; established?: Established } = {},
 ): PolicyTable | undefined {
-  const link = { ifname: "net1", networks: ["a/red"], takesNetworkPolicy: false };
+  const link = { ifname: "net1", networks: ["a/red"] };
   const pod = { namespace: "a", labels: new Map([["app", "web"]]) };
   const applied = appliedPolicies(policies, pod, link);
   const compiled = compile({

@@ -604,6 +604,17 @@ export interface ShapingTraffic {
   readonly egress?: ShapingCounters | undefined;
 }
 
+/** The WIT type `filter.ingress-policy`. */
+export type FilterIngressPolicy = "open" | "same-bridge" | "isolated";
+
+/** The WIT type `filter.acceptance`. */
+export interface FilterAcceptance {
+  readonly addresses: readonly string[];
+  readonly adminChain: string;
+  readonly ingress: FilterIngressPolicy;
+  readonly bridge?: string | undefined;
+}
+
 /** The WIT type `dhcp.option-value`. */
 export interface DhcpOptionValue {
   readonly number: number;
@@ -731,6 +742,15 @@ export interface ShapingCapability {
   retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
 }
 
+/** Capability `filter`. */
+export interface FilterCapability {
+  replace(acceptance: FilterAcceptance): Outcome<undefined, Fault>;
+  difference(acceptance: FilterAcceptance): Outcome<string | undefined, Fault>;
+  remove(): Outcome<undefined, Fault>;
+  retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
+  probe(): Outcome<undefined, Fault>;
+}
+
 /** Capability `dhcp`. */
 export interface DhcpCapability {
   acquire(request: DhcpRequest): Outcome<DhcpLease, Fault>;
@@ -754,6 +774,7 @@ export interface Capabilities {
   readonly ovs: OvsCapability;
   readonly routing: RoutingCapability;
   readonly shaping: ShapingCapability;
+  readonly filter: FilterCapability;
   readonly dhcp: DhcpCapability;
 }
 
@@ -1481,6 +1502,12 @@ function storeShapingTraffic(g: Guest, at: number, value: ShapingTraffic): void 
   if (value.egress === undefined) g.storeU8(at + 32, 0); else { g.storeU8(at + 32, 1); storeShapingCounters(g, at + 32 + 8, value.egress); }
 }
 
+const labelsOfFilterIngressPolicy = ["open","same-bridge","isolated"] as const;
+
+function liftFilterIngressPolicy(g: Guest, value: number): FilterIngressPolicy {
+  return g.label(labelsOfFilterIngressPolicy, value);
+}
+
 function loadDhcpOptionValue(g: Guest, at: number): DhcpOptionValue {
   return {
     number: g.u8(at),
@@ -2025,6 +2052,53 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
+      },
+    },
+  },
+  "filter": {
+    "replace": {
+      host: "replace",
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), adminChain: g.liftString(p2, p3), ingress: liftFilterIngressPolicy(g, p4), bridge: (g.liftCase(p5, 2) === 0 ? undefined : g.liftString(p6, p7)) }],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+    "difference": {
+      host: "difference",
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), adminChain: g.liftString(p2, p3), ingress: liftFilterIngressPolicy(g, p4), bridge: (g.liftCase(p5, 2) === 0 ? undefined : g.liftString(p6, p7)) }],
+      lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
+      },
+    },
+    "remove": {
+      host: "remove",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+    "retain": {
+      host: "retain",
+      core: "i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number) => [g.liftList(p0, p1, 16, 4, loadAttachmentId)],
+      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
+      },
+    },
+    "probe": {
+      host: "probe",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
       },
     },
   },

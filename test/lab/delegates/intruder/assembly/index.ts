@@ -18,6 +18,7 @@ import {
   tryLease,
   tryPlugin,
   tryRules,
+  tryFilter,
   tryShape,
   trySysctl,
 } from "./others";
@@ -68,6 +69,7 @@ function tryAll(verb: string, network: Network): Fault | null {
   for (let i = 0; i < addresses.length; i++) {
     tryAddress(tries, addresses[i], <u16>(22 + i));
     tryRules(tries, addresses[i]);
+    tryFilter(tries, addresses[i], verb);
   }
   const plugins = listOf(config, "plugins");
   tryLease(tries, verb);

@@ -1,0 +1,152 @@
+// The collections that the part for Services watches, and the Services that a change of each makes due.
+
+import type { ReflectorState } from "../../../host/cluster/kube/reflector.ts";
+import type { PartContext } from "../../../host/controller/part.ts";
+import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
+import type { NamedPod } from "../rules/endpoint.ts";
+import { isSelected, type MemberPod } from "../rules/member-pod.ts";
+import type { NetworkService, UnreadableService } from "../rules/service.ts";
+import { endpointSlicesPath, managedByLabel, manager, type ServiceSlice } from "../rules/service-slice.ts";
+import { PodIndex } from "./pod-index.ts";
+import { ServiceIndex } from "./service-index.ts";
+import { podReader, storedService, storedSlice, storedZone } from "./stored.ts";
+
+/** Pause in which further changes of a Service's pods are collected, in ms. */
+const collectMs = 50;
+/** 60,000 pods on further networks take some 20 Mi characters. */
+const maxTotal = 128 * 1024 * 1024;
+
+/** The watched objects. `onDue` receives `NAMESPACE/NAME` of each Service whose slices may have to change. */
+export class ServiceCollections {
+  readonly #services: WatchedCollection<NetworkService | UnreadableService | undefined>;
+  readonly #pods: WatchedCollection<MemberPod | undefined>;
+  readonly #nodes: WatchedCollection<string>;
+  readonly #slices: WatchedCollection<ServiceSlice>;
+  readonly #serviceIndex = new ServiceIndex();
+  readonly #podIndex = new PodIndex();
+  /** The slices of each Service by name, and the Service of each slice. */
+  readonly #slicesOf = new Map<string, Map<string, ServiceSlice>>();
+  readonly #serviceOfSlice = new Map<string, string>();
+  readonly #zones = new Map<string, string>();
+  readonly #onDue: (key: string, afterMs: number) => void;
+
+  constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
+    this.#onDue = onDue;
+    this.#services = new WatchedCollection(context, {
+      what: "services",
+      path: "/api/v1/services",
+      read: storedService,
+      onChange: (namespace, name) => this.#serviceChanged(namespace, name),
+      maxTotal,
+    });
+    this.#pods = new WatchedCollection(context, {
+      what: "pods of services",
+      path: "/api/v1/pods",
+      query: { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" },
+      read: podReader(),
+      onChange: (namespace, name) => this.#podChanged(namespace, name),
+      maxTotal,
+    });
+    this.#nodes = new WatchedCollection(context, {
+      what: "nodes",
+      path: "/api/v1/nodes",
+      metadataOnly: true,
+      read: storedZone,
+      onChange: (_, name) => this.#nodeChanged(name),
+    });
+    this.#slices = new WatchedCollection(context, {
+      what: "endpointslices",
+      path: endpointSlicesPath(""),
+      query: { labelSelector: `${managedByLabel}=${manager}` },
+      read: storedSlice,
+      onChange: (namespace, name) => this.#sliceChanged(namespace, name),
+      maxTotal,
+    });
+  }
+
+  get states(): readonly ReflectorState[] {
+    return this.#all.map(({ state }) => state);
+  }
+
+  /** Whether each collection was listed: before, slices of pods that are not seen yet would be emptied. */
+  get listed(): boolean {
+    return this.#all.every(({ listed }) => listed);
+  }
+
+  start(signal: AbortSignal): void {
+    for (const each of this.#all) each.start(signal);
+  }
+
+  get #all(): readonly Pick<WatchedCollection<unknown>, "state" | "listed" | "start">[] {
+    return [this.#services, this.#pods, this.#nodes, this.#slices];
+  }
+
+  /** The Service; undefined if it is gone or on no further network. */
+  service(key: string): NetworkService | UnreadableService | undefined {
+    return this.#services.get(...partsOf(key));
+  }
+
+  /** The pods of a Service. */
+  members(service: NetworkService): readonly NamedPod[] {
+    return [...this.#podIndex.podsOf(service.namespace, service.network)].filter(({ pod }) => isSelected(pod, service.selector));
+  }
+
+  zoneOf(node: string): string {
+    return this.#zones.get(node) ?? "";
+  }
+
+  /** The slices that Plexus wrote for the Service. */
+  slices(key: string): readonly ServiceSlice[] {
+    return [...(this.#slicesOf.get(key)?.values() ?? [])];
+  }
+
+  #serviceChanged(namespace: string, name: string): void {
+    const service = this.#services.get(namespace, name);
+    const wasKnown = this.#serviceIndex.put(`${namespace}/${name}`, namespace, service);
+    if (wasKnown || service !== undefined) this.#onDue(`${namespace}/${name}`, 0);
+  }
+
+  #podChanged(namespace: string, name: string): void {
+    const pod = this.#pods.get(namespace, name);
+    const before = this.#podIndex.put(namespace, name, pod);
+    const due = new Set<string>();
+    for (const each of [before, pod]) {
+      if (each === undefined) continue;
+      for (const service of this.#serviceIndex.servicesOf(namespace, each)) due.add(service);
+    }
+    for (const service of due) this.#onDue(service, collectMs);
+  }
+
+  #nodeChanged(name: string): void {
+    const zone = this.#nodes.get("", name) ?? "";
+    if ((this.#zones.get(name) ?? "") === zone) return;
+    this.#zones.set(name, zone);
+    // Zones change seldom, and mostly before the node has pods.
+    for (const { namespace, pod } of this.#podIndex.podsOn(name))
+      for (const service of this.#serviceIndex.servicesOf(namespace, pod)) this.#onDue(service, collectMs);
+  }
+
+  #sliceChanged(namespace: string, name: string): void {
+    const slice = this.#slices.get(namespace, name);
+    const key = `${namespace}/${name}`;
+    const before = this.#serviceOfSlice.get(key);
+    const after = slice === undefined ? undefined : `${namespace}/${slice.service}`;
+    if (before !== undefined && before !== after) {
+      const slices = this.#slicesOf.get(before);
+      slices?.delete(name);
+      if (slices?.size === 0) this.#slicesOf.delete(before);
+      this.#serviceOfSlice.delete(key);
+    }
+    if (slice !== undefined && after !== undefined) {
+      const slices = this.#slicesOf.get(after) ?? new Map<string, ServiceSlice>();
+      this.#slicesOf.set(after, slices.set(name, slice));
+      this.#serviceOfSlice.set(key, after);
+    }
+    for (const service of new Set([before, after])) if (service !== undefined) this.#onDue(service, collectMs);
+  }
+}
+
+function partsOf(key: string): readonly [namespace: string, name: string] {
+  const slash = key.indexOf("/");
+  return [key.slice(0, slash), key.slice(slash + 1)];
+}

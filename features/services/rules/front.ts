@@ -1,0 +1,45 @@
+// What clients of a Service see: its cluster addresses and ports. The controller writes it into an annotation of the slices, so that a node watches the slices
+// of its networks only, and no Services.
+
+import { isJsonObject } from "../../../src/json/document.ts";
+import { boundedJson } from "../../../src/json/bounded-json.ts";
+import { readAddress } from "../../../src/net/ip.ts";
+import { isPortNumber, isProtocol, type Protocol } from "../../../src/kube/named-ports.ts";
+import type { NetworkService } from "./service.ts";
+
+/** The annotation of slices. */
+export const frontAnnotation = "plexus.dev/service";
+
+/** The front of a Service. */
+export interface Front {
+  readonly clusterIps: readonly string[];
+  readonly ports: readonly { readonly name: string; readonly protocol: Protocol; readonly port: number }[];
+  readonly hasAffinity: boolean;
+}
+
+const maxPorts = 100;
+const maxIps = 2;
+
+/** The annotation's text; undefined for a headless Service, which pods reach by its endpoints. */
+export function frontText({ clusterIps, ports, hasAffinity }: NetworkService): string | undefined {
+  if (clusterIps.length === 0) return undefined;
+  return JSON.stringify({
+    clusterIPs: clusterIps,
+    ports: ports.map(({ name, protocol, port }) => ({ name, protocol, port })),
+    affinity: hasAffinity,
+  });
+}
+
+/** Reads the annotation; undefined if the text is none. */
+export function readFront(text: string | undefined): Front | undefined {
+  const value = text === undefined ? undefined : boundedJson(text);
+  if (!isJsonObject(value)) return undefined;
+  const { clusterIPs, ports, affinity } = value;
+  if (!Array.isArray(clusterIPs) || !Array.isArray(ports)) return undefined;
+  const clusterIps = clusterIPs.filter((ip): ip is string => typeof ip === "string" && readAddress(ip) !== undefined);
+  const read = ports.slice(0, maxPorts).flatMap((each) => {
+    const { name, protocol, port } = isJsonObject(each) ? each : {};
+    return typeof name === "string" && isProtocol(protocol) && isPortNumber(port) ? [{ name, protocol, port }] : [];
+  });
+  return { clusterIps: clusterIps.slice(0, maxIps), ports: read, hasAffinity: affinity === true };
+}

@@ -1,0 +1,61 @@
+// The part of a pod that Services need. The controller holds all pods of the cluster, so the form is small: labels are one text.
+
+import { isJsonObject } from "../../../src/json/document.ts";
+import { formatAddress } from "../../../src/net/ip.ts";
+import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
+import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
+
+/** A pod on further networks. */
+export interface MemberPod {
+  readonly uid: string;
+  /** `\nKEY=VALUE\n...\n`. */
+  readonly labels: string;
+  readonly node: string;
+  readonly hostname: string;
+  readonly subdomain: string;
+  readonly isReady: boolean;
+  readonly isTerminating: boolean;
+  readonly ports: readonly NamedPort[];
+  /** Networks with the pod's addresses on them. */
+  readonly networks: readonly { readonly network: string; readonly addresses: readonly string[] }[];
+}
+
+/** Reads a pod; undefined for one that is no endpoint of any network: it has ended, or has no further addresses. */
+export function readMemberPod(object: unknown): MemberPod | undefined {
+  if (!isJsonObject(object)) return undefined;
+  const [metadata, spec, status] = [object["metadata"], object["spec"], object["status"]];
+  if (!isJsonObject(metadata) || typeof metadata["uid"] !== "string") return undefined;
+  const phase = isJsonObject(status) ? status["phase"] : undefined;
+  if (phase === "Succeeded" || phase === "Failed") return undefined;
+  const annotations = isJsonObject(metadata["annotations"]) ? metadata["annotations"] : {};
+  const addresses = podAddresses((key) => textOr(annotations[key]));
+  if (addresses.size === 0) return undefined;
+  const labels = isJsonObject(metadata["labels"]) ? Object.entries(metadata["labels"]) : [];
+  const fields = isJsonObject(spec) ? spec : {};
+  return {
+    uid: metadata["uid"],
+    labels: `\n${labels.map(([key, value]) => `${key}=${typeof value === "string" ? value : ""}\n`).join("")}`,
+    node: textOr(fields["nodeName"]) ?? "",
+    hostname: textOr(fields["hostname"]) ?? "",
+    subdomain: textOr(fields["subdomain"]) ?? "",
+    isReady: isReady(status),
+    isTerminating: typeof metadata["deletionTimestamp"] === "string",
+    ports: namedPorts(object),
+    networks: [...addresses].map(([network, ips]) => ({ network, addresses: [...new Set(ips.map(formatAddress))] })),
+  };
+}
+
+/** Whether the labels satisfy each `KEY=VALUE`. */
+export function isSelected({ labels }: Pick<MemberPod, "labels">, selector: readonly string[]): boolean {
+  return selector.every((each) => labels.includes(`\n${each}\n`));
+}
+
+function isReady(status: unknown): boolean {
+  const conditions = isJsonObject(status) ? status["conditions"] : undefined;
+  const list = Array.isArray(conditions) ? conditions : [];
+  return list.some((each) => isJsonObject(each) && each["type"] === "Ready" && each["status"] === "True");
+}
+
+function textOr(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,186 @@
+// plexus-controller's part for Services on a real API server, with the account and the admission policies of the chart.
+
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { KubernetesObject } from "@kubernetes/client-node";
+import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { servicesPart } from "../../features/services/controller/part.ts";
+import { endpointSlicesPath } from "../../features/services/rules/service-slice.ts";
+import { collectionOf, applyObjects, objectsOf, outcome } from "../lab/kube/apply.ts";
+import type { ApiServer } from "../lab/kube/api-server.ts";
+import { accountRequests, controllerAccount } from "../lab/kube/controller-account.ts";
+import { chart, objectsOf as objectsIn, runHelm } from "../lab/kube/chart.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
+import { kubeApi } from "../lab/kube/binaries.ts";
+import { helm } from "../lab/kube/helm.ts";
+import { partContext } from "../lab/kube/part-context.ts";
+import { podOn } from "../lab/kube/policy-objects.ts";
+import { serviceRequests } from "../lab/kube/service-requests.ts";
+import { missing, privateNamespaces } from "../lab/requires.ts";
+
+const patience = { timeout: 60_000, interval: 50 };
+const services = "/api/v1/namespaces/shop/services";
+const slicesPath = endpointSlicesPath("shop");
+
+interface Slice {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly resourceVersion: string;
+  };
+  readonly addressType: string;
+  readonly ports: readonly { readonly name: string; readonly port: number }[];
+  /** Null for a slice without endpoints. */
+  readonly endpoints:
+    | readonly {
+        readonly addresses: readonly string[];
+        readonly conditions: { readonly ready: boolean };
+        readonly zone?: string;
+      }[]
+    | null;
+}
+
+describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespaces, kubeApi, helm))(
+  "the controller's part for Services",
+  () => {
+    let api: ApiServer;
+    let admin: ApiObjects;
+    let account: ApiObjects;
+    const term = new AbortController();
+    let running: Promise<void>;
+    const events: string[] = [];
+
+    const create = async (object: KubernetesObject & Readonly<Record<string, unknown>>): Promise<ApiObject> => {
+      const made = outcome(await admin.create(collectionOf(object), object));
+      if (typeof made === "string") throw new Error(made);
+      return made;
+    };
+    const service = (name: string, annotations: Readonly<Record<string, string>>, spec: object = {}) => ({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { namespace: "shop", name, annotations, labels: { team: "a" } },
+      spec: { selector: { app: "web", tier: "front" }, ports: [{ port: 80, targetPort: 8080 }], ...spec },
+    });
+    const slices = async (of: string): Promise<readonly Slice[]> => {
+      const listed = await admin.list(slicesPath, { labelSelector: `kubernetes.io/service-name=${of}` });
+      if (listed.kind !== "list") throw new Error(listed.why);
+      return listed.items as readonly Slice[];
+    };
+    const addresses = async (of: string): Promise<readonly string[]> =>
+      (await slices(of)).flatMap(({ endpoints }) => (endpoints ?? []).flatMap((each) => each.addresses)).toSorted();
+    const web = (name: string, networks: Readonly<Record<string, readonly string[]>>) => {
+      const pod = podOn("shop", name, { app: "web", tier: "front" }, networks);
+      return { ...pod, spec: { ...(pod as { spec?: object }).spec, nodeName: "n1" } };
+    };
+    const ready = async (name: string, status: "True" | "False"): Promise<void> => {
+      const conditions = [{ type: "Ready", status }];
+      outcome(await admin.patch(`/api/v1/namespaces/shop/pods/${name}/status`, { status: { conditions } }));
+    };
+
+    beforeAll(async () => {
+      api = await sharedApiServer({ alsoAllowed: [...serviceRequests, ...accountRequests] });
+      admin = objectsOf(api.adminKubeconfig);
+      for (const name of ["shop", "network"]) await api.namespace(name);
+      await applyObjects(admin, "deploy/helm/plexus/files/services.yaml");
+      const values = ["--set", "services.enabled=true"];
+      for (const object of objectsIn(runHelm("template", "plexus", chart, "--namespace", "network", ...values).stdout))
+        if (object.metadata.name === "plexus-service-slices") await create(object);
+      account = await controllerAccount(api, admin, "plexus", "services.enabled=true");
+      await create({ apiVersion: "v1", kind: "Node", metadata: { name: "n1", labels: { "topology.kubernetes.io/zone": "z1" } } });
+      // The API server compiles policies some time after their creation.
+      await vi.waitFor(async () => {
+        outcome(await admin.remove(`${services}/probe`));
+        expect(await create(service("probe", { "plexus.dev/network": "red" }))).not.toHaveProperty("spec.selector");
+      }, patience);
+      const context = partContext(account, { event: (_, { message }) => void events.push(message) });
+      running = servicesPart()(context).run(term.signal);
+    });
+    afterAll(async () => {
+      term.abort();
+      await running;
+      account?.close();
+      admin?.close();
+      await api?.dispose();
+    });
+
+    test("SV-01 SV-03 SV-04 SV-08: a Service that names a network loses its selector, and has the addresses of its pods on this network", async () => {
+      await create(
+        web("one", { "shop/red": ["10.1.0.1", "10.1.0.2"], "shop/blue": ["10.2.0.1"], "podnetwork/wide": ["10.3.0.1"] }),
+      );
+      const made = await create(service("web", { "plexus.dev/network": "red" }));
+      expect(made).toMatchObject({
+        metadata: {
+          labels: { "service.kubernetes.io/service-proxy-name": "plexus.dev", team: "a" },
+          annotations: { "plexus.dev/selector": "app=web,tier=front" },
+        },
+      });
+      await create(service("blue", { "k8s.v1.cni.cncf.io/service-network": "shop/blue" }, { clusterIP: "None" }));
+      await vi.waitFor(async () => expect(await addresses("web")).toEqual(["10.1.0.1", "10.1.0.2"]), patience);
+      await vi.waitFor(async () => expect(await addresses("blue")).toEqual(["10.2.0.1"]), patience);
+      const [slice] = await slices("web");
+      expect(slice).toMatchObject({
+        metadata: { labels: { "endpointslice.kubernetes.io/managed-by": "plexus-controller", team: "a" } },
+        ports: [{ port: 8080 }],
+        endpoints: [{ conditions: { ready: false }, zone: "z1" }, {}],
+      });
+      await ready("one", "True");
+      await vi.waitFor(async () => expect((await slices("web"))[0]?.endpoints?.[0]?.conditions.ready).toBe(true), patience);
+      // A further pod, and a network that the pod gets later.
+      await create(web("two", { "shop/red": ["10.1.0.3"] }));
+      await vi.waitFor(async () => expect(await addresses("web")).toContain("10.1.0.3"), patience);
+      const status = [{ name: "shop/blue", interface: "net1", ips: ["10.2.0.2"] }];
+      const annotations = { "k8s.v1.cni.cncf.io/network-status": JSON.stringify(status) };
+      outcome(await admin.patch("/api/v1/namespaces/shop/pods/two", { metadata: { annotations } }));
+      await vi.waitFor(async () => expect(await addresses("web")).toEqual(["10.1.0.1", "10.1.0.2"]), patience);
+      expect(await addresses("blue")).toEqual(["10.2.0.1", "10.2.0.2"]);
+    });
+
+    test("SV-04: slices that the cluster's own controller left are removed; without the annotation the selector is back and the slices go", async () => {
+      const plain = await create(service("late", {}));
+      expect(plain).toHaveProperty("spec.selector");
+      const labels = {
+        "kubernetes.io/service-name": "late",
+        "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+      };
+      await create({
+        apiVersion: "discovery.k8s.io/v1",
+        kind: "EndpointSlice",
+        metadata: { namespace: "shop", name: "late-abcde", labels },
+        addressType: "IPv4",
+        endpoints: [{ addresses: ["192.168.0.1"] }],
+      } as KubernetesObject & Readonly<Record<string, unknown>>);
+      outcome(await admin.patch(`${services}/late`, { metadata: { annotations: { "plexus.dev/network": "red" } } }));
+      await vi.waitFor(async () => expect(await addresses("late")).toEqual(["10.1.0.1", "10.1.0.2"]), patience);
+      outcome(await admin.patch(`${services}/late`, { metadata: { annotations: { "plexus.dev/network": null } } }));
+      await vi.waitFor(async () => expect(await slices("late")).toEqual([]), patience);
+      const { object } = (await admin.get(`${services}/late`)) as { readonly object: ApiObject };
+      expect(object).toMatchObject({ spec: { selector: { app: "web", tier: "front" } } });
+      expect(JSON.stringify(object)).not.toMatch(/service-proxy-name|plexus\.dev\/selector/);
+    });
+
+    test("nobody but plexus-controller writes a slice that nodes read, and plexus-controller writes no other slice", async () => {
+      const slice = (labels: object): ApiObject => ({
+        apiVersion: "discovery.k8s.io/v1",
+        kind: "EndpointSlice",
+        metadata: { namespace: "shop", name: "forged", labels },
+        addressType: "IPv4",
+        endpoints: [],
+      });
+      expect(outcome(await admin.create(slicesPath, slice({ "plexus.dev/network": "x" })))).toContain(
+        "by plexus-controller only",
+      );
+      expect(outcome(await account.create(slicesPath, slice({})))).toContain("its own EndpointSlices only");
+      const [own] = await slices("web");
+      const path = `${slicesPath}/${own?.metadata.name ?? ""}`;
+      expect(outcome(await admin.patch(path, { endpoints: [] }))).toContain("by plexus-controller only");
+      expect(outcome(await admin.patch(path, { metadata: { labels: { "plexus.dev/network": null } } }))).toContain(
+        "plexus-controller only",
+      );
+    });
+
+    test("a Service whose annotation names nothing has an Event and no slices", async () => {
+      await create(service("bad", { "plexus.dev/network": "A b" }));
+      await vi.waitFor(() => expect(events.join("\n")).toContain("names no network"), patience);
+      expect(await slices("bad")).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,164 @@
+// Tables of Services in the kernel: connections of a pod to cluster addresses, which endpoints of another namespace answer on a further network.
+
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { replaceTable as replacePolicies } from "../../../features/policies/node/pod-table.ts";
+import { policyObject, readable, tableOf, type TestPod } from "../../../features/policies/rules/testing/policy-objects.ts";
+import { flushFlows } from "../../../features/services/node/flush-flows.ts";
+import { replaceTable } from "../../../features/services/node/pod-table.ts";
+import type { BalancedPort } from "../../../features/services/rules/balance.ts";
+import type { NetlinkShim } from "../../../host/capabilities/firewall/kernel.ts";
+import { type IpAddress, readAddress } from "../../../src/net/ip.ts";
+import { createPodNamespace, inHost, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";
+import { command, missing } from "../../lab/requires.ts";
+import { callWith } from "../shim/testing/scripted-engine.ts";
+import { openWorkshop, type Workshop } from "../shim/testing/workshop.ts";
+
+const [TCP, UDP, SCTP] = [6, 17, 132];
+const echo = join(import.meta.dirname, "testing", "echo.mjs");
+const servers = ["10.1.0.11", "10.1.0.12", "fd01::11", "fd01::12"];
+const unavailable = missing("tables of Services", missingPrivateNamespaces, command("nft", "--version"));
+
+let shop: Workshop;
+let pod: PodNamespace;
+let peer: PodNamespace;
+let server: ChildProcessWithoutNullStreams;
+
+const ip = (text: string): IpAddress => {
+  const address = readAddress(text);
+  if (address === undefined) throw new Error(text);
+  return address;
+};
+const port = (address: string, protocol: number, number: number, ...backends: readonly string[]): BalancedPort => ({
+  name: `shop/web:${number}/${protocol}/${address}`,
+  address: ip(address),
+  protocol,
+  port: number,
+  backends: backends.map((each) => ({ address: ip(each), port: protocol === UDP ? 5353 : 8080 })),
+});
+const entering = (namespace: PodNamespace): string[] => [`--net=${namespace.path}`, "--"];
+
+/** The pod has the cluster's network on eth0, with its default route, and 10.1.0.2 and fd01::2 on net1. */
+beforeAll(async () => {
+  if (unavailable) return;
+  shop = await openWorkshop();
+  pod = createPodNamespace("services");
+  peer = createPodNamespace("peer");
+  const [a, b] = [pod.name, peer.name];
+  inHost([
+    "sh",
+    "-ec",
+    `for l in eth0 net1; do ip -n ${a} link add $l type veth peer name $l netns ${b}; ip -n ${a} link set $l up; ip -n ${b} link set $l up; done
+     ip -n ${a} link set lo up; ip -n ${b} link set lo up
+     ip -n ${a} addr add 192.168.0.2/24 dev eth0; ip -n ${a} addr add fd02::2/64 dev eth0 nodad
+     ip -n ${b} addr add 192.168.0.1/24 dev eth0; ip -n ${b} addr add fd02::1/64 dev eth0 nodad
+     ip -n ${a} addr add 10.1.0.2/24 dev net1; ip -n ${a} addr add fd01::2/64 dev net1 nodad
+     for s in ${servers.map((each) => (each.includes(":") ? `${each}/64` : `${each}/24`)).join(" ")}; do ip -n ${b} addr add $s dev net1 $(case $s in *:*) echo nodad;; esac); done
+     ip -n ${a} route add default via 192.168.0.1; ip -n ${a} -6 route add default via fd02::1`,
+  ]);
+  server = spawn("nsenter", [...entering(peer), process.execPath, echo, "serve", ...servers]);
+  for await (const line of createInterface({ input: server.stdout })) if (line === "ready") break;
+});
+afterAll(() => {
+  server?.kill("SIGKILL");
+  shop?.dispose();
+  pod?.dispose();
+  peer?.dispose();
+});
+
+async function withShim(script: (shim: NetlinkShim) => Promise<void>): Promise<void> {
+  await callWith((engine) => script(engine), { shim: shop.shim });
+}
+async function install(ports: readonly BalancedPort[], before: readonly BalancedPort[] = []): Promise<void> {
+  await withShim(async (shim) => {
+    expect(await replaceTable(shim, pod.path, ports)).toEqual({ ok: true, value: undefined });
+    await flushFlows(shim, pod.path, before, ports);
+  });
+}
+/** The answers to so many connections: the server's address, and the client's as the server saw it. */
+function ask(protocol: "tcp" | "udp", address: string, number: number, count = 1): readonly string[] {
+  const args = [...entering(pod), process.execPath, echo, "ask", protocol, address, String(number), String(count)];
+  return spawnSync("nsenter", args, { encoding: "utf8" }).stdout.trim().split("\n");
+}
+
+describe.skipIf(unavailable)("a pod's table of Services", () => {
+  test.each([
+    ["tcp", TCP, "10.96.0.7", ["10.1.0.11", "10.1.0.12"], "10.1.0.2"],
+    ["udp", UDP, "10.96.0.7", ["10.1.0.11", "10.1.0.12"], "10.1.0.2"],
+    ["tcp", TCP, "fd96::7", ["fd01::11", "fd01::12"], "fd01::2"],
+    ["udp", UDP, "fd96::7", ["fd01::11", "fd01::12"], "fd01::2"],
+  ] as const)(
+    "SV-06: %s to a cluster address by the default route reaches each endpoint on the network, from the pod's address there (%s, %s)",
+    async (protocol, number, address, endpoints, source) => {
+      await install([port(address, number, 80, ...endpoints)]);
+      const answers = new Set(ask(protocol, address, 80, 40));
+      // All 40 at one of two endpoints has a probability of 2 in 2^40.
+      expect([...answers].toSorted()).toEqual(endpoints.map((each) => `${each} ${source}`));
+    },
+  );
+
+  test("SV-06: SCTP has a rule of its own", async () => {
+    await install([port("10.96.0.7", SCTP, 80, "10.1.0.11"), port("10.96.0.7", TCP, 80, "10.1.0.12")]);
+    const listed = pod.exec(["nft", "-n", "list", "table", "inet", "plexus-services"]).stdout;
+    expect(listed).toContain("10.96.0.7 . 132 . 80 : jump");
+  });
+
+  test("SV-06: without an endpoint a connection is refused at once, as is another port; other addresses stay as they are", async () => {
+    await install([port("10.96.0.7", TCP, 80), port("10.96.0.7", UDP, 53), port("fd96::7", TCP, 80)]);
+    expect(ask("tcp", "10.96.0.7", 80)).toEqual(["ECONNREFUSED"]);
+    expect(ask("tcp", "10.96.0.7", 81)).toEqual(["ECONNREFUSED"]);
+    expect(ask("tcp", "fd96::7", 80)).toEqual(["ECONNREFUSED"]);
+    expect(["EPERM", "ECONNREFUSED"]).toContain(ask("udp", "10.96.0.7", 53)[0]);
+    expect(ask("tcp", "10.1.0.11", 8080)).toEqual(["10.1.0.11 10.1.0.2"]);
+  });
+
+  test("SV-07: when an endpoint goes, new connections go elsewhere, and its UDP flows are flushed, others stay", async () => {
+    const [both, one] = [
+      [port("10.96.0.7", UDP, 53, "10.1.0.11", "10.1.0.12"), port("10.96.0.8", UDP, 53, "10.1.0.11")],
+      [port("10.96.0.7", UDP, 53, "10.1.0.12"), port("10.96.0.8", UDP, 53, "10.1.0.11")],
+    ];
+    await install(both);
+    const flows = ["10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.8"].map((address) => {
+      const child = spawn("nsenter", [...entering(pod), process.execPath, echo, "talk", address, "53"]);
+      return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
+    });
+    const talk = (): Promise<readonly unknown[]> =>
+      Promise.all(
+        flows.map(async ({ child, lines }) => {
+          child.stdin.write("\n");
+          return (await lines.next()).value;
+        }),
+      );
+    const first = await talk();
+    expect(await talk()).toEqual(first);
+    await install(one, both);
+    expect(await talk()).toEqual([...Array.from({ length: 6 }, () => "10.1.0.12 10.1.0.2"), "10.1.0.11 10.1.0.2"]);
+    for (const { child } of flows) child.stdin.end();
+  });
+
+  test("SV-09: policies of the pod judge the endpoint's address and network, not the cluster address", async () => {
+    const peers: readonly TestPod[] = [{ namespace: "a", labels: { app: "db" }, addresses: ["10.1.0.11"] }];
+    const egress = {
+      podSelector: {},
+      policyTypes: ["Egress"],
+      egress: [{ to: [{ podSelector: { matchLabels: { app: "db" } } }] }],
+    };
+    await withShim(async (shim) => {
+      expect(await replacePolicies(shim, pod.path, tableOf([readable(policyObject(egress))], peers))).toMatchObject({ ok: true });
+    });
+    await install([port("10.96.0.7", UDP, 53, "10.1.0.11"), port("10.96.0.8", UDP, 53, "10.1.0.12")]);
+    expect(ask("udp", "10.96.0.7", 53)).toEqual(["10.1.0.11 10.1.0.2"]);
+    expect(ask("udp", "10.96.0.8", 53)).toEqual(["EPERM"]);
+    await withShim(async (shim) => void (await replacePolicies(shim, pod.path, undefined)));
+    expect(ask("udp", "10.96.0.8", 53)).toEqual(["10.1.0.12 10.1.0.2"]);
+  });
+
+  test("no Service is no table, and a table of the pod's own stays", async () => {
+    pod.exec(["nft", "add", "table", "inet", "mine"]);
+    await install([port("10.96.0.7", TCP, 80, "10.1.0.11")]);
+    await install([]);
+    expect(pod.exec(["nft", "list", "tables"]).stdout.trim()).toBe("table inet mine");
+  });
+});
