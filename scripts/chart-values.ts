@@ -133,6 +133,7 @@ const values = z.strictObject({
     sandboxes: z.int().min(0).max(daemonCounts.sandboxes.max),
     isolation: z.enum(daemonIsolations),
     sandboxUids: z.string().regex(uidOptionPattern),
+    sandboxStart: z.enum(["copy", "new"]),
     logLevel: z.enum(logLevels),
     otlp: z.string().regex(/^(?:https?:\/\/.+)?$/u),
   }),
