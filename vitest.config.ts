@@ -33,17 +33,20 @@ export default defineConfig({
           ...shared,
           name: "places",
           include: ["test/{node,api,kit,ship,hostile,docs}/**/*.test.ts", "delegates/**/*.test.ts"],
-          exclude: [...shared.exclude, "test/kit/languages/**"],
+          exclude: [...shared.exclude, "test/kit/languages/**", "**/*.long.test.ts"],
           globalSetup: ["test/lab/suite-daemon.ts"],
           env: { PLEXUS_TEST_SOCKET: suiteSocket },
         },
       },
-      // `npm run test:languages` and `npm run test:peers`: toolchains that take minutes to get and to run. Each command names its folder.
+      // `npm run test:long`, `npm run test:languages` and `npm run test:peers`: tests and toolchains that take minutes. Each command names its files.
       {
         test: {
           ...shared,
-          name: "toolchains",
-          include: ["test/{kit/languages,peers}/**/*.test.ts"],
+          name: "long",
+          include: ["{test,delegates}/**/*.long.test.ts", "test/{kit/languages,peers}/**/*.test.ts"],
+          exclude: [...shared.exclude, "test/cluster/**"],
+          globalSetup: ["test/lab/suite-daemon.ts"],
+          env: { PLEXUS_TEST_SOCKET: suiteSocket },
         },
       },
       {

@@ -87,7 +87,7 @@ async function plexusSide({ stopwatch, api, socket }: Bench, networks: readonly 
     name: main.name,
     type: "plexus",
     cniDir: plexus.state("lib"),
-    // These tests are about other parts: test/hostile/attacker/definition-author.test.ts is about the policy.
+    // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
     definitions: { trusted: ["*"] },
     runDir: plexus.runState("run"),
     kubeconfig: api.plexus,

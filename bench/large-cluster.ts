@@ -47,7 +47,7 @@ function callsOf(plexus: Installation, socket: string, api: StandInApi, pod: Sta
     name: "large",
     type: "plexus",
     cniDir: plexus.state("lib"),
-    // These tests are about other parts: test/hostile/attacker/definition-author.test.ts is about the policy.
+    // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
     definitions: { trusted: ["*"] },
     runDir: plexus.runState("run"),
     kubeconfig: api.kubeconfig,

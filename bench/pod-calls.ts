@@ -43,7 +43,7 @@ export async function measurePod(secondaries: number): Promise<Samples<PodTime> 
     name: "bench",
     type: "plexus",
     cniDir: plexus.state("lib"),
-    // These tests are about other parts: test/hostile/attacker/definition-author.test.ts is about the policy.
+    // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
     definitions: { trusted: ["*"] },
     runDir: plexus.runState("run"),
     manifests: manifests.directory,

@@ -18,6 +18,7 @@ import { hotPlugBenchmarks } from "./hot-plug.ts";
 import { shimMemory } from "./shim-memory.ts";
 import { shimVersion } from "./shim-version.ts";
 import { ipamStep } from "./ipam-step.ts";
+import { claimBenchmarks } from "./claims.ts";
 import { controllerBenchmarks } from "./controller-memory.ts";
 import { largeClusterBenchmarks } from "./large-cluster.ts";
 import { differenceOf, summary, type Benchmark, type Measured } from "./measure.ts";
@@ -55,6 +56,7 @@ const benchmarks: readonly Benchmark[] = [
   ...guestBenchmarks,
   ...chainTraceBenchmarks,
   ...hotPlugBenchmarks,
+  ...claimBenchmarks,
   ...poolBenchmarks,
 ];
 

@@ -12,4 +12,8 @@ export interface InterfaceChanges {
   readonly attach: (containerId: string, selection: NetworkSelection) => Promise<Result<{ readonly ifname: string }>>;
   /** Detaches what `attach` attached; an unknown interface is a success. Faults: as `attach`, and those of a DEL. */
   readonly detach: (containerId: string, ifname: string) => Promise<Result<void>>;
+  /**
+   * Attaches the network of an interface again, whose link was lost: the same name, hardware address, addresses and routes; leases stay. Faults: as `attach`.
+   */
+  readonly repair: (containerId: string, ifname: string) => Promise<Result<void>>;
 }

@@ -3,7 +3,7 @@
 
 import type { FaultKind } from "../src/fault/catalogue.ts";
 import type { ControllerFeature } from "../host/controller/controller-feature.ts";
-import type { RecordCall } from "../host/engine/events/call-recording.ts";
+import type { RecordCall } from "../host/engine/events/call-events.ts";
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
 import type { Command } from "../host/node/command-line/command.ts";

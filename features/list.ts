@@ -2,16 +2,20 @@
 
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
-import type { RecordCall } from "../host/engine/events/call-recording.ts";
+import type { RecordCall } from "../host/engine/events/call-events.ts";
+import { claims } from "./claims/feature.ts";
 import { chainTrace } from "./chain-trace/feature.ts";
 import { components } from "./components/feature.ts";
 import { externalPorts } from "./external-ports/feature.ts";
 import { dhcpLeases } from "./dhcp-leases/feature.ts";
 import type { Feature } from "./feature.ts";
 import { hotPlug } from "./hot-plug/feature.ts";
+import { linkCounters } from "./link-counters/feature.ts";
+import { linkWatch } from "./link-watch/feature.ts";
 import { networkApi } from "./network-api/feature.ts";
 import { podNetworks } from "./pod-networks/feature.ts";
 import { policies } from "./policies/feature.ts";
+import { probes } from "./probes/feature.ts";
 import { pools } from "./pools/feature.ts";
 import type { ResidentFeature } from "./resident-part.ts";
 import { resourceClaims } from "./resource-claims/feature.ts";
@@ -26,7 +30,11 @@ export const features: readonly Feature[] = [
   pools,
   externalPorts,
   resourceClaims,
+  claims,
   hotPlug,
+  linkWatch,
+  linkCounters,
+  probes,
   dhcpLeases,
   chainTrace,
   components,

@@ -6,10 +6,11 @@ import type { Result } from "../src/fault/result.ts";
 import type { Pod } from "../src/npwg/pod.ts";
 import type { Connection } from "../host/cluster/kube/connection.ts";
 import type { CredentialSource } from "../host/cluster/kube/credentials.ts";
-import type { RecordCall } from "../host/engine/events/call-recording.ts";
+import type { RecordCall } from "../host/engine/events/call-events.ts";
 import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "./container-changes.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
+import type { Reply } from "../host/protocol/messages.ts";
 import type { TakeLock } from "../host/store/locks/file-lock.ts";
 import type { Clock } from "../host/system/clock.ts";
 import type { Metrics } from "../host/telemetry/metrics/metrics.ts";
@@ -17,6 +18,8 @@ import type { Page } from "../host/telemetry/page-server.ts";
 
 /** The parts of the daemon that it uses. */
 export interface ResidentInit {
+  /** The node's name in the Kubernetes API; undefined if unknown. */
+  readonly nodeName: string | undefined;
   /** The daemon's own state directory. */
   readonly stateDirectory: string;
   /** The state directories (`cniDir`) whose containers may be changed. */
@@ -53,14 +56,18 @@ export interface ResidentPart {
   readonly close?: () => void;
   /** An agent has connected. */
   readonly agentConnected?: () => void;
-  /** A call of a runtime has ended. */
-  readonly noteCall?: (configuration: HostConfiguration, environment: ReadonlyMap<string, string>) => void;
+  /** A call of a runtime has ended. `reply`: its answer; undefined if the runtime's shim was gone before. */
+  readonly noteCall?: (
+    configuration: HostConfiguration,
+    environment: ReadonlyMap<string, string>,
+    reply: Pick<Reply, "status" | "stdout"> | undefined,
+  ) => void;
   /** A watched pod was listed, created, changed or removed (undefined). */
   readonly podChanged?: (namespace: string, name: string, pod: Pod | undefined) => void;
   /** Records a call that a client of the daemon has asked for. */
   readonly recordCall?: RecordCall;
   /** The answers to requests on the status socket, by path. */
-  readonly pages?: Readonly<Record<string, (method: string, query: string) => Page>>;
+  readonly pages?: Readonly<Record<string, (method: string, query: string) => Page | Promise<Page>>>;
   /** The changes of running containers, if the part makes any. */
   readonly changes?: InterfaceChanges;
 }

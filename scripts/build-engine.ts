@@ -29,6 +29,7 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
     input: {
       once: "host/programs/plexusd/once.ts",
       "guest-process": "host/sandbox/process/main.ts",
+      zygote: "host/sandbox/zygote/main.ts",
       daemon: "host/programs/plexusd/main.ts",
       plexusctl: "host/programs/plexusctl/main.ts",
       controller: "host/programs/controller/main.ts",

@@ -56,6 +56,13 @@ const values = z.strictObject({
   }),
   definitionUse: z.strictObject({ mode: z.enum(["none", "warn", "deny"]) }),
   networks: z.strictObject({ enabled: z.boolean(), createDefault: z.boolean() }),
+  // plexusd reads the devices, and tells a mistake in its log.
+  claims: z.strictObject({
+    enabled: z.boolean(),
+    devices: z.array(kubernetes),
+    use: z.enum(["none", "warn", "deny"]),
+    classes: z.array(z.string().min(1)),
+  }),
   networkApi: z.strictObject({
     enabled: z.boolean(),
     // With /network.sock at most 107 bytes, the longest path of a socket.
@@ -72,6 +79,9 @@ const values = z.strictObject({
   }),
   pools: z.strictObject({ enabled: z.boolean() }),
   policies: z.strictObject({ enabled: z.boolean(), createDefinition: z.boolean() }),
+  linkWatch: z.strictObject({ enabled: z.boolean(), repair: z.boolean() }),
+  linkCounters: z.strictObject({ enabled: z.boolean() }),
+  probes: z.strictObject({ enabled: z.boolean() }),
   services: z.strictObject({ enabled: z.boolean() }),
   externalPorts: z.strictObject({
     enabled: z.boolean(),
@@ -123,6 +133,7 @@ const values = z.strictObject({
     sandboxes: z.int().min(0).max(daemonCounts.sandboxes.max),
     isolation: z.enum(daemonIsolations),
     sandboxUids: z.string().regex(uidOptionPattern),
+    sandboxStart: z.enum(["copy", "new"]),
     logLevel: z.enum(logLevels),
     otlp: z.string().regex(/^(?:https?:\/\/.+)?$/u),
   }),

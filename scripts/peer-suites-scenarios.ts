@@ -17,7 +17,7 @@ export interface Scenario {
 export const multusScenarios = { release: "v4.3.0", folder: "e2e" } as const;
 
 const ours = "test/cluster/multus-scenarios.test.ts";
-const podman = "test/node/runtimes/podman.test.ts";
+const podman = "test/node/runtimes/podman.long.test.ts";
 
 /** All scenarios, by peer. */
 export const scenarios: readonly Scenario[] = [
@@ -84,7 +84,7 @@ export const scenarios: readonly Scenario[] = [
     peer: "Multus",
     source: "test-node-density-cni.sh",
     scenario: "64 pods on a node, with their latencies",
-    file: "test/api/crowd.test.ts",
+    file: "test/api/crowd.long.test.ts",
     title: "ADD and DEL of ",
     remark: "On one API server without a kubelet; the latencies are rows of the benchmark.",
   },

@@ -3,7 +3,7 @@
 import { comparison, type Meaning, ratioAtLeast } from "./performance-target.ts";
 
 /** The contenders. */
-export const multusContenders = ["plexus", "thin", "thick"] as const;
+const multusContenders = ["plexus", "thin", "thick"] as const;
 const contenderNames = { plexus: "Plexus and its daemon", thin: "thin Multus", thick: "thick Multus" };
 
 /** The rows `multus-…`. */

@@ -1,11 +1,16 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { benchmarkPath, performancePage, performancePagePath, tableRow } from "./performance-page.ts";
+import { performancePicture, performancePicturePath } from "./performance-picture.ts";
 import { meanings, verdict } from "./performance-rows.ts";
 import type { Row } from "./performance-target.ts";
 
 test("the performance page is generated from the committed benchmark (npm run docs)", () => {
   expect(readFileSync(performancePagePath, "utf8")).toBe(performancePage());
+});
+
+test("the picture of the comparison is drawn from the committed benchmark (npm run docs)", () => {
+  expect(readFileSync(performancePicturePath, "utf8")).toBe(performancePicture());
 });
 
 test("every row of the committed benchmark is explained", () => {

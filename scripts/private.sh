@@ -58,16 +58,20 @@ case $command in
       oxfmt --check >/dev/null || { echo "plexus: oxfmt: files are not formatted: npm run format" >&2; exit 1; }
       exec node scripts/test-run/run-tests.ts test --repeat-failed --project unit --project places
     fi
-    # A folder's name may also match the tests of toolchains that only test-languages and test-peers prepare.
-    case " $* " in *languages* | *test/peers*) ;; *) set -- --project '!toolchains' "$@" ;; esac
+    # A folder's name may also match long tests, and tests of toolchains that only test-languages and test-peers prepare.
+    case " $* " in *.long.test.ts* | *languages* | *test/peers*) ;; *) set -- --project '!long' "$@" ;; esac
     # Beside an engineer a failure is shown as it is; in CI a failed file runs once more.
     [ "${CI:-}" != true ] || exec node scripts/test-run/run-tests.ts chosen --repeat-failed "$@"
     exec vitest run "$@"
     ;;
   test-as-user) exec node scripts/test-run/run-tests.ts user --repeat-failed --project unit --project places "$@" ;;
+  test-long)
+    [ $# != 0 ] || set -- .long.test.ts
+    exec node scripts/test-run/run-tests.ts long --repeat-failed --project long "$@"
+    ;;
   test-languages)
     [ $# != 0 ] || set -- test/kit/languages/
-    exec node scripts/test-run/run-tests.ts languages --repeat-failed --project toolchains "$@"
+    exec node scripts/test-run/run-tests.ts languages --repeat-failed --project long "$@"
     ;;
   test-peers)
     if [ "${1:-}" = --record ]; then
@@ -76,7 +80,7 @@ case $command in
       export PLEXUS_PEERS_RECORD
     fi
     [ $# != 0 ] || set -- test/peers/
-    exec node scripts/test-run/run-tests.ts peers --repeat-failed --project toolchains --maxWorkers 1 "$@"
+    exec node scripts/test-run/run-tests.ts peers --repeat-failed --project long --maxWorkers 1 "$@"
     ;;
   test-cluster)
     case " $* " in *surroundings*) export PLEXUS_TEST_SURROUNDINGS=1 ;; esac

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run test:cluster`, `npm run test:languages`, `npm run test:peers`, `npm run bench`, `npm run shell`
-# and `npm run cluster`: sets up a fresh clone, then starts the command in network and mount namespaces of its own. A missing program that cannot be
+# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run test:long`, `npm run test:cluster`, `npm run test:languages`, `npm run test:peers`,
+# `npm run bench`, `npm run shell` and `npm run cluster`: sets up a fresh clone, then starts the command in network and mount namespaces of its own. A missing program that cannot be
 # installed is named in one line.
 set -eu
 command=$1
@@ -63,13 +63,15 @@ find_plugins() {
   done
   return 1
 }
+tests=no
+case $command in test | test-long) tests=yes ;; esac
 missing=
 find_plugins || missing="containernetworking-plugins"
 command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
 # Tests that compare with nft(8) are skipped without it.
-if [ "$command" = test ]; then command -v nft >/dev/null 2>&1 || missing="$missing nftables"; fi
+if [ $tests = yes ]; then command -v nft >/dev/null 2>&1 || missing="$missing nftables"; fi
 # Some 300 MB, so only by choice: without a browser, the tests of `plexusctl ui` in a browser are skipped.
-if [ "$command" = test ] && [ "${PLEXUS_TEST_BROWSER:-}" = 1 ] && [ ! -x /usr/bin/chromium ]; then missing="$missing chromium"; fi
+if [ $tests = yes ] && [ "${PLEXUS_TEST_BROWSER:-}" = 1 ] && [ ! -x /usr/bin/chromium ]; then missing="$missing chromium"; fi
 if [ -n "$missing" ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     say "installing $missing with apt-get (once)"
@@ -88,7 +90,7 @@ node scripts/build.ts || stop "the build failed: see above"
 # The compilers of the builds below collect garbage less often, which takes a sixth of their CPU time off. The tests' own Go programs do not.
 prepare() { GOGC=800 GOMEMLIMIT=2GiB node "$@"; }
 # Go modules come from the module proxy, which private namespaces do not reach.
-if [ "$command" = test ]; then
+if [ $tests = yes ]; then
   prepare test/node/conformance/libcni/build-oracle.ts
   prepare test/lab/multus/build.ts
   prepare test/lab/kube/build.ts chart

@@ -1,6 +1,6 @@
 // The status of a pod's PodNetworks, in an annotation of the pod.
 
-import type { ShownAttachment } from "../../host/engine/planned/shown-attachment.ts";
+import type { ShownAttachment } from "../../host/engine/planned/attachment-plan.ts";
 import { type PodNetworkOutcome, podNetworkStatusAnnotation, podNetworkStatusText } from "./rules/network-status.ts";
 
 /** The annotation. */

@@ -4,14 +4,14 @@ import type { FollowedWork } from "../../host/node/running-pods/follow-pods.ts";
 import { applyPolicies } from "./node/guard-pod.ts";
 import { beginPolicyRound, onPolicyChange } from "./policy-changes.ts";
 
-/** The work. A change is that of a namespace. */
+/** The work. A change is that of a namespace; undefined: of all. */
 export const followPolicies: FollowedWork = {
   name: "policies",
   isOn: ({ policies }) => policies !== undefined,
   noAgent: "POLICY_FAILED",
   apply: applyPolicies,
   onChange: onPolicyChange,
-  isConcerned: (pod, _, namespaces) => namespaces.has(pod.slice(0, pod.indexOf("/"))),
+  isConcerned: (pod, _, namespaces) => namespaces.has(undefined) || namespaces.has(pod.slice(0, pod.indexOf("/"))),
   followsLabels: true,
   onRound: beginPolicyRound,
 };

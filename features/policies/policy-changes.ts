@@ -1,12 +1,12 @@
 // Tells the daemon's part that policies or peers of a namespace have changed. The watches and the part are made by different parts of the daemon.
 
-/** Receives the namespace of a change. */
-export type OnPolicyChange = (namespace: string) => void;
+/** Receives the namespace of a change; undefined: all namespaces. */
+export type OnPolicyChange = (namespace: string | undefined) => void;
 
 const listeners = new Set<OnPolicyChange>();
 
 /** Notes a change. */
-export function notePolicyChange(namespace: string): void {
+export function notePolicyChange(namespace: string | undefined): void {
   for (const listener of listeners) listener(namespace);
 }
 

@@ -6,6 +6,15 @@ import type { WatchAccess, WatchedObjects } from "../../host/cluster/object-sour
 import { Reflector, type ReflectorState } from "../../host/cluster/kube/reflector.ts";
 import { slicesPath } from "./rules/address-slice.ts";
 import {
+  type AskingPodNetwork,
+  askingNetworks,
+  networkPoliciesPath,
+  podNetworksPath,
+  readAsker,
+  readNetworkPolicy,
+} from "./rules/network-policies.ts";
+import {
+  keptNetworkPolicy,
   keptPolicy,
   type KeptPolicy,
   keptSlice,
@@ -24,6 +33,8 @@ const sliceBounds = { maxObject: 512 * 1024, maxTotal: 8 * 1024 * 1024 };
 /** Rounds of the daemon's part, which asks all queries of its pods, after which a query that no pod has asked leaves the watch. */
 const unusedRounds = 2;
 
+type Watch = Pick<Reflector<unknown>, "live" | "complete" | "state" | "start" | "stop" | "renew">;
+
 interface SliceWatch {
   readonly ids: ReadonlySet<string>;
   readonly reflector: Reflector<KeptSlice>;
@@ -34,10 +45,13 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
   readonly #access: WatchAccess;
   readonly #count: (held: boolean) => void;
   readonly #policies: Reflector<KeptPolicy>;
+  readonly #networkPolicies: Reflector<unknown>;
+  readonly #podNetworks: Reflector<AskingPodNetwork>;
   readonly #slices = new Map<string, SliceWatch>();
   /** The round in which each query of a namespace was asked last. */
   readonly #asked = new Map<string, Map<string, number>>();
-  #started = false;
+  /** The watches that a lookup has begun. */
+  readonly #begun: Watch[] = [];
   #stopped = false;
 
   /** `count` is called for each lookup: whether the memory answered it. */
@@ -62,22 +76,64 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
       },
       onChange: notePolicyChange,
     });
+    this.#networkPolicies = new Reflector<unknown>({
+      ...access,
+      what: "NetworkPolicies",
+      path: networkPoliciesPath(),
+      query: {},
+      metadataOnly: false,
+      consistent: true,
+      bounds: policyBounds,
+      // The object is kept as it is: its networks are those of the PodNetworks at the time of a lookup.
+      read: (object) => {
+        const policy = readNetworkPolicy(object, []);
+        if (policy === undefined) return undefined;
+        const { namespace, name } = policy;
+        return { namespace, name, value: object, size: JSON.stringify(object).length };
+      },
+      onChange: notePolicyChange,
+    });
+    this.#podNetworks = new Reflector<AskingPodNetwork>({
+      ...access,
+      what: "PodNetworks of policies",
+      path: podNetworksPath,
+      query: {},
+      metadataOnly: false,
+      consistent: true,
+      absentIsEmpty: true,
+      bounds: sliceBounds,
+      read: (object) => {
+        const asker = readAsker(object);
+        return asker === undefined ? undefined : { namespace: "", name: asker.name, value: asker, size: 100 };
+      },
+      onChange: () => notePolicyChange(undefined),
+    });
   }
 
   /** Empty before the first lookup. */
   get states(): readonly ReflectorState[] {
     const slices = [...this.#slices.values()].map(({ reflector }) => reflector.state);
-    return this.#started ? [this.#policies.state, ...slices] : [];
+    return [...this.#begun.map(({ state }) => state), ...slices];
   }
 
   over(source: PolicySource): PolicySource {
     return {
       policies: async (namespace): Promise<Result<readonly KeptPolicy[]>> => {
-        this.#start();
-        const isHeld = this.#policies.live && this.#policies.complete;
+        const isHeld = this.#holds(this.#policies);
         this.#count(isHeld);
         if (!isHeld) return source.policies(namespace);
         return ok([...this.#policies.stored()].filter((each) => each.namespace === namespace).map(({ value }) => value));
+      },
+      networkPolicies: async (namespace): Promise<Result<readonly KeptPolicy[]>> => {
+        const knowsNetworks = this.#holds(this.#podNetworks);
+        const networks = askingNetworks([...this.#podNetworks.stored()].map(({ value }) => value));
+        // NetworkPolicies of the whole cluster are watched only where a PodNetwork asks for them.
+        const isHeld = knowsNetworks && (networks.length === 0 || this.#holds(this.#networkPolicies));
+        this.#count(isHeld);
+        if (!isHeld) return source.networkPolicies(namespace);
+        if (networks.length === 0) return ok([]);
+        const ofNamespace = [...this.#networkPolicies.stored()].filter((each) => each.namespace === namespace);
+        return ok(ofNamespace.flatMap(({ value }) => keptNetworkPolicy(value, networks) ?? []));
       },
       slices: async (namespace, ids): Promise<Result<readonly KeptSlice[]>> => {
         const watch = this.#watchOf(namespace, ids);
@@ -91,21 +147,24 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
   }
 
   renew(): void {
-    this.#policies.renew();
+    for (const each of this.#begun) each.renew();
     for (const { reflector } of this.#slices.values()) reflector.renew();
   }
 
   stop(): void {
     this.#stopped = true;
-    this.#policies.stop();
+    for (const each of this.#begun) each.stop();
     for (const { reflector } of this.#slices.values()) reflector.stop();
     this.#slices.clear();
   }
 
-  #start(): void {
-    if (this.#started || this.#stopped) return;
-    this.#started = true;
-    this.#policies.start();
+  /** Whether the watch holds all of its objects. The first question begins the watch. */
+  #holds(reflector: Watch): boolean {
+    if (!this.#begun.includes(reflector) && !this.#stopped) {
+      this.#begun.push(reflector);
+      reflector.start();
+    }
+    return reflector.live && reflector.complete;
   }
 
   /** The watch of a namespace's slices for these queries and others that its pods asked; a new query makes it anew. */

@@ -22,7 +22,7 @@ import type { CallDeadline } from "./call/call-deadline.ts";
 import type { CallLocks } from "./call/call-locks.ts";
 import type { Clock } from "../system/clock.ts";
 import type { CallEvents } from "./events/call-events.ts";
-import type { DelegateRunner } from "./call/delegate-runner.ts";
+import type { DelegateRunner } from "../capabilities/delegate-runner.ts";
 import type { PluginFinder } from "./call/plugin-finder.ts";
 import type { AddressConflict } from "../capabilities/step.ts";
 import type { PassedOverStep } from "../../src/cni/failed-step.ts";

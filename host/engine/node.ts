@@ -10,9 +10,8 @@ import type { Shim } from "../protocol/shim.ts";
 import type { FileWriter } from "../store/files/file-writer.ts";
 import type { TakeLock } from "../store/locks/file-lock.ts";
 import type { Clock } from "../system/clock.ts";
-import type { DelegateRunner } from "./call/delegate-runner.ts";
-import type { Subscriber } from "./events/call-events.ts";
-import type { RecordCall } from "./events/call-recording.ts";
+import type { DelegateRunner } from "../capabilities/delegate-runner.ts";
+import type { RecordCall, Subscriber } from "./events/call-events.ts";
 import type { PlanFeature } from "./planned/plan-feature.ts";
 
 /** The call whose components are to run. */

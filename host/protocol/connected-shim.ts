@@ -6,6 +6,7 @@ import type { Result } from "../../src/fault/result.ts";
 import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT, protocolFault } from "./frames.ts";
 import {
   type AskEffect,
+  type ChangesEffect,
   type ExecEffect,
   type FindEffect,
   type Shim,
@@ -105,6 +106,7 @@ export class ConnectedShim {
       packet: (effect: PacketEffect): Promise<Done> => this.#effect({ kind: "packet", ...effect }, "done"),
       tap: (effect: TapEffect): Promise<Done> => this.#effect({ kind: "tap", ...effect }, "done"),
       ask: (effect: AskEffect): Promise<Done> => this.#effect({ kind: "ask", ...effect }, "done"),
+      changes: (effect: ChangesEffect): Promise<Done> => this.#effect({ kind: "changes", ...effect }, "done"),
       ensureConnected: () => this.#ensureConnected(),
     };
   }

@@ -33,6 +33,7 @@ const TYPE = {
   packet: 23,
   tap: 24,
   ask: 25,
+  changes: 26,
 } as const;
 
 const OUTCOMES = ["exited", "signalled", "deadline-passed", "not-found", "not-startable", "text-busy"] as const;
@@ -139,6 +140,9 @@ export function encodeMessage(channel: number, message: ShimMessage | EngineMess
         .bytes(packetBytes(message.packets))
         .u32(message.deadlineMs)
         .u32(message.maxAnswers);
+      break;
+    case "changes":
+      fields.u32(message.deadlineMs);
       break;
     case "welcome":
       break;
@@ -306,6 +310,8 @@ function readEngineMessage(type: number, fields: FieldReader): EngineMessage | u
       if (answers === undefined || keys === undefined || packets === undefined) return undefined;
       return { kind: "ask", path, index, answers, keys, packets, deadlineMs, maxAnswers };
     }
+    case TYPE.changes:
+      return { kind: "changes", deadlineMs: fields.u32() };
     default:
       return undefined;
   }

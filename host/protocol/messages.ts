@@ -172,9 +172,12 @@ export interface Tap {
 }
 
 /** The kinds of answers that an ASK collects, in the order of their numbers. */
-export const askKinds = ["arp", "neighbour", "dhcp"] as const;
+export const askKinds = ["arp", "neighbour", "dhcp", "echo", "echo6"] as const;
 
-/** A kind of answers: ARP of an address, neighbour discovery of an address, a DHCP server's answers of a transaction. */
+/**
+ * A kind of answers: ARP of an address, neighbour discovery of an address, a DHCP server's answers of a transaction, echo replies of an address and errors
+ * about echo requests to it.
+ */
 export type AskKind = (typeof askKinds)[number];
 
 /** The effect of sending link-layer packets in a network namespace and collecting the answers. */
@@ -195,10 +198,17 @@ export interface Ask {
   readonly maxAnswers: number;
 }
 
+/** The effect of following the links of the shim's own network namespace. */
+export interface Changes {
+  readonly kind: "changes";
+  /** Milliseconds to wait for a change, at most 60 000. */
+  readonly deadlineMs: number;
+}
+
 /** The daemon's first message: it accepts the call. */
 export interface Welcome {
   readonly kind: "welcome";
 }
 
 /** A message from the engine. */
-export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap | Ask;
+export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap | Ask | Changes;

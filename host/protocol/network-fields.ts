@@ -40,7 +40,7 @@ export function packetsIn(bytes: Uint8Array): readonly LinkPacket[] | undefined 
 }
 
 /** The bytes of one key of each kind of ASK. */
-export const askKeyBytes: Readonly<Record<AskKind, number>> = { arp: 4, neighbour: 16, dhcp: 4 };
+export const askKeyBytes: Readonly<Record<AskKind, number>> = { arp: 4, neighbour: 16, dhcp: 4, echo: 4, echo6: 16 };
 
 /** Decodes the keys of an ASK; undefined if their bytes are not a multiple of a key's. */
 export function askKeysIn(answers: AskKind, bytes: Uint8Array): readonly Uint8Array[] | undefined {

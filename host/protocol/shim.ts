@@ -3,6 +3,7 @@
 import type { Fault } from "../../src/fault/fault.ts";
 import type {
   Ask,
+  Changes,
   Content,
   Done,
   Exec,
@@ -27,6 +28,7 @@ export type SysctlEffect = Omit<Sysctl, "kind">;
 export type PacketEffect = Omit<Packet, "kind">;
 export type TapEffect = Omit<Tap, "kind">;
 export type AskEffect = Omit<Ask, "kind">;
+export type ChangesEffect = Omit<Changes, "kind">;
 
 /** The effects. Each throws ShimGone when the stream to the shim ends or is malformed. */
 export interface Shim {
@@ -46,6 +48,11 @@ export interface Shim {
   tap(effect: TapEffect): Promise<Done>;
   /** Sends packets from a link of a network namespace, and collects answers of one kind; `reply` has them as `packetsIn` reads them. */
   ask(effect: AskEffect): Promise<Done>;
+  /**
+   * Waits for changes of the node's links; `reply` has the kernel's messages since the last such effect. `sent` false: the shim begins to listen now, so the
+   * caller lists the links. An errno: messages were lost, or nothing is listened to.
+   */
+  changes(effect: ChangesEffect): Promise<Done>;
   /** Throws ShimGone if the shim has gone; otherwise does nothing. */
   ensureConnected(): void;
 }

@@ -2,6 +2,7 @@
 #include "ask.h"
 #include "daemon-connection.h"
 #include "engine-connection.h"
+#include "link-changes.h"
 #include "one-shot-engine.h"
 #include "policy-file.h"
 #include "run-plugin.h"
@@ -34,6 +35,7 @@ static void lose_daemon(struct stream *stream, enum stream_end end) {
     logged = end == STREAM_MALFORMED;
     stop_plugins();
     stop_asks();
+    stop_changes();
     stream_close(stream);
     engine_violation[0] = 0;
     search.due = in_ms(RECONNECT_MS);
@@ -65,6 +67,7 @@ void become_agent_in(const char *root) {
 void stay_with_daemon(bool netlink_only) {
     if (netlink_only) forbid_plugins();
     if (netlink_only) setenv("PLEXUS_AGENT", "netlink-only", 1); /* tells the daemon */
+    setenv("PLEXUS_AGENT_CHANGES", "1", 1); /* tells the daemon that this agent knows CHANGES */
     engine.on_end = lose_daemon;
     setenv("CNI_PATH", "/opt/cni/bin", 0);
     own_executable(); /* reads the path now: an upgrade may rename the running file */

@@ -20,7 +20,7 @@ static struct ask asks[ASKS_MAX];
 static const struct {
     const char *name;
     uint16_t ethertype;
-} kinds[ASK_KINDS] = {[ASK_ARP] = {"arp", 0x0806}, [ASK_NEIGHBOUR] = {"neighbour", 0x86dd}, [ASK_DHCP] = {"dhcp", 0x0800}};
+} kinds[ASK_KINDS] = {[ASK_ARP] = {"arp", 0x0806}, [ASK_NEIGHBOUR] = {"neighbour", 0x86dd}, [ASK_DHCP] = {"dhcp", 0x0800}, [ASK_ECHO] = {"echo", 0x0800}, [ASK_ECHO6] = {"echo6", 0x86dd}};
 
 static bool is_kind(uint32_t kind) { return kind > 0 && kind < ASK_KINDS; }
 
@@ -59,8 +59,22 @@ static bool set_filter(int fd, uint32_t kind) {
         BPF_STMT(BPF_RET | BPF_K, 0),
         BPF_STMT(BPF_RET | BPF_K, PACKET_MAX),
     };
+    struct sock_filter echo[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9), /* protocol: ICMP */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, PACKET_MAX),
+    };
+    struct sock_filter echo6[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 6), /* next header: ICMPv6 */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 58, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, PACKET_MAX),
+    };
     struct sock_fprog program = kind == ASK_NEIGHBOUR ? (struct sock_fprog){sizeof neighbour / sizeof *neighbour, neighbour}
-                                                      : (struct sock_fprog){sizeof dhcp / sizeof *dhcp, dhcp};
+                                : kind == ASK_DHCP    ? (struct sock_fprog){sizeof dhcp / sizeof *dhcp, dhcp}
+                                : kind == ASK_ECHO    ? (struct sock_fprog){sizeof echo / sizeof *echo, echo}
+                                                      : (struct sock_fprog){sizeof echo6 / sizeof *echo6, echo6};
     return kind == ASK_ARP || setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
 }
 

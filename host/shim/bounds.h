@@ -29,6 +29,8 @@
 #define PACKET_MAX 1500
 #define ASKS_MAX 64                    /* ASKs at once */
 #define ASK_MS 10000                   /* upper bound of an ASK's time */
+#define CHANGES_MAX (1u << 20)         /* of the messages in one answer to CHANGES, and one piece more */
+#define CHANGES_MS 60000               /* upper bound of a CHANGES' wait */
 #define POLICY_MAX 65536               /* of the node's policy */
 #ifndef POLICY_FILE                    /* tests compile with another path */
 #define POLICY_FILE "/etc/plexus/policy.json"

@@ -39,6 +39,8 @@ export interface BuildProgramInit extends BuildShimInit {
   readonly headers: readonly string[];
   /** Whether `bare/` has every function that the program takes from a libc. */
   readonly bare: boolean;
+  /** Whether this is an addon of Node, which the sources give their own start without a libc. */
+  readonly isAddon?: boolean;
 }
 
 /** The built executable. */
@@ -53,8 +55,8 @@ export interface BuiltProgram {
   readonly compiled: boolean;
 }
 
-/** `bare`: without a libc, with `bare/` in its place (x86-64). */
-export type Linkage = "bare" | "static-pie" | "static" | "dynamic";
+/** `bare`: without a libc, with `bare/` in its place (x86-64). `bare-addon` and `addon`: an addon of Node, without and with a libc. */
+export type Linkage = "bare" | "static-pie" | "static" | "dynamic" | "bare-addon" | "addon";
 
 const directory = fileURLToPath(new URL(".", import.meta.url));
 const packageFile = fileURLToPath(new URL("../../package.json", import.meta.url));
@@ -96,6 +98,15 @@ const LINKAGES: Readonly<Record<Linkage, readonly string[]>> = {
   "static-pie": [FORTIFIED, "-fPIE", "-static-pie"],
   static: [FORTIFIED, "-static"],
   dynamic: [FORTIFIED, "-fPIE", "-pie"],
+  "bare-addon": [
+    "-DPLEXUS_WITHOUT_LIBC",
+    "-mstack-protector-guard=global",
+    "-fvisibility=hidden",
+    "-fPIC",
+    "-shared",
+    "-nostdlib",
+  ],
+  addon: [FORTIFIED, "-fvisibility=hidden", "-fPIC", "-shared"],
 };
 
 const bareDirectory = join(directory, "bare");
@@ -136,7 +147,10 @@ function packageVersion(): string {
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(packageFile, "utf8"))).version;
 }
 
-const Stamp = z.object({ inputs: z.string(), linkage: z.enum(["bare", "static-pie", "static", "dynamic"]) });
+const Stamp = z.object({
+  inputs: z.string(),
+  linkage: z.enum(["bare", "static-pie", "static", "dynamic", "bare-addon", "addon"]),
+});
 
 function readStamp(path: string): z.infer<typeof Stamp> | undefined {
   try {
@@ -160,6 +174,7 @@ export async function buildProgram({
   sources,
   headers,
   bare,
+  isAddon = false,
   outDir,
   cc = process.env["CC"] ?? "cc",
   definitions = [],
@@ -167,7 +182,7 @@ export async function buildProgram({
   const defined = [`PLEXUS_VERSION="${packageVersion()}"`, ...definitions].map((definition) => `-D${definition}`);
   const flags = [...LANGUAGE_FLAGS, ...HARDENING_FLAGS, ...SIZE_FLAGS, ...LINK_FLAGS, ...defined];
   const compilerVersion = execFileSync(cc, ["--version"], { encoding: "utf8" });
-  const hash = createHash("sha256").update(JSON.stringify([flags, OPTIONAL_FLAGS, LINKAGES, bare, compilerVersion]));
+  const hash = createHash("sha256").update(JSON.stringify([flags, OPTIONAL_FLAGS, LINKAGES, bare, isAddon, compilerVersion]));
   for (const path of [...sources, ...headers, ...(bare ? filesEnding(bareDirectory, ".c", ".h") : [])])
     hash.update(`\0${basename(path)}\0`).update(readFileSync(path));
   const inputs = hash.digest("hex");
@@ -182,7 +197,7 @@ export async function buildProgram({
   mkdirSync(outDir, { recursive: true });
   const temporary = `${path}.${process.pid}`;
   try {
-    const linkages = bare ? (["bare", ...LIBC_LINKAGES] as const) : LIBC_LINKAGES;
+    const linkages = isAddon ? ADDON_LINKAGES : bare ? (["bare", ...LIBC_LINKAGES] as const) : LIBC_LINKAGES;
     const linkage = compile({ name, cc, flags: [...flags, ...acceptedFlags(cc)], sources, linkages, output: temporary });
     chmodSync(temporary, 0o755);
     renameSync(temporary, path);
@@ -193,6 +208,7 @@ export async function buildProgram({
   }
 }
 
+const ADDON_LINKAGES = ["bare-addon", "addon"] as const;
 const LIBC_LINKAGES = ["static-pie", "static", "dynamic"] as const;
 
 interface Compilation {
@@ -205,10 +221,16 @@ interface Compilation {
   readonly output: string;
 }
 
+/** `start.c` is the entry of a program. */
+const bareSourcesOf: Readonly<Partial<Record<Linkage, () => readonly string[]>>> = {
+  bare: bareSources,
+  "bare-addon": () => bareSources().filter((path) => basename(path) !== "start.c"),
+};
+
 function compile({ name, cc, flags, sources, linkages, output }: Compilation): Linkage {
   let compilerOutput = "";
   for (const linkage of linkages) {
-    const all = linkage === "bare" ? [...sources, ...bareSources()] : sources;
+    const all = [...sources, ...(bareSourcesOf[linkage]?.() ?? [])];
     try {
       execFileSync(cc, [...flags, ...LINKAGES[linkage], "-o", output, ...all], {
         encoding: "utf8",

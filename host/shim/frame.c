@@ -29,6 +29,7 @@ static const struct field fields[][8] = {
     [TAP] = {FIELD(TEXT, path), FIELD(TEXT, name), FIELD(FLAG, flag), FIELD(NUMBER, owner), FIELD(NUMBER, group)},
     [ASK] = {FIELD(TEXT, path), FIELD(NUMBER, index), FIELD(NUMBER, protocol), FIELD(BYTES, identity), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms),
              FIELD(NUMBER, out_cap)},
+    [CHANGES] = {FIELD(NUMBER, deadline_ms)},
     [WELCOME] = {FIELD(NO_FIELD, name)},
 };
 

@@ -5,6 +5,7 @@
 #include "cni-error.h"
 #include "engine-connection.h"
 #include "engine-search.h"
+#include "link-changes.h"
 #include "namespace-effects.h"
 #include "nested-calls.h"
 #include "parent-shim.h"
@@ -73,10 +74,11 @@ static bool handle_engine_frame(UNUSED struct stream *stream, const struct frame
     if (frame->type == REPLY && nested) nested_calls_reply(frame->channel, message);
     else if (frame->type == REPLY && !effect && !is_agent)
         leave(message->status > 255 ? 1 : (int)message->status, message->out.data, message->out.size, message->err.data, message->err.size);
-    else if (!effect || frame->type <= REPLY || plugin_runs_on(frame->channel) || ask_runs_on(frame->channel)) return false;
+    else if (!effect || frame->type <= REPLY || plugin_runs_on(frame->channel) || ask_runs_on(frame->channel) || changes_wait_on(frame->channel)) return false;
     else if (frame->type == EXEC) run_plugin(frame->channel, message);
     else if (frame->type == FIND) answer_find(frame->channel, message);
     else if (frame->type == READ) answer_read(frame->channel, message);
+    else if (frame->type == CHANGES) answer_changes(frame->channel, message);
     else answer_in_namespace(frame, message);
     return true;
 }

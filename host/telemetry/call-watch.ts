@@ -16,7 +16,7 @@ import type {
   Subscriber,
 } from "../engine/events/call-events.ts";
 import { splitCniArgs } from "../../src/cni/args.ts";
-import { newSpanId, newTraceId } from "../engine/events/span-id.ts";
+import { newSpanId, newTraceId } from "../system/span-id.ts";
 import type { Request } from "../protocol/messages.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { inertLine } from "../../src/text/inert-text.ts";

@@ -27,7 +27,7 @@ export interface EndpointCommands {
   /** Runs a reconciler round now. */
   readonly reconcile: (dryRun: boolean) => Promise<RoundReport>;
   /** The answers of features to requests on the status socket, by path. */
-  readonly pages: () => Readonly<Record<string, (method: string, query: string) => Page>>;
+  readonly pages: () => Readonly<Record<string, (method: string, query: string) => Page | Promise<Page>>>;
   /** A step of Plexus' removal from the node; undefined if this daemon writes no network configuration. */
   readonly removal: (step: RemovalStep, held: boolean) => Promise<RemovalReport | undefined>;
 }
@@ -96,7 +96,7 @@ export class Endpoint {
       if (request.method === "POST" && path === "/removal") return await this.#removal(query, trusted);
       const pages = this.#commands.pages();
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      if (page !== undefined) return trusted ? page(request.method ?? "", query) : onlyTrusted;
+      if (page !== undefined) return trusted ? await page(request.method ?? "", query) : onlyTrusted;
       return await this.#page(request.method ?? "", path, trusted);
     } catch (error) {
       this.#telemetry.warn(`${request.url ?? ""}: ${error instanceof Error ? error.message : String(error)}`);

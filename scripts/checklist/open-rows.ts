@@ -29,11 +29,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Services and NetworkPolicy on further networks belong to other projects, such as multi-networkpolicy.",
     issue: "Test multi-networkpolicy with the network status that Plexus writes.",
   },
-  "PO-02": {
-    reason:
-      "Policies for podnetwork/NAME are applied. NetworkPolicy for PodNetworks is read and compiled, but no PodNetwork can ask for it yet.",
-    issue: "Give PodNetworks the field spec.policies, and let the controller and the daemons watch NetworkPolicies.",
-  },
   "KU-19": {
     reason: "The row is about Kuryr's own programs. Plexus' shim and daemon have their own socket.",
     issue: "Nothing is to be done.",

@@ -1,5 +1,6 @@
 // The rows of the checklist by section. Core rows must be held before Plexus may replace Multus on a node.
 
+import { claims } from "./rows/claims.ts";
 import { decisions } from "./rows/decisions.ts";
 import { delegates } from "./rows/delegates.ts";
 import { externalPorts } from "./rows/external-ports.ts";
@@ -11,6 +12,7 @@ import { probes } from "./rows/probes.ts";
 import { podNetworks } from "./rows/podnetworks.ts";
 import { policies } from "./rows/policies.ts";
 import { adversarial, runtimes } from "./rows/runtime.ts";
+import { linkWatch } from "./rows/link-watch.ts";
 import { deviceInformation, npwg10, npwgLater } from "./rows/specification.ts";
 
 export interface Row {
@@ -49,6 +51,8 @@ export const sections: readonly Section[] = [
   section("CRI Network API", networkApi, none),
   section("External ports (Kuryr)", externalPorts, none),
   section("Policies on further networks", policies, none),
+  section("Watched links", linkWatch, none),
+  section("Networks as claims", claims, none),
   section("The field", field, none),
   section("Addresses on the wire", probes, none),
   section("Delegates in place of the reference plugins", delegates, none),

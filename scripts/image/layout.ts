@@ -60,6 +60,7 @@ export async function layOut({ architecture, output, node }: LayoutInit): Promis
   };
   file(join(node, "bin", "node"), `${home}/bin/node`, 0o755);
   file(join(programs, "bin", "plexus-sandbox"), `${home}/bin/plexus-sandbox`, 0o755);
+  file(join(programs, "bin", "plexus-zygote.node"), `${home}/bin/plexus-zygote.node`, 0o644);
   file(join(programs, "plexus"), `${plugins}/plexus`, 0o755);
   for (const program of ["plexusd.cjs", "plexusctl.cjs", "plexus-controller.cjs"])
     file(join(dist, program), `${home}/${program}`, 0o644);
@@ -73,7 +74,7 @@ export async function layOut({ architecture, output, node }: LayoutInit): Promis
   // The shim finds the home directory by this link beside itself.
   symlinkSync("..", join(output, plugins, ".plexus"));
   // The controller runs from the image only, and is not put on nodes.
-  const inHome = ["plexusd.cjs", "plexusctl.cjs", "bin/plexusctl", "bin/node", "bin/plexus-sandbox"];
+  const inHome = ["plexusd.cjs", "plexusctl.cjs", "bin/plexusctl", "bin/node", "bin/plexus-sandbox", "bin/plexus-zygote.node"];
   const installed: readonly InstalledFile[] = [
     ...["plexus", ...components].map(
       (name) => ({ place: "cni-bin", name, digest: digestOf(join(output, plugins, name)) }) as const,

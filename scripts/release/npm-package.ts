@@ -28,7 +28,7 @@ const Manifest = z.object({
 
 /** Executables of the package. */
 const bin = { plexusctl: "dist/plexusctl.cjs", "kubectl-plexus": "dist/kubectl-plexus.cjs" };
-const programs = ["plexus", "plexusctl.cjs", "plexusd.cjs", "kubectl-plexus.cjs", "bin/plexus-sandbox"];
+const programs = ["plexus", "plexusctl.cjs", "plexusd.cjs", "kubectl-plexus.cjs", "bin/plexus-sandbox", "bin/plexus-zygote.node"];
 
 /** Writes `plexus-cni-VERSION.tgz` into `outDir` and answers its path. Rejects with npm's message. */
 export async function makeNpmPackage({ root, build, outDir, repository }: NpmPackageInit): Promise<string> {

@@ -45,7 +45,7 @@ function lastRunSeconds(): number | undefined {
 }
 
 if (import.meta.main) {
-  const exclude = ["**/node_modules/**", "test/kit/languages/**"];
+  const exclude = ["**/node_modules/**", "test/kit/languages/**", "**/*.long.test.ts"];
   const counts = new Map([...places].map(([place, patterns]) => [place, globSync(patterns, { cwd: root, exclude }).length]));
   const lines = planLines(counts, absentPrograms(process.env["PATH"] ?? ""), lastRunSeconds());
   process.stderr.write(lines.map((line) => `plexus: ${line}\n`).join(""));

@@ -19,6 +19,12 @@ export const devicePattern: ElementRule = {
     "the name of a link, or mac:, pci: or driver: with a device's MAC, PCI address or driver, in which * stands for anything",
 };
 
+/** The name of a chain of iptables (at most 28 characters), or a pattern of such names. */
+export const chainPattern: ElementRule = {
+  pattern: /^[a-zA-Z0-9_*][a-zA-Z0-9_.*-]{0,27}$/,
+  wanted: "the name of a chain of iptables, 1 to 28 letters, digits, _, . and -, in which * stands for anything",
+};
+
 /** The name by which a fabric knows a port, or a pattern of such names. */
 export const interfaceIdPattern: ElementRule = {
   pattern: /^[!-~]{1,255}$/,

@@ -317,6 +317,15 @@ const entries = {
     remedy:
       "See the claim's status (kubectl describe resourceclaim NAME) and the slices (kubectl get resourceslices -o yaml), and mend what the message names; the runtime then tries the pod again.",
   },
+  CLAIM_UNUSABLE: {
+    feature: "claims",
+    cni: 11,
+    actor: "administrator",
+    meaning:
+      "A network of the pod's resource claim cannot be attached: the claim's file on the node, its configuration or its device does not fit.",
+    remedy:
+      "Correct what the message names in the claim, its class, the network or the node's devices; the runtime then tries the pod again. kubectl describe resourceclaim NAME shows the claim.",
+  },
   DEVICE_INFO_INVALID: {
     cni: 7,
     actor: "nobody",

@@ -1,5 +1,5 @@
 // Kubernetes Events about a pod's networks: those with the reasons that users of Multus look for (MA-06), of ADD and of changes of running pods, the
-// reconciler's, and those of rules for steps.
+// reconciler's, those of rules for steps, and those of lost links.
 
 import type { Pod } from "../npwg/pod.ts";
 import { eventText } from "./event.ts";
@@ -15,7 +15,11 @@ export interface PodEvent {
     | "StaleAttachmentRemoved"
     | "StaleAttachmentLeft"
     | "StepPassedOver"
-    | "AddressConflict";
+    | "AddressConflict"
+    | "InterfaceLost"
+    | "InterfaceRecovered"
+    | "InterfaceRepaired"
+    | "InterfaceRepairFailed";
   readonly message: string;
 }
 
@@ -26,6 +30,8 @@ const warnings: readonly PodEvent["reason"][] = [
   "StaleAttachmentLeft",
   "StepPassedOver",
   "AddressConflict",
+  "InterfaceLost",
+  "InterfaceRepairFailed",
 ];
 
 /** The Event object as JSON; see `eventText`. */

@@ -8,8 +8,9 @@ import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/appl
 import type { ApiServer } from "../lab/kube/api-server.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
+import { networkObjects } from "../lab/kube/network-objects.ts";
 import { partContext } from "../lab/kube/part-context.ts";
-import { multiNetworkPolicy, podOn, policyRequests } from "../lab/kube/policy-objects.ts";
+import { multiNetworkPolicy, networkPolicy, podOn, policyRequests } from "../lab/kube/policy-objects.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
 
 const patience = { timeout: 60_000, interval: 50 };
@@ -53,6 +54,7 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       objects = objectsOf(api.adminKubeconfig);
       await applyObjects(objects, "deploy/helm/plexus/files/policies.yaml");
       await applyObjects(objects, "deploy/helm/plexus/files/multi-network-policies.yaml");
+      await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml", "CustomResourceDefinition");
       await vi.waitFor(async () => {
         await create(multiNetworkPolicy("default", "first", "red", { podSelector: {} }));
         await slices("default");
@@ -110,6 +112,18 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
         const endpoints = (await slices("one")).flatMap((slice) => slice.endpoints);
         expect(endpoints).toContainEqual({ addresses: ["10.0.0.3"], ports: [{ name: "sql", protocol: "TCP", port: 5432 }] });
       }, patience);
+    });
+
+    test("PO-02: a NetworkPolicy asks for its peers on each PodNetwork with spec.policies, as long as the network has this field", async () => {
+      const before = await addresses("two");
+      await create(networkPolicy("two", "from-all", { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] }));
+      await create(podOn("two", "far", { app: "db" }, { "podnetwork/blue": ["10.7.0.2"], "podnetwork/red": ["10.8.0.2"] }));
+      for (const name of ["blue", "red"]) await create(networkObjects.podNetwork(name));
+      const path = "/apis/plexus.dev/v1alpha1/podnetworks/blue";
+      outcome(await objects.patch(path, { spec: { policies: "NetworkPolicy" } }));
+      await vi.waitFor(async () => expect(await addresses("two")).toEqual([...before, "10.7.0.2"]), patience);
+      outcome(await objects.patch(path, { spec: { policies: null } }));
+      await vi.waitFor(async () => expect(await addresses("two")).toEqual(before), patience);
     });
 
     test("a slice that another writer has changed or removed is written again", async () => {

@@ -14,7 +14,8 @@ import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/appl
 import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
 import { partContext } from "../lab/kube/part-context.ts";
-import { multiNetworkPolicy, policyRequests, policyRights } from "../lab/kube/policy-objects.ts";
+import { networkObjects } from "../lab/kube/network-objects.ts";
+import { multiNetworkPolicy, networkPolicy, policyRequests, policyRights } from "../lab/kube/policy-objects.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import type { PodNamespace } from "../lab/namespaces.ts";
 import type { Answer } from "../lab/plexus.ts";
@@ -24,6 +25,15 @@ import { type Attaching, nothing } from "../lab/stage.ts";
 const patience = { timeout: 60_000, interval: 50 };
 const web = { podSelector: { matchLabels: { app: "web" } } };
 const fromDb = { ...web, ingress: [{ from: [{ podSelector: { matchLabels: { app: "db" } } }] }] };
+
+const condition = (type: string): object => ({
+  type,
+  status: "True",
+  reason: "Test",
+  message: "",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+  observedGeneration: 1,
+});
 
 type Running = CreatedPod & { readonly call: Attaching & { readonly pod: PodNamespace } };
 
@@ -66,7 +76,9 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
     };
 
     beforeAll(async () => {
-      api = await sharedApiServer({ alsoAllowed: policyRequests });
+      api = await sharedApiServer({
+        alsoAllowed: [...policyRequests, "list podnetworkattachments", "watch podnetworkattachments"],
+      });
       objects = objectsOf(api.adminKubeconfig);
       await applyObjects(objects, "deploy/helm/plexus/files/policies.yaml");
       await applyObjects(objects, "deploy/helm/plexus/files/multi-network-policies.yaml");
@@ -185,6 +197,43 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       expect(reaches(target, other)).toBe(true);
       await forbid("blue");
       await expect.poll(() => reaches(other, target, "net2"), patience).toBe(true);
+      await removed(target, other);
+    });
+
+    test("PO-02: a NetworkPolicy holds on a PodNetwork as soon as the network asks for it, and on no other network", async () => {
+      await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml", "CustomResourceDefinition");
+      const parametersRefs = [
+        { group: "k8s.cni.cncf.io", kind: "network-attachment-definitions", namespace: "shop", name: "blue" },
+      ];
+      const blue = "/apis/plexus.dev/v1alpha1/podnetworks/blue";
+      const status = { conditions: ["ParamsReady", "Ready"].map(condition), phase: "Ready" };
+      for (const object of [networkObjects.podNetwork("default"), networkObjects.podNetwork("blue", { parametersRefs })]) {
+        await vi.waitFor(() => create(object), patience);
+        // No controller for PodNetworks runs here.
+        outcome(await objects.patch(`${collectionOf(object)}/${object.metadata?.name}/status`, { status }));
+      }
+      await create(networkPolicy("shop", "closed", web));
+      const onBlue = {
+        "plexus.dev/networks": JSON.stringify([{ podNetworkName: "default" }, { podNetworkName: "blue", interfaceName: "net1" }]),
+      };
+      const begin = async (name: string, labels: object): Promise<Running> => {
+        const pod = await api.pod("shop", name, undefined, onBlue);
+        await label(name, labels);
+        const call = node.attaching(pod, { kubeconfig, podNetworks: true, policies: {} });
+        const each = { ...pod, call };
+        expect((await request("ADD", each)).stdout).not.toContain('"code"');
+        return each;
+      };
+      const target = await begin("web", { app: "web" });
+      const other = await begin("other", {});
+      expect(tableOf(target)).toBe("");
+      expect(reaches(other, target)).toBe(true);
+      outcome(await objects.patch(blue, { spec: { policies: "NetworkPolicy" } }));
+      await expect.poll(() => reaches(other, target), patience).toBe(false);
+      expect(tableOf(target)).toContain("NetworkPolicy closed");
+      expect(reaches(other, target, "eth0")).toBe(true);
+      outcome(await objects.patch(blue, { spec: { policies: null } }));
+      await expect.poll(() => reaches(other, target), patience).toBe(true);
       await removed(target, other);
     });
 

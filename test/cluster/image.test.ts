@@ -106,7 +106,7 @@ describe.skipIf(missing("the image", imagePrograms, command("readelf", "--versio
       /^usr\/share\/doc\/(?:libc6|libgcc-s1|libatomic1|libstdc\+\+6)\/copyright$/u,
       /^usr\/share\/doc\/plexus\/(?:LICENSE(?:\.node|\.packages)?|bundled-packages\.json)$/u,
       /^var\/lib\/dpkg\/status\.d\/(?:libc6|libgcc-s1|libatomic1|libstdc\+\+6)$/u,
-      /^opt\/plexus\/bin\/(?:node|plexusctl|plexus-sandbox)$/u,
+      /^opt\/plexus\/bin\/(?:node|plexusctl|plexus-sandbox|plexus-zygote\.node)$/u,
       /^opt\/plexus\/(?:engine|engine\.cjs|plexusd\.cjs|plexusctl\.cjs|plexus-controller\.cjs|installed-files)$/u,
       /^opt\/plexus\/engine-[0-9a-f]{12}\/[\w-]+\.(?:cjs|js|css)$/u,
       /^opt\/plexus\/cni\/(?:plexus|\.plexus|[\w-]+\.wasm)$/u,

@@ -49,7 +49,7 @@ describe.skipIf(skip)("the jail in the chart's container", () => {
   test("a pod's component runs in a process with a uid of its own, a filter and no capability", async () => {
     await startPods(cluster, ["web"]);
     const script = `for each in /proc/[0-9]*; do
-      if tr '\\0' ' ' <$each/cmdline 2>/dev/null | grep -q guest-process.cjs; then sed -n 's/^\\(Uid\\|CapEff\\|CapPrm\\|NoNewPrivs\\|Seccomp\\):[[:space:]]*/\\1 /p' $each/status | tr '\\t\\n' ' '; echo; fi
+      if tr '\\0' ' ' <$each/cmdline 2>/dev/null | grep -q -e guest-process.cjs -e zygote.cjs; then sed -n 's/^\\(Uid\\|CapEff\\|CapPrm\\|NoNewPrivs\\|Seccomp\\):[[:space:]]*/\\1 /p' $each/status | tr '\\t\\n' ' '; echo; fi
     done`;
     const processes = node
       .run(["sh", "-c", script])

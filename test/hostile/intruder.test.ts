@@ -96,7 +96,7 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
   }
 
   function intruderPod(grants: Grants, tries: readonly string[]): Attaching {
-    const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] }, routing: {} };
+    const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] }, routing: {}, filter: {} };
     const other = {
       links: {
         bridges: ["plexus*"],
@@ -109,6 +109,7 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
       firewall: { masquerade: true, hostPorts: ["30000-30010"] },
       delegation: { plugins: ["ipam-*"] },
       resolver: { files: ["/etc/hosts"] },
+      filter: { bridges: ["plexus*"], adminChains: ["OWN-*"] },
       routing: { tables: ["1000"], priorities: ["2000-2999"] },
     };
     const directories = {
@@ -116,7 +117,15 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
       leases: { directories: [stage.leases] },
       state: { directories: [join(stage.plexus.directory, "own")] },
     };
-    const grant = { log: {}, announce: {}, dhcp: {}, shaping: {}, ...directories, ...(grants === "empty" ? empty : other) };
+    const grant = {
+      log: {},
+      announce: {},
+      dhcp: {},
+      shaping: {},
+      flows: {},
+      ...directories,
+      ...(grants === "empty" ? empty : other),
+    };
     const victim = join(stage.plexus.directory, "victim");
     const all = grants === "empty" ? ["plexus0", "victim2", "uplink0"] : [];
     const step = {

@@ -34,9 +34,11 @@ async function run(...args: readonly string[]): Promise<{ code: number; out: str
 
 describe("conformance", () => {
   test.each([
+    "bandwidth",
     "bridge-adapter",
     "dummy",
     "external-port",
+    "firewall",
     "ipvlan",
     "macvlan",
     "tap",

@@ -65,7 +65,7 @@ const mistakes: readonly Mistake[] = [
   mistake(
     "a typo in delegate.json",
     () => edit("delegate.json", '"log"', '"lgo"'),
-    'delegate.json: capabilities: "lgo" unknown; cni:delegate@1.1.0 has announce, delegation, dhcp, firewall, leases, links, log,',
+    'delegate.json: capabilities: "lgo" unknown; cni:delegate@1.1.0 has announce, delegation, dhcp, filter, firewall, flows, leases, links, log,',
   ),
   mistake(
     "a wrong ABI",

@@ -22,6 +22,9 @@ func add(args *skel.CmdArgs) error {
 	out := exec.Command("ip", "link")
 	result, _ := ipam.ExecAdd(conf.IPAM.Type, args.StdinData)
 	netlink.RuleAdd(other)
+	rules, _ := netlinksafe.RuleList(netlink.FAMILY_ALL)
+	log.Printf("%v", netlink.NewRule())
+	_ = ns.WithNetNSPath(args.Netns, run)
 	return types.PrintResult(result, conf.CNIVersion)
 }
 `;
@@ -36,11 +39,16 @@ test("each call has its place, its capability and a hint", () => {
     ["iptables.New", "main.go:10", "firewall"],
     ["exec.Command", "main.go:11", "-"],
     ["ipam.ExecAdd", "main.go:12", "delegation"],
+    ["netlinksafe.RuleList", "main.go:14", "routing"],
+    ["log.Printf", "main.go:15", "log"],
+    ["netlink.NewRule", "main.go:15", "routing"],
+    ["ns.WithNetNSPath", "main.go:16", "none"],
   ]);
   const known = new Set([...allCapabilities, "none", "-"]);
   expect(portedCalls(source, "main.go").filter(({ capability }) => !known.has(capability))).toEqual([]);
 });
 
+// A delegate always declares log, and "none" is no capability.
 test("the command prints the table and the command that makes the delegate", async () => {
   const dir = mkdtempSync(join(tmpdir(), "plexus-port-"));
   try {

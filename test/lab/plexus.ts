@@ -85,7 +85,7 @@ export interface InstallationInit {
 export function missingBuild({ components = [], engine = true }: InstallationInit = {}): string | undefined {
   const wanted = [
     "plexus",
-    ...(engine ? ["plexusd.cjs", "bin/plexus-sandbox"] : []),
+    ...(engine ? ["plexusd.cjs", "bin/plexus-sandbox", "bin/plexus-zygote.node"] : []),
     ...components.map((name) => `delegates/${name}.wasm`),
   ];
   const absent = wanted.filter((name) => !existsSync(join(dist, name)));

@@ -95,7 +95,7 @@ export function openStage(init: InstallationInit): Stage {
     name: "cluster",
     type: "plexus",
     cniDir: directories.state,
-    // These tests are about other parts: test/hostile/attacker/definition-author.test.ts is about the policy.
+    // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
     definitions: { trusted: ["*"] },
     runDir: directories.run,
     trace,

@@ -321,7 +321,7 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
     [["--home", "opt"], 2, "--home opt: must be an absolute path"],
     [["--one-shot", "maybe"], 2, "--one-shot maybe: must be one of node, off"],
     [["--from", "/etc"], 1, "/etc is not a complete release of Plexus"],
-    [["--components", "tunning"], 1, "the release has no tunning.wasm; it has bond, bridge-adapter,"],
+    [["--components", "tunning"], 1, "the release has no tunning.wasm; it has bandwidth, bond,"],
   ])("%j is refused in one line", (args, status, line) => {
     const result = install(...args);
     expect([result.status, result.stdout]).toEqual([status, ""]);

@@ -7,7 +7,7 @@ import { Arg, Dns, Fault, IpConfig, Network, Route, Success } from "plexus/abi/t
 import { Config } from "plexus/config";
 import { cniArg } from "plexus/conventions";
 import { invalidEnvironment } from "plexus/faults";
-import { Json } from "plexus/json";
+import { Json, sameInAnyCase } from "plexus/json";
 import { unusableIpamResult } from "./faults";
 import { Settings } from "./settings";
 import { addUndoFault } from "plexus/undo-faults";
@@ -63,9 +63,9 @@ function withStatic(network: Network, settings: Settings, success: Success | nul
   const made = Json.object();
   for (let i = 0; i < json.length; i++) {
     const key = json.keyAt(i);
-    const lower = key.toLowerCase();
-    if (lower == "backend" || lower == "ipam") continue;
-    made.append(key, lower == "runtimeconfig" || lower == "args" ? withoutIps(json.at(i)) : json.at(i));
+    if (sameInAnyCase(key, "backend") || sameInAnyCase(key, "ipam")) continue;
+    const hasIps = sameInAnyCase(key, "runtimeConfig") || sameInAnyCase(key, "args");
+    made.append(key, hasIps ? withoutIps(json.at(i)) : json.at(i));
   }
   made.set("type", Json.string(bridge));
   if (settings.isLayer3) made.set("ipam", staticIpam(success));
@@ -77,7 +77,7 @@ function withoutIps(json: Json): Json {
   if (!json.isObject) return json;
   const made = Json.object();
   for (let i = 0; i < json.length; i++) {
-    if (json.keyAt(i).toLowerCase() != "ips") made.append(json.keyAt(i), withoutIps(json.at(i)));
+    if (!sameInAnyCase(json.keyAt(i), "ips")) made.append(json.keyAt(i), withoutIps(json.at(i)));
   }
   return made;
 }

@@ -6,7 +6,7 @@ import { Fault, Network } from "plexus/abi/types";
 import { Config } from "plexus/config";
 import { folded, foldedMember } from "plexus/folded";
 import { Ip } from "plexus/ip";
-import { quote } from "plexus/json";
+import { quote, sameInAnyCase } from "plexus/json";
 import { Some } from "plexus/some";
 import { Conditions } from "./conditions";
 
@@ -87,10 +87,11 @@ function readPort(config: Config, key: string): u16 {
 /** In upper or lower case, like iptables. */
 function readProtocol(config: Config): Protocol {
   const text = config.string("protocol");
-  const name = text === null ? "" : text.toLowerCase();
-  if (name == "udp") return Protocol.Udp;
-  if (name == "sctp") return Protocol.Sctp;
-  if (name != "tcp") config.refuse("protocol", text === null ? "is missing" : `must be tcp, udp or sctp, is ${quote(text)}`);
+  const name: string = text === null ? "" : text;
+  if (sameInAnyCase(name, "udp")) return Protocol.Udp;
+  if (sameInAnyCase(name, "sctp")) return Protocol.Sctp;
+  if (!sameInAnyCase(name, "tcp"))
+    config.refuse("protocol", text === null ? "is missing" : `must be tcp, udp or sctp, is ${quote(text)}`);
   return Protocol.Tcp;
 }
 

@@ -7,7 +7,7 @@ import { SuccessOrFault } from "./abi/plugin";
 import { Call, Fault, IpConfig, Success } from "./abi/types";
 import { Cidr } from "./cidr";
 import { Config } from "./config";
-import { CniCode, invalidConfig, tryAgainLater } from "./faults";
+import { CniCode, lacksCapability, tryAgainLater } from "./faults";
 import { foldedMember } from "./folded";
 import { Ip } from "./ip";
 import { Some } from "./some";
@@ -126,10 +126,7 @@ export class ConflictDetection extends AddressCheck {
 /** The fault of a call without the capability; null with it, and without the setting. A setting without effect would give an address twice. */
 export function refuseUnprobed(detection: ConflictDetection | null, call: Call): Fault | null {
   if (detection === null || call.granted.includes("announce")) return null;
-  return invalidConfig(
-    "ipam.conflictDetection",
-    "needs the capability announce, which is not granted to this plugin: grant it, or leave this setting out",
-  );
+  return lacksCapability("ipam.conflictDetection", "announce");
 }
 
 /** STATUS: the same as a reason why no ADD can succeed. */

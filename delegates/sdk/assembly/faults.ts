@@ -23,6 +23,12 @@ export function invalidConfig(field: string, why: string): Fault {
   return new Fault(CniCode.InvalidConfig, `${field}: ${why}`);
 }
 
+/** The setting `field` needs an optional capability that is not granted. */
+export function lacksCapability(field: string, capability: string): Fault {
+  const remedy = "which is not granted to this plugin: grant it, or leave this setting out";
+  return invalidConfig(field, `needs the capability ${capability}, ${remedy}`);
+}
+
 /** The configuration or a result cannot be decoded. */
 export function notDecoded(what: string): Fault {
   return new Fault(CniCode.DecodingFailure, what);

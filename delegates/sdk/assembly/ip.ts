@@ -1,6 +1,7 @@
 // One IP address. Text is read and printed like Go's net package does, because existing CNI plugins use it: no leading zeros, no
 // zones, an IPv4-mapped IPv6 address is IPv4, and RFC 5952 for output.
 
+import { hex } from "./hex";
 import { readDotted, readGroups } from "./ip-text";
 
 /** An immutable address: 32 bits in `lo`, or 128 bits in `hi` and `lo`. */
@@ -114,7 +115,7 @@ export class Ip {
         continue;
       }
       if (i > 0 && (gap < 0 || i != gap + gapLength)) text += ":";
-      text += this.group(i).toString(16);
+      text += hex(this.group(i));
     }
     return text;
   }

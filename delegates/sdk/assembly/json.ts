@@ -1,6 +1,7 @@
 // JSON as a small tree. Numbers keep their text, so that they pass through a delegate unchanged; objects keep the order of their
 // keys. Parsing never aborts (see json-parse.ts). A delegate checks `kind` or calls an `as…OrNull` method.
 
+import { hex } from "./hex";
 import { Some } from "./some";
 
 /** The kinds of JSON values. */
@@ -239,12 +240,13 @@ export function quote(text: string): string {
     else if (code == 0x0a) out += "\\n";
     else if (code == 0x0d) out += "\\r";
     else if (code == 0x09) out += "\\t";
-    else out += `\\u00${code < 16 ? "0" : ""}${code.toString(16)}`;
+    else out += `\\u00${code < 16 ? "0" : ""}${hex(code)}`;
   }
   return out + text.substring(done) + '"';
 }
 
-function sameInAnyCase(a: string, b: string): bool {
+/** Whether two texts are equal but for the case of ASCII letters. Unlike `toLowerCase()` it brings no tables of Unicode into a component. */
+export function sameInAnyCase(a: string, b: string): bool {
   if (a.length != b.length) return false;
   for (let i = 0; i < a.length; i++) {
     const x = a.charCodeAt(i);

@@ -4,6 +4,9 @@ import { readFileSync } from "node:fs";
 import { type Command, CommandError, exitCode } from "./command.ts";
 import { portedCalls } from "./ported-calls.ts";
 
+/** What is no capability, and the capability that a new delegate declares in any case. */
+const declared: ReadonlySet<string> = new Set(["-", "none", "log"]);
+
 /** Prints a table. */
 export const portCommand: Command = {
   name: "port",
@@ -29,7 +32,7 @@ export const portCommand: Command = {
           .join("  ")
           .trimEnd(),
       );
-    const names = [...new Set(calls.map(({ capability }) => capability))].filter((name) => /^[a-z]+$/.test(name));
+    const names = [...new Set(calls.map(({ capability }) => capability))].filter((name) => !declared.has(name));
     if (names.length > 0) output.say(`\nplexus-delegate new NAME ${names.join(" ")}`);
     return exitCode.success;
   },

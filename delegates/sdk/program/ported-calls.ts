@@ -15,7 +15,7 @@ const maxPlaces = 3;
 
 /** The first row that matches a call decides. */
 const rows: readonly (readonly [pattern: RegExp, capability: string, hint: string])[] = [
-  [/^netlink\.Rule(?:Add|Del|List)/, "routing", "policy rules, of the pod or of granted tables"],
+  [/^netlink\.(?:Rule(?:Add|Del|List)|NewRule)/, "routing", "policy rules, of the pod or of granted tables"],
   [
     /^netlink\.Route(?:Add|Del|Replace|Append)|^ip\.Add(?:Host|Default)?Route/,
     "links",
@@ -23,7 +23,7 @@ const rows: readonly (readonly [pattern: RegExp, capability: string, hint: strin
   ],
   [/^netlink\.Route(?:List|Get)/, "links", "routes, default-link"],
   [/^netlink\.Qdisc|^netlink\.Filter|^netlink\.Class/, "shaping", "a token bucket or fair queueing, both directions"],
-  [/^netlink\.Conntrack/, "firewall", "forgets the flows of a removed mapping by itself"],
+  [/^netlink\.Conntrack/, "flows", "forgets the attachment's flows; firewall forgets those of a removed mapping by itself"],
   [/^netlink\.(?:LinkSetVf|LinkSetVF)/, "links", "set-vf: MAC, VLAN, rate, trust"],
   [/^netlink\.LinkSetNs(?:Fd|Pid)?$/, "links", "take-device, give-back; new links are made in the pod at once"],
   [/^netlink\.LinkSetName$|^ip\.RenameLink$/, "links", "new links have their name at once"],
@@ -85,7 +85,9 @@ export function portedCalls(text: string, file: string): readonly PortedCall[] {
   const found = new Map<string, { places: string[]; capability: string; hint: string }>();
   for (const [index, line] of withoutText(text).split("\n").entries()) {
     for (const [, call = ""] of line.matchAll(/(?<![\w.)\]])([a-z]\w*\.[A-Z]\w*)\(/g)) {
-      const row = rows.find(([pattern]) => pattern.test(call));
+      // Reads of `netlinksafe` repeat those of `netlink` that concurrent changes interrupt.
+      const plain = call.replace(/^netlinksafe\./, "netlink.");
+      const row = rows.find(([pattern]) => pattern.test(plain));
       if (row === undefined) continue;
       const known = found.get(call) ?? { places: [], capability: row[1], hint: row[2] };
       if (known.places.length < maxPlaces) known.places.push(`${file}:${index + 1}`);

@@ -1,4 +1,4 @@
-// The `firewall` capability in memory: a vector sets the rules before the call and shows those after it. kernel-agrees-firewall.test.ts
+// The `firewall` capability in memory: a vector sets the rules before the call and shows those after it. kernel-agrees-firewall.long.test.ts
 // compares it with the kernel.
 
 import { isDeepStrictEqual } from "node:util";

@@ -110,6 +110,12 @@ export class MemoryLinks {
       .flatMap((known) => this.#table.routesOver(known));
   }
 
+  /** The node's end of the veth that the attachment's interface is; undefined if it is none. */
+  nodeEnd(): string | undefined {
+    const links = [...this.#table.known.values()].flatMap(({ link }) => (link.place === "host" ? [link.name] : []));
+    return links.find((name) => this.#hostLink(name)?.isNodeEnd === true);
+  }
+
   readonly functions: LinksCapability = {
     apply: (operations) => {
       this.#applied.push(operations.map(({ tag, val }) => ({ [tag]: val })));

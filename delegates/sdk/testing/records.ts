@@ -5,11 +5,14 @@ import type {
   AnnounceCapability,
   DhcpCapability,
   DelegationCapability,
+  FilterCapability,
   FirewallCapability,
+  FlowsCapability,
   LeasesCapability,
   LinksCapability,
   OvsCapability,
   RoutingCapability,
+  ShapingCapability,
   StateCapability,
   SysctlCapability,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
@@ -129,6 +132,9 @@ export interface CapabilityFunctions {
   readonly dhcp?: DhcpCapability;
   readonly firewall?: FirewallCapability;
   readonly routing?: RoutingCapability;
+  readonly shaping?: ShapingCapability;
+  readonly filter?: FilterCapability;
+  readonly flows?: FlowsCapability;
 }
 
 /** A verb with its request. */

@@ -7,7 +7,7 @@ import type { ResultDns, ResultInterface, ResultIp, ResultRoute } from "../../..
 import { toVersion, type CniVersion } from "../../../src/cni/versions.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { editMembers, memberText, memberValue, parseDocument, type JsonObjectDocument } from "../../../src/json/document.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { allCapabilities } from "./all-capabilities.ts";
 import type { AttachmentIdRecord, CallRecord, DelegateCall, NetworkRecord, SuccessRecord } from "./records.ts";
 import type { ScriptedAnswers } from "./scripted-delegation.ts";

@@ -112,6 +112,28 @@ const policyRule = z.strictObject({
   table: z.number(),
 });
 
+const bucket = z.strictObject({ rate: z.number(), burst: z.number(), latency: z.number() });
+const shape = z.strictObject({
+  ingress: bucket.optional(),
+  egress: bucket.optional(),
+  networks: z.array(z.string()).default([]),
+  exempt: z.array(z.string()).default([]),
+});
+
+const filterRules = {
+  accepted: z.record(z.string(), z.array(z.string())).default({}),
+  bridges: z.record(z.string(), z.enum(["same-bridge", "isolated"])).default({}),
+  adminChains: z.array(z.string()).default([]),
+};
+
+const flowEnd = z.strictObject({ address: z.string(), port: z.number() });
+const flow = z.strictObject({
+  protocol: z.enum(["tcp", "udp", "sctp"]),
+  source: flowEnd,
+  destination: flowEnd,
+  server: flowEnd.optional(),
+});
+
 const question = z.strictObject({
   /** The vector's subject, in one sentence. */
   about: z.string().min(1),
@@ -179,6 +201,12 @@ const question = z.strictObject({
       fault: fault.optional(),
     })
     .optional(),
+  /** Shapes before the call, by attachment; with `fault`, all functions fail with it. */
+  shaping: z.strictObject({ shapes: z.record(z.string(), shape).default({}), fault: fault.optional() }).optional(),
+  /** Accepted addresses by attachment, policies of bridges and chains of administrators; with `fault`, all functions fail with it. */
+  filter: z.strictObject({ ...filterRules, fault: fault.optional() }).optional(),
+  /** Connection tracking entries before the call; with `fault`, `forget` fails with it. */
+  flows: z.strictObject({ entries: z.array(flow).default([]), fault: fault.optional() }).optional(),
   /** The attachment's stored state. */
   state: keptState.optional(),
   /** The lease that a DHCP server offers, the lease that the attachment holds; with `fault`, no lease can be had. */
@@ -215,6 +243,12 @@ const answer = z.strictObject({
   sysctl: z.record(z.string(), z.string()).optional(),
   /** Policy rules after the call, if the question has routing. */
   routing: z.strictObject({ host: z.array(policyRule), pod: z.array(policyRule) }).optional(),
+  /** Shapes after the call, if the question has shaping. */
+  shapes: z.record(z.string(), shape).optional(),
+  /** Acceptances after the call, if the question has filter. */
+  filter: z.strictObject(filterRules).optional(),
+  /** Connection tracking entries after the call, if the question has flows. */
+  flows: z.array(flow).optional(),
   /** State after the call, if the question has state. */
   state: keptState.optional(),
   /** Addresses of each announcement, if the question has announce. */

@@ -3,7 +3,7 @@
 import type { TracedCall } from "../../../src/chain-trace/chain-trace.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import type { CallRecording } from "../../../host/engine/events/call-recording.ts";
+import type { CallRecording } from "../../../host/engine/events/call-events.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import { TraceRecording } from "./trace-recording.ts";
 import { configuredTerms } from "./trace-terms.ts";

@@ -188,6 +188,7 @@ function readingShim(content: Uint8Array): Shim {
     packet: refuse,
     tap: refuse,
     ask: refuse,
+    changes: refuse,
     ensureConnected: () => undefined,
   };
 }

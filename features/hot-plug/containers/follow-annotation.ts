@@ -11,7 +11,7 @@ import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import type { JournalEntry } from "../../../host/store/journal/entry.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { profileOf } from "../../../host/engine/plan/plan-call.ts";
 import { addedInterface } from "../../../host/engine/verbs/publish-status.ts";
 import { selectedOrigin } from "../../../host/engine/plan/planned-attachment.ts";

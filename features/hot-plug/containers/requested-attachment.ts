@@ -11,7 +11,7 @@ import { withRuntimeAnnotations } from "../../../host/cluster/runtime-pods.ts";
 import type { JournalEntry } from "../../../host/store/journal/entry.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { addedInterface } from "../../../host/engine/verbs/publish-status.ts";
 import { attachToContainer, detachFromContainer } from "./change-container.ts";
 import { underLock } from "./follow-annotation.ts";

@@ -5,7 +5,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { selectsOtherNetworks } from "../../../src/npwg/hot-plug-difference.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import {
   attachSelected,
   detachUnselected,

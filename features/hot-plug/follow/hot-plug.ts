@@ -10,8 +10,9 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { type HotPlugged, attachRequested, detachRequested } from "../containers/requested-attachment.ts";
+import { repairAttachment } from "../containers/repair-attachment.ts";
 import type { InterfaceChanges } from "../../container-changes.ts";
-import { podIdentity } from "../../../host/engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import type { Clock } from "../../../host/system/clock.ts";
@@ -196,6 +197,13 @@ export class HotPlug implements InterfaceChanges {
     const detached = await calls.run(listed.entry.plan, "DEL", (call) => detachRequested(call, listed.key, ifname));
     this.noteAdded(listed.entry.plan.cniArgs);
     return detached;
+  }
+
+  async repair(containerId: string, ifname: string): Promise<Result<void>> {
+    const found = await this.#container(containerId);
+    if (!found.ok) return found;
+    const { listed, calls } = found.value;
+    return calls.run(listed.entry.plan, "ADD", (call) => repairAttachment(call, listed.key, ifname));
   }
 
   /** Begins nothing more, and waits for the work that is under way, at most `maxMs`. */

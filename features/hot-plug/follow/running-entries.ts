@@ -1,8 +1,8 @@
 // The journal's entries of running containers: by pod, and by container.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { bootId } from "../../../host/engine/call/boot-id.ts";
-import { podName } from "../../../host/engine/call/pod-identity.ts";
+import { bootId } from "../../../host/system/boot-id.ts";
+import { podName } from "../../../src/kube/pod-identity.ts";
 import type { JournalEntry } from "../../../host/store/journal/entry.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 import { EntryList, type ListedEntry } from "../../../host/node/reconcile/entry-list.ts";

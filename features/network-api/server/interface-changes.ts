@@ -7,7 +7,7 @@ import { networkLimits } from "../rules/network-config.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { profileNamed } from "../../../src/npwg/profile.ts";
 import { parseSelection } from "../../../src/npwg/selection.ts";
-import { podNamespace } from "../../../host/engine/call/pod-identity.ts";
+import { podNamespace } from "../../../src/kube/pod-identity.ts";
 import type { InterfaceChanges } from "../../container-changes.ts";
 import { addressesOf, type SandboxAddress, sandboxEntries } from "./sandbox-addresses.ts";
 

@@ -1,51 +1,16 @@
 // The methods and messages of the CRI Network API, from the generated descriptor. Loading this module loads protobufjs.
 
 import protobuf from "protobufjs/light.js";
+import { codecOf, methodsOf, type RpcMethod } from "../../../host/node/grpc/rpc-method.ts";
 import { networkApiDescriptor } from "./generated/descriptor.ts";
 
-/** Converts messages of one type. */
-export interface MessageCodec {
-  /** The bytes of a message. Throws for a value of another form. */
-  encode(message: object): Uint8Array;
-  /** The message. Field names are those of the .proto file, unset fields have their default values. Throws for malformed bytes. */
-  decode(bytes: Uint8Array): object;
-  /** The number of fields of the message and of the messages within, each occurrence counted. Throws for malformed bytes. */
-  countFields(bytes: Uint8Array): number;
-}
-
-/** A method of a service. */
-export interface RpcMethod {
-  readonly name: string;
-  /** The path of its HTTP request. */
-  readonly path: string;
-  readonly request: MessageCodec;
-  readonly response: MessageCodec;
-}
-
-/** A known enum value is its name, an unknown one its number. */
-const form = { longs: Number, enums: String, defaults: true, arrays: true, objects: true } as const;
-
-/** protobuf's wire type of strings and messages. */
-const lengthDelimited = 2;
-
 const root = protobuf.Root.fromJSON(JSON.parse(networkApiDescriptor)).resolveAll();
-const services = ["plexus.network.v1alpha1.RuntimeService", "plexus.network.v1alpha1.NetworkService"];
 
 /** All methods by name. */
-export const rpcMethods: ReadonlyMap<string, RpcMethod> = new Map(
-  services.flatMap((name) => {
-    const service = root.lookupService(name);
-    return service.methodsArray.map((method): [string, RpcMethod] => [
-      method.name,
-      {
-        name: method.name,
-        path: `/${name}/${method.name}`,
-        request: codecOf(service.lookupType(method.requestType)),
-        response: codecOf(service.lookupType(method.responseType)),
-      },
-    ]);
-  }),
-);
+export const rpcMethods: ReadonlyMap<string, RpcMethod> = methodsOf(root, [
+  "plexus.network.v1alpha1.RuntimeService",
+  "plexus.network.v1alpha1.NetworkService",
+]);
 
 /** google.rpc.Status and ErrorInfo, for the details of an error. */
 export const rpcStatus = codecOf(root.lookupType("google.rpc.Status"));
@@ -53,32 +18,3 @@ export const rpcErrorInfo = codecOf(root.lookupType("google.rpc.ErrorInfo"));
 
 /** The type of ErrorInfo in google.protobuf.Any. */
 export const errorInfoType = "type.googleapis.com/google.rpc.ErrorInfo";
-
-function codecOf(type: protobuf.Type): MessageCodec {
-  return {
-    encode: (message) => type.encode(type.fromObject({ ...message })).finish(),
-    decode: (bytes) => type.toObject(type.decode(bufferOf(bytes)), form),
-    countFields: (bytes) => countFields(protobuf.Reader.create(bufferOf(bytes)), type, bytes.length),
-  };
-}
-
-/** Counts without making an object of each field: an empty message takes two bytes, and its object hundreds. */
-function countFields(reader: protobuf.Reader, type: protobuf.Type, end: number): number {
-  let count = 0;
-  while (reader.pos < end) {
-    const tag = reader.uint32();
-    const field: protobuf.Field | undefined = type.fieldsById[tag >>> 3];
-    const inner = field === undefined || field.map ? null : field.resolvedType;
-    count += 1;
-    if (inner instanceof protobuf.Type && (tag & 7) === lengthDelimited) {
-      const length = reader.uint32();
-      count += countFields(reader, inner, reader.pos + length);
-    } else reader.skipType(tag & 7);
-  }
-  return count;
-}
-
-/** The same bytes: protobufjs reads strings of a Buffer by native code. */
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-}

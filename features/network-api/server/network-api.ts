@@ -4,10 +4,11 @@ import type { Result } from "../../../src/fault/result.ts";
 import { ok } from "../../../src/fault/result.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { newestConfiguration } from "./newest-configuration.ts";
-import { type NetworkRpcs, networkRpcs } from "./network-rpcs.ts";
+import { networkRpcs } from "./network-rpcs.ts";
 import { NetworkStatuses } from "./network-statuses.ts";
 import { NodeNetworks } from "./node-networks.ts";
-import type { RpcServer } from "./rpc-server.ts";
+import type { RpcServer } from "../../../host/node/grpc/rpc-server.ts";
+import type { Rpcs } from "../../../host/node/grpc/rpc-method.ts";
 
 /** The daemon's options of the service. */
 export interface NetworkApiOptions {
@@ -39,16 +40,17 @@ export class NetworkApi {
   async listen(): Promise<Result<void>> {
     const { stateDirectory, uids, clock, warn, serveStatus, changes } = this.#deps;
     // Loaded for a daemon that serves the API only: node:http2 takes 5 MiB.
-    const { RpcServer } = await import("./rpc-server.ts");
+    const { RpcServer } = await import("../../../host/node/grpc/rpc-server.ts");
+    const { networkSocket } = await import("./network-socket.ts");
     const configuration = (): string | undefined => newestConfiguration(stateDirectory);
-    const makeRpcs = (): NetworkRpcs =>
+    const makeRpcs = (): Rpcs =>
       networkRpcs({
         networks: new NodeNetworks({ ...this.#options, stateDirectory, warn }),
         statuses: new NetworkStatuses({ configuration, stateDirectory, clock, serve: serveStatus }),
         stateDirectory,
         changes,
       });
-    const server = await RpcServer.listen({ ...this.#options, uids, clock, warn }, makeRpcs);
+    const server = await RpcServer.listen({ ...networkSocket, ...this.#options, uids, clock, warn }, makeRpcs);
     if (!server.ok) return server;
     this.#server = server.value;
     return ok(undefined);

@@ -8,6 +8,7 @@ import type { NetworkStatus } from "../rules/network-status.ts";
 import type { NodeNetworks } from "./node-networks.ts";
 import type { NetworkStatuses } from "./network-statuses.ts";
 import { attachInterface } from "./interface-changes.ts";
+import type { Rpcs } from "../../../host/node/grpc/rpc-method.ts";
 import type { InterfaceChanges } from "../../container-changes.ts";
 import { addressesOf, type SandboxAddress, sandboxEntries } from "./sandbox-addresses.ts";
 
@@ -20,23 +21,11 @@ export interface NetworkRpcsInit {
   readonly changes: () => InterfaceChanges;
 }
 
-/** A method with one answer. */
-export type UnaryRpc = (request: unknown) => Promise<Result<object>>;
-
-/** A method with a stream of answers: calls `send` for each, until the returned function is called. */
-export type StreamRpc = (send: (answer: object) => void) => Result<() => void>;
-
 /** Maximum clients that watch at once. */
 const maxWatchers = 32;
 
-/** The methods by name. */
-export interface NetworkRpcs {
-  readonly unary: Readonly<Record<string, UnaryRpc>>;
-  readonly watch: StreamRpc;
-}
-
 /** The methods of a node's service. */
-export function networkRpcs({ networks, statuses, stateDirectory, changes }: NetworkRpcsInit): NetworkRpcs {
+export function networkRpcs({ networks, statuses, stateDirectory, changes }: NetworkRpcsInit): Rpcs {
   let watchers = 0;
   return {
     unary: {

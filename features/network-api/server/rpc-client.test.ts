@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { framed } from "../rules/grpc-wire.ts";
+import { framed } from "../../../src/grpc/grpc-wire.ts";
 import { NetworkApiClient } from "./rpc-client.ts";
 import { announced } from "./testing/raw-http2.ts";
 

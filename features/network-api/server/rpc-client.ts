@@ -2,8 +2,9 @@
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
-import { FrameReader, framed } from "../rules/grpc-wire.ts";
-import { type RpcMethod, rpcMethods } from "./messages.ts";
+import { FrameReader, framed } from "../../../src/grpc/grpc-wire.ts";
+import type { RpcMethod } from "../../../host/node/grpc/rpc-method.ts";
+import { rpcMethods } from "./messages.ts";
 import { failureIn, type RpcFailure } from "./rpc-status.ts";
 
 /** An answer, or the failure. */
@@ -55,7 +56,7 @@ export class NetworkApiClient {
     if (signal.aborted) return Promise.resolve(undefined);
     const stream = this.#request(rpc);
     if (stream === undefined) return Promise.resolve(failed(unavailable, `${this.#socket}: the connection ends`));
-    const reader = new FrameReader(maxAnswerBytes);
+    const reader = new FrameReader(maxAnswerBytes, "NETWORK_CONFIG_INVALID");
     let trailers: Readonly<Record<string, unknown>> | undefined;
     let unreadable: string | undefined;
     const keep = (headers: Readonly<Record<string, unknown>>): void => {

@@ -4,17 +4,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { framed } from "../rules/grpc-wire.ts";
+import { framed } from "../../../src/grpc/grpc-wire.ts";
 import { failed } from "../../../src/fault/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { systemClock } from "../../../host/system/clock.ts";
 import { rpcMethods } from "./messages.ts";
+import { networkSocket } from "./network-socket.ts";
 import { networkRpcs } from "./network-rpcs.ts";
 import { NetworkStatuses } from "./network-statuses.ts";
 import { NodeNetworks } from "./node-networks.ts";
 import { NetworkApiClient } from "./rpc-client.ts";
-import { maxConnections } from "./rpc-connections.ts";
-import { maxRequestBytes, RpcServer } from "./rpc-server.ts";
+import { maxConnections } from "../../../host/node/grpc/rpc-connections.ts";
+import { maxRequestBytes, RpcServer } from "../../../host/node/grpc/rpc-server.ts";
 import {
   announced,
   connectFrames,
@@ -51,7 +52,7 @@ const warn = (text: string): void => void warnings.push(text);
 
 async function start(clientMs: number): Promise<void> {
   const uids = [process.getuid?.() ?? -1];
-  const listens = await RpcServer.listen({ socket: socket(), uids, clock: systemClock, warn, clientMs }, () =>
+  const listens = await RpcServer.listen({ ...networkSocket, socket: socket(), uids, clock: systemClock, warn, clientMs }, () =>
     networkRpcs({
       networks: new NodeNetworks({ stateDirectory: directory, configurationDirectory: directory, pinned: undefined, warn }),
       statuses: new NetworkStatuses({
@@ -64,6 +65,7 @@ async function start(clientMs: number): Promise<void> {
       changes: () => ({
         attach: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),
         detach: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),
+        repair: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),
       }),
     }),
   );

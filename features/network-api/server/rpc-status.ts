@@ -3,12 +3,10 @@
 import type { Fault } from "../../../src/fault/fault.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { errorInfo, grpcCode } from "../rules/grpc-status.ts";
-import { headerText, textOfHeader } from "../rules/grpc-wire.ts";
+import { textOfHeader } from "../../../src/grpc/grpc-wire.ts";
+import { codeTrailers } from "../../../host/node/grpc/rpc-trailers.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { errorInfoType, rpcErrorInfo, rpcStatus } from "./messages.ts";
-
-/** The trailers of a call that succeeded. */
-export const succeededTrailers: Readonly<Record<string, string>> = { "grpc-status": "0" };
 
 /** A failed call as its client sees it. */
 export interface RpcFailure {
@@ -34,11 +32,6 @@ export function faultTrailers(reason: Fault): Readonly<Record<string, string>> {
   const details = [{ type_url: errorInfoType, value: rpcErrorInfo.encode(info) }];
   const status = Buffer.from(rpcStatus.encode({ code, message, details })).toString("base64");
   return { ...codeTrailers(code, message), "grpc-status-details-bin": status };
-}
-
-/** The trailers of a call that failed without a fault of the catalogue. */
-export function codeTrailers(code: number, message: string): Readonly<Record<string, string>> {
-  return { "grpc-status": String(code), "grpc-message": headerText(message) };
 }
 
 /** The failure in the trailers of an answer; undefined for a success. */

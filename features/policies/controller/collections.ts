@@ -6,7 +6,18 @@ import { WatchedCollection } from "../../../host/controller/watched-collection.t
 import { type AddressSlice, queryLabel, slicesPath } from "../rules/address-slice.ts";
 import { type Labels, selects } from "../rules/label-selector.ts";
 import { finds, type Peer, type PeerQuery } from "../rules/peers.ts";
-import { storedNamespace, storedPod, type StoredPod, storedQueries, storedSlice } from "./stored.ts";
+import { type AskingPodNetwork, askingNetworks, networkPoliciesPath, podNetworksPath } from "../rules/network-policies.ts";
+import type { Policy, UnreadablePolicy } from "../rules/policy.ts";
+import {
+  queriesOf,
+  storedAsker,
+  storedNamespace,
+  storedNetworkPolicy,
+  storedPod,
+  type StoredPod,
+  storedQueries,
+  storedSlice,
+} from "./stored.ts";
 
 /** A query of the policies of a namespace. */
 export interface NamespaceQuery {
@@ -18,6 +29,7 @@ export interface NamespaceQuery {
 const collectMs = 100;
 
 const noLabels: Labels = new Map();
+const noQueries: ReadonlyMap<string, PeerQuery> = new Map();
 
 /** The key of a query in the work queue. */
 export function keyOf({ namespace, id }: NamespaceQuery): string {
@@ -33,6 +45,8 @@ export function queryOf(key: string): NamespaceQuery {
 /** The watched objects. `onDue` receives the key of each query whose slices may have to change. */
 export class PolicyCollections {
   readonly #policies: WatchedCollection<ReadonlyMap<string, PeerQuery>>;
+  readonly #networkPolicies: WatchedCollection<Policy | UnreadablePolicy>;
+  readonly #podNetworks: WatchedCollection<AskingPodNetwork>;
   readonly #pods: WatchedCollection<StoredPod>;
   readonly #namespaces: WatchedCollection<Labels>;
   readonly slices: WatchedCollection<AddressSlice>;
@@ -44,6 +58,8 @@ export class PolicyCollections {
   readonly #podsOfNetwork = new Map<string, Set<string>>();
   readonly #podsSeen = new Map<string, { readonly namespace: string; readonly pod: StoredPod }>();
   readonly #namespacesSeen = new Map<string, Labels>();
+  /** The PodNetworks that ask for NetworkPolicies, as policies name them. */
+  #asking: readonly string[] = [];
   readonly #onDue: (key: string, afterMs: number) => void;
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
@@ -54,6 +70,19 @@ export class PolicyCollections {
       absentIsEmpty: true,
       read: storedQueries,
       onChange: (namespace, name) => this.#policyChanged(namespace, name),
+    });
+    this.#networkPolicies = new WatchedCollection(context, {
+      what: "networkpolicies",
+      path: networkPoliciesPath(),
+      read: storedNetworkPolicy,
+      onChange: (namespace, name) => this.#networkPolicyChanged(namespace, name),
+    });
+    this.#podNetworks = new WatchedCollection(context, {
+      what: "podnetworks of policies",
+      path: podNetworksPath,
+      absentIsEmpty: true,
+      read: storedAsker,
+      onChange: () => this.#podNetworkChanged(),
     });
     this.#pods = new WatchedCollection(context, {
       what: "pods of policies",
@@ -94,7 +123,7 @@ export class PolicyCollections {
   }
 
   get #all(): readonly Pick<WatchedCollection<unknown>, "state" | "listed" | "start">[] {
-    return [this.#policies, this.#pods, this.#namespaces, this.slices];
+    return [this.#policies, this.#networkPolicies, this.#podNetworks, this.#pods, this.#namespaces, this.slices];
   }
 
   /** The query, if a policy of the namespace asks it. */
@@ -120,9 +149,27 @@ export class PolicyCollections {
   }
 
   #policyChanged(namespace: string, name: string): void {
-    const policy = `${namespace}/${name}`;
-    const before = this.#asked.get(policy) ?? new Map<string, PeerQuery>();
-    const after = this.#policies.get(namespace, name) ?? new Map<string, PeerQuery>();
+    this.#asks(`${namespace}/${name}`, namespace, this.#policies.get(namespace, name) ?? noQueries);
+  }
+
+  #networkPolicyChanged(namespace: string, name: string): void {
+    const policy = this.#networkPolicies.get(namespace, name);
+    const queries = policy === undefined ? noQueries : queriesOf({ ...policy, networks: this.#asking });
+    this.#asks(`NetworkPolicy ${namespace}/${name}`, namespace, queries);
+  }
+
+  /** The networks that NetworkPolicies are for have changed if one asks now or does no longer. */
+  #podNetworkChanged(): void {
+    const asking = askingNetworks([...this.#podNetworks.all()].map(({ value }) => value));
+    if (asking.join(" ") === this.#asking.join(" ")) return;
+    this.#asking = asking;
+    for (const { namespace, name } of [...this.#networkPolicies.all()].map(({ value }) => value))
+      this.#networkPolicyChanged(namespace, name);
+  }
+
+  /** Notes the queries of a policy. `policy` is its key. */
+  #asks(policy: string, namespace: string, after: ReadonlyMap<string, PeerQuery>): void {
+    const before = this.#asked.get(policy) ?? noQueries;
     if (after.size === 0) this.#asked.delete(policy);
     else this.#asked.set(policy, after);
     for (const [id, query] of after) if (!before.has(id)) this.#use(keyOf({ namespace, id }), query, 1);

@@ -8,7 +8,8 @@ import { type AddressSlice, readSlice } from "../rules/address-slice.ts";
 import type { Labels } from "../rules/label-selector.ts";
 import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 import { type PeerQuery, policyQueries } from "../rules/peers.ts";
-import { readPolicy } from "../rules/policy.ts";
+import { type AskingPodNetwork, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
+import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
 import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
 import { queryId } from "../query-id.ts";
 
@@ -46,9 +47,26 @@ export function storedNamespace(object: unknown): StoredObject<Labels> | undefin
 export function storedQueries(object: unknown): StoredObject<ReadonlyMap<string, PeerQuery>> | undefined {
   const policy = readPolicy(object, "MultiNetworkPolicy");
   if (policy === undefined) return undefined;
+  return { namespace: policy.namespace, name: policy.name, value: queriesOf(policy), size: JSON.stringify(object).length };
+}
+
+/** The queries of a policy on its networks. */
+export function queriesOf(policy: Policy | UnreadablePolicy): ReadonlyMap<string, PeerQuery> {
   const queries = "problem" in policy ? [] : policy.networks.flatMap((network) => policyQueries(policy, network));
-  const value = new Map(queries.slice(0, maxQueries).map((query) => [queryId(query), query]));
-  return { namespace: policy.namespace, name: policy.name, value, size: JSON.stringify(object).length };
+  return new Map(queries.slice(0, maxQueries).map((query) => [queryId(query), query]));
+}
+
+/** Reads a NetworkPolicy. Its networks are those of the PodNetworks that ask, whenever its queries are made. */
+export function storedNetworkPolicy(object: unknown): StoredObject<Policy | UnreadablePolicy> | undefined {
+  const policy = readNetworkPolicy(object, []);
+  if (policy === undefined) return undefined;
+  return { namespace: policy.namespace, name: policy.name, value: policy, size: JSON.stringify(object).length };
+}
+
+/** Reads what policies need of a PodNetwork. */
+export function storedAsker(object: unknown): StoredObject<AskingPodNetwork> | undefined {
+  const asker = readAsker(object);
+  return asker === undefined ? undefined : { namespace: "", name: asker.name, value: asker, size: 100 };
 }
 
 /** Maximum queries of one policy: a tenant's policy must not make thousands of objects. */

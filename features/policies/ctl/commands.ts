@@ -10,7 +10,8 @@ export const policyCommands: readonly Command[] = [
     summary: "shows the policies on further networks, and what is wrong with them",
     synopsis: "[NAMESPACE...]",
     count: [0, Infinity],
-    details: "Needs the right to list MultiNetworkPolicies of all namespaces.",
+    details:
+      "Shows MultiNetworkPolicies, and NetworkPolicies if a PodNetwork asks for them. Needs the right to list both and PodNetworks.",
     options: [...accessOptions],
     forms: ["table", "wide", "json", "yaml", "name"],
     names: "each policy",
@@ -24,7 +25,7 @@ export const policyCommands: readonly Command[] = [
     count: [3, 3],
     details:
       "FROM and TO are NAMESPACE/NAME of pods. NETWORK is NAMESPACE/NAME of a definition, by default of TO's namespace, or podnetwork/NAME. Judges a new connection between their addresses on the network by the policies of both pods, as their nodes do. " +
-      "Needs the right to read both pods and their namespaces, and to list MultiNetworkPolicies of all namespaces.",
+      "Needs the right to read both pods and their namespaces, and to list MultiNetworkPolicies, NetworkPolicies and PodNetworks.",
     options: [
       { name: "port", value: "PORT[/PROTOCOL]", about: "the port, with TCP, UDP or SCTP", usual: "80/TCP" },
       ...accessOptions,

@@ -5,20 +5,34 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { labelsOf, readPod } from "../../../src/npwg/pod.ts";
 import type { ApiObject, ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import { policiesPath } from "../node/policy-source.ts";
+import { askingNetworks, networkPoliciesPath, podNetworksPath, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
 import type { ExplainedPod } from "../rules/explain.ts";
 import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
 import { namedPorts } from "../../../src/kube/named-ports.ts";
 
-/** The policies of a namespace; undefined: of all namespaces. A cluster without the kind has none. Fault API_REFUSED. */
+/** The policies on further networks of a namespace; undefined: of all namespaces. A cluster without a kind has none of it. Fault API_REFUSED. */
 export async function readPolicies(
   objects: ApiObjects,
   namespace?: string,
 ): Promise<Result<readonly (Policy | UnreadablePolicy)[]>> {
-  const listed = await objects.list(policiesPath(namespace));
+  const multi = await listOf(objects, policiesPath(namespace), "MultiNetworkPolicies");
+  if (!multi.ok) return multi;
+  const podNetworks = await listOf(objects, podNetworksPath, "PodNetworks");
+  if (!podNetworks.ok) return podNetworks;
+  const networks = askingNetworks(podNetworks.value.flatMap((item) => readAsker(item) ?? []));
+  const plain = networks.length === 0 ? ok([]) : await listOf(objects, networkPoliciesPath(namespace), "NetworkPolicies");
+  if (!plain.ok) return plain;
+  return ok([
+    ...multi.value.flatMap((item) => readPolicy(item, "MultiNetworkPolicy") ?? []),
+    ...plain.value.flatMap((item) => readNetworkPolicy(item, networks) ?? []),
+  ]);
+}
+
+async function listOf(objects: ApiObjects, path: string, what: string): Promise<Result<readonly unknown[]>> {
+  const listed = await objects.list(path);
   if (listed.kind === "absent") return ok([]);
-  if (listed.kind !== "list") return failed(fault("API_REFUSED", `MultiNetworkPolicies: ${listed.why}`));
-  return ok(listed.items.flatMap((item) => readPolicy(item, "MultiNetworkPolicy") ?? []));
+  return listed.kind === "list" ? ok(listed.items) : failed(fault("API_REFUSED", `${what}: ${listed.why}`));
 }
 
 /** A pod with its addresses on a network. Fault API_REFUSED. */

@@ -9,7 +9,7 @@ import { table, wrap } from "../../../host/node/command-line/table.ts";
 import type { Policy, UnreadablePolicy } from "../rules/policy.ts";
 import { readPolicies } from "./policy-objects.ts";
 
-const columns = [{ title: "NAMESPACE" }, { title: "NAME" }, { title: "NETWORKS" }, { title: "ISOLATES" }];
+const columns = [{ title: "NAMESPACE" }, { title: "NAME" }, { title: "KIND" }, { title: "NETWORKS" }, { title: "ISOLATES" }];
 
 /** Runs `plexusctl policies show`. */
 export async function showPoliciesCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -25,13 +25,14 @@ export async function showPoliciesCommand(line: Invocation): Promise<CommandResu
     found.map((each) => `${namespace}/${name}: ${each}`),
   );
   const text = (width: number): string => {
-    const rows = policies.map(({ namespace, name, networks, isolates }) => [
+    const rows = policies.map(({ kind, namespace, name, networks, isolates }) => [
       namespace,
       name,
+      kind,
       networks.join(", ") || "none",
       isolates,
     ]);
-    const list = rows.length === 0 ? ["no MultiNetworkPolicy"] : table(columns, rows, width);
+    const list = rows.length === 0 ? ["no policy on a further network"] : table(columns, rows, width);
     const wrong = problems.flatMap((each) => wrap(`- ${each}`, width));
     return `${[...list, ...(wrong.length === 0 ? [] : ["", ...wrong])].join("\n")}\n`;
   };
@@ -40,9 +41,9 @@ export async function showPoliciesCommand(line: Invocation): Promise<CommandResu
 }
 
 function shown(policy: Policy | UnreadablePolicy) {
-  const { namespace, name, networks, networkProblems } = policy;
+  const { kind, namespace, name, networks, networkProblems } = policy;
   const isBad = "problem" in policy;
   const directions = isBad ? [] : (["ingress", "egress"] as const).filter((each) => policy[each] !== undefined);
   const problems = [...networkProblems, ...(isBad ? [policy.problem] : [])];
-  return { namespace, name, networks, isolates: isBad ? "unreadable" : directions.join(", ") || "nothing", problems };
+  return { kind, namespace, name, networks, isolates: isBad ? "unreadable" : directions.join(", ") || "nothing", problems };
 }

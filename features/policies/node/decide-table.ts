@@ -18,7 +18,7 @@ import type { PolicyTable } from "../rules/table.ts";
 import { queryId } from "../query-id.ts";
 import { knownPolicies } from "./guarded-pods.ts";
 import { policyObjects } from "./policy-objects.ts";
-import type { PolicySource } from "./policy-source.ts";
+import type { KeptPolicy, PolicySource } from "./policy-source.ts";
 
 /** The part of a call that the decision needs. */
 export interface DecisionContext {
@@ -38,7 +38,7 @@ export async function decideTable(
   const source = knownPolicies(configuration.cniDir).over(direct, (why) => {
     warn(`policies of namespace ${namespace}: the last known ones are used: ${why}`);
   });
-  const policies = await source.policies(namespace);
+  const policies = await policiesOf(source, namespace, interfaces);
   if (!policies.ok) return failed(policyFault(`namespace ${namespace}: ${policies.fault.msg}`));
   const isolated: IsolatedInterface[] = [];
   for (const link of interfaces.map(podInterface)) {
@@ -62,6 +62,18 @@ export async function decideTable(
   return table.ok ? ok(table.value) : failed(policyFault(`pod ${namespace}/${pod.name}: ${table.problem}`));
 }
 
+/** The policies of the namespace; NetworkPolicies only for a pod on a PodNetwork, because they are for no other network. */
+async function policiesOf(
+  source: PolicySource,
+  namespace: string,
+  interfaces: readonly GuardedInterface[],
+): Promise<Result<readonly KeptPolicy[]>> {
+  const multi = await source.policies(namespace);
+  if (!multi.ok || interfaces.every(({ podNetwork }) => podNetwork === undefined)) return multi;
+  const plain = await source.networkPolicies(namespace);
+  return plain.ok ? ok([...multi.value, ...plain.value]) : plain;
+}
+
 /** The fault of policies that cannot be read or applied. */
 export function policyFault(why: string): Fault {
   return fault("POLICY_FAILED", `policies: ${why}`);
@@ -69,7 +81,7 @@ export function policyFault(why: string): Fault {
 
 function podInterface({ ifname, source, podNetwork }: GuardedInterface): PodInterface {
   const networks = podNetwork === undefined ? [source] : [source, `${podNetworkPrefix}${podNetwork}`];
-  return { ifname, networks, takesNetworkPolicy: false };
+  return { ifname, networks };
 }
 
 async function peersOfPolicies(

@@ -1,7 +1,8 @@
 // The last known policies of a namespace, in cniDir: an ADD needs no API for them, and a daemon that restarts without the API has them.
 //
-//     policies/NAMESPACE/policies.json    the policies
-//     policies/NAMESPACE/ID.json          the slices of a query that a pod of this node asked
+//     policies/NAMESPACE/policies.json            the MultiNetworkPolicies
+//     policies/NAMESPACE/network-policies.json    the NetworkPolicies, if a pod of this node is on a PodNetwork
+//     policies/NAMESPACE/ID.json                  the slices of a query that a pod of this node asked
 
 import { join } from "node:path";
 import { boundedJson } from "../../../src/json/bounded-json.ts";
@@ -9,10 +10,11 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { writeWhole } from "../../../host/store/files/durable-file.ts";
 import { readRegularFile } from "../../../host/store/files/regular-file.ts";
 import { readContent } from "../rules/address-slice.ts";
-import { keptPolicy, type KeptPolicy, type KeptSlice, type PolicySource } from "./policy-source.ts";
+import { keptPolicy, type KeptPolicy, type KeptSlice, type PolicySource, storedNetworkPolicy } from "./policy-source.ts";
 
 const maxBytes = 32 * 1024 * 1024;
 const policiesName = "policies";
+const networkPoliciesName = "network-policies";
 
 /** The last known policies of one node. */
 export class KnownPolicies {
@@ -27,14 +29,10 @@ export class KnownPolicies {
   /** `source`, with every answer kept, and with the last known answers in place of a fault. `onFault` receives each such fault's text. */
   over(source: PolicySource, onFault: (text: string) => void): PolicySource {
     return {
-      policies: async (namespace) => {
-        const read = await source.policies(namespace);
-        if (read.ok) return this.#kept(namespace, policiesName, read, `[${read.value.map(({ text }) => text).join(",")}]`);
-        const known = this.#list(namespace, policiesName, keptPolicy);
-        if (known === undefined) return read;
-        onFault(read.fault.msg);
-        return ok(known);
-      },
+      policies: async (namespace) =>
+        this.#orKnown(await source.policies(namespace), namespace, policiesName, keptPolicy, onFault),
+      networkPolicies: async (namespace) =>
+        this.#orKnown(await source.networkPolicies(namespace), namespace, networkPoliciesName, storedNetworkPolicy, onFault),
       slices: async (namespace, ids) => {
         const read = await source.slices(namespace, ids);
         if (read.ok) {
@@ -51,6 +49,21 @@ export class KnownPolicies {
         return ok(known.flatMap((slices) => slices ?? []));
       },
     };
+  }
+
+  /** The answer, which is kept; in place of a fault the last known answer, if there is one. */
+  #orKnown(
+    read: Result<readonly KeptPolicy[]>,
+    namespace: string,
+    name: string,
+    reread: (value: unknown) => KeptPolicy | undefined,
+    onFault: (text: string) => void,
+  ): Result<readonly KeptPolicy[]> {
+    if (read.ok) return this.#kept(namespace, name, read, `[${read.value.map(({ text }) => text).join(",")}]`);
+    const known = this.#list(namespace, name, reread);
+    if (known === undefined) return read;
+    onFault(read.fault.msg);
+    return ok(known);
   }
 
   #kept<T>(namespace: string, name: string, read: Result<T>, text: string): Result<T> {

@@ -6,6 +6,7 @@ import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import type { ClusterApi } from "../../../host/cluster/object-source.ts";
 import { type AddressSlice, queryLabel, readSlice, slicesPath } from "../rules/address-slice.ts";
+import { askingNetworks, networkPoliciesPath, podNetworksPath, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
 import { policyForAnnotation } from "../rules/policy-networks.ts";
 
@@ -20,7 +21,10 @@ export type KeptSlice = Pick<AddressSlice, "id" | "query" | "endpoints">;
 
 /** Policies and slices of namespaces. Faults: those of the API. */
 export interface PolicySource {
+  /** MultiNetworkPolicies. */
   readonly policies: (namespace: string) => Promise<Result<readonly KeptPolicy[]>>;
+  /** NetworkPolicies, for the PodNetworks that ask for them; none if no PodNetwork does. */
+  readonly networkPolicies: (namespace: string) => Promise<Result<readonly KeptPolicy[]>>;
   /** The slices of these queries. */
   readonly slices: (namespace: string, ids: readonly string[]) => Promise<Result<readonly KeptSlice[]>>;
 }
@@ -41,6 +45,13 @@ const maxSelected = 100;
 export function policySource(api: Pick<ClusterApi, "call">): PolicySource {
   return {
     policies: (namespace) => list(api, policiesPath(namespace), keptPolicy),
+    networkPolicies: async (namespace) => {
+      const podNetworks = await list(api, podNetworksPath, readAsker);
+      if (!podNetworks.ok) return podNetworks;
+      const networks = askingNetworks(podNetworks.value);
+      if (networks.length === 0) return ok([]);
+      return list(api, networkPoliciesPath(namespace), (object) => keptNetworkPolicy(object, networks));
+    },
     slices: async (namespace, ids) => {
       const query = new URLSearchParams({ labelSelector: sliceSelector(ids) });
       return ids.length === 0 ? ok([]) : list(api, `${slicesPath(namespace)}?${query.toString()}`, keptSlice);
@@ -58,6 +69,23 @@ export function keptPolicy(object: unknown): KeptPolicy | undefined {
   const annotations = networks === undefined ? {} : { [policyForAnnotation]: networks };
   const spec = isJsonObject(object) ? object["spec"] : undefined;
   return { policy, text: JSON.stringify({ metadata: { namespace, name, annotations }, spec }) };
+}
+
+/** Reads a NetworkPolicy for these networks; undefined without usable metadata. The text has the networks, too. */
+export function keptNetworkPolicy(object: unknown, networks: readonly string[]): KeptPolicy | undefined {
+  const policy = readNetworkPolicy(object, networks);
+  if (policy === undefined) return undefined;
+  const { namespace, name } = policy;
+  const spec = isJsonObject(object) ? object["spec"] : undefined;
+  return { policy, text: JSON.stringify({ networks, metadata: { namespace, name }, spec }) };
+}
+
+/** Reads the text of `keptNetworkPolicy`, parsed. */
+export function storedNetworkPolicy(value: unknown): KeptPolicy | undefined {
+  const networks = isJsonObject(value) ? value["networks"] : undefined;
+  return Array.isArray(networks) && networks.every((each) => typeof each === "string")
+    ? keptNetworkPolicy(value, networks)
+    : undefined;
 }
 
 /** Reads a slice; undefined for one that is none: its addresses are then not allowed. */

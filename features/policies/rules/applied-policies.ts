@@ -2,7 +2,6 @@
 
 import { type Labels, selects } from "./label-selector.ts";
 import type { Policy, UnreadablePolicy } from "./policy.ts";
-import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import type { NamedPort } from "../../../src/kube/named-ports.ts";
 
 /** An interface of a pod. */
@@ -10,8 +9,6 @@ export interface PodInterface {
   readonly ifname: string;
   /** The names of its network: `namespace/name` of its definition, `podnetwork/NAME`. */
   readonly networks: readonly string[];
-  /** Whether the network's PodNetwork asks for NetworkPolicy. */
-  readonly takesNetworkPolicy: boolean;
 }
 
 /** A pod of this node. */
@@ -51,9 +48,8 @@ export function appliedPolicies(
   return { policies: policies.toSorted(byName), unreadable: unreadable.toSorted(byName) };
 }
 
-function networkOf({ kind, networks }: Policy | UnreadablePolicy, link: PodInterface): string | undefined {
-  if (kind === "MultiNetworkPolicy") return link.networks.find((each) => networks.includes(each));
-  return link.takesNetworkPolicy ? link.networks.find((each) => each.startsWith(podNetworkPrefix)) : undefined;
+function networkOf({ networks }: Policy | UnreadablePolicy, link: PodInterface): string | undefined {
+  return link.networks.find((each) => networks.includes(each));
 }
 
 function byName(

@@ -218,7 +218,7 @@ describe("a compiled table", () => {
   });
 
   test("PO-17: a table has its bounds, with the numbers in the problem", () => {
-    const link = { ifname: "net1", networks: ["a/red"], takesNetworkPolicy: false };
+    const link = { ifname: "net1", networks: ["a/red"] };
     const policies = (count: number, spec: object): Parameters<typeof compile>[0]["interfaces"] => [
       {
         link,

@@ -8,7 +8,6 @@ import { judgePacket, type Packet } from "./judge-packet.ts";
 import type { Labels } from "./label-selector.ts";
 import { finds, type FindPeers } from "./peers.ts";
 import { type Policy, policyText, type UnreadablePolicy } from "./policy.ts";
-import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import { type NamedPort, type Protocol, protocolNumbers } from "../../../src/kube/named-ports.ts";
 
 /** A pod on the network. */
@@ -82,7 +81,7 @@ function judgeOf(
   pod: ExplainedPod,
   direction: Explanation["side"],
 ): Reading<{ readonly direction: Explanation["side"]; readonly judge: Judge }> {
-  const link = { ifname, networks: [network], takesNetworkPolicy: network.startsWith(podNetworkPrefix) };
+  const link = { ifname, networks: [network] };
   const { policies: applied, unreadable } = appliedPolicies(policies, pod, link);
   const [bad] = unreadable;
   if (bad !== undefined)

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { appliedPolicies } from "./applied-policies.ts";
 import { readSelector, selects } from "./label-selector.ts";
 import { readPolicy } from "./policy.ts";
-import { readPolicyNetworks } from "./policy-networks.ts";
+import { askingNetworks, readAsker, readNetworkPolicy } from "./network-policies.ts";
+import { policyForAnnotation, readPolicyNetworks } from "./policy-networks.ts";
 import { namedPorts } from "../../../src/kube/named-ports.ts";
 import { policyObject, readable } from "./testing/policy-objects.ts";
 
@@ -21,22 +22,38 @@ test("PO-01: policy-for names definitions with and without a namespace; a missin
   expect(readPolicyNetworks("x".repeat(40_000), "a").problems[0]).toContain("40000 characters");
 });
 
-test("podnetwork/NAME names a PodNetwork, and a NetworkPolicy is for PodNetworks that ask for it", () => {
+test("podnetwork/NAME names a PodNetwork", () => {
   const policy = readable(policyObject({ podSelector: {} }, "p", "podnetwork/blue"));
   const pod = { namespace: "a", labels: new Map<string, string>() };
-  const link = { ifname: "net1", networks: ["a/red", "podnetwork/blue"], takesNetworkPolicy: false };
+  const link = { ifname: "net1", networks: ["a/red", "podnetwork/blue"] };
   expect(appliedPolicies([policy], pod, link).policies).toMatchObject([{ network: "podnetwork/blue" }]);
-  const plain = readPolicy({ metadata: { namespace: "a", name: "np" }, spec: { podSelector: {} } }, "NetworkPolicy");
+});
+
+test("PO-02: a NetworkPolicy is for the PodNetworks that ask for it", () => {
+  const podNetworks = [
+    { metadata: { name: "red" }, spec: { policies: "NetworkPolicy" } },
+    { metadata: { name: "blue" }, spec: { policies: "None" } },
+    { metadata: { name: "grey" }, spec: null },
+    { metadata: {} },
+  ];
+  const asking = askingNetworks(podNetworks.flatMap((object) => readAsker(object) ?? []));
+  expect(asking).toEqual(["podnetwork/red"]);
+  const object = { metadata: { namespace: "a", name: "np" }, spec: { podSelector: {} } };
+  const plain = readNetworkPolicy(object, asking);
   if (plain === undefined) throw new TypeError("unreadable");
-  expect(appliedPolicies([plain], pod, link).policies).toEqual([]);
-  expect(appliedPolicies([plain], pod, { ...link, takesNetworkPolicy: true }).policies).toMatchObject([
-    { network: "podnetwork/blue" },
-  ]);
+  const pod = { namespace: "a", labels: new Map<string, string>() };
+  const appliedOn = (...networks: readonly string[]) => appliedPolicies([plain], pod, { ifname: "net1", networks }).policies;
+  expect(appliedOn("a/red", "podnetwork/red")).toMatchObject([{ network: "podnetwork/red" }]);
+  expect(appliedOn("a/red", "podnetwork/blue")).toEqual([]);
+  expect(appliedOn("a/red")).toEqual([]);
+  // The annotation of a MultiNetworkPolicy means nothing on a NetworkPolicy.
+  const annotated = { ...object, metadata: { ...object.metadata, annotations: { [policyForAnnotation]: "a/red" } } };
+  expect(readNetworkPolicy(annotated, [])?.networks).toEqual([]);
 });
 
 test("PO-17: a policy selects pods of its own namespace only", () => {
   const policy = readable(policyObject({ podSelector: {} }, "p", "b/blue"));
-  const link = { ifname: "net1", networks: ["b/blue"], takesNetworkPolicy: true };
+  const link = { ifname: "net1", networks: ["b/blue"] };
   expect(appliedPolicies([policy], { namespace: "b", labels: new Map() }, link)).toEqual({ policies: [], unreadable: [] });
   expect(appliedPolicies([policy], { namespace: "a", labels: new Map() }, link).policies).toHaveLength(1);
 });
@@ -104,7 +121,7 @@ test.each(hostile)("a policy of which %s … is unreadable, and counts for its n
   const applied = appliedPolicies(
     policy === undefined ? [] : [policy],
     { namespace: "a", labels: new Map() },
-    { ifname: "net1", networks: ["a/red"], takesNetworkPolicy: false },
+    { ifname: "net1", networks: ["a/red"] },
   );
   expect(applied).toMatchObject({ policies: [], unreadable: [{ network: "a/red" }] });
 });

@@ -39,7 +39,7 @@ export interface PolicyIdentity {
   readonly kind: PolicyKind;
   readonly namespace: string;
   readonly name: string;
-  /** `namespace/name` of definitions, and `podnetwork/NAME`. Empty for a NetworkPolicy, which is for the networks that ask for it. */
+  /** `namespace/name` of definitions, and `podnetwork/NAME`. A NetworkPolicy is for the PodNetworks that ask for it. */
   readonly networks: readonly string[];
   /** Parts of the annotation that name no network. */
   readonly networkProblems: readonly string[];

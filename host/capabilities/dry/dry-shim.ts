@@ -49,6 +49,10 @@ export class DryShim implements Shim {
     return refused;
   }
 
+  async changes(): Promise<Done> {
+    return refused;
+  }
+
   async exec(): Promise<Executed> {
     throw new Error("a shadow executes no plugin");
   }

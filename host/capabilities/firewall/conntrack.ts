@@ -1,13 +1,16 @@
 // Deletes flows from the connection tracking (linux/netfilter/nfnetlink_conntrack.h). The kernel looks at NAT rules only for a flow's first packet: a UDP
 // flow that began before its mapping would bypass the mapping, and a flow through a removed mapping would still lead to the pod's address.
 
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { cidrContains, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import { attribute, Attributes, u32Attribute } from "../../system/netlink/attributes.ts";
 import { concat } from "../../system/netlink/bytes.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { numberIn, u16be } from "./big-endian.ts";
 import { addressBytes, addressOf } from "./expressions.ts";
-import { ask, type NetlinkShim } from "./kernel.ts";
+import { ENOENT } from "../../system/errno.ts";
+import { refusalText } from "./installed-rules.ts";
+import { ask, failure, type NetlinkShim } from "./kernel.ts";
 import type { PortMapping } from "./mappings.ts";
 import { protocolNumbers } from "./rules.ts";
 
@@ -43,6 +46,14 @@ export interface Flow {
   readonly port: number;
   readonly server: Uint8Array;
   readonly serverPort: number;
+  /** The ends of the first packet and of the answers. */
+  readonly ends: readonly FlowEnd[];
+}
+
+/** An end of a flow: an address as its bytes, and a port. */
+export interface FlowEnd {
+  readonly address: Uint8Array;
+  readonly port: number;
 }
 
 /**
@@ -67,6 +78,50 @@ export async function deleteFlowsThrough(shim: NetlinkShim, mappings: readonly P
   }
   const isThrough = (flow: Flow): boolean => mappings.some((mapping) => isTo(flow, mapping) && leadsToPod(flow, mapping));
   for (const request of requests.values()) await deleteListed(shim, request, isThrough);
+}
+
+/** Deletes the flows with an end that `isWanted` accepts, of these addresses, and answers their number. Fault: FIREWALL_FAILED. */
+export async function forgetFlows(
+  shim: NetlinkShim,
+  addresses: readonly IpAddress[],
+  isWanted: (protocol: number, end: FlowEnd) => boolean,
+): Promise<Result<number>> {
+  const deletions = new Map<string, NetlinkRequest>();
+  for (const request of flowsWith(addresses)) {
+    const found = await ask(shim, [request], "listing flows");
+    if (!found.ok) return found;
+    const [answer] = found.value;
+    if (answer !== undefined && answer.errno !== 0) return failed(failure("listing flows", refusalText(answer)));
+    for (const message of answer?.messages ?? []) {
+      const flow = flowIn(message);
+      if (flow === undefined || !flow.ends.some((end) => isWanted(flow.protocol, end))) continue;
+      const removal = deletion(message);
+      deletions.set(removal.body.join("."), removal);
+    }
+  }
+  if (deletions.size === 0) return ok(0);
+  const removed = await ask(shim, [...deletions.values()], "deleting flows");
+  if (!removed.ok) return removed;
+  const refusal = removed.value.find(({ errno }) => errno !== 0 && errno !== ENOENT);
+  // ENOENT: the flow ended meanwhile.
+  return refusal === undefined ? ok(deletions.size) : failed(failure("deleting flows", refusalText(refusal)));
+}
+
+/** Lists the flows of which an address is an end; for IPv6 all flows, because kernels compare its addresses of a filter the wrong way round. */
+function flowsWith(addresses: readonly IpAddress[]): readonly NetlinkRequest[] {
+  const hasIPv6 = addresses.some(({ family }) => family === 6);
+  const byAddress = addresses.filter(({ family }) => family === 4);
+  return [
+    ...byAddress.flatMap((address) =>
+      ([CTA_TUPLE_ORIG, CTA_TUPLE_REPLY] as const).flatMap((tuple) =>
+        (["source", "destination"] as const).map((side) => {
+          const part = attribute(CTA_TUPLE_IP, attribute(ADDRESS[4][side], addressBytes(address)));
+          return flowsRequest(4, tuple, [part], BY[side]);
+        }),
+      ),
+    ),
+    ...(hasIPv6 ? [{ type: IPCTNL_MSG_CT_GET, flags: NLM_F_DUMP, body: Uint8Array.of(AF[6], 0, 0, 0) }] : []),
+  ];
 }
 
 /** Lists the flows whose first packet had the mapping's destination. */
@@ -135,7 +190,16 @@ export function flowIn({ type, body }: Message): Flow | undefined {
     port: numberIn(ports.get(CTA_PROTO_DST_PORT)),
     server: answer.within(CTA_TUPLE_IP).get(ADDRESS[family].source) ?? nothing,
     serverPort: numberIn(answerPorts.get(CTA_PROTO_SRC_PORT)),
+    ends: [first, answer].flatMap((tuple) => endsIn(tuple, family)),
   };
+}
+
+function endsIn(tuple: Attributes, family: 4 | 6): readonly FlowEnd[] {
+  const [addresses, ports] = [tuple.within(CTA_TUPLE_IP), tuple.within(CTA_TUPLE_PROTO)];
+  return (["source", "destination"] as const).map((side) => ({
+    address: addresses.get(ADDRESS[family][side]) ?? new Uint8Array(0),
+    port: numberIn(ports.get(side === "source" ? CTA_PROTO_SRC_PORT : CTA_PROTO_DST_PORT)),
+  }));
 }
 
 const isAddress = (bytes: Uint8Array, address: IpAddress): boolean => Buffer.compare(bytes, addressBytes(address)) === 0;

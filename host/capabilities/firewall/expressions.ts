@@ -203,6 +203,11 @@ export function linkIs(direction: "in" | "out", name: string): readonly Expressi
   return [meta(FIRST, direction === "in" ? META_IIFNAME : META_OIFNAME), compare("is", bytes)];
 }
 
+/** Like `linkIs`, in the form in which iptables writes it; `is not` for all other links. */
+export function linkNamed(direction: "in" | "out", operation: "is" | "is not", name: string): readonly Expression[] {
+  return [meta(FIRST, direction === "in" ? META_IIFNAME : META_OIFNAME), compare(operation, zeroEnded(name))];
+}
+
 /** Continues if the packet is of this IP version. Rules of `inet` tables ask this before they look into the IP header. */
 export function familyIs(family: 4 | 6): readonly Expression[] {
   return [meta(FIRST, META_NFPROTO), compare("is", Uint8Array.of(AF[family]))];

@@ -52,18 +52,20 @@ export async function ask(
   }
 }
 
-/** Sends changes as one batch, which comes into force as a whole or not at all. Answers the refusals, in order. `mode: "try"`: changes nothing. `path`: as for `ask`. */
+/** Sends changes as one batch, which comes into force as a whole or not at all. Answers the refusals, in order. `mode: "try"`: changes nothing. `path`: as for `ask`. `generation`: as for `batch`. */
 export async function commit(
   shim: NetlinkShim,
   changes: readonly Change[],
   mode: "commit" | "try" = "commit",
   path = "",
+  generation?: number,
 ): Promise<Result<readonly Refusal[]>> {
   const last = changes.length - 1;
   // Only the last change is acknowledged: hundreds of acknowledgements overflow the socket's receive buffer. The kernel sends refusals for all.
   const requests = batch(
     changes.map(({ request }, index) => ({ ...request, quiet: index < last })),
     mode === "commit",
+    generation,
   );
   const request = encodeRequests(requests);
   const outcome = await shim.netlink({ path, protocol: "netfilter", request, deadlineMs });

@@ -97,6 +97,7 @@ const NEWSET = type(9);
 const NEWSETELEM = type(12);
 const GETSETELEM = type(13);
 const DELSETELEM = type(14);
+const NEWGEN = type(15);
 const GETGEN = type(16);
 const NLM_F_DUMP = 0x300;
 const EXCLUSIVE = 0x600;
@@ -121,18 +122,27 @@ function request(message: number, flags: number, family: number, ...attributes: 
 const text = (kind: number, value: string): Uint8Array => attribute(kind, new TextEncoder().encode(`${value}\0`));
 const within = (kind: number, table: Table): Uint8Array => text(kind, table.name ?? PLEXUS_TABLE);
 
-/** Makes changes one batch: all of them come into force at once, or none does. `commit: false`: the kernel checks them and applies none. */
-export function batch(changes: readonly NetlinkRequest[], commit = true): readonly NetlinkRequest[] {
-  return [edge(BATCH_BEGIN), ...changes, ...(commit ? [edge(BATCH_END)] : [])];
+/**
+ * Makes changes one batch: all of them come into force at once, or none does. `commit: false`: the kernel checks them and applies none. `generation`: the
+ * kernel refuses the batch with ERESTART if the rule set has another generation.
+ */
+export function batch(changes: readonly NetlinkRequest[], commit = true, generation?: number): readonly NetlinkRequest[] {
+  return [edge(BATCH_BEGIN, generation), ...changes, ...(commit ? [edge(BATCH_END)] : [])];
 }
 
-function edge(message: number): NetlinkRequest {
-  return { type: message, flags: 0, quiet: true, body: concat([u16(0), u16be(NF_TABLES)]) };
+function edge(message: number, generation?: number): NetlinkRequest {
+  const condition = generation === undefined ? [] : [attribute(1, u32be(generation))];
+  return { type: message, flags: 0, quiet: true, body: concat([u16(0), u16be(NF_TABLES), ...condition]) };
 }
 
 /** Requests the rule set's generation. A kernel without nf_tables refuses. */
 export function generationRequest(): NetlinkRequest {
   return request(GETGEN, 0, 0);
+}
+
+/** The generation of the rule set in a message; undefined for a message of another type. */
+export function generationIn(message: Message): number | undefined {
+  return message.type === NEWGEN ? numberIn(attributesOf(message).get(1)) : undefined;
 }
 
 /** Makes the table unless it exists. */
@@ -163,11 +173,18 @@ export function deleteChain(table: Table, name: string): NetlinkRequest {
   return request(DELCHAIN, 0, AF[table.family], within(1, table), text(3, name));
 }
 
-/** Appends a rule to a chain. */
-export function newRule(table: Table, chain: string, expressions: readonly Expression[], comment = ""): NetlinkRequest {
+/** Adds a rule at the end of a chain, or at its begin. */
+export function newRule(
+  table: Table,
+  chain: string,
+  expressions: readonly Expression[],
+  comment = "",
+  at: "begin" | "end" = "end",
+): NetlinkRequest {
   const list = expressions.map(({ name, data }) => attribute(LIST_ELEMENT, concat([text(1, name), attribute(2, data)])));
   const userData = comment === "" ? [] : [attribute(7, commentBytes(comment))];
-  return request(NEWRULE, APPEND, AF[table.family], within(1, table), text(2, chain), attribute(4, concat(list)), ...userData);
+  const place = at === "end" ? APPEND : CREATE;
+  return request(NEWRULE, place, AF[table.family], within(1, table), text(2, chain), attribute(4, concat(list)), ...userData);
 }
 
 /** Removes the rule with this handle; without a handle, all rules of the chain. */

@@ -28,7 +28,11 @@ function named(text: string): string {
 }
 
 /** The device's name by the reference plugin, and the name where another attachment of the container has that one. */
-function namesOf({ network, containerId, ifname }: Owner): readonly [string, string] {
+export function deviceNames({
+  network,
+  containerId,
+  ifname,
+}: Pick<Owner, "network" | "containerId" | "ifname">): readonly [string, string] {
   return [named(`${network}${containerId}`), named(`${network}${containerId}/${ifname}`)];
 }
 
@@ -44,7 +48,7 @@ export interface Devices {
 export async function readDevices(shim: ShapingShim, owner: Owner): Promise<Result<Devices>> {
   const all = await listDevices(shim);
   if (!all.ok) return all;
-  const [first, second] = namesOf(owner);
+  const [first, second] = deviceNames(owner);
   const description = descriptionOf(owner);
   const isOwn = ({ name, description: other }: Ifb): boolean => other === description || (other === "" && name === first);
   const isTaken = all.value.some((device) => device.name === first && !isOwn(device));

@@ -95,7 +95,8 @@ export function boundDifference(
 
 type Numbers = Readonly<Record<string, number>>;
 
-function numberDifference(name: string, wanted: object, found: object): string | undefined {
+/** The first number of a bucket that differs from the wanted one; undefined without one. */
+export function numberDifference(name: string, wanted: object, found: object): string | undefined {
   const [all, present] = [wanted, found] as readonly [Numbers, Numbers];
   const key = Object.keys(all).find((each) => all[each] !== present[each]);
   return key === undefined ? undefined : `the ${key} of ${name} is ${present[key]}, not ${all[key]}`;

@@ -1,13 +1,15 @@
 // Reads the host configuration of one call: the CNI configuration on stdin, and below it the file that `configFile` names. Each call
-// reads the file again.
+// reads the file again. A runtime sends the same text for every pod, so the engine caches the parsed request for each text.
 
 import type { CniCall, Verb } from "../../../src/cni/environment.ts";
+import { type PluginRequest, readPluginRequest } from "../../../src/cni/plugin-request.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import { readLayer, withFile } from "../../../src/configuration/layers.ts";
+import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { type Result, failed, ok } from "../../../src/fault/result.ts";
 import { type JsonObjectDocument, memberValue } from "../../../src/json/document.ts";
+import { RecentTexts } from "../../../src/json/recent-texts.ts";
 import { configurationFile } from "../../store/files/configuration-directory.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 
@@ -66,4 +68,34 @@ function readText(path: string): Result<string> {
     const why = error instanceof Error ? error.message : String(error);
     return failed(fault("STORE_FAILED", `configuration file ${path}: ${why}`));
   }
+}
+
+/** The parsed stdin of a call: the request of the CNI protocol, and the host configuration or its fault. */
+export interface CallRequest {
+  readonly pluginRequest: PluginRequest;
+  readonly configured: Result<CallConfiguration>;
+}
+
+/** A node has few networks. A small cache suffices for their texts, and texts of single pods soon leave it. */
+const recentRequests = new RecentTexts<CallRequest>({ maxTexts: 8, maxLength: 64 * 1024 });
+
+/** Reads stdin. `path`: the call's CNI_PATH. Faults: those of `readPluginRequest`. */
+export function readRequest(verb: Exclude<Verb, "VERSION">, path: CniCall["path"], stdin: string): Result<CallRequest> {
+  // CNI_PATH is part of the key because `binDir` is compared with it.
+  const key = `${verb} ${path}\n${stdin}`;
+  const cached = recentRequests.get(key);
+  if (cached !== undefined) return ok(cached);
+  const pluginRequest = readPluginRequest(verb, stdin);
+  if (!pluginRequest.ok) return pluginRequest;
+  const configured = readCallConfiguration({ verb, path }, pluginRequest.value.document);
+  const request = { pluginRequest: pluginRequest.value, configured };
+  if (isCacheable(request)) recentRequests.put(key, request);
+  return ok(request);
+}
+
+/** Whether the next call with this text means the same: the text has nothing of a single pod, and names no file that may change. */
+function isCacheable({ configured }: CallRequest): boolean {
+  if (!configured.ok) return false;
+  const { members } = configured.value.document;
+  return !["configFile", "prevResult", "cni.dev/valid-attachments"].some((key) => members.has(key));
 }

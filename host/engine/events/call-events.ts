@@ -1,14 +1,17 @@
 // The events of one call, as one stream. The engine tells what happens; log, metrics, spans, recent calls, the trace file, the chain trace and Events
 // of Kubernetes subscribe. A subscriber must not throw, because observing must not break an attachment.
 
+import type { StepVerdict, TracedCall } from "../../../src/chain-trace/chain-trace.ts";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
-import type { StepVerdict } from "../../../src/chain-trace/chain-trace.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
+import type { Result } from "../../../src/fault/result.ts";
 import type { SpanContext } from "../../../src/trace/trace-context.ts";
-import type { Step } from "../../capabilities/step.ts";
 import type { StepDetail } from "../../capabilities/step-detail.ts";
+import type { Step } from "../../capabilities/step.ts";
+import type { Reply } from "../../protocol/messages.ts";
+import type { Clock } from "../../system/clock.ts";
 import type { ShadowReport } from "./shadow-report.ts";
 
 /** The kind of a step's plugin: a native binary or a WebAssembly component. */
@@ -166,3 +169,22 @@ export class CallEvents {
     return this.#recordsDetails;
   }
 }
+
+/** The recording of one call. */
+export interface CallRecording {
+  readonly subscriber: Subscriber;
+  /** Ends the recording with the call's answer. `ms`: the call's duration. Fault STORE_FAILED. */
+  readonly end: (reply: Pick<Reply, "status" | "stdout">, ms: number) => Result<void>;
+  /** Ends the recording of a call that has no answer. */
+  readonly abandon: () => void;
+}
+
+/**
+ * Begins to record a call that the configuration or an administrator's request selects. Undefined: neither selects the call, and no code of a
+ * recorder is loaded. NOT_AVAILABLE if too many calls are being recorded, and the faults of the place.
+ */
+export type RecordCall = (
+  call: TracedCall,
+  configuration: HostConfiguration,
+  clock: Clock,
+) => Promise<Result<CallRecording | undefined>> | undefined;

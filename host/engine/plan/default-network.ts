@@ -1,16 +1,19 @@
-// The cluster's default network: the first element of `delegates`, or the network that `clusterNetwork` names.
+// The cluster's default network: the first element of `delegates`, or the network that `clusterNetwork` names; and its readiness. The network's node
+// agent (for example calico-node) creates a file when the network is ready (MC-12, N1-58 to N1-61).
 
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { setTimeout } from "node:timers/promises";
+import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { type NetworkList, parseNetworkList, selfContainedText, withoutTypes } from "../../../src/cni/network-list.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { elementTexts, type JsonObjectDocument, memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
+import { type Result, failed, ok } from "../../../src/fault/result.ts";
+import { type JsonObjectDocument, elementTexts, memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
 import { configurationFile } from "../../store/files/configuration-directory.ts";
 import { writeDurably } from "../../store/files/durable-file.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import type { Call } from "../call.ts";
-import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { type NamedNetwork, namedNetwork, networkOnDisk } from "./named-network.ts";
 
 type OfflineContext = Pick<Call, "document" | "configuration" | "warn">;
@@ -120,4 +123,42 @@ function textAt(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Interval in ms of the reads of the file. */
+const pollMs = 50;
+
+/**
+ * Checks once whether the default network is ready. STATUS does not wait, because a runtime takes a slow answer for a broken node
+ * (RT-04). Fault: NETWORK_NOT_READY.
+ */
+export function requireReady({ configuration }: Pick<Call, "configuration">): Result<void> {
+  const { readinessindicatorfile: file } = configuration;
+  if (file === undefined || existsSync(file)) return ok(undefined);
+  return failed(fault("NETWORK_NOT_READY", `the default network isn't ready: its readiness file ${file} does not exist`));
+}
+
+/**
+ * Waits until the default network is ready, within the configured bound of ADD or DEL (D-07). After that an ADD fails with
+ * NETWORK_NOT_READY, and a DEL warns and goes on, because the journal has all that it needs.
+ */
+export async function waitUntilReady(
+  call: Pick<Call, "request" | "configuration" | "deadline" | "clock" | "warn">,
+): Promise<Result<void>> {
+  const { request, configuration, deadline, clock, warn } = call;
+  const { readinessindicatorfile: file, readinessTimeoutMs: addMs, readinessDelTimeoutMs: delMs } = configuration;
+  if (file === undefined || (request.verb !== "ADD" && request.verb !== "DEL")) return ok(undefined);
+  const maxWaitMs = Math.min(request.verb === "ADD" ? addMs : delMs, Math.floor(deadline.stepMs));
+  const started = clock.now();
+  while (!existsSync(file)) {
+    if (clock.now() - started < maxWaitMs) {
+      await setTimeout(pollMs);
+      continue;
+    }
+    const why = `the default network isn't ready: its readiness file ${file} did not appear within ${maxWaitMs} ms`;
+    if (request.verb === "ADD") return failed(fault("NETWORK_NOT_READY", why));
+    warn(`${why}; this DEL goes on without waiting further`);
+    break;
+  }
+  return ok(undefined);
 }

@@ -16,7 +16,7 @@ import { readConfigurationDirectory, withSubdirectoryPlugins } from "../../store
 import type { Call, PlanContext } from "../call.ts";
 import { readFurtherDelegates } from "./default-network.ts";
 import { namedNetwork } from "./named-network.ts";
-import type { PodIdentity } from "../call/pod-identity.ts";
+import type { PodIdentity } from "../../../src/kube/pod-identity.ts";
 
 /** A network that the administrator gives to a pod. The fields mean the same as in `AttachmentPlan`. */
 export interface FurtherNetwork {

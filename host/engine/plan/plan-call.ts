@@ -21,9 +21,9 @@ import type { Call, PlanContext } from "../call.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
-import { completed, selectedNetworks } from "../planned/plan-feature.ts";
+import { claimedNetworks, completed, selectedNetworks } from "../planned/plan-feature.ts";
 import { planPodDefault } from "./pod-default.ts";
-import { podIdentity } from "../call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { LinksBefore } from "../record/record-links.ts";
 import { typesOf } from "./require-plugins.ts";
 
@@ -56,6 +56,8 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   const ofFeature = await selectedNetworks(call.features, call, cluster, pod.value);
   if (!ofFeature.ok) return missingNetwork(ofFeature.fault);
   const { primary, further: targets = [] } = ofFeature.value ?? {};
+  const claimed = await claimedNetworks(call.features, call, cluster, pod.value);
+  if (!claimed.ok) return claimed;
 
   const base = { containerId: request.containerId, netns: request.netns, args: request.args, capabilityArgs: new Map() };
   const main = await planPodDefault(call, cluster, pod.value, { ...base, ifname: request.ifname }, profile, primary?.target);
@@ -70,7 +72,7 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   const last = auxiliary.value === undefined ? [] : [auxiliary.value];
   const counts = {
     configured: 1 + further.value.length + last.length,
-    selected: targets.length + selected.value.length,
+    selected: targets.length + selected.value.length + claimed.value.length,
   };
   const fewEnough = checkAttachmentCount(configuration.bounds, counts);
   if (!fewEnough.ok) return fewEnough;
@@ -78,7 +80,12 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   // The auxiliary chain comes last, so that it does not shift the interface names of the pod's networks.
   const nameRequests = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
     list.map(({ source }) => ({ name: source, namespace: "configuration" }));
-  const selections: readonly NetworkSelection[] = [...targets.map(({ selection }) => selection), ...selected.value];
+  const selections: readonly NetworkSelection[] = [
+    ...targets.map(({ selection }) => selection),
+    ...selected.value,
+    ...claimed.value.map(({ selection }) => selection),
+  ];
+  const firstClaimed = selections.length - claimed.value.length;
   const requests = [...nameRequests(further.value), ...selections, ...nameRequests(last)];
   const present = requests.length === 0 ? [] : await linkNamesWhileFindingPlugins(call, main.value.plan, linksBefore);
   const names = assignInterfaceNames(requests, request.ifname, present);
@@ -97,7 +104,7 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   for (const [index, selection] of selections.entries()) {
     if (cluster === undefined) break;
     const target = targets[index];
-    const added = target?.definitions.slice(1);
+    const added = { further: target?.definitions.slice(1), claimed: claimed.value[index - firstClaimed] };
     const planned = await planDefinition(call, cluster, selection, { ...base, ifname: nextName() }, profile, added);
     if (!planned.ok) return missingNetwork(planned.fault);
     const reserved = reservedNameFault(call, planned.value, { mainName: main.value.plan.list.name, replacesDefault });

@@ -14,12 +14,12 @@ import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import { requestAttachment } from "../../../src/npwg/runtime-config.ts";
 import { verificationOf } from "../../../src/npwg/verification.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
+import { isTrustedNamespace, trustEverybody } from "../../../src/configuration/definition-policy.ts";
 import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "../planned/attachment-plan.ts";
-import { boundNetwork } from "./bound-network.ts";
-import { definitionNetwork } from "./definition-network.ts";
+import type { ClaimedNetwork } from "../planned/claimed-network.ts";
+import { boundNetwork, definitionNetwork } from "./definition-network.ts";
 import type { Call } from "../call.ts";
 
 /** The part of a call that the planning of one definition needs. */
@@ -34,7 +34,7 @@ const maxNotes = 4;
 export type Definitions = readonly { readonly namespace: string; readonly name: string }[];
 
 /**
- * Plans the attachment of the network that `selection` names. `further` definitions add keys to the plugins of its chain. The
+ * Plans the attachment of the network that `selection` names. `further` definitions add keys to the plugins of its chain. `claimed`: the claim that asks for it. The
  * selection's requests are added to the capability arguments of `attachment`. Faults: those of the definition, its configuration
  * and the selection.
  */
@@ -44,17 +44,22 @@ export async function planDefinition(
   selection: NetworkSelection,
   attachment: Attachment,
   profile: NpwgProfile,
-  further: Definitions = [],
+  { further = [], claimed }: { readonly further?: Definitions | undefined; readonly claimed?: ClaimedNetwork | undefined } = {},
 ): Promise<Result<AttachmentPlan>> {
-  const definition = await cluster.networkAttachmentDefinition(selection.namespace, selection.name);
+  const definition =
+    claimed?.inline === undefined
+      ? await cluster.networkAttachmentDefinition(selection.namespace, selection.name)
+      : ok(claimed.inline);
   if (!definition.ok) return definition;
   const network = networkOf(context.configuration, definition.value);
   if (!network.ok) return network;
   const whole = await withFurther(context, cluster, { ...definition.value, list: network.value.list }, further);
   if (!whole.ok) return whole;
-  const bound = boundNetwork(context.configuration.definitions, definition.value, whole.value);
+  const policy = claimed?.isTrusted === true ? trustEverybody : context.configuration.definitions;
+  const bound = boundNetwork(policy, definition.value, whole.value);
   if (!bound.ok) return bound;
-  for (const warning of network.value.warnings) context.warn(warning);
+  // A claim's list has no object whose name it should have.
+  if (claimed?.inline === undefined) for (const warning of network.value.warnings) context.warn(warning);
   const verification = verificationOf(definition.value.annotations);
   if (!verification.ok) return verification;
   const source = `${selection.namespace}/${selection.name}`;
@@ -67,7 +72,9 @@ export async function planDefinition(
   if (!used.ok) return used;
   const device = used.value;
   const request = device === undefined ? selection : { ...selection, deviceId: device.deviceId };
-  const requested = requestAttachment(bound.value.list, request, profile);
+  const placed = claimed === undefined ? ok(bound.value.list) : claimed.place(bound.value.list);
+  if (!placed.ok) return placed;
+  const requested = requestAttachment(placed.value, request, profile);
   if (!requested.ok) return requested;
   const { capabilityArgs } = requested.value;
   const withDevice = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
@@ -86,6 +93,7 @@ export async function planDefinition(
     },
     request: { selection, verification: verification.value },
     device,
+    claim: claimed?.claim,
     annotations: definition.value.annotations,
   });
 }

@@ -6,7 +6,7 @@ import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 
 /** The attachment for the journal. `callArgs`: the call's CNI_ARGS. */
 export function plannedAttachment(plan: AttachmentPlan, callArgs: string, hotPlug: HotPlugFacts | undefined): PlannedAttachment {
-  const { list, attachment, source, conflist, binding, podNetwork } = plan;
+  const { list, attachment, source, conflist, binding, podNetwork, claim } = plan;
   return {
     network: list.name,
     ifname: attachment.ifname,
@@ -17,6 +17,7 @@ export function plannedAttachment(plan: AttachmentPlan, callArgs: string, hotPlu
     ...(attachment.args === callArgs ? {} : { cniArgs: attachment.args }),
     ...(binding === undefined ? {} : { definition: binding.definition }),
     ...(podNetwork === undefined ? {} : { podNetwork }),
+    ...(claim === undefined ? {} : { claim }),
     ...(hotPlug === undefined ? {} : { hotPlug }),
   };
 }
@@ -24,9 +25,11 @@ export function plannedAttachment(plan: AttachmentPlan, callArgs: string, hotPlu
 /** The origin of an attachment, for the comparison with the pod's annotation. */
 export type AttachmentOrigin = Pick<HotPlugFacts, "selected" | "requested">;
 
-/** The origin of an attachment of an ADD: the pod's annotation, or none for the default network, a PodNetwork and the administrator's networks. */
-export function originInAdd({ request, podNetwork }: AttachmentPlan, index: number): AttachmentOrigin {
-  return index === 0 || request === undefined || podNetwork !== undefined ? {} : selectedOrigin(request.selection);
+/** The origin of an attachment of an ADD: the pod's annotation, or none for the default network, a PodNetwork, a claim and the administrator's networks. */
+export function originInAdd({ request, podNetwork, claim }: AttachmentPlan, index: number): AttachmentOrigin {
+  return index === 0 || request === undefined || podNetwork !== undefined || claim !== undefined
+    ? {}
+    : selectedOrigin(request.selection);
 }
 
 /** The origin of an attachment that the pod's annotation selects. */

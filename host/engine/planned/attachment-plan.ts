@@ -2,14 +2,16 @@
 
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
-import type { PluginResult } from "../../../src/cni/result.ts";
+import type { CniResult, PluginResult } from "../../../src/cni/result.ts";
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
-import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
+import type { Family } from "../../../src/net/ip.ts";
 import type { DeviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
+import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
-import type { Cluster, Pod } from "../../cluster/cluster.ts";
+import type { ClaimedDevice } from "../../store/journal/entry.ts";
 import type { Verification } from "../../../src/npwg/verification.ts";
+import type { Cluster, Pod } from "../../cluster/cluster.ts";
 
 /** A definition whose namespace's rules bind its network. */
 export interface DefinitionBinding {
@@ -31,6 +33,8 @@ export interface AttachmentPlan {
   readonly previous?: PluginResult | undefined;
   /** The attachment's PodNetwork (KEP-3698); undefined if the network is not one. */
   readonly podNetwork?: string | undefined;
+  /** The device of a resource claim; undefined without one. */
+  readonly claim?: ClaimedDevice | undefined;
   /** The annotations of the attachment's definition, for features; undefined for a network that the administrator configured. */
   readonly annotations?: ReadonlyMap<string, string> | undefined;
   /** The text of the list with all its plugins, for the journal. */
@@ -67,4 +71,18 @@ export interface CallPlan {
   readonly attachments: readonly AttachmentPlan[];
   /** The pod, for its network status and its Events; undefined if no cluster is configured or the runtime names no pod. */
   readonly pod: PlannedPod | undefined;
+}
+
+/** An attachment as the network statuses show it. */
+export interface ShownAttachment {
+  readonly ifname: string;
+  readonly result: CniResult;
+  /** The name in the network status; undefined if the status has no entry for it. */
+  readonly statusName: string | undefined;
+  /** The selection's `default-route`. */
+  readonly defaultRoute: readonly string[] | undefined;
+  readonly deviceInfo: DeviceInfo | undefined;
+  readonly podNetwork: string | undefined;
+  /** The families whose default gateway the pod requested from its PodNetwork. */
+  readonly gatewayOf: readonly Family[] | undefined;
 }

@@ -6,8 +6,8 @@ import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
 import type { Shim } from "../../protocol/shim.ts";
-import type { AttachmentPlan } from "./attachment-plan.ts";
-import type { ShownAttachment } from "./shown-attachment.ts";
+import type { ClaimedNetwork } from "./claimed-network.ts";
+import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
 
 /** The attachments of a pod as planned so far. */
 export interface PlannedNetworks {
@@ -81,6 +81,15 @@ export interface PlanFeature {
     /** Undefined: this cluster has none. */
     readonly read: (pod: PodOfCall, cluster: Cluster) => Promise<Result<FurtherDevices | undefined>>;
   };
+  /** Networks of the pod's resource claims, which come after those of its annotation. */
+  readonly claimed?: {
+    readonly isOn: (configuration: HostConfiguration) => boolean;
+    readonly networks: (
+      context: { readonly configuration: HostConfiguration },
+      cluster: Cluster | undefined,
+      pod: Pod,
+    ) => Promise<Result<readonly ClaimedNetwork[]>>;
+  };
   /** The values that attachments need from outside of the node before the first plugin runs, such as the port of a fabric. */
   readonly completion?: {
     /** Whether any of the attachments needs it. */
@@ -119,6 +128,23 @@ export async function selectedNetworks(
     if (!selected.ok || selected.value !== undefined) return selected;
   }
   return ok(undefined);
+}
+
+/** The networks of the pod's resource claims. */
+export async function claimedNetworks(
+  features: readonly PlanFeature[],
+  context: { readonly configuration: HostConfiguration },
+  cluster: Cluster | undefined,
+  pod: Pod | undefined,
+): Promise<Result<readonly ClaimedNetwork[]>> {
+  const networks: ClaimedNetwork[] = [];
+  for (const { claimed } of features) {
+    if (pod === undefined || claimed?.isOn(context.configuration) !== true) continue;
+    const read = await claimed.networks(context, cluster, pod);
+    if (!read.ok) return read;
+    networks.push(...read.value);
+  }
+  return ok(networks);
 }
 
 /** The annotations that features write for these attachments. */

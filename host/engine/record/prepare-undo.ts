@@ -1,16 +1,19 @@
 // Prepares the DEL of an attachment while its pod lives. Plugins find their link by its name, but the pod may have renamed it, and given its name to
 // another link. The attachment's own link is removed, or the DEL is refused: a lease must not be freed while a link has its address.
 
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { isSameLink, type LinkIdentity, type ShownLink } from "../../../src/pod-link/link-identity.ts";
 import type { NetworkList } from "../../../src/cni/network-list.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { type Result, failed, ok } from "../../../src/fault/result.ts";
+import { type LinkIdentity, type ShownLink, isSameLink } from "../../../src/pod-link/link-identity.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { removalPlan } from "../../../src/pod-link/removal-plan.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
+import { linkRequest } from "../../system/netlink/link-change.ts";
+import { linkStateIn } from "../../system/netlink/link-state.ts";
+import { decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
 import { lookIntoNamespace, removeLink, renameLink } from "../../system/netlink/namespace-links.ts";
 import type { Call } from "../call.ts";
-import { removeNodeEnd } from "./node-end.ts";
 
 /** The links of a living pod, for the undo of its attachments. Undefined: nothing is known, so that plugins go by names. */
 export interface PodView {
@@ -102,4 +105,19 @@ export function withoutLink(view: PodView, made: LinkIdentity | undefined): PodV
 function kept(source: string, ifname: string, state: string, why: string): Result<never> {
   const what = `network ${source} as ${ifname}: its link ${state} and cannot be removed: ${why}`;
   return failed(fault("LINK_KEPT", `${what}. Its addresses stay reserved, because the link may still use them`));
+}
+
+const deadlineMs = 10_000;
+
+/**
+ * Removes the node's end of this link, if it still exists: the kernel removes both ends of a veth together. Other kinds have no end on the node.
+ * Fault NETLINK_FAILED.
+ */
+export async function removeNodeEnd(shim: NetlinkSender, { kind, index, peer }: LinkIdentity): Promise<Result<void>> {
+  if (kind !== "veth" || peer === undefined) return ok(undefined);
+  const { reply } = await shim.netlink({ path: "", request: encodeRequests([linkRequest(peer)]), deadlineMs });
+  const [end] = decodeAnswers(reply, 1)[0]?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+  // The other end keeps its index in a namespace where the index is free.
+  const isOwn = end?.kind === "veth" && end.link === index && end.linkNamespace !== undefined;
+  return isOwn ? removeLink(shim, "", end) : ok(undefined);
 }

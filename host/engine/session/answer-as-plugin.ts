@@ -15,7 +15,7 @@ import { memberText } from "../../../src/json/document.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import type { ChainIdentity } from "../call.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
-import { lenientText, textOf } from "../call/utf8.ts";
+import { lenientText, textOf } from "../../../src/text/utf8.ts";
 
 /** Runs the component that the request names as a CNI plugin. `runner` makes the step's runner for its network and interface, and the request's variables. */
 export async function answerAsPlugin(

@@ -13,7 +13,7 @@ import { openCall, type SessionParts } from "./open-call.ts";
 import type { Call } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import { readCallConfiguration } from "../call/read-configuration.ts";
-import { textOf } from "../call/utf8.ts";
+import { textOf } from "../../../src/text/utf8.ts";
 
 /** The `CNI_*` variables of a DEL for this plan. `CNI_NETNS` is empty because the network namespace is gone. */
 export function deletionOf(plan: JournalPlan): Environment {

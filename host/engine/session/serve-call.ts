@@ -13,8 +13,8 @@ import { searchTimeMs } from "../../protocol/search-time.ts";
 import { type Call, journalKey } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import type { Release } from "../call/call-locks.ts";
-import { lenientText, textOf } from "../call/utf8.ts";
-import { waitUntilReady } from "../plan/default-network-readiness.ts";
+import { lenientText, textOf } from "../../../src/text/utf8.ts";
+import { waitUntilReady } from "../plan/default-network.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
 import { linksOf } from "../record/record-links.ts";
 import { add } from "../verbs/add.ts";
@@ -23,7 +23,7 @@ import { del } from "../verbs/del.ts";
 import { gc } from "../verbs/gc.ts";
 import { status } from "../verbs/status.ts";
 import { openCall, type SessionParts } from "./open-call.ts";
-import { readRequest } from "./read-request.ts";
+import { readRequest } from "../call/read-configuration.ts";
 
 /** The functions by which a session learns of its call while the call is served. */
 export interface ServedCall {

@@ -1,11 +1,11 @@
 // Makes the request for a delegate from a step of a chain: the records of the ABI.
 
 import { splitCniArgs } from "../../../src/cni/args.ts";
-import { validAttachments } from "../call/valid-attachments.ts";
+import { validAttachments } from "../../../src/cni/valid-attachments.ts";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { podIdentity } from "../call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { editMembers, memberValue, parseConfiguration } from "../../../src/json/document.ts";
 import { toSuccess } from "../../sandbox/abi/success-record.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";

@@ -24,12 +24,11 @@ import { signaturesBeside } from "../../sandbox/provenance/read-signatures.ts";
 import type { CallReport } from "../../sandbox/linker/call.ts";
 import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
 import type { Clock } from "../../system/clock.ts";
-import { podNamespace } from "../call/pod-identity.ts";
-import type { DelegateRunner, GrantedDelegate } from "../call/delegate-runner.ts";
+import { podNamespace } from "../../../src/kube/pod-identity.ts";
+import type { DelegateRunner, GrantedDelegate } from "../../capabilities/delegate-runner.ts";
 import { type DelegateCall, delegateCall, delegateFault, versionFault } from "./delegate-request.ts";
 import { withPool } from "./pool-step.ts";
-import { toldImports } from "./told-imports.ts";
-import { PendingImports } from "./pending-imports.ts";
+import { PendingImports, toldImports } from "./delegate-imports.ts";
 
 /** Makes the runner of one call's delegates. */
 export function delegateRunner(host: DelegateHost): DelegateRunner {

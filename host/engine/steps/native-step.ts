@@ -17,7 +17,7 @@ import type { Call } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
 import { inertLine, inertText } from "../../../src/text/inert-text.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
-import { textOf } from "../call/utf8.ts";
+import { textOf } from "../../../src/text/utf8.ts";
 
 /** Maximum bytes of a plugin's stdout and of its stderr. A result is far smaller. */
 const stdoutCap = 4 * 1024 * 1024;

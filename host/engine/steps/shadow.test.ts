@@ -13,7 +13,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import type { Step } from "../../capabilities/step.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { ComponentFile } from "../../sandbox/component-file.ts";
-import type { DelegateRunner } from "../call/delegate-runner.ts";
+import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
 import { CallEvents } from "../events/call-events.ts";
 import { partialCall } from "../testing/partial-call.ts";
 import type { ShadowReport } from "../events/shadow-report.ts";

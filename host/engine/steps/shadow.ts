@@ -19,7 +19,7 @@ import type { Step } from "../../capabilities/step.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { ShadowOutcome } from "../events/shadow-report.ts";
 import type { Call, ChainIdentity } from "../call.ts";
-import { tellShadow } from "../events/tell-rules.ts";
+import { tellShadow } from "./ruled-steps.ts";
 
 /** Maximum milliseconds by which one shadow may delay a call. */
 export const shadowMs = 1000;

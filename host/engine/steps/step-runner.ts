@@ -4,13 +4,15 @@ import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { grantsFor } from "../../../src/configuration/definition-policy.ts";
+import { isPlexusName, plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { Step } from "../../capabilities/step.ts";
 import type { Call } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
 import type { StepKind } from "../events/call-events.ts";
-import { delegatedCallFault } from "./delegated-call.ts";
 import { runNativeStep } from "./native-step.ts";
 import { traced } from "./traced-step.ts";
 
@@ -99,4 +101,31 @@ function namingCallers(running: Step, type: string): Step {
 function noTimeLeft({ deadline }: Call, { step, maxMs }: Step): Fault {
   const why = maxMs < 1 ? "the calling delegate has used up its time" : `the call may take ${deadline.totalMs} ms`;
   return fault("CALL_TIMEOUT", `there is no time left for plugin ${step.plugin.type}: ${why}`);
+}
+
+/**
+ * The fault of a delegate that would call Plexus, directly or through a native plugin's configuration, or a native plugin that the
+ * network's definition may not use.
+ */
+export async function delegatedCallFault(
+  { configuration, delegatedPlugins }: Call,
+  { step: { plugin, stdin }, definition }: Pick<Step, "step" | "definition">,
+): Promise<Fault | undefined> {
+  const { type, definitions } = configuration;
+  const document = parseDocument(stdin, { what: `configuration for plugin ${plugin.type}` });
+  if (!document.ok) return document.fault;
+  const { parsed } = document.value;
+  const plexusType = isPlexusName(plugin.type, { type }) ? plugin.type : plexusTypeIn(parsed, { type });
+  if (plexusType !== undefined)
+    return fault("CONFIG_INVALID", `type "${plexusType}" can't be called by a delegate: it would be plexus itself`);
+  if (definition === undefined) return undefined;
+  const ipamType = ipamTypeIn(parsed);
+  const isIpamComponent = ipamType !== undefined && (await delegatedPlugins.find(ipamType)).what === "component";
+  const isComponent = (each: string): boolean => each === ipamType && isIpamComponent;
+  return delegatedPluginRefusal(definitions, definition, { type: plugin.type, configuration: parsed, isComponent });
+}
+
+function ipamTypeIn({ ipam }: Readonly<Record<string, unknown>>): string | undefined {
+  const type = isJsonObject(ipam) ? ipam["type"] : undefined;
+  return typeof type === "string" ? type : undefined;
 }

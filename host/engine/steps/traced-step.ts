@@ -8,7 +8,7 @@ import { parseTraceparent, underSpan } from "../../../src/trace/trace-context.ts
 import type { Step } from "../../capabilities/step.ts";
 import type { Call } from "../call.ts";
 import type { Span, StepKind } from "../events/call-events.ts";
-import { newSpanId } from "../events/span-id.ts";
+import { newSpanId } from "../../system/span-id.ts";
 
 /** Runs a step of this kind, and tells its beginning and its end. `started`: when the look-up of its plugin began, by the call's clock. `run` gets the step with its span and with the way to tell details. */
 export async function traced(

@@ -13,7 +13,7 @@ import type { FileWriter, OpenFile } from "../../store/files/file-writer.ts";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { lockSync } from "../../store/locks/testing/lock-sync.ts";
 import type { FileLock, LockRequest, TakeLock } from "../../store/locks/file-lock.ts";
-import type { DelegateRunner } from "../call/delegate-runner.ts";
+import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
 import { CallEvents } from "../events/call-events.ts";
 import type { Node } from "../node.ts";
 import type { SessionParts } from "../session/open-call.ts";
@@ -112,7 +112,7 @@ export class CallStage {
       name: "cluster",
       type: "plexus",
       cniDir: this.stateDirectory,
-      // These tests are about other parts: test/hostile/attacker/definition-author.test.ts is about the policy.
+      // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
       definitions: { trusted: ["*"] },
       multusCniDir: this.stateDirectory,
       confDir: join(this.directory, "net.d"),

@@ -154,6 +154,10 @@ export class ScriptedShim implements Shim {
     return done(ENOENT);
   }
 
+  async changes(): Promise<Done> {
+    return done(ENOENT);
+  }
+
   ensureConnected(): void {
     if (this.#gone) gone();
   }

@@ -11,7 +11,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { verifyResult } from "../../../src/npwg/verification.ts";
 import type { Call } from "../call.ts";
-import { located } from "../call/locate-fault.ts";
+import { located } from "../../../src/fault/locate-fault.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
 import type { Attached, AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { Progress } from "../record/add-progress.ts";

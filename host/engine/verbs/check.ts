@@ -8,10 +8,9 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
 import { journalKey, type Call } from "../call.ts";
-import { CurrentNetworks } from "../plan/current-network.ts";
-import { located } from "../call/locate-fault.ts";
+import { CurrentNetworks, lostSteps } from "../plan/current-network.ts";
+import { located } from "../../../src/fault/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
-import { lostSteps } from "./lost-step.ts";
 import { attachmentOf } from "./undo.ts";
 
 /** Checks the container's attachments. Faults: CONTAINER_UNKNOWN, and the failing plugin's own with the attachment named. */

@@ -77,7 +77,7 @@ async function undoKnown(call: Call, { plan, records }: Known, damaged: boolean)
   };
   const undone = await undoEntry(call, replay(plan, records), call.request.netns, { keeper });
   if (undone.ok) {
-    const { freeUnrecorded } = await import("./free-unrecorded.ts");
+    const { freeUnrecorded } = await import("./free-leases.ts");
     await freeUnrecorded(call);
     return undone;
   }

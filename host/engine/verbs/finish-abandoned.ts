@@ -5,7 +5,7 @@ import { failed, type Result } from "../../../src/fault/result.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
 import { journalKey, type Call } from "../call.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
-import { entriesOf, withoutSharedResults } from "./shared-addresses.ts";
+import { entriesOf, withoutSharedResults } from "../../store/journal/shared-addresses.ts";
 import { type Choose, undoEntry } from "./undo.ts";
 
 /**

@@ -6,15 +6,17 @@ import type { PluginConf } from "../../../src/cni/network-list.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { joinFaults } from "../../../src/fault/join-faults.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { type Result, failed, ok } from "../../../src/fault/result.ts";
 import { type LeasePlace, leasePlacesOf, leaseRoots } from "../../../src/reconcile/lease-places.ts";
 import { mayLeaveAddress, maySkipIpam } from "../../../src/reconcile/left-addresses.ts";
+import { runAsync } from "../../capabilities/leases/effect.ts";
+import { leasesOfContainer, removeOrphaned } from "../../capabilities/leases/orphaned-leases.ts";
 import { ownedLeases } from "../../capabilities/leases/owned-leases.ts";
 import { LeaseDirectories } from "../../store/files/lease-directories.ts";
 import { poolsDirectory } from "../../store/files/pools-directory.ts";
+import { addressesIn } from "../../store/journal/shared-addresses.ts";
 import type { Call } from "../call.ts";
-import { addressesIn } from "./shared-addresses.ts";
-import type { UndoneAttachment } from "./undone-attachment.ts";
+import type { UndoneAttachment } from "./release-leases.ts";
 
 /**
  * Frees what the attachment still holds. The IPAM plugin's DEL is called by itself; if a lease of host-local remains, its file is removed under
@@ -117,4 +119,39 @@ async function callIpam(
   const terms = { list, path: call.request.path, inherited: call.inherited, attachment };
   const ended = await runChain(ipamDelChain(terms, index, plugin, result), call.runStep(planned));
   return ended.ok ? ok(undefined) : failed(ended.fault);
+}
+
+/** Maximum milliseconds to wait for another process's lock. */
+const lockDeadlineMs = 1000;
+
+/**
+ * Frees the leases of a container of which neither journal nor cache knows an attachment: an earlier DEL skipped the IPAM plugin, or the journal was
+ * lost. A runtime repeats its DEL until it removes the container, at last with an empty CNI_NETNS.
+ *
+ * Looks in all directories that networks of this node have used. Only if the container's namespace is gone: no link can have the addresses then.
+ * Best effort, because the runtime must not keep the sandbox for them: the rounds report what stays.
+ */
+export async function freeUnrecorded(call: Call): Promise<void> {
+  const { request, configuration, takeLock, warn } = call;
+  if (hasOtherRecords(call) || !(await call.namespaceIsGone(request.netns))) return;
+  for (const directory of new LeaseDirectories(configuration.cniDir).all) {
+    const leases = await leasesOfContainer(directory, request.containerId);
+    if (leases.length === 0) continue;
+    const freed = await runAsync(removeOrphaned(leases, lockDeadlineMs), takeLock);
+    warn(
+      `container ${request.containerId} is in no journal and its namespace is gone, but it has leases in ${directory}: ${outcomeOf(freed)}`,
+    );
+  }
+}
+
+function outcomeOf(freed: Result<number>): string {
+  return freed.ok ? `${freed.value} were freed` : `not freed: ${freed.fault.msg}`;
+}
+
+/** Whether another call has a record of the container: that call's DEL frees what its attachments have. */
+function hasOtherRecords({ journal, abandoned, request }: Call): boolean {
+  const keys = journal.list();
+  const files = abandoned.list();
+  if (!keys.ok || !files.ok) return true;
+  return [...keys.value, ...files.value.map(({ key }) => key)].some(({ containerId }) => containerId === request.containerId);
 }

@@ -8,10 +8,9 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Call } from "../call.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
 import { finishAbandoned } from "./finish-abandoned.ts";
-import { type GcPlan, type GcRound, planGc } from "./gc-plan.ts";
+import { type GcPlan, type GcRound, clearStale, planGc } from "./gc-plan.ts";
 import { knownNetworks, removeTornFiles, runPluginGc, supportsGc } from "./gc-networks.ts";
-import { clearStale } from "./gc-stale.ts";
-import { validAttachments } from "../call/valid-attachments.ts";
+import { validAttachments } from "../../../src/cni/valid-attachments.ts";
 
 /** Runs one GC within `gc.seconds`. The fault joins all faults of its steps; GC_UNFINISHED if the time did not suffice. */
 export async function gc(call: Call): Promise<Result<void>> {

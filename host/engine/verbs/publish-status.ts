@@ -5,9 +5,8 @@ import { networkStatus } from "../../../src/npwg/network-status.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
-import type { Attached, PlannedPod } from "../planned/attachment-plan.ts";
+import type { Attached, PlannedPod, ShownAttachment } from "../planned/attachment-plan.ts";
 import { featureAnnotations, type PlanFeature } from "../planned/plan-feature.ts";
-import type { ShownAttachment } from "../planned/shown-attachment.ts";
 
 /** Publishes the status of all attachments, and an event for each. Does nothing for a call without a pod of the cluster. */
 export async function publishStatus(

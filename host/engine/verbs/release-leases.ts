@@ -1,16 +1,18 @@
 // Removes lease files under the lock that native host-local takes. Loaded only if a lease remains after the DEL of its IPAM plugin, or an ADD failed.
 
+import * as disk from "../../capabilities/leases/disk.ts";
+import type { Attachment } from "../../../src/cni/attachment.ts";
+import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
-import { ok, type Result } from "../../../src/fault/result.ts";
+import { type Result, ok } from "../../../src/fault/result.ts";
 import type { LeasePlace } from "../../../src/reconcile/lease-places.ts";
-import * as disk from "../../capabilities/leases/disk.ts";
-import { directoryExists, type LeaseDirectory } from "../../capabilities/leases/directory.ts";
+import { type LeaseDirectory, directoryExists } from "../../capabilities/leases/directory.ts";
 import { runAsync } from "../../capabilities/leases/effect.ts";
 import { ownerlessLeases, removeOwnerless } from "../../capabilities/leases/ownerless.ts";
 import { poolDirectory } from "../../capabilities/leases/scope.ts";
+import type { JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { Call } from "../call.ts";
-import type { UndoneAttachment } from "./undone-attachment.ts";
 
 /** Maximum milliseconds to wait for another process's lock. */
 const lockDeadlineMs = 10_000;
@@ -65,4 +67,17 @@ function directoryOf(
     ...(pool === undefined ? {} : { pool: { name: pool, root } }),
   } as const;
   return poolDirectory(scope, pool === undefined ? (dataDir ?? root) : undefined);
+}
+
+/** An attachment whose plugins' DEL succeeded. */
+export interface UndoneAttachment {
+  readonly entry: JournalEntry;
+  readonly planned: PlannedAttachment;
+  readonly list: NetworkList;
+  /** The attachment's final result, if known. */
+  readonly result: string | undefined;
+  /** The attachment as its plugins' DEL named it. */
+  readonly attachment: Attachment;
+  /** Whether the network namespace is gone. */
+  readonly isGone: () => Promise<boolean>;
 }

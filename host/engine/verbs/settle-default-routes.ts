@@ -20,7 +20,7 @@ import { addDefaultRoute, deleteRoute, listLinks, listRoutes } from "../../syste
 import type { DefaultRoute, Route } from "../../system/netlink/route.ts";
 import type { Attached } from "../planned/attachment-plan.ts";
 import type { Call } from "../call.ts";
-import { located } from "../call/locate-fault.ts";
+import { located } from "../../../src/fault/locate-fault.ts";
 
 /** The route type RTN_UNICAST. Only such a route leads to a destination; `unreachable` and similar types do not. */
 const unicast = 1;

@@ -7,8 +7,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { whyUnwritable } from "../../store/journal/can-be-written.ts";
 import type { Call } from "../call.ts";
-import { readDefaultNetwork } from "../plan/default-network.ts";
-import { requireReady } from "../plan/default-network-readiness.ts";
+import { readDefaultNetwork, requireReady } from "../plan/default-network.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 

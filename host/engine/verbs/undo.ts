@@ -20,8 +20,8 @@ import { lookIntoNamespace, removeLink } from "../../system/netlink/namespace-li
 import type { Call } from "../call.ts";
 import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
-import { lostSteps } from "./lost-step.ts";
-import { located } from "../call/locate-fault.ts";
+import { lostSteps } from "../plan/current-network.ts";
+import { located } from "../../../src/fault/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 import { type PodView, prepareUndo, viewPod, withoutLink } from "../record/prepare-undo.ts";
 

@@ -50,6 +50,15 @@ export function addressOf(text: string): { readonly host: string; readonly port:
   throw new Error(`--metrics-listen ${text}: must be a port, or an address and a port (127.0.0.1:9464, [::1]:9464)`);
 }
 
+/** How a daemon's sandbox processes start. */
+export type SandboxStart = "copy" | "new";
+
+/** The value of `--sandbox-start`. */
+export function sandboxStartOf(text: string): SandboxStart {
+  if (text === "copy" || text === "new") return text;
+  throw new Error(`--sandbox-start ${text}: must be copy or new`);
+}
+
 /** The URL for traces of the OTLP collector. */
 export function collectorOf(text: string): URL {
   const url = URL.parse(text);

@@ -105,7 +105,9 @@ const allCapabilities: Required<Record<Exclude<keyof DelegateGrants, "result">, 
   ovs: true,
   routing: true,
   shaping: true,
+  filter: true,
   dhcp: true,
+  flows: true,
 };
 
 function isCapability(grants: object, name: string): name is keyof DelegateGrants {

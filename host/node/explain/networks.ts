@@ -13,9 +13,8 @@ import {
   readNetworkAttachmentDefinition,
 } from "../../../src/npwg/network-attachment-definition.ts";
 import type { DefinitionBinding } from "../../engine/planned/attachment-plan.ts";
-import { boundNetwork } from "../../engine/plan/bound-network.ts";
+import { boundNetwork, definitionNetwork } from "../../engine/plan/definition-network.ts";
 import { readDefaultNetwork, readFurtherDelegates } from "../../engine/plan/default-network.ts";
-import { definitionNetwork } from "../../engine/plan/definition-network.ts";
 import { readObjects } from "../../cluster/manifests/manifest-objects.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
 import { configurationFile, withSubdirectoryPlugins } from "../../store/files/configuration-directory.ts";

@@ -37,7 +37,8 @@ export function readSource(from: string, ownNode: string): Result<Source> {
   const shim = join(from, isRelease ? "cni/plexus" : "plexus");
   const code = join(from, "engine");
   const sandbox = join(from, "bin/plexus-sandbox");
-  const absent = [shim, code, components, sandbox, ...programs.map((name) => join(from, name))].filter(
+  const addon = join(from, "bin/plexus-zygote.node");
+  const absent = [shim, code, components, sandbox, addon, ...programs.map((name) => join(from, name))].filter(
     (path) => !existsSync(path),
   );
   if (absent.length > 0)
@@ -50,6 +51,7 @@ export function readSource(from: string, ownNode: string): Result<Source> {
       { name: "bin/plexusctl", content: { text: plexusctlCommand }, mode: 0o755 },
       { name: "bin/node", content: { path: node }, mode: 0o755 },
       { name: "bin/plexus-sandbox", content: { path: sandbox }, mode: 0o755 },
+      { name: "bin/plexus-zygote.node", content: { path: addon }, mode: 0o644 },
     ],
     code,
     shim: { name: "plexus", content: { path: shim }, mode: 0o755 },

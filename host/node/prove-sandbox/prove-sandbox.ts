@@ -12,6 +12,7 @@ import { defaultLimits } from "../../sandbox/limits.ts";
 import { ProcessPool } from "../../sandbox/process/pool.ts";
 import { SandboxProcess } from "../../sandbox/process/sandbox-process.ts";
 import { systemClock } from "../../system/clock.ts";
+import { type CopyProof, proveCopies } from "./prove-copies.ts";
 import { type LimitProof, proveLimits } from "./prove-limits.ts";
 
 /** The jail to prove, and its level. */
@@ -46,6 +47,8 @@ export interface SandboxProof {
   readonly controls: readonly ControlProof[];
   /** The limits of a call, each tried by a hostile component in a sandbox process of this jail. */
   readonly limits: readonly LimitProof[];
+  /** Whether a copy of a zygote has the same jail. */
+  readonly copies: CopyProof;
   /** Further failures, each in one line. */
   readonly problems: readonly string[];
 }
@@ -64,11 +67,15 @@ export async function proveSandbox({ home, level, uids, ofDaemon }: ProveSandbox
   const args = launcherArguments(jail, { command, readable: dirname(entry), memoryBytes: probeBytes });
   const report = await runProbe(jail.launcher, args);
   const ended = await proveProcess(jail, entry);
+  const copies =
+    typeof report === "string"
+      ? { possible: false, reason: report, problems: [] }
+      : await proveCopies({ node: process.execPath, entry, jail, command, memoryBytes: probeBytes, expected: report });
   const proofs = typeof report === "string" ? [] : controls.map((name) => proofOf(name, report, whole, ofDaemon));
-  const problems = [...(typeof report === "string" ? [report] : []), ...ended];
+  const problems = [...(typeof report === "string" ? [report] : []), ...ended, ...copies.problems];
   const limits = problems.length === 0 ? await limitsIn(jail, entry) : [];
   const holds = problems.length === 0 && proofs.every(isAcceptable) && limits.every((each) => each.holds);
-  return { level, holds, controls: proofs, limits, problems };
+  return { level, holds, controls: proofs, limits, copies, problems };
 }
 
 /** A control that is missing is no failure where the level does not require it. A control that is set up and does not hold is. */

@@ -14,7 +14,7 @@ import { finishAbandoned } from "../../engine/verbs/finish-abandoned.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
 import type { CallSession } from "../../engine/session/call-session.ts";
 import { deletionOf } from "../../engine/session/internal-call.ts";
-import { withoutSharedResults } from "../../engine/verbs/shared-addresses.ts";
+import { withoutSharedResults } from "../../store/journal/shared-addresses.ts";
 import { undoEntry } from "../../engine/verbs/undo.ts";
 import type { Environment } from "../../protocol/fields.ts";
 import type { Shim } from "../../protocol/shim.ts";
@@ -52,7 +52,7 @@ export interface CleanDeps {
 /** The agent on one connection. Each connection has an object of its own. */
 export interface RoundAgent {
   /** Looks at network namespaces and links, and sends packets in pods. */
-  readonly shim: Pick<Shim, "netlink" | "packet" | "ask" | "ensureConnected">;
+  readonly shim: Pick<Shim, "netlink" | "packet" | "ask" | "changes" | "ensureConnected">;
   /** The agent's environment. */
   readonly environment: Environment;
   /** Whether the agent executes native plugins. */

@@ -3,8 +3,8 @@
 import { uptime } from "node:os";
 import { type EntryFacts, judgeEntry, type Verdict } from "../../../src/reconcile/judge-entry.ts";
 import { type Known, type Look, Sight } from "../../../src/reconcile/sight.ts";
-import { bootId } from "../../engine/call/boot-id.ts";
-import { lookAtNamespace } from "../../engine/call/namespace-gone.ts";
+import { bootId } from "../../system/boot-id.ts";
+import { lookAtNamespace } from "../../protocol/look-at-namespace.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { RoundAgent } from "./clean.ts";
 import type { ListedEntry } from "./entry-list.ts";

@@ -1,7 +1,7 @@
 // The Event on a pod whose attachments a round undid or could not undo.
 
 import type { Call } from "../../engine/call.ts";
-import { podIdentity } from "../../engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { JournalPlan } from "../../store/journal/entry.ts";
 import type { Handled } from "./finding.ts";
 

@@ -1,6 +1,6 @@
 // A second look at a network namespace whose path is gone: the namespace may still exist under another path.
 
-import { lookAtNamespace } from "../../engine/call/namespace-gone.ts";
+import { lookAtNamespace } from "../../protocol/look-at-namespace.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { sameKey } from "../../store/journal/entry-file.ts";

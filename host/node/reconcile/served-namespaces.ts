@@ -2,7 +2,7 @@
 // journal has none: with a full pool no pod can be attached, so that no entry's namespace would ever show that the agent sees the runtime's directory.
 
 import { directoryOf } from "../../../src/reconcile/sight.ts";
-import { lookAtNamespace } from "../../engine/call/namespace-gone.ts";
+import { lookAtNamespace } from "../../protocol/look-at-namespace.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { RoundAgent } from "./clean.ts";
 

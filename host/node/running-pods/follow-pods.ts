@@ -7,8 +7,8 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
-import { bootId } from "../../engine/call/boot-id.ts";
-import { podIdentity } from "../../engine/call/pod-identity.ts";
+import { bootId } from "../../system/boot-id.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { EntryList, type ListedEntry } from "../reconcile/entry-list.ts";
 import { keptConfigurationsWith, KeptConfigurations } from "../reconcile/kept-configurations.ts";
 import { Journal } from "../../store/journal/journal.ts";
@@ -43,10 +43,10 @@ export interface FollowPodsInit {
 
 /** The work of a feature for pods. */
 export interface FollowedWork extends PodWork {
-  /** Calls the function with what has changed, such as a namespace, until the answer is called. */
-  readonly onChange: (noteChange: (what: string) => void) => () => void;
+  /** Calls the function with what has changed, such as a namespace (undefined: all may have changed), until the answer is called. */
+  readonly onChange: (noteChange: (what: string | undefined) => void) => () => void;
   /** Whether a pod needs work because one of these has changed. */
-  readonly isConcerned: (pod: string, entry: ListedEntry["entry"], changes: ReadonlySet<string>) => boolean;
+  readonly isConcerned: (pod: string, entry: ListedEntry["entry"], changes: ReadonlySet<string | undefined>) => boolean;
   /** Whether a change of the pod's labels needs work. */
   readonly followsLabels: boolean;
   /** Called before the work for all pods begins. */
@@ -64,7 +64,8 @@ export class FollowPods {
   readonly #labels = new Map<string, string>();
   /** Pods for which all is done anew at their next turn. */
   readonly #anew = new Set<string>();
-  readonly #due = new Set<string>();
+  /** Namespaces with changes; undefined: all of them. */
+  readonly #due = new Set<string | undefined>();
   /** The last failure of each pod: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
   #running: Promise<void> | undefined;
@@ -168,7 +169,7 @@ export class FollowPods {
     if (this.#running !== undefined) await Promise.race([this.#running, sleep(maxMs, undefined, { ref: false })]);
   }
 
-  #noteChange(what: string): void {
+  #noteChange(what: string | undefined): void {
     if (!this.isOn) return;
     this.#due.add(what);
     this.#collect ??= setTimeout(() => {
@@ -179,7 +180,7 @@ export class FollowPods {
     }, collectMs);
   }
 
-  async #queueConcerned(changes: ReadonlySet<string>): Promise<void> {
+  async #queueConcerned(changes: ReadonlySet<string | undefined>): Promise<void> {
     for (const state of this.#states) {
       for (const entry of await this.#entries(state)) {
         const pod = podOf(entry);

@@ -5,7 +5,7 @@ import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
-import { podIdentity } from "../../engine/call/pod-identity.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Call } from "../../engine/call.ts";
 import { callOfRunning } from "../../engine/session/internal-call.ts";
 import type { RoundAgent } from "../reconcile/clean.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { splitCniArgs } from "../../../src/cni/args.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { bootId } from "../../engine/call/boot-id.ts";
+import { bootId } from "../../system/boot-id.ts";
 import { Abandoned } from "../../store/journal/abandoned.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { Journal } from "../../store/journal/journal.ts";

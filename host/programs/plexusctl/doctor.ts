@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-option.ts";
 import { defaultUids, type SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
+import type { CopyProof } from "../../node/prove-sandbox/prove-copies.ts";
 import type { LimitProof } from "../../node/prove-sandbox/prove-limits.ts";
 import type { SandboxProof } from "../../node/prove-sandbox/prove-sandbox.ts";
 import { proveSandbox } from "../../node/prove-sandbox/prove-sandbox.ts";
@@ -71,7 +72,7 @@ function diagnosisNeedsAttention({ holds, daemon }: Diagnosis): boolean {
 }
 
 /** The diagnosis as a table: a control that holds, is missing, or is required and missing. */
-function diagnosisText({ level, holds, controls, limits, problems, daemon }: Diagnosis, width: number): string {
+function diagnosisText({ level, holds, controls, limits, copies, problems, daemon }: Diagnosis, width: number): string {
   const rows = controls.map(({ name, holds: isHeld, required, stops, tries }) => {
     const all = Object.values(tries);
     const refused = all.filter((errno) => errno !== 0).length;
@@ -90,9 +91,17 @@ function diagnosisText({ level, holds, controls, limits, problems, daemon }: Dia
     ...(limits.length === 0 ? [] : limitLines(limits, width)),
     ...problems.flatMap((problem) => wrap(problem, width)),
     ...needs.flatMap((line) => wrap(line, width)),
+    ...wrap(copiesText(copies), width),
     ...wrap(daemonLine, width),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function copiesText({ possible, reason, problems }: CopyProof): string {
+  if (!possible) return `No copy of a zygote could be made: ${reason}. A daemon starts a new Node for each sandbox process then.`;
+  return problems.length > 0
+    ? "A copy of the zygote has a weaker jail."
+    : "A copy of the zygote has the same controls, and refuses the same tries.";
 }
 
 function limitLines(limits: readonly LimitProof[], width: number): readonly string[] {

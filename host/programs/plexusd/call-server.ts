@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { printError } from "../../../src/cni/error-json.ts";
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import type { Result } from "../../../src/fault/result.ts";
-import { podNamespace } from "../../engine/call/pod-identity.ts";
+import { podNamespace } from "../../../src/kube/pod-identity.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import { notBegunStatus, type Reply, type Request } from "../../protocol/messages.ts";
 import { CallQueue, type QueueBounds } from "./call-queue.ts";

@@ -41,8 +41,10 @@ export class DaemonCalls {
   async serve(request: Request, connected: ConnectedShim, waitedMs = 0, made = false): Promise<Omit<Reply, "kind">> {
     const call = this.#open(connected);
     if (!made) this.#reconciler.noteServed(request.environment);
+    let answered: Omit<Reply, "kind"> | undefined;
     try {
       const reply = await call.serve(request, waitedMs);
+      answered = reply;
       if (this.#reconciler.waiting > 0 && reply.status === 0) await this.#undoWaiting(request, connected, call);
       return reply;
     } finally {
@@ -54,7 +56,7 @@ export class DaemonCalls {
         if (call.configuration !== undefined && !made) {
           this.#reconciler.keepConfiguration(call.configuration, request.stdin);
           this.configurations.note(call.configuration);
-          this.#residents.noteCall(call.configuration, request.environment);
+          this.#residents.noteCall(call.configuration, request.environment, answered);
         }
         this.#unrecorded.delete(recorded);
         resolve();

@@ -1,6 +1,6 @@
 // Runs delegates for a daemon's calls: components are admitted once, and sandbox processes are started before the first call.
 
-import type { DelegateRunner } from "../../engine/call/delegate-runner.ts";
+import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
 import { delegateRunner } from "../../engine/steps/delegate-step.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { Shim } from "../../protocol/shim.ts";

@@ -162,6 +162,7 @@ export class Daemon {
   #makeResidents(): Promise<void> {
     const { telemetry, endpoint, reconcile = noRounds } = this.#init;
     return this.residents.make({
+      nodeName: this.#clusters.nodeName,
       stateDirectory: telemetry.stateDirectory,
       directories: reconcile.directories,
       uids: endpoint.uids,

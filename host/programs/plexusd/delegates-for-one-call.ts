@@ -3,7 +3,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { poolFeature } from "../../../features/list.ts";
-import type { DelegateRunner } from "../../engine/call/delegate-runner.ts";
+import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
 import { delegateRunner } from "../../engine/steps/delegate-step.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { Shim } from "../../protocol/shim.ts";

@@ -9,6 +9,7 @@ import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { isDelegated, SandboxCgroups } from "../../sandbox/launcher/cgroups.ts";
 import { canBecome, installedJail, type LaunchServer, type ProgramOfJail } from "../../sandbox/launcher/jail.ts";
 import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launcher/launch-server.ts";
+import { zygoteCommand } from "../../sandbox/zygote/zygote-program.ts";
 import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
 import { giveUpRights, hasRights } from "../../system/libc/own-rights.ts";
 import { nodePath } from "../../system/node-path.ts";
@@ -39,9 +40,10 @@ function dropRights(options: DaemonOptions, launcher: string, program: ProgramOf
   const { sandboxUids } = options;
   const daemon = [nodePath(), ...process.execArgv, ...process.argv.slice(1)];
   const uids = sandboxUids !== "same" && canBecome(sandboxUids) ? sandboxUids : undefined;
+  const zygote = uids !== undefined && options.sandboxStart === "copy" ? zygoteCommand(launcher, uids, program) : undefined;
   // The variable alone proves nothing.
   if (existsSync(launcher) && (!isConfined(process.env) || hasRights()))
-    process.execve?.(launcher, [launcher, ...serveArguments(uids, program, boundsOf(options), daemon)], process.env);
+    process.execve?.(launcher, [launcher, ...serveArguments(uids, program, boundsOf(options), daemon, zygote)], process.env);
   if (giveUpRights()) process.execve?.(nodePath(), daemon, process.env);
 }
 
@@ -95,7 +97,10 @@ async function main(options: DaemonOptions): Promise<void> {
   const jail = installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true });
   const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
   dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
-  const { server, launches, landlock } = takeConfinement(process.env);
+  const confined = takeConfinement(process.env);
+  const { launches, landlock } = confined;
+  const hasZygote = options.sandboxStart === "copy";
+  const server = confined.server && { ...confined.server, hasZygote };
   limitArenas(arenas);
   boundHeapGrowth();
   tierUpSooner();

@@ -102,7 +102,7 @@ test("the chart's values are the defaults of the options", () => {
   const chart = parse(readFileSync(join(import.meta.dirname, "../../../deploy/helm/plexus/values.yaml"), "utf8")) as {
     readonly daemon: Readonly<Record<string, unknown>>;
   };
-  const { calls, queue, isolation, logLevel, graceMs, reconcile, sandboxUids } = read();
+  const { calls, queue, isolation, logLevel, graceMs, reconcile, sandboxUids, sandboxStart } = read();
   expect(chart.daemon).toMatchObject({
     calls,
     queue,
@@ -110,6 +110,7 @@ test("the chart's values are the defaults of the options", () => {
     logLevel,
     graceMs,
     sandboxUids: uidOptionText(sandboxUids),
+    sandboxStart,
     reconcileIntervalSeconds: reconcile.intervalMs / 1000,
     reconcileGraceSeconds: reconcile.graceMs / 1000,
   });

@@ -20,6 +20,8 @@ import {
   isolationOf,
   maxSocketPath,
   pathOf,
+  type SandboxStart,
+  sandboxStartOf,
   serverOf,
   uidsOf,
 } from "../../node/command-line/option-values.ts";
@@ -45,6 +47,7 @@ export interface DaemonOptions {
   readonly sandboxes: number;
   readonly isolation: DaemonIsolation;
   readonly sandboxUids: SandboxUids;
+  readonly sandboxStart: SandboxStart;
   readonly graceMs: number;
   readonly reconcile: Omit<ReconcilerInit, "directories">;
 }
@@ -137,6 +140,9 @@ ${residents.map(({ usage }) => usage).join("")}  --calls N             maximum c
   --sandbox-uids FIRST:COUNT
                         uids of sandbox processes, or: same, the daemon's uid,
                         which is unsafe (${uidOptionText(defaultUids)})
+  --sandbox-start HOW   copy: a sandbox process is a copy of a warm process
+                        that has run no component, the zygote, where the launch
+                        server can start it; new: always a new Node (copy)
   --grace-ms N          milliseconds to wait for running calls when stopped,
                         ${range(graceMs)} (${graceMs.usual})
   --reconcile-interval S
@@ -182,6 +188,7 @@ export function readOptions(
       sandboxes: count("sandboxes"),
       isolation: isolationOf(values.isolation),
       sandboxUids: uidsOf(values["sandbox-uids"]),
+      sandboxStart: sandboxStartOf(values["sandbox-start"]),
       graceMs: count("graceMs"),
       reconcile: {
         intervalMs: count("reconcileIntervalSeconds") * 1000,
@@ -220,6 +227,7 @@ const ownOptions = {
   sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
   isolation: { type: "string", default: "process" },
   "sandbox-uids": { type: "string", default: uidOptionText(defaultUids) },
+  "sandbox-start": { type: "string", default: "copy" },
   "grace-ms": { type: "string", default: String(graceMs.usual) },
   "reconcile-interval": { type: "string", default: String(interval.usual) },
   "reconcile-grace": { type: "string", default: String(reconcileGrace.usual) },

@@ -1,17 +1,17 @@
 // The parts of features that work in the daemon beside the calls.
 
 import type { ResidentInit, ResidentPart, ResidentSettings } from "../../../features/resident-part.ts";
-import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
-import type { RecordCall } from "../../engine/events/call-recording.ts";
+import type { RecordCall } from "../../engine/events/call-events.ts";
 import type { InterfaceChanges } from "../../../features/container-changes.ts";
 
 /** The answers of a build without a feature that changes running containers. */
 const noChanges: InterfaceChanges = {
   attach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
   detach: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
+  repair: async () => failed(fault("HOT_PLUG_UNAVAILABLE", "this build of Plexus changes no running container")),
 };
 
 /** The parts of one daemon. Before `make` there are none, and nothing is told. */
@@ -68,8 +68,8 @@ export class ResidentParts {
     for (const part of this.#parts) part.agentConnected?.();
   }
 
-  noteCall(configuration: HostConfiguration, environment: ReadonlyMap<string, string>): void {
-    for (const part of this.#parts) part.noteCall?.(configuration, environment);
+  noteCall(...call: Parameters<NonNullable<ResidentPart["noteCall"]>>): void {
+    for (const part of this.#parts) part.noteCall?.(...call);
   }
 
   podChanged(namespace: string, name: string, pod: Pod | undefined): void {

@@ -1,31 +1,41 @@
-// Compiles the launcher of sandbox processes, `bin/plexus-sandbox`, like the shim: static, hardened, and without a libc where possible. As a
-// script: node host/sandbox/launcher/build.ts [OUT-DIR].
+// Compiles the launcher of sandbox processes, `bin/plexus-sandbox`, like the shim: static, hardened, and without a libc where possible; and the
+// zygote's addon, `bin/plexus-zygote.node`. As a script: node host/sandbox/launcher/build.ts [OUT-DIR].
 
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { addonName } from "../zygote/zygote-program.ts";
 import { type BuildShimInit, buildProgram, type BuiltProgram } from "../../shim/build.ts";
 
 const directory = fileURLToPath(new URL(".", import.meta.url));
 
-function filesEnding(ending: string): readonly string[] {
-  return readdirSync(directory)
+const addonDirectory = join(directory, "../zygote");
+/** Sources of the launcher that the addon does not have: what the launch server and its askers do. */
+const ofPrograms = ["ask.c", "configuration.c", "main.c", "serve.c", "steps.c", "zygote.c"];
+
+function filesEnding(folder: string, ending: string): readonly string[] {
+  return readdirSync(folder)
     .filter((name) => name.endsWith(ending))
     .sort()
-    .map((name) => join(directory, name));
+    .map((name) => join(folder, name));
 }
 
-/** Makes `outDir/bin/plexus-sandbox`. Throws with the compiler's output where no linkage works. */
-export function buildLauncher(init: BuildShimInit): Promise<BuiltProgram> {
+/** Makes `outDir/bin/plexus-sandbox`, and the addon beside it. Throws with the compiler's output where no linkage works. */
+export async function buildLauncher(init: BuildShimInit): Promise<BuiltProgram> {
   const outDir = join(init.outDir, "bin");
-  return buildProgram({
+  const sources = filesEnding(directory, ".c");
+  const headers = filesEnding(directory, ".h");
+  const shared = sources.filter((path) => !ofPrograms.includes(basename(path)));
+  await buildProgram({
     ...init,
     outDir,
-    name: "plexus-sandbox",
-    sources: filesEnding(".c"),
-    headers: filesEnding(".h"),
+    name: addonName,
+    sources: [...shared, ...filesEnding(addonDirectory, ".c")],
+    headers,
     bare: true,
+    isAddon: true,
   });
+  return buildProgram({ ...init, outDir, name: "plexus-sandbox", sources, headers, bare: true });
 }
 
 if (import.meta.main) {

@@ -34,6 +34,18 @@ static bool hide(struct jail *jail) {
 #define CHECK(argument, half, value, rest)                                                                              \
     {0x20, 0, 0, (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (argument) + 4 * (half))}, {0x15, 0, (rest), (uint32_t)((uint64_t)(uintptr_t)(value) >> 32 * (half))}
 
+static bool add_filter(const struct sock_fprog *program) { return syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0L, 0L) == 0; }
+
+bool forbid_execution(void) {
+    struct sock_filter filter[] = {
+        {0x20, 0, 0, offsetof(struct seccomp_data, nr)},
+        {0x15, 0, 1, SYS_execve},
+        {0x06, 0, 0, SECCOMP_RET_ERRNO | EPERM},
+        {0x06, 0, 0, SECCOMP_RET_ALLOW},
+    };
+    return add_filter(&(struct sock_fprog){.len = sizeof filter / sizeof *filter, .filter = filter});
+}
+
 bool restrict_execution(struct jail *jail) {
     if (!hide(jail)) return false;
     struct sock_filter filter[] = {
@@ -46,6 +58,5 @@ bool restrict_execution(struct jail *jail) {
         {0x06, 0, 0, SECCOMP_RET_ALLOW},
         {0x06, 0, 0, SECCOMP_RET_ERRNO | EPERM},
     };
-    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
-    return syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0L, 0L) == 0;
+    return add_filter(&(struct sock_fprog){.len = sizeof filter / sizeof *filter, .filter = filter});
 }

@@ -15,6 +15,8 @@ export interface LaunchServer {
   /** Its descriptor in this process. */
   readonly descriptor: number;
   readonly pid: number;
+  /** Whether it has a zygote, so that it can be asked for copies. */
+  readonly hasZygote?: boolean;
 }
 
 /** A jail. */

@@ -33,15 +33,26 @@ export function takeConfinement(environment: NodeJS.ProcessEnv): ConfinedDaemon 
 
 /**
  * The launcher's arguments with which it executes the program `daemon` without rights, beside a launch server for `program`. The numbers that follow the
- * program's command are those of each request. Without `uids` there is no launch server.
+ * program's command are those of each request. Without `uids` there is no launch server. `zygote`: the command of its zygote, if it has one.
  */
 export function serveArguments(
   uids: UidRange | undefined,
   program: ProgramOfJail,
   bounds: DaemonBounds,
   daemon: readonly string[],
+  zygote: readonly string[] = [],
 ): readonly string[] {
-  return ["--serve", ...jailArguments(uids, program), ...boundsArguments(bounds), "--", ...program.command, "--", ...daemon];
+  const warm = zygote.flatMap((argument) => ["--zygote", argument]);
+  return [
+    "--serve",
+    ...jailArguments(uids, program),
+    ...boundsArguments(bounds),
+    ...warm,
+    "--",
+    ...program.command,
+    "--",
+    ...daemon,
+  ];
 }
 
 /** What the daemon leaves to its launch server, and what it may change itself, beside the options of the jail. */
@@ -70,9 +81,11 @@ export interface AskedProcess {
   readonly cgroup: string | undefined;
   /** The last arguments of its command. */
   readonly numbers: readonly number[];
+  /** Whether it is to be a copy of the zygote. */
+  readonly isCopy?: boolean;
 }
 
 /** The launcher's arguments with which it asks the launch server at descriptor 3, and ends as the sandbox process ends. */
-export function askArguments({ memoryBytes, cgroup, numbers }: AskedProcess): readonly string[] {
-  return ["--ask", String(memoryBytes), cgroup ?? "", ...numbers.map(String)];
+export function askArguments({ memoryBytes, cgroup, numbers, isCopy = false }: AskedProcess): readonly string[] {
+  return ["--ask", ...(isCopy ? ["warm"] : []), String(memoryBytes), cgroup ?? "", ...numbers.map(String)];
 }

@@ -46,6 +46,12 @@ enum { MAX_PATHS = 64, MAX_LIMITS = 16, MAX_FILTER = 1024 };
 /* Exit statuses. */
 enum { FAILED = 125, BAD_USAGE = 124 };
 
+/* Answer of launch() in the sandbox process. */
+enum { INSIDE = -1 };
+
+/* A request to the launch server or to a zygote: its bytes, and its descriptors: stdin, stdout, and the connection `asker` (supervise()). */
+enum { REQUEST_MAX = 4096, ASKED_FDS = 3 };
+
 /* The daemon's end of the connection to its launch server, also in the programs that the daemon starts to ask it. */
 enum { SERVER_FD = 3 };
 
@@ -55,7 +61,7 @@ struct readable {
     int fd; /* O_PATH, in the mount namespace of the sandbox process */
 };
 
-enum { DAEMON_PATHS_MAX = 64, STEPS_MAX = 64, TYPE_MAX = 255 };
+enum { DAEMON_PATHS_MAX = 64, STEPS_MAX = 64, TYPE_MAX = 255, ZYGOTE_MAX = 256 };
 
 /* The daemon's file of the runtime's network configuration. */
 struct configuration {
@@ -87,8 +93,13 @@ struct jail {
     struct configuration configuration;              /* only with --serve, like the next */
     const char *daemon_paths[DAEMON_PATHS_MAX];       /* files and directories that the daemon may change; none: all */
     size_t daemon_path_count;
+    char *zygote[ZYGOTE_MAX + 1]; /* the zygote's program and its arguments */
+    size_t zygote_size;
+    const char *supervisor_path; /* only in a zygote, like the next: the launcher */
+    int supervisor;              /* its descriptor */
+    int crashes;                 /* a pipe that is told of a crash */
     bool own_uid_only;  /* no process is started that would keep the launcher's user */
-    char **command;
+    char **command; /* NULL: the process executes nothing */
 };
 
 /* The controls in force. The parent sends this state to the sandbox process, which completes and reports it. */
@@ -99,9 +110,21 @@ struct state {
     unsigned inner_id; /* uid and gid in the process' own user namespace; equals `uid` without one */
 };
 
-/* main.c */
+/* launch.c */
 void report(const struct state *state, const char *failed); /* writes the report to stdout, or what failed */
-int launch(struct jail *jail, int asker);                   /* answers an exit status if it fails; `asker`: see supervise(), or -1 */
+int launch(struct jail *jail, int asker);                   /* answers INSIDE, or an exit status if it fails; `asker`: see supervise(), or -1 */
+
+/* main.c: the command in the jail. */
+_Noreturn void execute(char **command);
+
+/* requests.c */
+long receive_request(int connection, char *text, int fds[ASKED_FDS]); /* answers its size, 0 for one that is not understood, and -1 when the other side has ended */
+bool send_request(int connection, const char *text, size_t size, const int fds[ASKED_FDS], int flags);
+bool complete_jail(struct jail *jail, char *text, long size); /* the jail by a request, its numbers as the last arguments of the command */
+
+/* zygote.c: the launch server's connection to its zygote. */
+bool ask_zygote(const struct jail *jail, const char *text, size_t size, const int fds[ASKED_FDS]);
+void forget_zygote(void); /* in a child of the server */
 
 /* serve.c: executes the daemon without rights, beside a server that starts its sandbox processes. Answers an exit status if it fails. */
 int serve(char **argv);
@@ -133,6 +156,7 @@ bool join_cgroup(const char *directory, int pid);
 bool become(const struct state *state);
 bool keep_capabilities(uint64_t kept); /* a bit for each; those that the process lacks stay lacking */
 bool drop_capabilities(void);
+bool bequeath_capabilities(void); /* the program that is executed next has the capabilities of this process */
 bool set_limits(const struct jail *jail);
 
 /* root.c */
@@ -145,12 +169,24 @@ long restrict_daemon(const struct jail *jail); /* answers the ABI of Landlock, o
 
 /* execute.c: moves the command, and leaves the process no other program to execute. Needs no_new_privs. */
 bool restrict_execution(struct jail *jail);
+bool forbid_execution(void);
+
+/* Descriptors of -1 are absent. */
+struct supervision {
+    int child;   /* the sandbox process */
+    int signals; /* a signalfd of SIGCHLD */
+    int start;   /* open for as long as this process lives: enter_jail() */
+    int asker;   /* gets the child's status */
+    int crashes; /* gets a byte when the child has crashed */
+};
 
 /*
- * supervise.c: ends as the child ends, after sending the child's status to the connection `asker`, if it is not -1. Kills the child when the engine
+ * supervise.c: ends as the child ends, after sending the child's status. Kills the child when the engine
  * closes its end of stdin, or when the asker has ended.
  */
-_Noreturn void supervise(int child, int signals, int asker);
+_Noreturn void supervise(const struct supervision *supervision);
+_Noreturn void supervise_elsewhere(const struct supervision *supervision, int supervisor); /* the same, in the launcher that is executed anew */
+_Noreturn void read_supervision(char **numbers);
 _Noreturn void end_as(int status); /* ends as a process with this status of waitpid() has ended */
 
 /* probe.c: tries what an escaped guest would try. */

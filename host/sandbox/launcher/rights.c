@@ -32,6 +32,18 @@ bool keep_capabilities(uint64_t kept) {
     return syscall(SYS_capset, &header, sets) == 0;
 }
 
+bool bequeath_capabilities(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    memset(sets, 0, sizeof sets);
+    if (syscall(SYS_capget, &header, sets) != 0) return false;
+    for (int half = 0; half < _LINUX_CAPABILITY_U32S_3; half++) sets[half].inheritable = sets[half].permitted;
+    if (syscall(SYS_capset, &header, sets) != 0) return false;
+    for (unsigned long capability = 0; capability <= LAST_CAPABILITY; capability++)
+        if ((sets[capability / 32].permitted >> capability % 32 & 1) != 0 && syscall(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0L, 0L) != 0) return false;
+    return true;
+}
+
 /* Bounding set and secure bits need CAP_SETPCAP. Without it no_new_privs keeps execve(2) from giving a capability, too. */
 bool drop_capabilities(void) {
     prctl(PR_SET_SECUREBITS, securebits, 0, 0, 0);

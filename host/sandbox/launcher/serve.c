@@ -2,6 +2,7 @@
    one program only, that of its arguments, in their jail, and never as its own user. A request has the numbers that differ (ask.c):
 
      BYTES\0 CGROUP\0 [NUMBER\0]…    with three descriptors: stdin, stdout, and a connection that gets the status of waitpid()
+     warm\0 BYTES\0 CGROUP\0 [NUMBER\0]…   the same, as a copy of a zygote (zygote.c)
      file\0 VERB\0 NAME\0             a change of the daemon's configuration file (configuration.c); the status has the errno
 
    The daemon's arguments are the program's last ones, after a second `--`. Without `--uids` and `--configuration` there is no server. */
@@ -9,60 +10,6 @@
 
 #include <linux/capability.h>
 #include <sys/socket.h>
-
-enum { REQUEST_MAX = 4096, NUMBERS_MAX = 8, COMMAND_MAX = 64, ASKED_FDS = 3 };
-
-/* Space for the descriptors of a message, aligned as the kernel asks. */
-union descriptors {
-    struct cmsghdr header;
-    char space[CMSG_SPACE(ASKED_FDS * sizeof(int))];
-};
-
-/* Answers the size of a request with its descriptors, 0 for one that is not understood, and -1 when the daemon has ended. */
-static long receive(int connection, char *text, int fds[ASKED_FDS]) {
-    union descriptors control = {0};
-    struct iovec part = {.iov_base = text, .iov_len = REQUEST_MAX};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space};
-    /* Not the size of the space: its alignment has place for one descriptor more. */
-    message.msg_controllen = CMSG_LEN(ASKED_FDS * sizeof(int));
-    long size = syscall(SYS_recvmsg, connection, &message, MSG_CMSG_CLOEXEC);
-    if (size <= 0) return size < 0 && errno == EINTR ? 0 : -1;
-    size_t count = message.msg_controllen >= CMSG_LEN(0) && control.header.cmsg_level == SOL_SOCKET && control.header.cmsg_type == SCM_RIGHTS
-                       ? (control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int)
-                       : 0;
-    if (count > ASKED_FDS) _exit(FAILED); /* the kernel never gives more than there is place for */
-    memcpy(fds, CMSG_DATA(&control.header), count * sizeof(int));
-    if (count == ASKED_FDS && (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && text[size - 1] == 0) return size;
-    for (size_t i = 0; i < count; i++) close(fds[i]);
-    return 0;
-}
-
-static bool is_number(const char *text) {
-    unsigned long long number;
-    return read_number(&text, &number) && *text == 0;
-}
-
-/* Completes jail and command by the request. */
-static bool complete(struct jail *jail, char *text, long size) {
-    static char *command[COMMAND_MAX + NUMBERS_MAX + 1];
-    size_t count = 0;
-    unsigned long long bytes;
-    const char *number = text;
-    char *end = text + size, *next = text + strlen(text) + 1;
-    if (!read_number(&number, &bytes) || *number != 0 || !add_limit(jail, 2 /* RLIMIT_DATA */, bytes) || next >= end) return false;
-    if (*next != 0) jail->cgroup = next;
-    while (jail->command[count] != NULL) {
-        if (count == COMMAND_MAX) return false;
-        command[count] = jail->command[count];
-        count++;
-    }
-    for (next += strlen(next) + 1; next < end; next += strlen(next) + 1) {
-        if (count == COMMAND_MAX + NUMBERS_MAX || !is_number(next)) return false;
-        command[count++] = next;
-    }
-    jail->command = command;
-    return true;
-}
 
 /* Changes the daemon's configuration file, without capabilities, and answers with the errno as an exit status. */
 static _Noreturn void change(const struct configuration *configuration, char *text, long size, int asker) {
@@ -80,11 +27,17 @@ static _Noreturn void start(struct jail *jail, char *text, long size, const int 
     close(fds[0]);
     close(fds[1]);
     if (strcmp(text, "file") == 0) change(&jail->configuration, text, size, fds[2]);
-    if (jail->uid_count > 0 && complete(jail, text, size)) _exit(launch(jail, fds[2]));
+    if (jail->uid_count > 0 && complete_jail(jail, text, size)) {
+        int status = launch(jail, fds[2]);
+        if (status == INSIDE) execute(jail->command);
+        _exit(status);
+    }
     errno = EINVAL;
     report(&none, "the request is not understood");
     _exit(BAD_USAGE);
 }
+
+static const char warm[] = "warm";
 
 static _Noreturn void answer_requests(int connection, struct jail *jail) {
     static char text[REQUEST_MAX];
@@ -93,14 +46,18 @@ static _Noreturn void answer_requests(int connection, struct jail *jail) {
     /* The daemon still completes calls after these signals. The kernel removes children that have ended. */
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
-    while ((size = receive(connection, text, fds)) >= 0) {
+    while ((size = receive_request(connection, text, fds)) >= 0) {
         unsigned long none = 0;
         if (size == 0) continue;
-        int child = fork_into(&none);
+        bool is_warm = strcmp(text, warm) == 0;
+        int child = is_warm ? -1 : fork_into(&none);
         if (child == 0) {
             close(connection);
+            forget_zygote();
             start(jail, text, size, fds);
         }
+        /* If this fails, the descriptors are closed without a report, and the daemon asks for a process of the other kind. */
+        if (is_warm && jail->uid_count > 0 && size > (long)sizeof warm) ask_zygote(jail, text + sizeof warm, (size_t)size - sizeof warm, fds);
         for (int i = 0; i < ASKED_FDS; i++) close(fds[i]);
     }
     _exit(0);

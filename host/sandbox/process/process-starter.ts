@@ -7,12 +7,14 @@ import type { Control } from "../launcher/controls.ts";
 import { defaultJail } from "../launcher/jail.ts";
 import { defaultLimits } from "../limits.ts";
 import type { ProcessMemory } from "./process-memory.ts";
+import { CopyAttempts } from "../zygote/copy-attempts.ts";
 import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
 
 /** Starts sandbox processes that all have the same settings. */
 export class ProcessStarter {
   readonly #init: SandboxProcessInit;
   readonly #live = new Set<SandboxProcess>();
+  readonly #copies: CopyAttempts;
   /** Processes that are starting. */
   starting = 0;
   /** Processes that were started since the pool was made. */
@@ -38,6 +40,7 @@ export class ProcessStarter {
       tableEntries: init.tableEntries ?? defaultLimits.tableEntries,
       jail: "jail" in init ? init.jail : defaultJail(),
     };
+    this.#copies = new CopyAttempts(this.#init.jail?.server?.hasZygote ?? false);
   }
 
   /** Pages of linear memory of a guest. */
@@ -50,19 +53,37 @@ export class ProcessStarter {
     return [...this.#live].map(({ uid }) => uid);
   }
 
-  /** Starts a process. Undefined: it ended before it was ready, for the reason in `startProblem`. */
+  /**
+   * Starts a process: a copy of the zygote if there is one, else a new Node. Undefined: it ended before it was ready, for the reason in
+   * `startProblem`.
+   */
   async start(): Promise<SandboxProcess | undefined> {
-    const process = new SandboxProcess(this.#init);
-    this.#live.add(process);
     this.starting += 1;
+    const copied = await this.#startCopy();
+    const process = copied ?? (await this.#startOne(false));
+    this.starting -= 1;
+    return process;
+  }
+
+  async #startCopy(): Promise<SandboxProcess | undefined> {
+    if (!this.#copies.next()) return undefined;
+    const copied = await this.#startOne(true);
+    this.#copies.tried(copied !== undefined);
+    return copied;
+  }
+
+  async #startOne(isCopy: boolean): Promise<SandboxProcess | undefined> {
+    const process = new SandboxProcess({ ...this.#init, isCopy });
+    this.#live.add(process);
     this.started += 1;
     void process.ended.then(() => {
       this.#live.delete(process);
       this.ended += 1;
     });
     const isReady = await process.ready();
-    this.starting -= 1;
     if (isReady) this.controls = process.controls;
+    // A failed copy is followed by a new Node.
+    else if (isCopy) return undefined;
     this.startProblem = isReady ? undefined : (await process.ended).reason;
     return isReady ? process : undefined;
   }

@@ -26,6 +26,8 @@ export interface SandboxProcessInit {
   readonly bytes?: ProcessBytes | undefined;
   /** Undefined: without a jail, for comparisons in the benchmark. */
   readonly jail: Jail | undefined;
+  /** Whether the process is to be a copy of the launch server's zygote. */
+  readonly isCopy?: boolean;
 }
 
 /** The end of a process; `reason` continues "its sandbox process, which …". */
@@ -69,7 +71,7 @@ export class SandboxProcess {
   #hasEnded = false;
 
   constructor(init: SandboxProcessInit) {
-    const { node, entry, readable, memoryPages, tableEntries, jail } = init;
+    const { node, entry, readable, memoryPages, tableEntries, jail, isCopy = false } = init;
     const bytes = init.bytes ?? memoryBounds(containerMemoryBytes()).ofProcess(memoryPages);
     const numbers = [memoryPages, tableEntries];
     const { command: fixed } = guestProgram({ node, entry, readable });
@@ -82,7 +84,7 @@ export class SandboxProcess {
         ? [node, command.slice(1)]
         : jail.server === undefined
           ? [jail.launcher, launcherArguments(jail, { command, readable, ...asked })]
-          : [jail.launcher, askArguments({ ...asked, numbers })];
+          : [jail.launcher, askArguments({ ...asked, numbers, isCopy })];
     const server = jail?.server === undefined ? [] : [jail.server.descriptor];
     this.#onFrame = jail === undefined ? this.#first.resolve : (frame) => this.#receivedReport(jail, frame);
     this.#child = spawn(program, args, { cwd: "/", env: {}, stdio: ["pipe", "pipe", "ignore", ...server] });

@@ -23,8 +23,22 @@ export interface PlannedAttachment {
   readonly definition?: DefinitionName;
   /** Its PodNetwork (KEP-3698); absent if the network is not one. */
   readonly podNetwork?: string;
+  /** The device of a resource claim that the attachment uses; absent without one. */
+  readonly claim?: ClaimedDevice;
   /** Present if the key `hotPlug` was on: the facts that a change of the running pod needs. */
   readonly hotPlug?: HotPlugFacts;
+}
+
+/** A device that a resource claim has allocated (resource.k8s.io/v1, AllocatedDeviceStatus). */
+export interface ClaimedDevice {
+  /** The claim. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly pool: string;
+  readonly device: string;
+  /** The share of a device that several claims have; empty for the device itself. */
+  readonly shareId: string;
 }
 
 /** The facts about an attachment from which a running pod's networks are compared with its annotation, and its network status is written anew. */

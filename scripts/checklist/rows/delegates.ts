@@ -2,6 +2,18 @@
 
 type Rows = Readonly<Record<string, string>>;
 
+/** Keys of the reference plugin's documentation; the release 1.9.1 ignores the two lists of networks. */
+const bandwidth: Rows = {
+  "DE-BANDWIDTH-01": "The delegate bandwidth has the verbs, versions, results and effects of the reference plugin.",
+  "DE-BANDWIDTH-02": "The key `ingressRate` bounds the bits per second towards the pod.",
+  "DE-BANDWIDTH-03": "The key `ingressBurst` bounds the bits that pass at once towards the pod.",
+  "DE-BANDWIDTH-04": "The key `egressRate` bounds the bits per second from the pod.",
+  "DE-BANDWIDTH-05": "The key `egressBurst` bounds the bits that pass at once from the pod.",
+  "DE-BANDWIDTH-06": "The key `shapedSubnets` names the networks with which alone the traffic is bounded.",
+  "DE-BANDWIDTH-07": "The key `unshapedSubnets` names networks with which the traffic is not bounded.",
+  "DE-BANDWIDTH-08": "The key `runtimeConfig.bandwidth` (capability `bandwidth`) counts where the configuration has no bounds.",
+};
+
 const bond: Rows = {
   "DE-BOND-01": "The delegate bond has the verbs, versions, results and effects of bond-cni.",
   "DE-BOND-02": "The key `mode` is one of the kernel's seven modes.",
@@ -30,6 +42,14 @@ const dhcp: Rows = {
 const dummy: Rows = {
   "DE-DUMMY-01": "The delegate dummy has the verbs, versions, results and effects of the reference plugin.",
   "DE-DUMMY-02": "The key `ipam` is required, and gives the interface its addresses and routes.",
+};
+
+const firewall: Rows = {
+  "DE-FIREWALL-01": "The delegate firewall has the verbs, versions, results and effects of the reference plugin with iptables.",
+  "DE-FIREWALL-02": "The key `backend` is iptables, which is the default; firewalld is refused.",
+  "DE-FIREWALL-03": "The key `iptablesAdminChainName` names the chain of the administrator's rules, which come first.",
+  "DE-FIREWALL-04": "The key `firewalldZone` is accepted, and has no effect with iptables.",
+  "DE-FIREWALL-05": "The key `ingressPolicy` is open, same-bridge or isolated.",
 };
 
 const hostDevice: Rows = {
@@ -122,9 +142,11 @@ const vrf: Rows = {
 
 /** The rows of the delegates, by plugin. */
 export const delegates: Rows = {
+  ...bandwidth,
   ...bond,
   ...dhcp,
   ...dummy,
+  ...firewall,
   ...hostDevice,
   ...ipvlan,
   ...ptp,

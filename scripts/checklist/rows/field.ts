@@ -49,4 +49,5 @@ export const field: Readonly<Record<string, string>> = {
   "FI-41":
     "With addresses of the real plugin whereabouts each attachment has one address, and none is left, whatever is restarted or removed.",
   "FI-42": "Pods of a default network that was replaced end, and nothing of theirs is left once its plugins are there again.",
+  "FI-43": "A daemon's sandbox processes are copies of a warm process, in the same jail, and a copy that fails is replaced.",
 };

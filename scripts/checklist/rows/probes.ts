@@ -6,4 +6,6 @@ export const probes: Readonly<Record<string, string>> = {
   "PR-02": "Duplicate address detection is awaited before a pod uses an IPv6 address.",
   "PR-03": "After a conflict the next address is tried, at most three; the error and the pod's Event name the other host's MAC.",
   "PR-04": "With detectGateway an ADD needs an answer for the gateway.",
+  "PR-05":
+    "plexusctl probe asks the gateway, other pods of the network and given addresses from a pod, and tells what answers, with which size, and what is lost.",
 };

@@ -19,6 +19,16 @@ const policiesKeys = {
   }),
 };
 
+/** The watch over links. */
+const linkWatchKeys = {
+  repair: key({
+    kind: boolean,
+    about:
+      "Whether a lost link is attached again, with the same name, hardware address, addresses and routes; {usual} by default. Needs hotPlug.",
+    usual: false,
+  }),
+};
+
 export const featureKeys = {
   podNetworks: key({
     kind: boolean,
@@ -36,6 +46,29 @@ export const featureKeys = {
     kind: boolean,
     about:
       "Whether definitions may name a provider of ports in an outer fabric, for which an ADD waits; {usual} by default. Needs the chart's externalPorts.enabled.",
+    usual: false,
+  }),
+  linkCounters: key({
+    kind: boolean,
+    about:
+      "Whether the daemon reads the counters of pods' further networks, for metrics by network and for plexusctl top; {usual} by default. Needs the daemon and the agent.",
+    usual: false,
+  }),
+  linkWatch: key({
+    kind: section(linkWatchKeys),
+    about:
+      "Watches the links of pods' further networks: one that is gone, set down or changed is an Event, a condition in the network status, a metric and a line of plexusctl status; off without this key. Needs the daemon and the agent.",
+  }),
+  probes: key({
+    kind: boolean,
+    about:
+      "Whether plexusctl probe may send questions and echo requests from pods of the node; {usual} by default. Needs the daemon and the agent.",
+    usual: false,
+  }),
+  claims: key({
+    kind: boolean,
+    about:
+      "Whether an ADD attaches the networks of the pod's resource claims that the daemon's driver has prepared; {usual} by default. Needs the daemon and the chart's claims.enabled.",
     usual: false,
   }),
   policies: key({

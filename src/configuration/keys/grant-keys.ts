@@ -4,6 +4,7 @@
 import { readCidr } from "../../net/ip.ts";
 import {
   addressPattern,
+  chainPattern,
   devicePattern,
   interfaceIdPattern,
   linkPattern,
@@ -166,6 +167,20 @@ const routingKeys = {
   }),
 };
 
+/** The chain for rules of administrators that the reference plugin `firewall` names by default. */
+export const defaultAdminChain = "CNI-ADMIN";
+
+const filterKeys = {
+  bridges: key({
+    kind: listOf(linkPattern),
+    about: "Bridges of the node to whose pods packets may be dropped (ingressPolicy); * is a wildcard. None by default.",
+  }),
+  adminChains: key({
+    kind: listOf(chainPattern),
+    about: `Chains for rules of administrators that a delegate may name; * is a wildcard. ${defaultAdminChain} by default.`,
+  }),
+};
+
 /** Each capability, and `result`, in the order in which messages list them. */
 export const grantKeys = {
   log: key({ kind: section({}), about: "Lines for the host's log." }),
@@ -206,7 +221,12 @@ export const grantKeys = {
     about: "Policy rules and routes of further tables, in the pod. On the node only the listed tables and priorities.",
   }),
   shaping: key({ kind: section({}), about: "Bounds of the attachment's traffic at the node's end of its veth." }),
+  filter: key({
+    kind: section(filterKeys),
+    about: "Acceptance of the attachment's forwarded packets, in the chains of the reference plugin firewall.",
+  }),
   dhcp: key({ kind: section({}), about: "A lease of a DHCP server for the attachment's interface." }),
+  flows: key({ kind: section({}), about: "Removal of connection tracking entries of the attachment's addresses." }),
   result: key({
     kind: section({
       change: key({
@@ -227,6 +247,9 @@ export type LinkGrant = ValuesOf<typeof linkKeys>;
 
 /** The bridges of Open vSwitch that a delegate may add ports to. Without any, every port is refused. */
 export type OvsGrant = ValuesOf<typeof ovsKeys>;
+
+/** The bridges and chains that a delegate may name. */
+export type FilterGrant = ValuesOf<typeof filterKeys>;
 
 /** The node's routing tables and priorities of rules that a delegate may use. */
 export type RoutingGrant = ValuesOf<typeof routingKeys>;

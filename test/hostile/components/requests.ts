@@ -167,6 +167,14 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       remove: (...args) => record("shaping.remove", args, { ok: undefined }),
       retain: (...args) => record("shaping.retain", args, { ok: 2 }),
     },
+    filter: {
+      replace: (...args) => record("filter.replace", args, { ok: undefined }),
+      difference: (...args) => record("filter.difference", args, { ok: "a rule is missing" }),
+      remove: (...args) => record("filter.remove", args, { ok: undefined }),
+      retain: (...args) => record("filter.retain", args, { ok: 3 }),
+      probe: (...args) => record("filter.probe", args, { err: { code: 5, msg: "no nftables here" } }),
+    },
+    flows: { forget: (...args) => record("flows.forget", args, { ok: 4 }) },
     dhcp: {
       acquire: (...args) => record("dhcp.acquire", args, { ok: dhcpLease }),
       held: (...args) => record("dhcp.held", args, { ok: undefined }),

@@ -162,7 +162,7 @@ class Chaos {
         multiQueue: this.below(2) === 1,
       }),
       () => {
-        const answers = this.one(["arp", "neighbour", "dhcp"] as const);
+        const answers = this.one(["arp", "neighbour", "dhcp", "echo", "echo6"] as const);
         return {
           kind: "ask" as const,
           path: this.namespace(),

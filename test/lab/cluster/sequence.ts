@@ -27,6 +27,7 @@ export const clusterOrder: readonly string[] = [
   "neutron-pods",
   "pod-networks",
   "resource-claims",
+  "claims",
   "hot-plug",
   "jail",
   "kubectl-plexus",

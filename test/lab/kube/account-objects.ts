@@ -5,14 +5,16 @@ import { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import { ok } from "../../../src/fault/result.ts";
 import type { ApiServer } from "./api-server.ts";
 
-/** The client of a service account; `admin` makes its token. */
+/** The client of a service account; `admin` makes its token, bound to the Node `node` if there is one. */
 export async function objectsOfAccount(
   api: Pick<ApiServer, "url" | "authority">,
   admin: ApiObjects,
   namespace: string,
   name: string,
+  node?: string,
 ): Promise<ApiObjects> {
-  const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
+  const bound = node === undefined ? {} : { boundObjectRef: { apiVersion: "v1", kind: "Node", name: node } };
+  const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600, ...bound } };
   const made = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, body);
   const token = (made as { object?: { status?: { token?: string } } }).object?.status?.token;
   const credentials = {

@@ -41,6 +41,23 @@ export const otherSwitches: Readonly<Record<string, Switch>> = {
     on: { "dynamicResources.enabled": true },
     namespaces: { "dynamicResources.enabled": true, "dynamicResources.namespaces": ["shop", "bank"] },
   },
+  linkWatch: {
+    off: {},
+    on: { "linkWatch.enabled": true },
+    repair: { "linkWatch.enabled": true, "linkWatch.repair": true, "config.hotPlug": true },
+  },
+  linkCounters: onOff("linkCounters.enabled"),
+  probes: onOff("probes.enabled"),
+  claims: {
+    off: {},
+    on: { "claims.enabled": true },
+    devices: {
+      "claims.enabled": true,
+      "claims.devices": [{ name: "storage", match: { name: "eth1" }, shared: { attachments: 3 } }],
+      "claims.use": "deny",
+    },
+    classes: { "claims.enabled": true, "claims.use": "warn", "claims.classes": ["storage"] },
+  },
   oneShot: { node: {}, off: { oneShot: "off" } },
   openshift: onOff("openshift.scc"),
   ready: onOff("ready.wait"),

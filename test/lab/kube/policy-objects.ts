@@ -8,6 +8,9 @@ type AnyObject = KubernetesObject & Readonly<Record<string, unknown>>;
 export const policyRequests: readonly string[] = [
   "multi-networkpolicies",
   "networkaddressslices",
+  "networkpolicies",
+  "podnetworks",
+  "podnetworks/status",
   "namespaces",
   "pods",
   "customresourcedefinitions",
@@ -21,6 +24,11 @@ export function multiNetworkPolicy(namespace: string, name: string, networks: st
     metadata: { namespace, name, annotations: { "k8s.v1.cni.cncf.io/policy-for": networks } },
     spec,
   };
+}
+
+/** A NetworkPolicy, which is for the PodNetworks that ask for it. */
+export function networkPolicy(namespace: string, name: string, spec: object): AnyObject {
+  return { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata: { namespace, name }, spec };
 }
 
 /** A pod with labels, whose status has these addresses by network. */
@@ -49,7 +57,7 @@ export function podOn(
   };
 }
 
-/** The rights that the chart gives to daemons with policies.enabled. */
+/** The rights that the chart gives to daemons with policies.enabled and networks.enabled. */
 export const policyRights: readonly AnyObject[] = [
   {
     apiVersion: "rbac.authorization.k8s.io/v1",
@@ -58,6 +66,8 @@ export const policyRights: readonly AnyObject[] = [
     rules: [
       { apiGroups: ["k8s.cni.cncf.io"], resources: ["multi-networkpolicies"], verbs: ["list", "watch"] },
       { apiGroups: ["plexus.dev"], resources: ["networkaddressslices"], verbs: ["list", "watch"] },
+      { apiGroups: ["plexus.dev"], resources: ["podnetworks", "podnetworkattachments"], verbs: ["get", "list", "watch"] },
+      { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ["list", "watch"] },
     ],
   },
   {

@@ -124,7 +124,7 @@ export function openRig(...plugins: readonly string[]): Rig {
       name: "multus-cni-network",
       type: "plexus",
       cniDir: plexus.state("cni"),
-      // These tests are about other parts: test/hostile/attacker/definition-author.test.ts is about the policy.
+      // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
       definitions: { trusted: ["*"] },
       runDir: join(plexus.directory, "run"),
       confDir: plexus.state("conf"),

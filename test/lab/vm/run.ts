@@ -40,7 +40,7 @@ const quoted = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`
 // Tests in test/cluster and test/peers have projects of their own. Their servers and waits have limits of time that emulation on a busy machine would exceed.
 const isIn = (folder: string): boolean => words.some((word) => word.startsWith(folder));
 const isCluster = isIn("test/cluster/");
-const project = isCluster ? "cluster" : isIn("test/peers/") ? "toolchains" : "places";
+const project = isCluster ? "cluster" : isIn("test/peers/") || words.some((word) => word.includes(".long.")) ? "long" : "places";
 const slow = "--testTimeout=900000 --hookTimeout=900000";
 const command = [
   'export PATH="$PWD/node_modules/.bin:$PATH" CI=true',

@@ -1,4 +1,4 @@
-// Credential plugins as real programs. test/api/plexusctl-access.test.ts has them in front of a real API server.
+// Credential plugins as real programs. test/api/plexusctl-access.long.test.ts has them in front of a real API server.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -35,6 +35,11 @@ const packet = (payload: Uint8Array, destination = Buffer.alloc(6, 255)): LinkPa
 });
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+/** An IPv4 packet as hexadecimal text. */
+const ip = (protocol: string, source: string, target: string, message: string): string =>
+  `45000034 0000 0000 40 ${protocol} 0000 ${source} ${target} ${message}`;
+/** The payloads of collected packets. */
+const heard = (done: Done): readonly string[] | undefined => packetsIn(done.reply)?.map(({ payload }) => text(payload));
 const ARP = 0x0806;
 /** Bytes of a hexadecimal text. */
 const hex = (digits: string): Buffer => Buffer.from(digits.replaceAll(" ", ""), "hex");
@@ -225,7 +230,6 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
       ),
     });
     const none = "0".repeat(32);
-    const heard = (done: Done): readonly string[] | undefined => packetsIn(done.reply)?.map(({ payload }) => text(payload));
     const [neighbours, servers] = await run(async (engine) => {
       const asked = ask(engine, { answers: "neighbour", keys: [hex(address)], maxAnswers: 2 });
       await other(engine, [
@@ -251,6 +255,32 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
     });
     expect(neighbours).toEqual([text(discovery(136, address).payload), text(discovery(135, none).payload)]);
     expect(servers).toEqual([text(dhcp("01020304").payload)]);
+  });
+
+  test("PR-05: ASK collects echo replies of an address and errors about it, and no other packets of ICMP", async () => {
+    const icmp = (source: string, message: string, protocol = "01"): LinkPacket => ({
+      ethertype: 0x0800,
+      destination: Buffer.alloc(6, 255),
+      payload: hex(ip(protocol, source, "0a000009", message)),
+    });
+    const [wanted, router, stranger] = ["0a000001", "0a0000fe", "0a000002"];
+    const reply = icmp(wanted, "00 00 0000 1234 0001");
+    const tooBig = icmp(router, `03 04 0000 0000 0578 ${ip("01", "0a000009", wanted, "08 00 0000 1234 0001")}`);
+    const collected = await run(async (engine) => {
+      const asked = ask(engine, { answers: "echo", keys: [hex(wanted)], maxAnswers: 2 });
+      await other(engine, [
+        icmp(stranger, "00 00 0000 1234 0001"),
+        icmp(wanted, "08 00 0000 1234 0001"),
+        icmp(wanted, "00 00 0000 1234 0001", "11"),
+        icmp(router, `03 04 0000 0000 0578 ${ip("01", "0a000009", stranger, "08 00 0000 1234 0001")}`),
+        icmp(router, `03 03 0000 0000 0000 ${ip("11", "0a000009", wanted, "0035 0035 0008 0000")}`),
+        icmp(router, "03 04 0000 0000 0578"),
+        reply,
+        tooBig,
+      ]);
+      return heard(await asked);
+    });
+    expect(collected).toEqual([text(reply.payload), text(tooBig.payload)]);
   });
 
   test("ASK ends with its number of answers, and is refused with another kind's packets, without keys, and beyond its bounds", async () => {

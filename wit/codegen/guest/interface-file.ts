@@ -149,7 +149,7 @@ function variant(
       out.block(`get is${pascal(name)}(): bool`, () => out.line(`return this.kind == ${i};`));
       if (payload === null) continue;
       out.block(`get as${pascal(name)}(): ${show(payload)}`, () => {
-        out.line(`assert(this.kind == ${i}, "the variant is not ${name}");`);
+        out.line(`assert(this.kind == ${i}, "the variant has another case");`);
         out.line(types.isReference(payload) ? `return this._${i} as ${show(payload)};` : `return this._${i};`);
       });
     }

@@ -36,7 +36,9 @@ export const initialCapabilities: Readonly<Record<string, { readonly reason: str
   ovs: { reason: "Plugs the pod's interface into Open vSwitch.", grant: { bridges: ["br-int"] } },
   routing: { reason: "Routes the attachment's packets by their source.", grant: {} },
   shaping: { reason: "Bounds the pod's traffic.", grant: {} },
+  filter: { reason: "Accepts the pod's forwarded packets.", grant: {} },
   dhcp: { reason: "Gets the attachment's address from a DHCP server.", grant: {} },
+  flows: { reason: "Ends the flows of the attachment.", grant: {} },
   state: { reason: "Keeps the data that DEL needs.", grant: { directories: ["/run/cni/state"] } },
 };
 

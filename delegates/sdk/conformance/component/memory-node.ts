@@ -6,17 +6,20 @@ import type { Setup } from "../setup.ts";
 import type { State, StateKind } from "../subject.ts";
 import { reportingFacts } from "../../testing/attachment-facts.ts";
 import { LinkTable, type KnownLink } from "../../testing/link-table.ts";
-import type { DhcpLease } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type { DhcpLease, ShapingShape } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { MemoryAnnounce } from "../../testing/memory-announce.ts";
 import { MemoryDhcp } from "../../testing/memory-dhcp.ts";
+import { FilterTable, MemoryFilter } from "../../testing/memory-filter.ts";
 import { MemoryFirewall, RuleTable } from "../../testing/memory-firewall.ts";
+import { MemoryFlows } from "../../testing/memory-flows.ts";
 import { MemoryLeases } from "../../testing/memory-leases.ts";
 import { addLinks, memoryCall, MemoryLinks } from "../../testing/memory-links.ts";
 import { MemoryOvs, type MemoryPort } from "../../testing/memory-ovs.ts";
 import { MemoryRouting, type NamespaceRules } from "../../testing/memory-routing.ts";
+import { MemoryShaping } from "../../testing/memory-shaping.ts";
 import { MemoryState } from "../../testing/memory-state.ts";
 import { MemorySysctl } from "../../testing/memory-sysctl.ts";
-import type { AttachmentIdRecord } from "../../testing/records.ts";
+import { type AttachmentIdRecord, cniVerb } from "../../testing/records.ts";
 import type { SimulatedNode } from "../../testing/simulated-node.ts";
 import { callOf } from "../../testing/vector-call.ts";
 import type { Vector } from "../../testing/vector.ts";
@@ -46,6 +49,8 @@ export class MemoryNode {
   readonly #sysctls = new Map<string, MemorySysctl>();
   /** Policy rules by namespace; the node's is `host`. */
   readonly #policies = new Map<string, NamespaceRules>([["host", []]]);
+  readonly #filter = new FilterTable();
+  readonly #shapes = new Map<string, ShapingShape>();
   readonly #kept = new Map<string, MemoryState>();
   #pods = 0;
 
@@ -117,6 +122,13 @@ export class MemoryNode {
         host: this.#policies.get("host") ?? [],
         pod: this.#policies.get(pod) ?? [],
       }).functions(verb),
+      filter: new MemoryFilter({}, { verb: cniVerb(verb), attachment, facts }, this.#filter).functions,
+      flows: new MemoryFlows({}, { verb: cniVerb(verb), attachment, facts }).functions,
+      shaping: new MemoryShaping(
+        {},
+        { verb: cniVerb(verb), attachment, network: call.request.network.name, nodeLink: () => links.nodeEnd() },
+        this.#shapes,
+      ).functions,
     };
     return { call, capabilities, log, state: () => ({}) };
   }
@@ -138,6 +150,8 @@ export class MemoryNode {
     for (const [owner, rules] of this.#rules.rules) state.set(`rules ${owner}`, JSON.stringify(rules));
     for (const [owner, guard] of this.#rules.guards) state.set(`rules guard of ${owner}`, guard);
     for (const [link, port] of this.#ports) state.set(`rules port ${link}`, JSON.stringify(port));
+    for (const [owner, addresses] of this.#filter.accepted) state.set(`rules acceptance of ${owner}`, addresses.join(" "));
+    for (const [owner, shape] of this.#shapes) state.set(`rules shape of ${owner}`, JSON.stringify(shape));
     for (const [owner, kept] of this.#kept) {
       const { text } = kept.current();
       if (text !== undefined) state.set(`kept ${owner}`, text);
@@ -179,6 +193,9 @@ export class MemoryNode {
         for (const owner of this.#rules.rules.keys()) if (!before.has(`rules ${owner}`)) this.#rules.rules.delete(owner);
         for (const owner of this.#rules.guards.keys())
           if (!before.has(`rules guard of ${owner}`)) this.#rules.guards.delete(owner);
+        for (const owner of this.#filter.accepted.keys())
+          if (!before.has(`rules acceptance of ${owner}`)) this.#filter.accepted.delete(owner);
+        for (const owner of this.#shapes.keys()) if (!before.has(`rules shape of ${owner}`)) this.#shapes.delete(owner);
         for (const link of this.#ports.keys()) if (!before.has(`rules port ${link}`)) this.#ports.delete(link);
         break;
       default:

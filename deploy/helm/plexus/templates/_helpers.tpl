@@ -36,6 +36,11 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- if .Values.externalPorts.enabled }}{{ $_ := set $own "externalPorts" true }}{{ end -}}
 {{- if .Values.policies.enabled }}{{ $_ := set $own "policies" dict }}{{ end -}}
 {{- if .Values.services.enabled }}{{ $_ := set $own "services" true }}{{ end -}}
+{{- if .Values.linkWatch.enabled }}{{ $_ := set $own "linkWatch" (dict "repair" .Values.linkWatch.repair) }}{{ end -}}
+{{- if .Values.linkCounters.enabled }}{{ $_ := set $own "linkCounters" true }}{{ end -}}
+{{- if .Values.probes.enabled }}{{ $_ := set $own "probes" true }}{{ end -}}
+{{- if and .Values.linkWatch.repair (not .Values.config.hotPlug) }}{{ fail "linkWatch.repair attaches networks of running pods: set config.hotPlug true, or linkWatch.repair false" }}{{ end -}}
+{{- if .Values.claims.enabled }}{{ $_ := set $own "claims" true }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 
@@ -46,6 +51,14 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- if not (dig "prefer" true .Values.wasm | toString | eq "true") }}{{ fail "nativePlugins none sets wasm.prefer: true; remove wasm.prefer" }}{{ end -}}
 {{- if not (dig "enabled" true .Values.wasm) }}{{ fail "nativePlugins none needs components, and wasm.enabled is false" }}{{ end -}}
 {{- set (deepCopy .Values.wasm) "prefer" true | mustToJson -}}
+{{- end -}}
+
+{{- /* The capabilities of the agent. A part that looks into running pods needs SYS_ADMIN to enter their network namespaces, and probes send packets. */ -}}
+{{- define "plexus.agentCapabilities" -}}
+{{- $looks := or .Values.linkWatch.enabled .Values.linkCounters.enabled .Values.probes.enabled -}}
+{{- $further := ternary (list "SYS_ADMIN" "NET_RAW") (list "SYS_ADMIN") .Values.probes.enabled -}}
+{{- if eq (toString .Values.config.hotPlug) "true" }}{{ .Values.capabilities.hotPlugAgent | mustToJson }}
+{{- else }}{{ ternary (concat .Values.capabilities.agent $further) .Values.capabilities.agent $looks | uniq | mustToJson }}{{ end -}}
 {{- end -}}
 
 {{- /* Not empty if plexus-controller is needed: a part of it is switched on. */ -}}
@@ -196,6 +209,10 @@ plexus.json: |
   {{- include "plexus.configuration" . | nindent 2 }}
 components.json: |
   {{- include "plexus.componentList" . | nindent 2 }}
+{{- if .Values.claims.enabled }}
+claims.json: |
+  {{- dict "devices" .Values.claims.devices | mustToPrettyJson | nindent 2 }}
+{{- end }}
 {{- with .Values.componentsAuthority }}
 registry-ca.crt: |
   {{- . | nindent 2 }}

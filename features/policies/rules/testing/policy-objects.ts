@@ -61,7 +61,7 @@ export function tableOf(
   pods: readonly TestPod[],
   { ports = [], established = "keep" }: { ports?: readonly NamedPort[]; established?: Established } = {},
 ): PolicyTable | undefined {
-  const link = { ifname: "net1", networks: ["a/red"], takesNetworkPolicy: false };
+  const link = { ifname: "net1", networks: ["a/red"] };
   const pod = { namespace: "a", labels: new Map([["app", "web"]]) };
   const applied = appliedPolicies(policies, pod, link);
   const compiled = compile({

@@ -118,3 +118,13 @@ test("networks that use a component with the same grants share one element", () 
     { name: "leases", reason: "reserves", imported: true, granted: '{"directories":["/leases"]}' },
   ]);
 });
+
+const counters = (bytes: number) => ({ packets: 0, bytes, errors: 0, drops: 0 });
+const both = (bytes: number) => ({ receive: counters(bytes), transmit: counters(bytes) });
+
+test("WA-06: an attachment has the rates of its own link, and none where the daemon does not count", () => {
+  const link = { pod: "shop/cart-7", ifname: "eth0", network: "pods", ...both(900), rates: both(9) };
+  const traffic = [{ ...link, ifname: "net1", rates: both(1) }, link];
+  expect(pageDataOf({ ...sources, traffic }).attachments).toMatchObject([{ traffic: both(9) }]);
+  expect(pageDataOf({ ...sources, traffic: [] }).attachments[0]).not.toHaveProperty("traffic");
+});

@@ -2,6 +2,7 @@
 // users choose names, and plugins choose messages.
 
 import { inertText } from "../../../../src/text/inert-text.ts";
+import type { LinkTraffic } from "../../../../src/net/link-traffic.ts";
 import type { ExplainedProblem, ExplainedStep, Explanation } from "../../../node/explain/explanation.ts";
 import type { RecentCall } from "../../../telemetry/recent-calls-document.ts";
 import type { StatusDocument } from "../../../telemetry/status-document.ts";
@@ -21,6 +22,8 @@ export interface PageSources {
   /** The latest chain traces. */
   readonly recordings: readonly Recording[];
   readonly explanation: Known<Explanation>;
+  /** The traffic of further links; absent: none is counted. */
+  readonly traffic?: readonly LinkTraffic[];
 }
 
 const maxAttachments = 2000;
@@ -34,7 +37,7 @@ const maxProblems = 50;
 const maxText = 1024;
 
 /** The page's data. */
-export function pageDataOf({ node, status, silent, calls, recordings, explanation }: PageSources): PageData {
+export function pageDataOf({ node, status, silent, calls, recordings, explanation, traffic = [] }: PageSources): PageData {
   const { daemon, nodes, failures, time } = status;
   const attachments = nodes.flatMap((each) => each.attachments);
   const urgent = attachments.toSorted((left, right) => urgency(right) - urgency(left));
@@ -44,7 +47,10 @@ export function pageDataOf({ node, status, silent, calls, recordings, explanatio
     node,
     daemon,
     silence: silent ?? null,
-    attachments: urgent.slice(0, maxAttachments),
+    attachments: urgent.slice(0, maxAttachments).map((each) => {
+      const rates = traffic.find(({ pod, ifname }) => pod === (each.pod || each.container) && ifname === each.ifname)?.rates;
+      return rates === undefined ? each : { ...each, traffic: rates };
+    }),
     moreAttachments: Math.max(0, attachments.length - maxAttachments),
     networks: nodes.flatMap((each) => each.networks).slice(0, maxNetworks),
     pools: poolsOf(status).slice(0, maxPools),

@@ -1,6 +1,7 @@
 // The data of the page `plexusctl ui`, from plexusctl to the browser: the daemon's documents, bounded and with what plexusctl adds. This file has types
 // only, because the browser's code is compiled without the types of Node.
 
+import type { BothDirections } from "../../../../src/net/link-traffic.ts";
 import type { AttachmentState, NetworkState, PoolState } from "../../../node/state/node-state.ts";
 import type { RecentCall, RecentStep } from "../../../telemetry/recent-calls-document.ts";
 import type { DaemonStatus, Failure, ReportedFault } from "../../../telemetry/status-document.ts";
@@ -45,6 +46,12 @@ export interface PageCapability {
   readonly granted: string | null;
 }
 
+/** An attachment. */
+export interface PageAttachment extends AttachmentState {
+  /** Its traffic per second; absent if the daemon does not count it. */
+  readonly traffic?: BothDirections;
+}
+
 /** A plugin of the node's networks: a component with its grants, or a native binary. */
 export interface PagePlugin {
   readonly type: string;
@@ -71,7 +78,7 @@ export interface PageData {
   /** Null if no daemon answers; `silence` has the reason. */
   readonly daemon: DaemonStatus | null;
   readonly silence: string | null;
-  readonly attachments: readonly AttachmentState[];
+  readonly attachments: readonly PageAttachment[];
   /** Number of attachments that are left out. */
   readonly moreAttachments: number;
   readonly networks: readonly NetworkState[];

@@ -9,6 +9,7 @@ import { networksInUse } from "../../../node/explain/networks-in-use.ts";
 import { systemClock } from "../../../system/clock.ts";
 import { readCalls } from "../read-calls.ts";
 import { readStatus, type ReadStatusInit } from "../read-status.ts";
+import { readLinkTraffic } from "../read-traffic.ts";
 import { traceDirectories } from "../trace-directories.ts";
 import { type Known, pageDataOf } from "./make-page-data.ts";
 import type { PageData } from "./page-data.ts";
@@ -29,7 +30,11 @@ export function pageReader(init: ReadPageInit): () => Promise<PageData> {
   const readRecordings = recordingReader();
   let explained: { readonly at: number; readonly explanation: Promise<Known<Explanation>> } | undefined;
   return async () => {
-    const [{ document, silent }, calls] = await Promise.all([readStatus(init), readCalls(init.statusSocket)]);
+    const [{ document, silent }, calls, traffic] = await Promise.all([
+      readStatus(init),
+      readCalls(init.statusSocket),
+      readLinkTraffic(init.statusSocket),
+    ]);
     const directories = document.nodes.map((node) => node.stateDirectory);
     const recordings = readRecordings(traceDirectories(init, directories));
     if (explained === undefined || systemClock.now() - explained.at > explainMs) {
@@ -44,6 +49,7 @@ export function pageReader(init: ReadPageInit): () => Promise<PageData> {
       calls: known,
       recordings,
       explanation: await explained.explanation,
+      traffic,
     });
   };
 }

@@ -604,6 +604,17 @@ export interface ShapingTraffic {
   readonly egress?: ShapingCounters | undefined;
 }
 
+/** The WIT type `filter.ingress-policy`. */
+export type FilterIngressPolicy = "open" | "same-bridge" | "isolated";
+
+/** The WIT type `filter.acceptance`. */
+export interface FilterAcceptance {
+  readonly addresses: readonly string[];
+  readonly adminChain: string;
+  readonly ingress: FilterIngressPolicy;
+  readonly bridge?: string | undefined;
+}
+
 /** The WIT type `dhcp.option-value`. */
 export interface DhcpOptionValue {
   readonly number: number;
@@ -625,6 +636,15 @@ export interface DhcpLease {
   readonly dns: Dns;
   readonly mtu?: number | undefined;
   readonly options: readonly DhcpOptionValue[];
+}
+
+/** The WIT type `flows.protocol`. */
+export type FlowsProtocol = "tcp" | "udp" | "sctp";
+
+/** The WIT type `flows.port`. */
+export interface FlowsPort {
+  readonly protocol: FlowsProtocol;
+  readonly number: number;
 }
 
 /** Capability `log`. */
@@ -731,6 +751,15 @@ export interface ShapingCapability {
   retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
 }
 
+/** Capability `filter`. */
+export interface FilterCapability {
+  replace(acceptance: FilterAcceptance): Outcome<undefined, Fault>;
+  difference(acceptance: FilterAcceptance): Outcome<string | undefined, Fault>;
+  remove(): Outcome<undefined, Fault>;
+  retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
+  probe(): Outcome<undefined, Fault>;
+}
+
 /** Capability `dhcp`. */
 export interface DhcpCapability {
   acquire(request: DhcpRequest): Outcome<DhcpLease, Fault>;
@@ -738,6 +767,11 @@ export interface DhcpCapability {
   release(): Outcome<undefined, Fault>;
   retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
   probe(): Outcome<undefined, Fault>;
+}
+
+/** Capability `flows`. */
+export interface FlowsCapability {
+  forget(addresses: readonly string[], ports: readonly FlowsPort[]): Outcome<number, Fault>;
 }
 
 /** Every capability of this ABI version. */
@@ -754,7 +788,9 @@ export interface Capabilities {
   readonly ovs: OvsCapability;
   readonly routing: RoutingCapability;
   readonly shaping: ShapingCapability;
+  readonly filter: FilterCapability;
   readonly dhcp: DhcpCapability;
+  readonly flows: FlowsCapability;
 }
 
 /** The request, the success and the failure of each verb. */
@@ -1481,6 +1517,12 @@ function storeShapingTraffic(g: Guest, at: number, value: ShapingTraffic): void 
   if (value.egress === undefined) g.storeU8(at + 32, 0); else { g.storeU8(at + 32, 1); storeShapingCounters(g, at + 32 + 8, value.egress); }
 }
 
+const labelsOfFilterIngressPolicy = ["open","same-bridge","isolated"] as const;
+
+function liftFilterIngressPolicy(g: Guest, value: number): FilterIngressPolicy {
+  return g.label(labelsOfFilterIngressPolicy, value);
+}
+
 function loadDhcpOptionValue(g: Guest, at: number): DhcpOptionValue {
   return {
     number: g.u8(at),
@@ -1500,6 +1542,19 @@ function storeDhcpLease(g: Guest, at: number, value: DhcpLease): void {
   storeDns(g, at + 28, value.dns);
   if (value.mtu === undefined) g.storeU8(at + 64, 0); else { g.storeU8(at + 64, 1); g.storeU32(at + 64 + 4, value.mtu); }
   g.storeList(at + 72, value.options, 12, 4, (e, v) => { storeDhcpOptionValue(g, e, v); });
+}
+
+const labelsOfFlowsProtocol = ["tcp","udp","sctp"] as const;
+
+function loadFlowsProtocol(g: Guest, at: number): FlowsProtocol {
+  return g.label(labelsOfFlowsProtocol, g.discriminant(at, 1, 3));
+}
+
+function loadFlowsPort(g: Guest, at: number): FlowsPort {
+  return {
+    protocol: loadFlowsProtocol(g, at),
+    number: g.u16(at + 2),
+  };
 }
 
 /** Glue of the functions that a delegate may import, by interface and function. */
@@ -2028,6 +2083,53 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       },
     },
   },
+  "filter": {
+    "replace": {
+      host: "replace",
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), adminChain: g.liftString(p2, p3), ingress: liftFilterIngressPolicy(g, p4), bridge: (g.liftCase(p5, 2) === 0 ? undefined : g.liftString(p6, p7)) }],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+    "difference": {
+      host: "difference",
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), adminChain: g.liftString(p2, p3), ingress: liftFilterIngressPolicy(g, p4), bridge: (g.liftCase(p5, 2) === 0 ? undefined : g.liftString(p6, p7)) }],
+      lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
+      },
+    },
+    "remove": {
+      host: "remove",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+    "retain": {
+      host: "retain",
+      core: "i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number) => [g.liftList(p0, p1, 16, 4, loadAttachmentId)],
+      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
+      },
+    },
+    "probe": {
+      host: "probe",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+  },
   "dhcp": {
     "acquire": {
       host: "acquire",
@@ -2072,6 +2174,17 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+  },
+  "flows": {
+    "forget": {
+      host: "forget",
+      core: "i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number) => [g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), g.liftList(p2, p3, 4, 2, loadFlowsPort)],
+      lower(g: Guest, value: Outcome<number, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeU32(at + 4, value.ok); }
       },
     },
   },

@@ -3,18 +3,11 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../../lab/namespaces.ts";
-import { command, iproute2, linkType, missing, privateNamespaces, type Requirement } from "../../../lab/requires.ts";
+import { command, iproute2, linkType, missing, privateNamespaces } from "../../../lab/requires.ts";
+import { trafficControl } from "../../../lab/traffic-control.ts";
 import { callWith } from "../../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { type Shaping, shapingFor, type ShapingScope } from "../../../../host/capabilities/shaping/scope.ts";
-
-/** The kernel must have what a shape needs. */
-const trafficControl: Requirement = () => {
-  const script = `ip link add i0 type ifb && ip link set i0 up && tc qdisc add dev i0 root handle 1: htb && tc qdisc add dev lo root tbf rate 1mbit burst 10kb latency 1ms &&
-    tc qdisc add dev lo ingress && tc filter add dev lo parent ffff: protocol all u32 match u32 0 0 action mirred egress redirect dev i0`;
-  const tried = spawnSync("unshare", ["--net", "sh", "-c", script], { stdio: "ignore" });
-  return tried.status === 0 ? undefined : "the kernel lacks ifb, tbf, htb, u32 or mirred, or there is no tc on PATH";
-};
 
 let shop: Workshop;
 let node: PodNamespace;

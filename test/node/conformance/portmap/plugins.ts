@@ -63,6 +63,7 @@ function netlinkOnly(engine: EngineSide): Shim {
     packet: unexpectedEffect,
     tap: unexpectedEffect,
     ask: unexpectedEffect,
+    changes: unexpectedEffect,
   };
 }
 

@@ -11,6 +11,7 @@ import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT } from "../../../../host/
 import { decodeShimMessage, encodeMessage } from "../../../../host/protocol/message-frames.ts";
 import type {
   Ask,
+  Changes,
   EngineMessage,
   Exec,
   Executed,
@@ -211,6 +212,10 @@ export class EngineSide {
 
   ask(effect: Omit<Ask, "kind">, channel?: number): Promise<Done> {
     return this.#ask<Done>("done", { kind: "ask", ...effect }, channel);
+  }
+
+  changes(effect: Omit<Changes, "kind">, channel?: number): Promise<Done> {
+    return this.#ask<Done>("done", { kind: "changes", ...effect }, channel);
   }
 
   reply(reply: Partial<Omit<Reply, "kind">> = {}, channel = 0): void {

@@ -1,5 +1,6 @@
 // All attachments as a table: the picture's content as text.
 
+import { sizeText } from "../../../../../src/text/size-text.ts";
 import { ageOf } from "../../age.ts";
 import type { PageData } from "../page-data.ts";
 import { isUrgent } from "./picture-layout.ts";
@@ -20,6 +21,7 @@ export function Attachments({
   const found = attachments.filter(({ pod, container, network, addresses }) =>
     matches(wanted, pod, container, network, ...addresses),
   );
+  const isCounted = attachments.some(({ traffic }) => traffic !== undefined);
   const hidden = Math.max(0, found.length - maxRows) + moreAttachments;
   return (
     <Section id="attachments" title="Attachments">
@@ -30,7 +32,16 @@ export function Attachments({
           <table>
             <thead>
               <tr>
-                {["Pod", "Interface", "Network", "Source", "Addresses", "State", "Since"].map((name) => (
+                {[
+                  "Pod",
+                  "Interface",
+                  "Network",
+                  "Source",
+                  "Addresses",
+                  ...(isCounted ? ["Receives", "Sends"] : []),
+                  "State",
+                  "Since",
+                ].map((name) => (
                   <th key={name} scope="col">
                     {name}
                   </th>
@@ -55,6 +66,8 @@ export function Attachments({
                   <td class="addresses">
                     <code>{each.addresses.join(" ")}</code>
                   </td>
+                  {isCounted && <td>{each.traffic && `${sizeText(each.traffic.receive.bytes)}/s`}</td>}
+                  {isCounted && <td>{each.traffic && `${sizeText(each.traffic.transmit.bytes)}/s`}</td>}
                   <td class={isUrgent(each) ? "outcome failed" : ""}>
                     {isUrgent(each) ? `✕ ${each.state}${each.failures > 0 ? `, ${each.failures} DEL failed` : ""}` : each.state}
                     {each.why !== undefined && (

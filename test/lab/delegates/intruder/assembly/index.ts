@@ -18,6 +18,8 @@ import {
   tryLease,
   tryPlugin,
   tryRules,
+  tryFilter,
+  tryFlows,
   tryShape,
   trySysctl,
 } from "./others";
@@ -68,6 +70,8 @@ function tryAll(verb: string, network: Network): Fault | null {
   for (let i = 0; i < addresses.length; i++) {
     tryAddress(tries, addresses[i], <u16>(22 + i));
     tryRules(tries, addresses[i]);
+    tryFilter(tries, addresses[i], verb);
+    tryFlows(tries, addresses[i]);
   }
   const plugins = listOf(config, "plugins");
   tryLease(tries, verb);

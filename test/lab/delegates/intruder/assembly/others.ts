@@ -7,6 +7,8 @@ import * as firewall from "plexus/abi/firewall";
 import * as leases from "plexus/abi/leases";
 import { Family, Place } from "plexus/abi/links";
 import * as routing from "plexus/abi/routing";
+import * as flows from "plexus/abi/flows";
+import * as filter from "plexus/abi/filter";
 import * as shaping from "plexus/abi/shaping";
 import * as resolver from "plexus/abi/resolver";
 import * as state from "plexus/abi/state";
@@ -61,6 +63,31 @@ export function tryLease(tries: Tries, verb: string): void {
   if (verb == "GC") return;
   const retained = dhcp.retain([]);
   tries.refused("GC of leases", "", retained.isOk ? null : retained.error);
+}
+
+/** Tries to accept packets of another attachment's address, to cut off pods of another bridge, and to jump into chains of others. */
+export function tryFilter(tries: Tries, address: string, verb: string): void {
+  const foreign = new filter.Acceptance("CNI-ADMIN", filter.IngressPolicy.Open);
+  foreign.addresses.push(address);
+  const chain = new filter.Acceptance("FORWARD", filter.IngressPolicy.Open);
+  const other = new filter.Acceptance("DOCKER-USER", filter.IngressPolicy.Open);
+  const cut = new filter.Acceptance("CNI-ADMIN", filter.IngressPolicy.Isolated);
+  cut.bridge = "victim0";
+  const all = [foreign, chain, other, cut];
+  for (let i = 0; i < all.length; i++) {
+    tries.refused(`acceptance ${i} of ${address}`, "", filter.replace(all[i]));
+    const differs = filter.difference(all[i]);
+    tries.refused(`difference ${i} of ${address}`, "", differs.isOk ? null : differs.error);
+  }
+  if (verb == "GC") return;
+  const retained = filter.retain([]);
+  tries.refused("GC of acceptances", "", retained.isOk ? null : retained.error);
+}
+
+/** Tries to end the flows of another attachment. */
+export function tryFlows(tries: Tries, address: string): void {
+  const forgotten = flows.forget([address], []);
+  tries.refused(`flows of ${address}`, "", forgotten.isOk ? null : forgotten.error);
 }
 
 /** Tries shapes beyond the bounds of a bucket, and the garbage of others. */

@@ -405,7 +405,7 @@ export class Mixed {
     return this.kind == 1;
   }
   get asSmall(): u8 {
-    assert(this.kind == 1, "the variant is not small");
+    assert(this.kind == 1, "the variant has another case");
     return this._1;
   }
 
@@ -418,7 +418,7 @@ export class Mixed {
     return this.kind == 2;
   }
   get asLarge(): u64 {
-    assert(this.kind == 2, "the variant is not large");
+    assert(this.kind == 2, "the variant has another case");
     return this._2;
   }
 
@@ -431,7 +431,7 @@ export class Mixed {
     return this.kind == 3;
   }
   get asSingle(): f32 {
-    assert(this.kind == 3, "the variant is not single");
+    assert(this.kind == 3, "the variant has another case");
     return this._3;
   }
 
@@ -444,7 +444,7 @@ export class Mixed {
     return this.kind == 4;
   }
   get asDouble(): f64 {
-    assert(this.kind == 4, "the variant is not double");
+    assert(this.kind == 4, "the variant has another case");
     return this._4;
   }
 
@@ -457,7 +457,7 @@ export class Mixed {
     return this.kind == 5;
   }
   get asText(): string {
-    assert(this.kind == 5, "the variant is not text");
+    assert(this.kind == 5, "the variant has another case");
     return this._5 as string;
   }
 
@@ -470,7 +470,7 @@ export class Mixed {
     return this.kind == 6;
   }
   get asPair(): PairOfF32Text {
-    assert(this.kind == 6, "the variant is not pair");
+    assert(this.kind == 6, "the variant has another case");
     return this._6 as PairOfF32Text;
   }
 
@@ -483,7 +483,7 @@ export class Mixed {
     return this.kind == 7;
   }
   get asDeep(): Some<Some<u32> | null> | null {
-    assert(this.kind == 7, "the variant is not deep");
+    assert(this.kind == 7, "the variant has another case");
     return this._7;
   }
 
@@ -496,7 +496,7 @@ export class Mixed {
     return this.kind == 8;
   }
   get asKind(): Error_ {
-    assert(this.kind == 8, "the variant is not kind");
+    assert(this.kind == 8, "the variant has another case");
     return this._8;
   }
 
@@ -509,7 +509,7 @@ export class Mixed {
     return this.kind == 9;
   }
   get asRec(): Padded {
-    assert(this.kind == 9, "the variant is not rec");
+    assert(this.kind == 9, "the variant has another case");
     return this._9 as Padded;
   }
 }
@@ -534,7 +534,7 @@ export class Floaty {
     return this.kind == 0;
   }
   get asI(): u32 {
-    assert(this.kind == 0, "the variant is not i");
+    assert(this.kind == 0, "the variant has another case");
     return this._0;
   }
 
@@ -547,7 +547,7 @@ export class Floaty {
     return this.kind == 1;
   }
   get asF(): f32 {
-    assert(this.kind == 1, "the variant is not f");
+    assert(this.kind == 1, "the variant has another case");
     return this._1;
   }
 }

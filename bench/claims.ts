@@ -1,0 +1,210 @@
+// claims-prepare: NodePrepareResources of a claim as the kubelet sees it, against a read of the same claim. claims-pod0: an ADD whose network a claim asks
+// for, against the same network by annotation, both by one daemon.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, credentials } from "@grpc/grpc-js";
+import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
+import { serveDriver } from "../features/claims/driver/driver-server.ts";
+import { claimPath } from "../features/claims/driver/prepare-claims.ts";
+import { ClaimStore } from "../features/claims/node/claim-store.ts";
+import { readDeviceSettings } from "../features/claims/rules/device-settings.ts";
+import { type OfferedDevice, offeredDevices } from "../features/claims/rules/offered-devices.ts";
+import { systemClock } from "../host/system/clock.ts";
+import { startDaemon } from "../test/lab/daemon.ts";
+import { kubeApi } from "../test/lab/kube/binaries.ts";
+import { manifestsIn, uidOf } from "../test/lab/manifests.ts";
+import { createPodNamespace, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
+import { installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
+import { referencePlugins } from "../test/lab/requires.ts";
+import { type Benchmark, inTurns, type Samples } from "./measure.ts";
+import { startStopwatch } from "./stopwatch.ts";
+
+const claims = 60;
+const link = { name: "eth1", kind: "link", isUp: true, hasRdma: false } as const;
+const unknown = { mtu: undefined, speed: undefined, driver: undefined, pciAddress: undefined };
+const facts = { ...unknown, pcieRoot: undefined, pciVendor: undefined, numaNode: undefined };
+
+function devices(): readonly OfferedDevice[] {
+  const entry = { name: "nic", match: { name: link.name }, shared: { attachments: 100 } };
+  const settings = readDeviceSettings(JSON.stringify({ devices: [entry] }));
+  return settings.ok ? offeredDevices(settings.value, [{ ...link, ...facts }]).devices : [];
+}
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const began = performance.now();
+  const answer = JSON.stringify(await work());
+  if (answer.includes('"error":"r')) throw new Error(answer);
+  return performance.now() - began;
+};
+
+async function measurePrepare(): Promise<Samples | string> {
+  const lacking = missingPrivateNamespaces() ?? kubeApi();
+  if (lacking !== undefined) return lacking;
+  // Imported here because the official client takes longer to load than other benchmarks.
+  const { startApiServer } = await import("../test/lab/kube/api-server.ts");
+  const { objectsOf } = await import("../test/lab/kube/apply.ts");
+  const verbs = ["get", "create", "update"].flatMap((verb) => [`${verb} resourceclaims`, `${verb} resourceclaims/status`]);
+  const api = await startApiServer({ alsoAllowed: verbs });
+  const directory = mkdtempSync(join(tmpdir(), "plexus-claims-bench-"));
+  const admin = objectsOf(api.adminKubeconfig);
+  const socket = join(directory, "plexus.dev-reg.sock");
+  const served = await serveDriver({
+    nodeName: "node",
+    api: async () => admin,
+    store: new ClaimStore(directory),
+    device: (name) => devices().find((each) => each.name === name),
+    socket,
+    uids: [process.getuid?.() ?? -1],
+    clock: systemClock,
+    log: () => undefined,
+    onRegistered: () => undefined,
+  });
+  if (!served.ok) throw new Error(served.fault.msg);
+  const file = join(import.meta.dirname, "../test/lab/cluster/resource-driver.proto");
+  const service = loadSync(file)["k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin"] as ServiceDefinition;
+  const kubelet = new Client(`unix:${socket}`, credentials.createInsecure());
+  const prepare = (claim: object): Promise<object> =>
+    new Promise((resolve, reject) => {
+      const method = service["NodePrepareResources"];
+      if (method === undefined) throw new Error(file);
+      const { path, requestSerialize, responseDeserialize } = method;
+      kubelet.makeUnaryRequest(path, requestSerialize, responseDeserialize, { claims: [claim] }, (error, value) =>
+        error === null ? resolve(value ?? {}) : reject(error),
+      );
+    });
+  try {
+    await api.namespace("shop");
+    const made: { readonly namespace: string; readonly name: string; readonly uid: string }[] = [];
+    const spec = { devices: { requests: [{ name: "net", exactly: { deviceClassName: "links" } }] } };
+    const parameters = { apiVersion: "plexus.dev/v1alpha1", kind: "Network", definition: { name: "blue" } };
+    const allocation = {
+      devices: {
+        results: [{ request: "net", driver: "plexus.dev", pool: "node", device: "nic-eth1" }],
+        config: [{ source: "FromClaim", opaque: { driver: "plexus.dev", parameters } }],
+      },
+    };
+    const collection = claimPath({ namespace: "shop", name: "" }).replace(/\/$/, "");
+    for (let index = 0; index < claims; index++) {
+      const name = `claim-${index}`;
+      const created = await admin.create(collection, {
+        apiVersion: "resource.k8s.io/v1",
+        kind: "ResourceClaim",
+        metadata: { name },
+        spec,
+      });
+      if (created.kind !== "object") throw new Error(created.why);
+      const status = { allocation, reservedFor: [{ resource: "pods", name: "web", uid: "pod-1" }] };
+      await admin.replace(`${collection}/${name}/status`, { ...created.object, status });
+      made.push({ namespace: "shop", name, uid: (created.object["metadata"] as { readonly uid: string }).uid });
+    }
+    const [toPrepare, toRead] = [made[Symbol.iterator](), made[Symbol.iterator]()];
+    const next = (list: typeof toPrepare): (typeof made)[number] => {
+      const { value } = list.next();
+      if (value === undefined) throw new Error("no claim is left");
+      return value;
+    };
+    return await inTurns({
+      subject: () => timed(() => prepare(next(toPrepare))),
+      baseline: () => timed(() => admin.get(claimPath(next(toRead)))),
+      warmUp: 10,
+      samples: claims - 10,
+    });
+  } finally {
+    kubelet.close();
+    served.value.close();
+    await api.dispose();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function measurePod(): Promise<Samples | string> {
+  const native = ["bridge", "host-local"];
+  const lacking = missingBuild() ?? missingPrivateNamespaces() ?? referencePlugins(...native)();
+  if (lacking !== undefined) return lacking;
+  const plexus = installPlexus({ native });
+  const stopwatch = startStopwatch();
+  const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
+  const pod = createPodNamespace("bench");
+  try {
+    const manifests = manifestsIn(join(plexus.directory, "manifests"));
+    const ranges = [[{ subnet: "10.89.0.0/16" }]];
+    const further = { type: "bridge", bridge: "cbench1", ipam: { type: "host-local", ranges } };
+    manifests.network("further", [further]);
+    manifests.pod("annotated", "further");
+    manifests.pod("claiming");
+    const store = new ClaimStore(plexus.state("lib"));
+    const written = await store.write({
+      namespace: "shop",
+      name: "claim",
+      uid: "claim-1",
+      pods: [uidOf("claiming")],
+      isShareable: false,
+      networks: [
+        {
+          request: "net",
+          pool: "node",
+          device: "bridge",
+          shareId: "",
+          isOfClass: false,
+          source: { kind: "definition", namespace: "shop", name: "further" },
+          link: { name: "cbench1", kind: "bridge", isExclusive: false },
+        },
+      ],
+    });
+    if (!written.ok) throw new Error(written.fault.msg);
+    const config = {
+      cniVersion: "1.0.0",
+      name: "bench",
+      type: "plexus",
+      cniDir: plexus.state("lib"),
+      definitions: { trusted: ["*"] },
+      runDir: plexus.runState("run"),
+      manifests: manifests.directory,
+      claims: true,
+      delegates: [
+        {
+          cniVersion: "1.0.0",
+          name: "pods",
+          plugins: [{ ...further, bridge: "cbench0", ipam: { type: "host-local", subnet: "10.90.0.0/16" } }],
+        },
+      ],
+    };
+    let containers = 0;
+    const addOf = async (name: string): Promise<number> => {
+      const call = { containerId: `c-${containers++}`, netns: pod.path, ifname: "eth0", args: manifests.argsOf(name), config };
+      const run = (verb: "ADD" | "DEL"): Promise<{ readonly ms: number; readonly stdout: string }> => {
+        const env = runtimeEnvironment({ verb, ...call, env: { PLEXUS_SOCKET: daemon.socket } }, plexus.cniPath);
+        return stopwatch.run({ argv: [join(plexus.cniPath, "plexus")], env, stdin: JSON.stringify(config) });
+      };
+      const added = await run("ADD");
+      if (pod.links().length !== 2) throw new Error(`the pod ${name} lacks a link: ${added.stdout}`);
+      await run("DEL");
+      return added.ms;
+    };
+    return await inTurns({ subject: () => addOf("claiming"), baseline: () => addOf("annotated"), warmUp: 5, samples: 60 });
+  } finally {
+    await daemon.stop();
+    await stopwatch.dispose();
+    pod.dispose();
+    plexus.dispose();
+  }
+}
+
+/** `claims-prepare`, `claims-pod0`. */
+export const claimBenchmarks: readonly Benchmark[] = [
+  {
+    id: "claims-prepare",
+    title: "NodePrepareResources of one claim by gRPC with a durable file, against a read of the claim from the API",
+    target: "median at most 5 ms",
+    sample: measurePrepare,
+  },
+  {
+    id: "claims-pod0",
+    title: "ADD of a pod whose further network a claim asks for, against the same network by annotation",
+    target: "median at most 1 ms above",
+    difference: true,
+    sample: measurePod,
+  },
+];

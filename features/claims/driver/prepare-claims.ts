@@ -1,0 +1,107 @@
+// Prepares and unprepares claims for the kubelet. Preparing reads the claim and writes down what an ADD will attach. Nothing else of the node changes, so
+// that there is nothing to undo.
+
+import { isJsonObject } from "../../../src/json/document.ts";
+import { quote } from "../../../src/json/quote.ts";
+import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
+import { type ClaimNetwork, readAllocatedClaim } from "../rules/claim-networks.ts";
+import type { OfferedDevice } from "../rules/offered-devices.ts";
+import type { ClaimedLink, PreparedNetwork } from "../rules/prepared-claim.ts";
+import type { ClaimStore } from "../node/claim-store.ts";
+
+/** A claim as the kubelet names it. */
+export interface KubeletClaim {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The parts of the daemon that preparing needs. */
+export interface PrepareDeps {
+  readonly nodeName: string;
+  /** The API; undefined if the daemon has none. */
+  readonly api: () => Promise<Pick<ApiObjects, "get"> | undefined>;
+  readonly store: ClaimStore;
+  /** The node's device of this name; undefined if the node has no such link now. */
+  readonly device: (name: string) => OfferedDevice | undefined;
+}
+
+/** Kubernetes' names: they become a path of the API. */
+const nameForm = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
+/** Claims of one request: a pod has at most 32. */
+const maxClaims = 256;
+
+/** The path of a claim in the API. */
+export function claimPath({ namespace, name }: Pick<KubeletClaim, "namespace" | "name">): string {
+  return `/apis/resource.k8s.io/v1/namespaces/${namespace}/resourceclaims/${name}`;
+}
+
+/** Answers NodePrepareResources. A claim that is prepared already gets the same answer. */
+export async function prepareClaims(deps: PrepareDeps, request: unknown): Promise<object> {
+  const answers = await Promise.all(
+    claimsIn(request).map(async (claim): Promise<[string, object]> => {
+      const prepared = await prepare(deps, claim);
+      const what = `resource claim ${claim.namespace}/${claim.name}`;
+      return [
+        claim.uid,
+        typeof prepared === "string" ? { error: `${what} ${prepared}` } : { devices: prepared.map(deviceMessage) },
+      ];
+    }),
+  );
+  return { claims: Object.fromEntries(answers) };
+}
+
+/** Answers NodeUnprepareResources. The API is not asked: the claim may be gone. */
+export function unprepareClaims({ store }: Pick<PrepareDeps, "store">, request: unknown): object {
+  const answers = claimsIn(request).map(({ uid }): [string, object] => {
+    const removed = store.remove(uid);
+    return [uid, removed.ok ? {} : { error: removed.fault.msg }];
+  });
+  return { claims: Object.fromEntries(answers) };
+}
+
+/** The devices, or why the claim cannot be prepared: the kubelet writes the reason into an Event of the pod, and tries again. */
+async function prepare(deps: PrepareDeps, claim: KubeletClaim): Promise<readonly ClaimNetwork[] | string> {
+  if (!nameForm.test(claim.namespace) || !nameForm.test(claim.name)) return "has no name of Kubernetes";
+  const api = await deps.api();
+  if (api === undefined) return "cannot be read: plexusd has no credentials of the Kubernetes API (--kubeconfig)";
+  const answer = await api.get(claimPath(claim));
+  if (answer.kind !== "object") return `cannot be read from the Kubernetes API: ${answer.why}`;
+  const read = readAllocatedClaim(answer.object, claim);
+  if (!read.ok) return read.problem;
+  const networks: PreparedNetwork[] = [];
+  for (const network of read.value.networks) {
+    const device = network.pool === deps.nodeName ? deps.device(network.device) : undefined;
+    if (device === undefined)
+      return `has device ${quote(network.pool, 60)}/${quote(network.device, 60)}, which node ${deps.nodeName} does not offer now: its link is gone, or the node's devices were configured anew`;
+    networks.push({ ...network, link: linkOf(device) });
+  }
+  const written = await deps.store.write({ ...read.value, networks });
+  return written.ok ? networks : written.fault.msg;
+}
+
+function linkOf({ link, settings }: OfferedDevice): ClaimedLink {
+  const { name, kind, pciAddress } = link;
+  const { shared, vlans } = settings;
+  return {
+    name,
+    kind,
+    isExclusive: shared === undefined,
+    ...(pciAddress === undefined ? {} : { pciAddress }),
+    ...(vlans === undefined ? {} : { vlans }),
+  };
+}
+
+function deviceMessage({ request, pool, device, shareId }: ClaimNetwork): object {
+  return { request_names: [request], pool_name: pool, device_name: device, ...(shareId === "" ? {} : { share_id: shareId }) };
+}
+
+function claimsIn(request: unknown): readonly KubeletClaim[] {
+  const list: unknown = isJsonObject(request) ? request["claims"] : undefined;
+  if (!Array.isArray(list)) return [];
+  return (list as readonly unknown[]).slice(0, maxClaims).flatMap((each) => {
+    if (!isJsonObject(each)) return [];
+    const { namespace, name, uid } = each;
+    return [{ namespace: String(namespace), name: String(name), uid: String(uid) }];
+  });
+}

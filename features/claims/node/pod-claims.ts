@@ -1,0 +1,104 @@
+// The networks of a pod's prepared claims, for the plan of its ADD.
+
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
+import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
+import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
+import type { ClaimedNetwork } from "../../../host/engine/planned/claimed-network.ts";
+import { isReservedFor } from "../rules/claim-networks.ts";
+import { placedLink } from "../rules/placed-link.ts";
+import type { PreparedClaim, PreparedNetwork } from "../rules/prepared-claim.ts";
+import { ClaimStore } from "./claim-store.ts";
+
+/** The part of a call that the claims need. */
+export interface ClaimContext {
+  readonly configuration: Pick<HostConfiguration, "cniDir" | "namespaceIsolation" | "globalNamespaces">;
+}
+
+/**
+ * The networks, by the claims' names and in the order of each claim's allocation. The kubelet prepares a pod's claims before it makes the pod's
+ * sandbox. Faults: CLAIM_UNUSABLE, NETWORK_FORBIDDEN, STORE_FAILED, and those of the API.
+ */
+export async function claimedNetworks(
+  { configuration }: ClaimContext,
+  cluster: Pick<Cluster, "api"> | undefined,
+  pod: Pod,
+): Promise<Result<readonly ClaimedNetwork[]>> {
+  const uid = pod.uid ?? "";
+  if (uid === "") return ok([]);
+  const candidates = new ClaimStore(configuration.cniDir).candidates(pod.namespace, uid);
+  if (!candidates.ok) return candidates;
+  const networks: ClaimedNetwork[] = [];
+  for (const claim of candidates.value) {
+    const isOfPod = await belongsTo(claim, uid, cluster);
+    if (!isOfPod.ok) return isOfPod;
+    if (!isOfPod.value) continue;
+    for (const network of claim.networks) {
+      const { source, isOfClass } = network;
+      const allowed =
+        source.kind === "definition" && !isOfClass
+          ? checkNamespace(configuration, pod.namespace, source, "network")
+          : ok(undefined);
+      if (!allowed.ok) return failed({ ...allowed.fault, msg: `${nameOf(claim, network)}: ${allowed.fault.msg}` });
+      networks.push(claimedNetwork(claim, network));
+    }
+  }
+  return ok(networks);
+}
+
+/** The kubelet prepares a claim of several pods once, so that later pods are known to the API only. */
+async function belongsTo(
+  { namespace, name, uid, pods, isShareable, networks }: PreparedClaim,
+  podUid: string,
+  cluster: Pick<Cluster, "api"> | undefined,
+): Promise<Result<boolean>> {
+  if (pods.includes(podUid)) return ok(true);
+  if (!isShareable || networks.length === 0) return ok(false);
+  const what = `resource claim ${namespace}/${name}`;
+  if (cluster?.api === undefined)
+    return failed(fault("CLAIM_UNUSABLE", `${what} may be this pod's, and no Kubernetes API is configured that says so`));
+  const path = `/apis/resource.k8s.io/v1/namespaces/${namespace}/resourceclaims/${name}`;
+  const answer = await cluster.api.call({ method: "GET", path });
+  if (!answer.ok) return answer;
+  if (answer.value.status === 404) return ok(false);
+  if (answer.value.status >= 300)
+    return failed(fault("CLAIM_UNUSABLE", `${what}: HTTP ${answer.value.status}${statusMessage(answer.value.body)}`));
+  const document = parseDocument(answer.value.body, { what, kind: "API_REFUSED" });
+  if (!document.ok) return document;
+  const { metadata } = document.value.parsed as { readonly metadata?: { readonly uid?: unknown } };
+  return ok(metadata?.uid === uid && isReservedFor(document.value.parsed, podUid));
+}
+
+function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): ClaimedNetwork {
+  const { source, isOfClass, request, pool, device, shareId, link, interface: name, ips, mac } = network;
+  const what = nameOf(claim, network);
+  // A period is in no definition's name, so that no definition is taken for the list.
+  const listName = `${claim.name}.${request.replaceAll("/", ".")}`;
+  const { namespace } = claim;
+  const named = source.kind === "definition" ? source : { namespace, name: listName };
+  return {
+    what,
+    selection: {
+      namespace: named.namespace,
+      name: named.name,
+      ...(name === undefined ? {} : { interface: name }),
+      ...(ips === undefined ? {} : { ips }),
+      ...(mac === undefined ? {} : { mac }),
+      extensions: new Map(),
+    },
+    inline:
+      source.kind === "list"
+        ? { namespace, name: listName, annotations: new Map<string, string>(), config: source.text }
+        : undefined,
+    isTrusted: isOfClass && source.kind === "list",
+    place: (list) => placedLink(list, link, what),
+    claim: { namespace, name: claim.name, uid: claim.uid, pool, device, shareId },
+  };
+}
+
+function nameOf({ namespace, name }: PreparedClaim, { request }: PreparedNetwork): string {
+  return `resource claim ${namespace}/${name}, request ${request}`;
+}

@@ -1,0 +1,42 @@
+// Removes prepared claims that no kubelet unprepares any more: a kubelet that lost its own state does not know them.
+
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
+import type { Journal } from "../../../host/store/journal/journal.ts";
+import { claimPath } from "../driver/prepare-claims.ts";
+import type { ClaimStore } from "./claim-store.ts";
+
+/** The parts of the daemon that the sweep needs. */
+export interface SweepDeps {
+  readonly store: ClaimStore;
+  readonly journal: Pick<Journal, "list" | "load">;
+  readonly api: Pick<ApiObjects, "get">;
+}
+
+/** Removes the claims that the API does not have and no attachment uses; answers their number. Faults: STORE_FAILED. */
+export async function sweepClaims({ store, journal, api }: SweepDeps): Promise<Result<number>> {
+  const uids = store.uids();
+  if (!uids.ok || uids.value.length === 0) return uids.ok ? ok(0) : uids;
+  const keys = journal.list();
+  if (!keys.ok) return keys;
+  const used = new Set(
+    keys.value.flatMap((key) => {
+      const entry = journal.load(key);
+      return entry.ok ? (entry.value?.plan.attachments ?? []).map(({ claim }) => claim?.uid ?? "") : [];
+    }),
+  );
+  let removed = 0;
+  for (const uid of uids.value) {
+    const claim = store.claim(uid);
+    if (used.has(uid) || !claim.ok || claim.value === undefined) continue;
+    const answer = await api.get(claimPath(claim.value));
+    const metadata = answer.kind === "object" ? answer.object["metadata"] : undefined;
+    const isGone = answer.kind === "absent" || (isJsonObject(metadata) && metadata["uid"] !== uid);
+    if (!isGone) continue;
+    const done = store.remove(uid);
+    if (!done.ok) return done;
+    removed += 1;
+  }
+  return ok(removed);
+}

@@ -1,0 +1,119 @@
+// Networks as claims in the daemon: the driver's socket, the node's ResourceSlices, and the claims' statuses.
+
+import { join } from "node:path";
+import { ok } from "../../src/fault/result.ts";
+import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { maxSocketPath, type OptionValues, pathOf } from "../../host/node/command-line/option-values.ts";
+import type { RpcServer } from "../../host/node/grpc/rpc-server.ts";
+import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+import { driverName } from "./rules/names.ts";
+
+interface ClaimOptions {
+  readonly socket: string;
+  /** The file of the node's devices. */
+  readonly devices: string;
+}
+
+/** The description. */
+export const resident: ResidentFeature = {
+  options: { "claims-devices": { type: "string" }, "claims-kubelet-dir": { type: "string" } },
+  usage: `  --claims-devices FILE what this node offers to resource claims, as JSON
+                        (none: the driver of resource claims is off)
+  --claims-kubelet-dir PATH
+                        the kubelet's directory plugins_registry
+                        (/var/lib/kubelet/plugins_registry)
+`,
+  read: (values) => {
+    const options = optionsOf(values);
+    if (options === undefined) return undefined;
+    return { statusName: "claims", sockets: [options.socket], make: (init) => claimsPart(options, init) };
+  },
+};
+
+async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<ResidentPart> {
+  const { nodeName, log, clock } = init;
+  if (nodeName === undefined) {
+    log("warn", "claims: the driver is off: the node's name in the Kubernetes API is not known (--node-name)");
+    return { sentence: "off: the node's name is not known" };
+  }
+  const { ApiObjects: Objects } = await import("../../host/cluster/kube/api-objects.ts");
+  const { NodeDevices } = await import("./slices/node-devices.ts");
+  const { SlicePublisher } = await import("./slices/publish-slices.ts");
+  const { ClaimStore } = await import("./node/claim-store.ts");
+  const { sweepClaims } = await import("./node/sweep-claims.ts");
+  const { Journal } = await import("../../host/store/journal/journal.ts");
+  const { ClaimReports } = await import("./status/report-claims.ts");
+  let known: ApiObjects | undefined;
+  const api = async (): Promise<ApiObjects | undefined> => {
+    const source = known === undefined ? await init.apiFromStart() : undefined;
+    if (source !== undefined) known = new Objects({ ...source, requestMs: 10_000 });
+    return known;
+  };
+  const node = new NodeDevices({ path: options.devices, warn: (text) => log("warn", text) });
+  const store = new ClaimStore(init.stateDirectory);
+  const journal = new Journal(init.stateDirectory);
+  const publisher = new SlicePublisher({ nodeName, api, look: () => node.look(), log, now: clock.now });
+  const reports = new ClaimReports({ store, api, journal, clock, log });
+  let server: RpcServer | undefined;
+  let isRegistered = false;
+  return {
+    get sentence() {
+      const state = publisher.failure === "" ? "" : `; the slices are not current: ${publisher.failure}`;
+      return `${isRegistered ? "registered with the kubelet" : "waits for the kubelet"}; ${node.devices.length} devices${state}`;
+    },
+    listen: async () => {
+      const { serveDriver } = await import("./driver/driver-server.ts");
+      const served = await serveDriver({
+        nodeName,
+        api,
+        store,
+        // A link may have come since the last look.
+        device: (name) => [...node.devices, ...node.look()].find((each) => each.name === name),
+        socket: options.socket,
+        uids: init.uids,
+        clock,
+        log,
+        onRegistered: () => {
+          isRegistered = true;
+          publisher.renew();
+        },
+      });
+      if (!served.ok) return served;
+      server = served.value;
+      return ok(undefined);
+    },
+    start: async () => {
+      publisher.start();
+      await reports.start();
+      const objects = await api();
+      const swept = objects && (await sweepClaims({ store, journal, api: objects }));
+      if (swept?.ok === true && swept.value > 0)
+        log("info", `claims: removed ${swept.value} prepared claims that the API does not have`);
+    },
+    stop: async () => {
+      publisher.stop();
+      reports.stop();
+    },
+    close: () => server?.close(),
+    noteCall: (configuration, environment, reply) => {
+      if (configuration.claims) reports.noteCall(configuration, environment, reply);
+    },
+  };
+}
+
+function optionsOf(values: OptionValues): ClaimOptions | undefined {
+  const devices = values["claims-devices"];
+  const directory = values["claims-kubelet-dir"];
+  if (typeof devices !== "string") {
+    if (directory !== undefined) throw new Error("--claims-kubelet-dir needs --claims-devices");
+    return undefined;
+  }
+  const registry = typeof directory === "string" ? directory : "/var/lib/kubelet/plugins_registry";
+  return {
+    devices: pathOf("claims-devices", devices, 4095),
+    socket: join(
+      pathOf("claims-kubelet-dir", registry, maxSocketPath - driverName.length - "/-reg.sock".length),
+      `${driverName}-reg.sock`,
+    ),
+  };
+}

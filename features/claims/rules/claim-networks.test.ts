@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import { isReservedFor, readAllocatedClaim } from "./claim-networks.ts";
+
+const expected = { namespace: "shop", name: "net", uid: "u1" };
+const network = (more: object): object => ({ apiVersion: "plexus.dev/v1alpha1", kind: "Network", ...more });
+const config = (source: string, parameters: object, requests: readonly string[] = [], driver = "plexus.dev"): object => ({
+  source,
+  requests,
+  opaque: { driver, parameters },
+});
+const result = (request: string, more: object = {}): object => ({
+  request,
+  driver: "plexus.dev",
+  pool: "n1",
+  device: "d",
+  ...more,
+});
+const claim = (configs: readonly object[], results: readonly object[] = [result("net")]): object => ({
+  metadata: { ...expected, ownerReferences: [{ kind: "Pod", controller: true }] },
+  status: { reservedFor: [{ resource: "pods", name: "p", uid: "pod-1" }], allocation: { devices: { results, config: configs } } },
+});
+const read = (...configs: readonly object[]): unknown => readAllocatedClaim(claim(configs), expected);
+const definition = (name: string): object => network({ definition: { name } });
+
+test("DR-04: a claim's configuration comes after its class', whatever their order in the list", () => {
+  const named = network({ interface: "net7", mac: "02:00:00:00:00:01" });
+  expect(
+    read(config("FromClaim", named), config("FromClass", network({ definition: { name: "blue" }, interface: "net1" }))),
+  ).toMatchObject({
+    value: {
+      isShareable: false,
+      pods: ["pod-1"],
+      networks: [
+        {
+          request: "net",
+          pool: "n1",
+          device: "d",
+          shareId: "",
+          isOfClass: true,
+          source: { kind: "definition", namespace: "shop", name: "blue" },
+          interface: "net7",
+          mac: "02:00:00:00:00:01",
+        },
+      ],
+    },
+  });
+});
+
+test("DR-04: of two configurations of the claim the later one counts, and each is for its requests only", () => {
+  const configs = [
+    config("FromClaim", definition("red")),
+    config("FromClaim", definition("blue"), ["a"]),
+    config("FromClaim", network({ list: { name: "x", plugins: [] } }), ["b"]),
+  ];
+  const results = [result("a"), result("b/second"), result("c")];
+  expect(readAllocatedClaim(claim(configs, results), expected)).toMatchObject({
+    value: {
+      networks: [{ source: { name: "blue" } }, { source: { kind: "list" } }, { source: { name: "red" }, isOfClass: false }],
+    },
+  });
+});
+
+test("DR-12: a claim cannot replace the network that its class names", () => {
+  expect(read(config("FromClass", definition("blue")), config("FromClaim", definition("red")))).toMatchObject({
+    problem: expect.stringContaining("but its class names one already; remove it"),
+  });
+});
+
+test("devices of other drivers and with admin access, and configurations of other drivers, are left out", () => {
+  const results = [
+    result("a", { driver: "gpu.example.com" }),
+    result("b", { adminAccess: true }),
+    result("net", { shareID: "s1" }),
+  ];
+  const configs = [config("FromClaim", { anything: true }, [], "gpu.example.com"), config("FromClaim", definition("blue"))];
+  expect(readAllocatedClaim(claim(configs, results), expected)).toMatchObject({
+    value: { networks: [{ request: "net", shareId: "s1" }] },
+  });
+});
+
+test.each<[string, object, string]>([
+  [
+    "another kind",
+    { apiVersion: "plexus.dev/v1alpha1", kind: "Other" },
+    "must have apiVersion plexus.dev/v1alpha1 and kind Network",
+  ],
+  ["an unknown field", network({ vlan: 3 }), 'opaque.parameters."vlan" is no field; known are'],
+  ["both networks", network({ definition: { name: "a" }, list: {} }), "have both definition and list"],
+  ["a definition that is a text", network({ definition: "a" }), "parameters.definition must be an object"],
+  ["a definition's unknown field", network({ definition: { name: "a", kind: "b" } }), 'parameters.definition."kind" is no field'],
+  ["a name that is no label", network({ definition: { name: "A" } }), 'parameters.definition.name "A" is not a DNS-1123 label'],
+  ["a list without plugins", network({ list: {} }), "parameters.list.plugins must be a list"],
+  ["an interface that is none", network({ interface: "a/b" }), "parameters.interface is not a Linux interface name"],
+  ["an address that is none", network({ ips: ["10.0.0.300"] }), "parameters.ips"],
+  ["a MAC that is none", network({ mac: "x" }), "parameters.mac"],
+])("DR-04: %s is refused with the field", (_, parameters, message) => {
+  expect(read(config("FromClaim", parameters))).toMatchObject({ ok: false, problem: expect.stringContaining(message) });
+  expect(read(config("FromClaim", parameters))).toMatchObject({
+    problem: expect.stringContaining("has status.allocation.devices.config[0] (from the claim): opaque.parameters"),
+  });
+});
+
+test("a claim without a network, another claim, a claim without an allocation, and one name twice are refused", () => {
+  expect(read()).toMatchObject({ problem: expect.stringContaining('names no network for request "net"') });
+  expect(readAllocatedClaim(claim([]), { ...expected, uid: "u2" })).toMatchObject({
+    problem: expect.stringContaining("the kubelet means"),
+  });
+  expect(readAllocatedClaim({ metadata: expected }, expected)).toMatchObject({
+    problem: "is not allocated: status.allocation is absent",
+  });
+  const twice = [config("FromClaim", network({ definition: { name: "a" }, interface: "net1" }))];
+  expect(readAllocatedClaim(claim(twice, [result("a"), result("b")]), expected)).toMatchObject({
+    problem: expect.stringContaining('the interface name "net1" to two devices'),
+  });
+});
+
+test("a claim is reserved for the pods of its status", () => {
+  expect(isReservedFor(claim([]), "pod-1")).toBe(true);
+  expect(isReservedFor(claim([]), "pod-2")).toBe(false);
+});

@@ -1,0 +1,127 @@
+// The devices of a node: the links that the settings name, each as one device of the Kubernetes API (resource.k8s.io/v1, ResourceSlice).
+
+import type { DeviceSettings, LinkMatch } from "./device-settings.ts";
+import { attributeOf } from "./device-settings.ts";
+import { downTaint, networksDomain } from "./names.ts";
+import type { NodeLink } from "./node-link.ts";
+
+/** One device that the node offers. */
+export interface OfferedDevice {
+  /** The device's name in the node's pool. */
+  readonly name: string;
+  readonly link: NodeLink;
+  readonly settings: DeviceSettings;
+}
+
+/** Kubernetes' maximum of a device's name, in characters. */
+const maxName = 63;
+/** Two slices. A node has a few masters, or the virtual functions of a few NICs. */
+export const maxDevices = 128;
+
+/** The devices, in the order of the settings and of the links' names; and why a link is left out. */
+export function offeredDevices(
+  settings: readonly DeviceSettings[],
+  links: readonly NodeLink[],
+): { readonly devices: readonly OfferedDevice[]; readonly problems: readonly string[] } {
+  const devices: OfferedDevice[] = [];
+  const problems: string[] = [];
+  const owners = new Map<string, string>();
+  const exclusive = new Map<string, string>();
+  const sorted = links.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of settings) {
+    for (const link of sorted) {
+      if (link.name === "lo" || !matches(entry.match, link)) continue;
+      const name = deviceName(entry.name, link.name);
+      const other = owners.get(name);
+      const rival = exclusive.get(link.name);
+      if (other !== undefined) problems.push(`link ${link.name} would be device ${name}, which is link ${other}`);
+      else if (rival !== undefined || (entry.shared === undefined && devices.some((each) => each.link.name === link.name)))
+        problems.push(`link ${link.name} matches ${entry.name} and another entry, and one of them is exclusive`);
+      else if (devices.length >= maxDevices) problems.push(`link ${link.name}: a node offers at most ${maxDevices} devices`);
+      else {
+        owners.set(name, link.name);
+        if (entry.shared === undefined) exclusive.set(link.name, entry.name);
+        devices.push({ name, link, settings: entry });
+      }
+    }
+  }
+  return { devices, problems };
+}
+
+/** The devices that a slice shows: a device whose link is down is left out if its settings say so. */
+export function publishedDevices(devices: readonly OfferedDevice[]): readonly object[] {
+  return devices.filter(({ link, settings }) => link.isUp || settings.whenDown !== "withdraw").map(deviceObject);
+}
+
+function matches({ name, kind, driver, pciVendor }: LinkMatch, link: NodeLink): boolean {
+  if (name !== undefined && !globOf(name).test(link.name)) return false;
+  if (kind !== undefined && kind !== link.kind) return false;
+  if (driver !== undefined && driver !== link.driver) return false;
+  return pciVendor === undefined || pciVendor === link.pciVendor;
+}
+
+function globOf(pattern: string): RegExp {
+  const parts = pattern.split("*").map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join(".*")}$`);
+}
+
+function deviceName(entry: string, link: string): string {
+  const label = link
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  return `${entry}-${label === "" ? "link" : label}`.slice(0, maxName).replace(/-+$/, "");
+}
+
+function deviceObject({ name, link, settings }: OfferedDevice): object {
+  const { shared } = settings;
+  return {
+    name,
+    attributes: attributesOf(link, settings),
+    ...(shared === undefined ? {} : { allowMultipleAllocations: true, ...capacitiesOf(shared) }),
+    ...(link.isUp || settings.whenDown === "withdraw" ? {} : { taints: [{ key: downTaint, effect: settings.whenDown }] }),
+  };
+}
+
+function attributesOf(link: NodeLink, { vlans, networks, resourceName }: DeviceSettings): object {
+  return {
+    ...text("link", link.name),
+    ...text("kind", link.kind),
+    up: { bool: link.isUp },
+    ...int("mtu", link.mtu),
+    ...int("speedMbps", link.speed),
+    ...int("numaNode", link.numaNode),
+    ...text("linkDriver", link.driver),
+    ...text("pciVendor", link.pciVendor),
+    rdma: { bool: link.hasRdma },
+    ...int("vlanFirst", vlans?.first),
+    ...int("vlanLast", vlans?.last),
+    ...text("resource.kubernetes.io/pciBusID", link.pciAddress),
+    ...text("resource.kubernetes.io/pcieRoot", link.pcieRoot),
+    ...(resourceName === undefined
+      ? {}
+      : { ...text("k8s.cni.cncf.io/deviceID", link.pciAddress), ...text("k8s.cni.cncf.io/resourceName", resourceName) }),
+    ...Object.fromEntries(networks.map((each) => [`${networksDomain}/${attributeOf(each)}`, { bool: true }])),
+  };
+}
+
+/** A claim that names no capacity takes one attachment and no bandwidth. */
+function capacitiesOf({ attachments, bandwidth }: NonNullable<DeviceSettings["shared"]>): object {
+  const capacity = {
+    ...(attachments === undefined
+      ? {}
+      : { attachments: { value: String(attachments), requestPolicy: { default: "1", validRange: { min: "1", step: "1" } } } }),
+    ...(bandwidth === undefined
+      ? {}
+      : { bandwidth: { value: bandwidth, requestPolicy: { default: "0", validRange: { min: "0" } } } }),
+  };
+  return Object.keys(capacity).length === 0 ? {} : { capacity };
+}
+
+function text(key: string, value: string | undefined): object {
+  return value === undefined ? {} : { [key]: { string: value } };
+}
+
+function int(key: string, value: number | undefined): object {
+  return value === undefined ? {} : { [key]: { int: value } };
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { parseNetworkList } from "../../../src/cni/network-list.ts";
+import { placedLink } from "./placed-link.ts";
+import type { ClaimedLink } from "./prepared-claim.ts";
+
+const shared: ClaimedLink = { name: "eth1", kind: "link", isExclusive: false };
+const exclusive: ClaimedLink = { name: "eth1", kind: "link", isExclusive: true };
+
+function placed(plugin: object, link: ClaimedLink): unknown {
+  const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name: "n", plugins: [plugin, { type: "tuning" }] }));
+  if (!list.ok) throw new Error(list.fault.msg);
+  const answer = placedLink(list.value, link, "claim");
+  return answer.ok ? JSON.parse(answer.value.text).plugins : answer.fault.msg;
+}
+
+test.each([
+  ["macvlan", shared, { master: "eth1" }],
+  ["vlan", shared, { master: "eth1" }],
+  ["bridge", { ...shared, name: "br0", kind: "bridge" as const }, { bridge: "br0" }],
+  ["host-device", exclusive, { device: "eth1" }],
+  ["host-device", { ...exclusive, pciAddress: "0000:18:02.1" }, { deviceID: "0000:18:02.1" }],
+  ["sriov", { ...exclusive, pciAddress: "0000:18:02.1" }, { deviceID: "0000:18:02.1" }],
+])("the first plugin, %s, gets the claimed link", (type, link, keys) => {
+  expect(placed({ type }, link)).toEqual([{ type, ...keys }, { type: "tuning" }]);
+  expect(placed({ type, ...keys }, link)).toEqual([{ type, ...keys }, { type: "tuning" }]);
+});
+
+test("a list that names another link than the claimed one is refused", () => {
+  expect(placed({ type: "macvlan", master: "eth2" }, shared)).toContain(
+    'plugins[0].master is "eth2", but the claimed device is "eth1"',
+  );
+});
+
+test("a shared link does not move into a pod, and an exclusive one does nothing else", () => {
+  expect(placed({ type: "host-device" }, shared)).toContain("link eth1 is shared with other claims");
+  expect(placed({ type: "macvlan" }, exclusive)).toContain("link eth1 is exclusive and moves into the pod");
+  expect(placed({ type: "ptp" }, shared)).toContain('plugin "ptp" has no key for a claimed link');
+});
+
+test("a device of a VLAN range takes a list with a VLAN of the range only", () => {
+  const vlans = { ...shared, vlans: { first: 100, last: 199 } };
+  expect(placed({ type: "vlan", vlanId: 150 }, vlans)).toMatchObject([{ master: "eth1" }, {}]);
+  expect(placed({ type: "vlan", vlanId: 200 }, vlans)).toContain("is for VLANs 100-199, but the first plugin has VLAN 200");
+  expect(placed({ type: "macvlan" }, vlans)).toContain("has no vlanId or vlan");
+});

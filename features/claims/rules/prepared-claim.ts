@@ -1,0 +1,58 @@
+// A prepared claim as the node's file has it: what the ADD of the claim's pods will attach.
+
+import { isJsonObject } from "../../../src/json/document.ts";
+import type { AllocatedClaim, ClaimNetwork } from "./claim-networks.ts";
+import { type LinkKind, linkKinds } from "./node-link.ts";
+
+/** The link of a claimed device on this node. */
+export interface ClaimedLink {
+  readonly name: string;
+  readonly kind: LinkKind;
+  /** Whether the link is the claim's alone and moves into the pod. */
+  readonly isExclusive: boolean;
+  readonly pciAddress?: string;
+  readonly vlans?: { readonly first: number; readonly last: number };
+}
+
+/** One attachment of the claim's pods. */
+export interface PreparedNetwork extends ClaimNetwork {
+  readonly link: ClaimedLink;
+}
+
+/** A prepared claim. */
+export interface PreparedClaim extends Omit<AllocatedClaim, "networks"> {
+  readonly networks: readonly PreparedNetwork[];
+}
+
+const kind = "plexusClaimV1";
+
+/** The file's text. */
+export function printPreparedClaim(claim: PreparedClaim): string {
+  return `${JSON.stringify({ kind, ...claim })}\n`;
+}
+
+/** Reads the file's text, which this driver has written; undefined for another text, such as a torn one. */
+export function readPreparedClaim(text: string): PreparedClaim | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return isPrepared(value) ? value : undefined;
+}
+
+function isPrepared(value: unknown): value is PreparedClaim {
+  if (!isJsonObject(value) || value["kind"] !== kind) return false;
+  const { namespace, name, uid, pods, networks, isShareable } = value;
+  const isText = [namespace, name, uid].every((each) => typeof each === "string");
+  if (!isText || typeof isShareable !== "boolean" || !Array.isArray(pods) || !Array.isArray(networks)) return false;
+  return networks.every(isNetwork);
+}
+
+function isNetwork(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { link, source } = value;
+  const isLink = isJsonObject(link) && typeof link["name"] === "string" && linkKinds.some((each) => each === link["kind"]);
+  return isLink && isJsonObject(source) && (source["kind"] === "definition" || source["kind"] === "list");
+}

@@ -1,0 +1,125 @@
+// Writes the node's ResourceSlices. A change of the devices writes once; without one, the API is looked at when the kubelet has registered the driver,
+// because a kubelet removes the slices of the drivers it does not know, and every ten minutes.
+
+import type { ApiObjects, ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { shortHash } from "../../../host/store/files/short-hash.ts";
+import { type OfferedDevice, publishedDevices } from "../rules/offered-devices.ts";
+import { type SliceChange, sliceChanges, sliceSelector, slicesPath, storedSlice } from "../rules/slice.ts";
+
+/** Settings. */
+export interface PublishInit {
+  readonly nodeName: string;
+  readonly api: () => Promise<ApiObjects | undefined>;
+  /** Looks at the node. */
+  readonly look: () => readonly OfferedDevice[];
+  readonly log: (level: "info" | "warn", text: string) => void;
+  readonly now: () => number;
+}
+
+/** Interval of looks at the node's links, in ms. */
+export const lookMs = 2_000;
+/** Time until the API is looked at without a reason, in ms. */
+const verifyMs = 600_000;
+/** Pause after a failed write, in ms. */
+const retryMs = 10_000;
+
+/** The publisher of one node. */
+export class SlicePublisher {
+  readonly #init: PublishInit;
+  #timer: NodeJS.Timeout | undefined;
+  #working = false;
+  #stopped = false;
+  #published = "";
+  #dueAt = 0;
+  #failure = "";
+  #uid: string | undefined;
+
+  constructor(init: PublishInit) {
+    this.#init = init;
+  }
+
+  /** The reason why the slices are not as they should be; empty if they are. */
+  get failure(): string {
+    return this.#failure;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.round(), lookMs);
+    this.#timer.unref();
+    void this.round();
+  }
+
+  /** Looks at the API with the next round. */
+  renew(): void {
+    this.#dueAt = 0;
+    void this.round();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+  }
+
+  /** Looks at the links, and writes what has changed. Never rejects. */
+  async round(): Promise<void> {
+    if (this.#working || this.#stopped) return;
+    this.#working = true;
+    try {
+      const devices = publishedDevices(this.#init.look());
+      const text = JSON.stringify(devices);
+      const now = this.#init.now();
+      if (text === this.#published && now < this.#dueAt) return;
+      if (this.#failure !== "" && now < this.#dueAt) return;
+      const failure = await this.#publish(devices, shortHash(text));
+      this.#dueAt = now + (failure === undefined ? verifyMs : retryMs);
+      this.#published = failure === undefined ? text : "";
+      if (failure !== undefined && failure !== this.#failure)
+        this.#init.log("warn", `claims: the node's ResourceSlices: ${failure}`);
+      this.#failure = failure ?? "";
+    } catch (error) {
+      this.#failure = error instanceof Error ? error.message : String(error);
+      this.#init.log("warn", `claims: the node's links: ${this.#failure}`);
+    } finally {
+      this.#working = false;
+    }
+  }
+
+  async #publish(devices: readonly object[], checksum: string): Promise<string | undefined> {
+    const { nodeName, log } = this.#init;
+    const api = await this.#init.api();
+    if (api === undefined) return "plexusd has no credentials of the Kubernetes API (--kubeconfig)";
+    this.#uid ??= uidOf(await api.get(`/api/v1/nodes/${nodeName}`));
+    const listed = await api.list(slicesPath, { fieldSelector: sliceSelector(nodeName) });
+    if (listed.kind !== "list") return listed.why;
+    const stored = listed.items.flatMap((item) => storedSlice(item, nodeName) ?? []);
+    const changes = sliceChanges({ node: nodeName, uid: this.#uid }, devices, checksum, stored);
+    for (const change of changes) {
+      const answer = await send(api, change);
+      if (answer.kind === "object" || (change.kind === "remove" && answer.kind === "absent")) continue;
+      return answer.why;
+    }
+    if (changes.length > 0)
+      log("info", `claims: the node offers ${devices.length} devices in ${changes.length} changed ResourceSlices`);
+    return undefined;
+  }
+}
+
+function send(api: ApiObjects, change: SliceChange): Promise<ObjectAnswer> {
+  switch (change.kind) {
+    case "create":
+      return api.create(slicesPath, change.object);
+    case "replace":
+      return api.replace(`${slicesPath}/${change.name}`, change.object);
+    case "remove":
+      return api.remove(`${slicesPath}/${change.name}`);
+    default:
+      return change satisfies never;
+  }
+}
+
+function uidOf(answer: ObjectAnswer): string | undefined {
+  const metadata = answer.kind === "object" ? answer.object["metadata"] : undefined;
+  const uid = isJsonObject(metadata) ? metadata["uid"] : undefined;
+  return typeof uid === "string" ? uid : undefined;
+}

@@ -1,0 +1,182 @@
+// Writes the statuses of claims after an ADD, off the ADD's path. The API server and an admission policy let only the daemon of the claim's node write.
+
+import { isJsonObject } from "../../../src/json/document.ts";
+import { readResult } from "../../../src/cni/read-result.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
+import type { Reply } from "../../../host/protocol/messages.ts";
+import type { Journal } from "../../../host/store/journal/journal.ts";
+import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
+import type { Clock } from "../../../host/system/clock.ts";
+import type { ClaimStore } from "../node/claim-store.ts";
+import { claimPath } from "../driver/prepare-claims.ts";
+import { type AttachmentOutcome, deviceStatuses, type ReportedDevice, withDevices } from "../rules/device-status.ts";
+
+/** Settings. */
+export interface ClaimReportsInit {
+  readonly store: ClaimStore;
+  readonly api: () => Promise<ApiObjects | undefined>;
+  readonly journal: Pick<Journal, "list" | "load">;
+  readonly clock: Clock;
+  readonly log: (level: "info" | "warn", text: string) => void;
+}
+
+/** A claim's status that is to be written. */
+interface Report {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly devices: readonly { readonly device: ReportedDevice; readonly outcome: AttachmentOutcome }[];
+}
+
+/** Reports that wait, at most; beyond it the oldest is given up. */
+const maxWaiting = 1024;
+/** Pause before another try, in ms. */
+const retryMs = 5_000;
+const maxFailure = 2048;
+
+/** The reports of one daemon. */
+export class ClaimReports {
+  readonly #init: ClaimReportsInit;
+  readonly #waiting = new Map<string, Report>();
+  #working = false;
+  #stopped = false;
+
+  constructor(init: ClaimReportsInit) {
+    this.#init = init;
+  }
+
+  /** Reports the attachments of running pods anew: the daemon may have ended between an ADD and its report. */
+  async start(): Promise<void> {
+    const keys = this.#init.journal.list();
+    if (!keys.ok) return;
+    for (const key of keys.value) for (const report of this.#attached(key)) this.#queue(report);
+    await this.#work();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Reports the claims of an ADD's pod. */
+  noteCall(
+    configuration: HostConfiguration,
+    environment: ReadonlyMap<string, string>,
+    reply: Pick<Reply, "status" | "stdout"> | undefined,
+  ): void {
+    if (environment.get("CNI_COMMAND") !== "ADD" || reply === undefined) return;
+    const [containerId = "", ifname = ""] = [environment.get("CNI_CONTAINERID"), environment.get("CNI_IFNAME")];
+    const reports =
+      reply.status === 0
+        ? this.#attached({ containerId, network: configuration.name, ifname })
+        : this.#failed(environment.get("CNI_ARGS") ?? "", errorOf(reply.stdout));
+    for (const report of reports) this.#queue(report);
+    void this.#work();
+  }
+
+  /** The reports of a closed journal entry. */
+  #attached(key: JournalKey): readonly Report[] {
+    const read = this.#init.journal.load(key);
+    if (!read.ok || read.value?.closed !== true) return [];
+    const { plan, progress } = read.value;
+    const byClaim = new Map<string, Report>();
+    for (const [index, { claim, ifname }] of plan.attachments.entries()) {
+      const text = progress[index]?.result;
+      if (claim === undefined || text === undefined || progress[index]?.undone === true) continue;
+      const result = readResult(text, "1.1.0", "the journal's result");
+      if (!result.ok) continue;
+      const { namespace, name, uid, ...device } = claim;
+      const known = byClaim.get(uid)?.devices ?? [];
+      byClaim.set(uid, {
+        namespace,
+        name,
+        uid,
+        devices: [...known, { device, outcome: { ifname, result: result.value.result } }],
+      });
+    }
+    return [...byClaim.values()];
+  }
+
+  /** The reports of an ADD that failed: each device has the failing plugin's own error. */
+  #failed(args: string, failure: string): readonly Report[] {
+    const pod = podIdentity(args);
+    if (!pod.ok || pod.value?.uid === undefined) return [];
+    const { uid: podUid, namespace: podNamespace } = pod.value;
+    const claims = this.#init.store.candidates(podNamespace, podUid);
+    if (!claims.ok) return [];
+    return claims.value
+      .filter(({ pods, networks }) => pods.includes(podUid) && networks.length > 0)
+      .map(({ namespace, name, uid, networks }) => ({
+        namespace,
+        name,
+        uid,
+        devices: networks.map(({ pool, device, shareId }) => ({ device: { pool, device, shareId }, outcome: { failure } })),
+      }));
+  }
+
+  #queue(report: Report): void {
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size >= maxWaiting && oldest !== undefined) this.#waiting.delete(oldest);
+    this.#waiting.set(report.uid, report);
+  }
+
+  /** Writes what waits, one after the other. */
+  async #work(): Promise<void> {
+    if (this.#working || this.#stopped) return;
+    this.#working = true;
+    for (const [uid, report] of this.#waiting) {
+      const isDone = await this.#write(report).catch(() => true);
+      // A newer report of the claim may have come meanwhile.
+      if (isDone && this.#waiting.get(uid) === report) this.#waiting.delete(uid);
+      if (!isDone || this.#stopped) break;
+    }
+    this.#working = false;
+    if (this.#waiting.size > 0 && !this.#stopped) setTimeout(() => void this.#work(), retryMs).unref();
+  }
+
+  /** False: to be tried again. */
+  async #write({ namespace, name, uid, devices }: Report): Promise<boolean> {
+    const api = await this.#init.api();
+    if (api === undefined) return true;
+    const path = claimPath({ namespace, name });
+    const read = await api.get(path);
+    if (read.kind !== "object") return read.kind !== "failed";
+    const { metadata, status } = { metadata: {}, status: {}, ...read.object };
+    const { uid: uidNow, resourceVersion } = { uid: "", resourceVersion: "", ...metadata };
+    // Another claim has the name now.
+    if (uidNow !== uid) return true;
+    const written = withDevices(
+      "devices" in status ? status.devices : undefined,
+      deviceStatuses(devices, this.#init.clock.date().toISOString()),
+    );
+    // No server-side apply: it rewrites the allocation's opaque configurations, which counts as a change of the allocation.
+    const answer = await api.patch(`${path}/status`, { metadata: { resourceVersion }, status: { devices: written } });
+    switch (answer.kind) {
+      case "object":
+      case "absent":
+        return true;
+      case "refused":
+        this.#init.log("warn", `claims: the status of resource claim ${namespace}/${name}: ${inertLine(answer.why, maxFailure)}`);
+        return true;
+      // The claim has changed meanwhile, or the API is away.
+      case "conflict":
+      case "failed":
+        return false;
+      default:
+        return answer satisfies never;
+    }
+  }
+}
+
+/** The message of a CNI error (CNI specification, section 5). */
+function errorOf(stdout: string | Uint8Array): string {
+  try {
+    const value: unknown = JSON.parse(typeof stdout === "string" ? stdout : Buffer.from(stdout).toString("utf8"));
+    if (isJsonObject(value) && typeof value["msg"] === "string") return inertLine(value["msg"], maxFailure);
+  } catch {
+    // A plugin may print anything.
+  }
+  return "the ADD failed; the pod's Events have the reason";
+}

@@ -1,0 +1,29 @@
+// Traffic in the daemon. The part has no option: it works once a configuration has the key `linkCounters`.
+
+import { trafficPath } from "../../src/net/link-traffic.ts";
+import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+
+/** The description. */
+export const resident: ResidentFeature = {
+  options: {},
+  usage: "",
+  read: () => ({ sockets: [], make: countersPart }),
+};
+
+async function countersPart(init: ResidentInit): Promise<ResidentPart> {
+  const { LinkCounters } = await import("./node/link-counters.ts");
+  const counters = new LinkCounters(init);
+  init.metrics.onScrape(() => counters.ask());
+  return {
+    start: async () => counters.start(),
+    stop: () => counters.stop(),
+    noteCall: (configuration) => counters.noteConfiguration(configuration),
+    pages: {
+      [trafficPath]: (method) => {
+        if (method !== "GET") return { status: 405, type: "text/plain; charset=utf-8", body: "GET only\n" };
+        counters.ask();
+        return { status: 200, type: "application/json", body: JSON.stringify(counters.document()) };
+      },
+    },
+  };
+}

@@ -1,0 +1,86 @@
+// The node's links, kept up to date by the kernel's notifications.
+
+import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
+import { ENOBUFS } from "../../../host/system/errno.ts";
+import { linkEventsIn } from "../../../host/system/netlink/link-event.ts";
+import type { LinkState } from "../../../host/system/netlink/link-state.ts";
+import { lookIntoNamespace } from "../../../host/system/netlink/namespace-links.ts";
+import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { SeenNodeEnd } from "../rules/judge-link.ts";
+
+/** The effects that the view needs. */
+export type NodeEffects = Pick<RoundAgent["shim"], "netlink" | "changes">;
+
+/** Changed links by their indexes; `all`: any link may have changed. `made`: a link came that was not there. */
+export interface NodeChange {
+  readonly indexes: ReadonlySet<number> | "all";
+  readonly made: boolean;
+}
+
+/** Longest wait for a notification, in ms. */
+const waitMs = 30_000;
+
+/** The view of one daemon. */
+export class NodeLinks {
+  readonly #links = new Map<number, LinkState>();
+  /** The master's name of each node's end, when it was first seen with one. */
+  readonly #masters = new Map<number, string>();
+
+  /** Waits for changes through this agent, and takes them into the view. Undefined: nothing changed for some time. Throws ShimGone. */
+  async next(shim: NodeEffects): Promise<NodeChange | undefined> {
+    const { errno, sent, reply } = await shim.changes({ deadlineMs: waitMs });
+    if (errno !== 0 && errno !== ENOBUFS) return undefined;
+    if (!sent || errno === ENOBUFS) return (await this.list(shim)) ? { indexes: "all", made: true } : undefined;
+    const indexes = new Set<number>();
+    let made = false;
+    for (const { kind, link } of linkEventsIn(reply)) {
+      const before = this.#links.get(link.index);
+      made ||= kind === "changed" && before === undefined;
+      // A link with the index of an earlier one is another link.
+      if (kind === "gone" || (before !== undefined && before.kind !== link.kind)) this.#forget(link.index);
+      if (kind === "changed") this.#links.set(link.index, link);
+      for (const index of [link.index, link.master, before?.master]) if (index !== undefined) indexes.add(index);
+    }
+    return indexes.size === 0 ? undefined : { indexes, made };
+  }
+
+  /** Lists all links of the node anew. False: they could not be listed. */
+  async list(shim: Pick<NodeEffects, "netlink">): Promise<boolean> {
+    const seen = await lookIntoNamespace(shim, "");
+    if (!seen.ok || seen.value === "gone") return false;
+    this.#links.clear();
+    for (const link of seen.value.links) this.#links.set(link.index, link);
+    for (const index of this.#masters.keys()) if (!this.#links.has(index)) this.#masters.delete(index);
+    return true;
+  }
+
+  /** The node's end of a veth; undefined for links of other kinds. `names`: the node's links in the attachment's result. */
+  endOf({ kind, index, peer }: LinkIdentity, names: readonly string[]): SeenNodeEnd | undefined {
+    if (kind !== "veth" || peer === undefined) return undefined;
+    const link = this.#links.get(peer);
+    // The other end keeps its index where the index is free; a link with this index may be another one.
+    const isOwn = link?.kind === "veth" && link.link === index && link.linkNamespace !== undefined;
+    if (!isOwn) return { link: undefined, master: undefined, expectedMaster: undefined };
+    const master = link.master === undefined ? undefined : this.#links.get(link.master)?.name;
+    const expectedMaster = this.#masters.get(peer) ?? this.#namedMaster(names, link.name);
+    if (expectedMaster === undefined && master !== undefined) this.#masters.set(peer, master);
+    else if (expectedMaster !== undefined && master === expectedMaster) this.#masters.set(peer, expectedMaster);
+    return { link, master, expectedMaster };
+  }
+
+  /**
+   * The bridge that the result names, also one that is gone: an end without a master has lost it. A port of Open vSwitch has the master `ovs-system`,
+   * which no result names, so another master than the named one counts.
+   */
+  #namedMaster(names: readonly string[], end: string): string | undefined {
+    const named = names.filter((name) => name !== end);
+    const bridge = [...this.#links.values()].find(({ kind, name }) => kind === "bridge" && named.includes(name));
+    const shown = [...this.#links.values()].find(({ name }) => name === end);
+    return bridge?.name ?? (shown?.master === undefined ? named[0] : undefined);
+  }
+
+  #forget(index: number): void {
+    this.#links.delete(index);
+    this.#masters.delete(index);
+  }
+}

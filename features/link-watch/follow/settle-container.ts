@@ -1,0 +1,118 @@
+// Confirms the faults of a container's links under its lock, and tells the pod: Events, and conditions in its network status.
+
+import { resolve } from "node:path";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { networkStatusAnnotation } from "../../../src/npwg/network-status.ts";
+import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
+import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
+import type { Call } from "../../../host/engine/call.ts";
+import { callLocks } from "../../../host/engine/call/call-locks.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
+import { callOfRunning } from "../../../host/engine/session/internal-call.ts";
+import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
+import type { KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
+import type { TakeLock } from "../../../host/store/locks/file-lock.ts";
+import { type LinkConditions, withConditions } from "../rules/link-condition.ts";
+import type { LinkFault } from "../rules/judge-link.ts";
+import { type WatchedContainer, watchedContainer } from "./watched-links.ts";
+
+/** Maximum wait for a call of the runtime that holds the container's lock, in ms. */
+const lockMs = 10_000;
+
+/** The faults of a container's links by interface. */
+export type LinkFaults = ReadonlyMap<string, LinkFault>;
+
+/** The parts of the daemon that such calls use. */
+export interface SettleInit {
+  readonly stateDirectory: string;
+  readonly configurations: KeptConfigurations;
+  readonly takeLock: TakeLock;
+  /** Looks at the container's links; `gone`: its network namespace is gone. */
+  readonly look: (agent: RoundAgent, container: WatchedContainer) => Promise<Result<LinkFaults | "gone">>;
+  /** Receives the log lines of a call. */
+  readonly log: (lines: string) => void;
+}
+
+/** Decides the Events and conditions by the confirmed faults. */
+export type Telling = (faults: LinkFaults) => { readonly events: readonly PodEvent[]; readonly conditions: LinkConditions };
+
+/**
+ * Looks once more while no call of the runtime changes the container, then tells the pod. Nothing happens for a container that is no longer there. Faults: CALL_BUSY, those of the journal, the look and the API; throws ShimGone.
+ */
+export async function settleContainer(
+  init: SettleInit,
+  agent: RoundAgent,
+  { key, entry }: ListedEntry,
+  telling: Telling,
+): Promise<Result<void>> {
+  const stdin = init.configurations.load(entry.plan.network);
+  if (!stdin.ok) return stdin;
+  if (stdin.value === undefined) return ok(undefined);
+  const session = agent.openCall();
+  try {
+    const request = agent.requestOf(callOfRunning("DEL", entry.plan), Buffer.from(stdin.value));
+    const { result, logText } = await session.runInternal(request, async (call) => {
+      if (resolve(call.configuration.cniDir) !== init.stateDirectory) return ok(undefined);
+      const faults = await confirm(init, agent, call, key);
+      if (!faults.ok || faults.value === undefined) return faults.ok ? ok(undefined) : faults;
+      return tell(call, telling(faults.value));
+    });
+    init.log(logText);
+    return result;
+  } finally {
+    void session.end();
+  }
+}
+
+async function confirm(
+  init: SettleInit,
+  agent: RoundAgent,
+  call: Call,
+  key: ListedEntry["key"],
+): Promise<Result<LinkFaults | undefined>> {
+  const locks = callLocks({ shim: agent.shim, takeLock: init.takeLock }, init.stateDirectory, () => lockMs);
+  const held = await locks.container(key);
+  if (!held.ok) return held;
+  try {
+    const loaded = call.journal.load(key);
+    if (!loaded.ok) return loaded;
+    // The runtime's DEL came before.
+    const container = loaded.value === undefined ? undefined : watchedContainer(loaded.value);
+    if (container === undefined) return ok(undefined);
+    const faults = await init.look(agent, container);
+    return faults.ok && faults.value === "gone" ? ok(undefined) : (faults as Result<LinkFaults>);
+  } finally {
+    held.value();
+  }
+}
+
+async function tell(call: Call, { events, conditions }: ReturnType<Telling>): Promise<Result<void>> {
+  const identity = podIdentity(call.request.args);
+  const cluster = await call.cluster();
+  if (!identity.ok || identity.value === undefined || cluster === undefined) return ok(undefined);
+  const { namespace, name, uid } = identity.value;
+  const pod = await cluster.pod(namespace, name, { uid });
+  if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
+  for (const event of events) cluster.tell(pod.value, event);
+  return publish(cluster, pod.value, conditions);
+}
+
+/** Writes the conditions into the pod's network status as it is in the API now. A directory of manifests has no readers of conditions. */
+async function publish(cluster: Cluster, pod: Pod, conditions: LinkConditions): Promise<Result<void>> {
+  if (cluster.api === undefined) return ok(undefined);
+  const path = `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}`;
+  const answer = await cluster.api.call({ method: "GET", path, metadataOnly: true });
+  if (!answer.ok) return answer;
+  if (answer.value.status === 404) return ok(undefined);
+  const document = parseDocument(answer.value.body, { what: `pod ${pod.namespace}/${pod.name}`, kind: "API_REFUSED" });
+  if (!document.ok) return document;
+  const meta = isJsonObject(document.value.parsed) ? readObjectMeta(document.value.parsed) : undefined;
+  if (meta?.ok !== true) return failed(fault("API_REFUSED", `pod ${pod.namespace}/${pod.name}: the answer has no metadata`));
+  const status = meta.value.annotations.get(networkStatusAnnotation);
+  const next = status === undefined ? undefined : withConditions(status, conditions);
+  return next === undefined ? ok(undefined) : cluster.publishStatus(pod, next);
+}

@@ -1,0 +1,12 @@
+// The rules of the CRI Network API's socket: its methods, and the form of its failures.
+
+import type { RpcServerInit } from "../../../host/node/grpc/rpc-server.ts";
+import { rpcMethods } from "./messages.ts";
+import { faultTrailers } from "./rpc-status.ts";
+
+/** The rules. */
+export const networkSocket: Pick<RpcServerInit, "methods" | "malformed" | "faultTrailers"> = {
+  methods: rpcMethods,
+  malformed: "NETWORK_CONFIG_INVALID",
+  faultTrailers,
+};

@@ -1,0 +1,55 @@
+// plexusctl probe: asks a network from a pod of this node.
+
+import type { CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
+import { boundedJson } from "../../../src/json/bounded-json.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import { askDaemon } from "../../../host/node/command-line/ask-daemon.ts";
+import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
+import { notAbsolute, statusSocketOf } from "../../../host/node/command-line/common-options.ts";
+import { printed } from "../../../host/node/command-line/printed.ts";
+import { table } from "../../../host/node/command-line/table.ts";
+import { probePath } from "../resident.ts";
+import { outcomeText, type ProbedTarget, probeOutcomes, type ProbeReport } from "../rules/probe-report.ts";
+
+/** A probe of 64 targets takes 20 s. */
+const patienceMs = 60_000;
+const columns = ["TARGET", "ADDRESS", "NEIGHBOUR", "RESULT"].map((title) => ({ title }));
+
+/** Runs `plexusctl probe`. */
+export async function probeCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
+  const wrong = notAbsolute(line, "status-socket");
+  if (wrong !== undefined) return wrong;
+  const [pod = "", network = "", ...addresses] = line.args;
+  const query = new URLSearchParams([["pod", pod], ["network", network], ...addresses.map((each) => ["address", each])]);
+  const path = `${probePath}?${query.toString()}`;
+  const answer = await askDaemon({ socketPath: statusSocketOf(line), method: "POST", path, patienceMs });
+  if ("why" in answer) return failure(answer.why);
+  const report = boundedJson(answer.body);
+  if (isJsonObject(report) && typeof report["why"] === "string") return failure(inertLine(report["why"], 1024));
+  if (!isReport(report)) return failure("this plexusctl cannot read the answer: do plexusctl and plexusd have the same version?");
+  const { ifname, mtu, targets } = report;
+  const text = (width: number): string => {
+    const rows = targets.map((each) => [each.what, each.address, each.mac ?? "", outcomeText(each)]);
+    const list = rows.length === 0 ? ["no other addresses are known: name some"] : table(columns, rows, width);
+    return `${report.pod} ${ifname} on ${report.network}, MTU ${mtu}\n\n${list.join("\n")}\n`;
+  };
+  const silent = targets.filter(({ outcome }) => outcome !== "answers");
+  const names = (): readonly string[] => silent.map(({ address }) => address);
+  return { stdout: await printed({ value: report, text, names }, line), status: silent.length > 0 ? 1 : 0 };
+}
+
+function isReport(value: unknown): value is ProbeReport {
+  if (!isJsonObject(value) || value["kind"] !== "NetworkProbe" || typeof value["mtu"] !== "number") return false;
+  const targets = value["targets"];
+  return (
+    ["pod", "network", "ifname"].every((name) => typeof value[name] === "string") &&
+    Array.isArray(targets) &&
+    targets.every(isTarget)
+  );
+}
+
+function isTarget(each: unknown): each is ProbedTarget {
+  if (!isJsonObject(each) || typeof each["what"] !== "string" || typeof each["address"] !== "string") return false;
+  return typeof each["bytes"] === "number" && probeOutcomes.some((outcome) => outcome === each["outcome"]);
+}

@@ -1,0 +1,135 @@
+// Asks the addresses of a network from a pod's interface: the neighbour of each, then echo requests of the link's full size and of a small one. The packets
+// leave by a packet socket, so the pod's own rules do not stop them; those of the other end do.
+
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { cidrContains, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
+import { readPodLink } from "../../../host/capabilities/announce/pod-link.ts";
+import { probeNeighbours, type ProbingLink } from "../../../host/capabilities/announce/probe.ts";
+import { packetsIn } from "../../../host/protocol/network-fields.ts";
+import type { Shim } from "../../../host/protocol/shim.ts";
+import { addressBytes, macBytes } from "../../../host/system/netlink/address-bytes.ts";
+import { linkRequest } from "../../../host/system/netlink/link-change.ts";
+import { linkStateIn } from "../../../host/system/netlink/link-state.ts";
+import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
+import { systemError } from "../../../host/system/system-error.ts";
+import { type EchoAnswer, echoAnswerIn, echoPacket, smallestEcho } from "../rules/echo-packet.ts";
+import type { ProbedTarget, ProbeReport } from "../rules/probe-report.ts";
+import type { ProbedAttachment, ProbeTarget } from "./probed-attachment.ts";
+
+/** The effects that a probe needs. */
+export type ProbeEffects = Pick<Shim, "netlink" | "ask">;
+
+/** Milliseconds for a neighbour's answer, and for an echo reply. */
+const answerMs = 1_000;
+/** The largest packet that the effect sends. */
+const maxBytes = 1500;
+/** Targets of one probe, and those that are asked at once. */
+const maxTargets = 64;
+const atOnce = 8;
+const ethertypes = { 4: 0x0800, 6: 0x86dd } as const;
+const kinds = { 4: "echo", 6: "echo6" } as const;
+
+/** Asks all targets. Faults: NETLINK_FAILED without the interface; throws ShimGone. */
+export async function probeNetwork(
+  shim: ProbeEffects,
+  attachment: ProbedAttachment,
+  further: readonly IpAddress[],
+  clock: () => number,
+): Promise<Result<ProbeReport>> {
+  const { pod, network, ifname, netns, addresses } = attachment;
+  const link = await readPodLink(shim, netns, ifname);
+  const mtu = await linkMtu(shim, netns, ifname);
+  if (!("index" in link) || link.mac === undefined || mtu === undefined) {
+    const why = "errno" in link ? systemError(link.errno) : "it has no neighbours";
+    return failed(fault("NETLINK_FAILED", `interface ${ifname} of pod ${pod} cannot be probed: ${why}`));
+  }
+  const probing: ProbingLink = { netns, index: link.index, mac: link.mac };
+  const own = new Set(addresses.map(({ address }) => formatAddress(address)));
+  const wanted = [
+    ...attachment.gateways.map((address): ProbeTarget => ({ what: "gateway", address })),
+    ...attachment.pods,
+    ...further.map((address): ProbeTarget => ({ what: "address", address })),
+  ];
+  const seen = new Set<string>(own);
+  const targets: ProbeTarget[] = [];
+  for (const target of wanted) {
+    const text = formatAddress(target.address);
+    if (!seen.has(text) && targets.length < maxTargets) targets.push(target);
+    seen.add(text);
+  }
+  const hops = [
+    ...new Map(
+      targets.flatMap((each) => nextHop(attachment, each.address) ?? []).map((hop) => [formatAddress(hop), hop]),
+    ).values(),
+  ];
+  const found = await probeNeighbours(probing, hops, { probes: 2, milliseconds: answerMs }, shim, clock);
+  if (!found.ok) return found;
+  const macs = new Map(found.value.map(({ address, mac }) => [address, mac]));
+  const probed: ProbedTarget[] = [];
+  for (let at = 0; at < targets.length; at += atOnce) {
+    const some = targets.slice(at, at + atOnce);
+    probed.push(
+      ...(await Promise.all(
+        some.map((target, index) => probeTarget(shim, attachment, probing, mtu, macs, target, at + index + 1)),
+      )),
+    );
+  }
+  return ok({ apiVersion: "plexus/v1", kind: "NetworkProbe", pod, network, ifname, mtu, targets: probed });
+}
+
+/** The neighbour that packets to an address are sent to; undefined: there is no way. */
+function nextHop({ addresses, gateways }: ProbedAttachment, address: IpAddress): IpAddress | undefined {
+  if (addresses.some((each) => each.address.family === address.family && cidrContains(each, address))) return address;
+  return gateways.find(({ family }) => family === address.family);
+}
+
+async function probeTarget(
+  shim: ProbeEffects,
+  attachment: ProbedAttachment,
+  link: ProbingLink,
+  mtu: number,
+  macs: ReadonlyMap<string, string>,
+  { what, address }: ProbeTarget,
+  identifier: number,
+): Promise<ProbedTarget> {
+  const target = { what, address: formatAddress(address) };
+  const source = attachment.addresses.find((each) => each.address.family === address.family);
+  const hop = nextHop(attachment, address);
+  if (source === undefined || hop === undefined) return { ...target, outcome: "no-way", bytes: 0 };
+  const mac = macs.get(formatAddress(hop));
+  const destination = mac === undefined ? undefined : macBytes(mac);
+  if (destination === undefined) return { ...target, outcome: "no-neighbour", bytes: 0 };
+  const ask = async (size: number): Promise<EchoAnswer | undefined> => {
+    const request = { source: addressBytes(source.address), target: addressBytes(address), identifier, size };
+    const payload = echoPacket(address.family, request);
+    const { reply } = await shim.ask({
+      path: link.netns,
+      index: link.index,
+      answers: kinds[address.family],
+      keys: [request.target],
+      packets: [{ ethertype: ethertypes[address.family], destination, payload }],
+      deadlineMs: answerMs,
+      maxAnswers: 1,
+    });
+    return (packetsIn(reply) ?? [])
+      .map((each) => echoAnswerIn(address.family, each.payload, identifier))
+      .find((each) => each !== undefined);
+  };
+  const full = Math.min(mtu, maxBytes) & ~1;
+  const first = await ask(full);
+  if (first?.kind === "reply") return { ...target, mac, outcome: "answers", bytes: full };
+  const second = await ask(smallestEcho[address.family]);
+  const tooBig = [first, second].find((each) => each?.kind === "too-big");
+  const named = tooBig?.kind === "too-big" && tooBig.mtu !== undefined ? { mtu: tooBig.mtu } : {};
+  if (second?.kind === "reply")
+    return { ...target, mac, outcome: "answers-small", bytes: smallestEcho[address.family], ...named };
+  const isUnreachable = first?.kind === "unreachable" || second?.kind === "unreachable";
+  return { ...target, mac, outcome: isUnreachable ? "unreachable" : "lost", bytes: 0, ...named };
+}
+
+async function linkMtu(shim: ProbeEffects, netns: string, ifname: string): Promise<number | undefined> {
+  const request = encodeRequests([linkRequest(ifname)]);
+  const { reply } = await shim.netlink({ path: netns, request, deadlineMs: 10_000, foreign: true });
+  return decodeAnswers(reply, 1)[0]?.messages.flatMap((message) => linkStateIn(message) ?? [])[0]?.mtu;
+}

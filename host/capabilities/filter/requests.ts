@@ -1,0 +1,111 @@
+// The requests to the capability `filter` that a call may make. The node and the kit for authors have the same rules. No I/O.
+
+import type { AttachmentId } from "../../../src/cni/attachment.ts";
+import type { Verb } from "../../../src/cni/environment.ts";
+import { chainPattern, linkPattern, matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import { defaultAdminChain, type FilterGrant } from "../../../src/configuration/keys/grant-keys.ts";
+import { notGranted } from "../../../src/configuration/not-granted.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { formatAddress, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
+import type { FilterAcceptance, FilterIngressPolicy } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import type { AttachmentFacts } from "../call-facts.ts";
+import { misuseOf } from "../outcome.ts";
+
+/** The call that makes the request, and its grant. */
+export interface FilterCall {
+  /** The delegate's type. */
+  readonly type: string;
+  readonly verb: Verb;
+  /** Undefined for GC and STATUS. */
+  readonly attachment: AttachmentId | undefined;
+  readonly grant: FilterGrant;
+  /** The attachment's addresses: packets of these alone may be accepted. */
+  readonly facts: Pick<AttachmentFacts, "addresses">;
+}
+
+/** An acceptance, decoded. */
+export interface Acceptance {
+  readonly addresses: readonly IpAddress[];
+  readonly adminChain: string;
+  /** Undefined: no packets are dropped. */
+  readonly separation: Separation | undefined;
+}
+
+/** A bridge to whose pods packets are dropped. */
+export interface Separation {
+  readonly bridge: string;
+  readonly policy: Exclude<FilterIngressPolicy, "open">;
+}
+
+/** The chains of the reference plugin, and the names that iptables and the kernel give a meaning of their own. */
+const reservedChains: ReadonlySet<string> = new Set(
+  `CNI-FORWARD CNI-ISOLATION-STAGE-1 CNI-ISOLATION-STAGE-2
+  PREROUTING INPUT FORWARD OUTPUT POSTROUTING ACCEPT DROP RETURN QUEUE`.split(/\s+/u),
+);
+
+export const misused = misuseOf("filter");
+
+/** The call's attachment in one of `verbs`. Fault: CAPABILITY_MISUSED in another verb. */
+export function attachmentIn({ attachment, verb }: FilterCall, verbs: readonly Verb[]): Result<AttachmentId> {
+  if (attachment !== undefined && verbs.includes(verb)) return ok(attachment);
+  return failed(misused(`this function is allowed in ${verbs.join(" and ")} only, and this call is ${verb}`));
+}
+
+/** The fault of `retain` in another verb than GC; undefined in GC. */
+export function retainDenial({ verb }: FilterCall): Fault | undefined {
+  return verb === "GC" ? undefined : misused(`retain is allowed in GC only, and this call is ${verb}`);
+}
+
+/** The attachment's addresses of the call, as far as they can be read. */
+export function ownAddresses({ facts }: Pick<FilterCall, "facts">): readonly IpAddress[] {
+  return facts.addresses.flatMap((text) => addressIn(text) ?? []);
+}
+
+/** The acceptance, decoded. Faults: CAPABILITY_MISUSED, NOT_GRANTED. */
+export function allowedAcceptance(call: FilterCall, requested: FilterAcceptance): Result<Acceptance> {
+  const { adminChain, ingress, bridge } = requested;
+  const known = new Set(ownAddresses(call).map(formatAddress));
+  const addresses: IpAddress[] = [];
+  for (const text of requested.addresses) {
+    const address = addressIn(text);
+    if (address === undefined) return failed(misused(`${quote(text, 60)} is not an IP address`));
+    if (!known.has(formatAddress(address)))
+      return failed(misused(`${formatAddress(address)} is not an address of the attachment, which has ${listed(known)}`));
+    addresses.push(address);
+  }
+  const chainMistake = adminChainMistake(adminChain);
+  if (chainMistake !== undefined) return failed(chainMistake);
+  const chains = call.grant.adminChains ?? [defaultAdminChain];
+  if (!chains.some((pattern) => matchesPattern(pattern, adminChain)))
+    return failed(
+      notGranted({ type: call.type, key: "filter.adminChains", request: `the chain ${adminChain}`, granted: chains }),
+    );
+  if (ingress === "open") return ok({ addresses, adminChain, separation: undefined });
+  if (bridge === undefined) return failed(misused(`the policy ${ingress} needs a bridge`));
+  if (!linkPattern.pattern.test(bridge) || bridge.includes("*") || bridge.endsWith("+"))
+    return failed(misused(`${quote(bridge, 60)} is not the name of a bridge`));
+  const bridges = call.grant.bridges ?? [];
+  if (!bridges.some((pattern) => matchesPattern(pattern, bridge)))
+    return failed(
+      notGranted({ type: call.type, key: "filter.bridges", request: `the policy ${ingress} of ${bridge}`, granted: bridges }),
+    );
+  return ok({ addresses, adminChain, separation: { bridge, policy: ingress } });
+}
+
+function adminChainMistake(name: string): Fault | undefined {
+  if (!chainPattern.pattern.test(name) || name.includes("*"))
+    return misused(`${quote(name, 60)} is not the name of a chain, 1 to 28 letters, digits, _, . and -`);
+  return reservedChains.has(name)
+    ? misused(`the chain ${name} has another use; name a chain for rules of administrators`)
+    : undefined;
+}
+
+function addressIn(text: string): IpAddress | undefined {
+  return readCidr(text)?.address ?? readAddress(text);
+}
+
+function listed(known: ReadonlySet<string>): string {
+  return known.size === 0 ? "no known address" : [...known].join(", ");
+}

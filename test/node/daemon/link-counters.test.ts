@@ -1,0 +1,66 @@
+// Counters of pods' further networks: a daemon in this process, an agent, real namespaces, and plexusctl.
+
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TrafficDocument } from "../../../src/net/link-traffic.ts";
+import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
+import { bridgeStep, missingForMixed } from "../../lab/mixed-network.ts";
+import { dist } from "../../lab/plexus.ts";
+import { ReconcileNode } from "../../lab/reconcile-node.ts";
+
+const soon = { interval: 100, timeout: 60_000 };
+
+describe.skipIf(missingForMixed("link-counters"))("counters of links", () => {
+  let node: ReconcileNode;
+  let manifests: Manifests;
+  beforeAll(async () => {
+    node = new ReconcileNode();
+    manifests = manifestsIn(join(node.stage.plexus.directory, "manifests"));
+    await node.start();
+    await node.startAgent();
+    const ipam = { type: "ipam-host-local", subnet: "10.20.0.0/24" };
+    manifests.network("storage", [{ type: "bridge", bridge: "br-storage", isGateway: true, ipam }]);
+  });
+  afterAll(() => node.dispose());
+
+  test("WA-06: a scrape and plexusctl get what the daemon read last, by network, and by pod and interface", async () => {
+    const { stage } = node;
+    manifests.pod("counted", "storage");
+    const config = stage.network([bridgeStep()], { manifests: manifests.directory, linkCounters: true });
+    const pod = { config, containerId: "counted", pod: stage.pod(), args: manifests.argsOf("counted") };
+    await node.succeed("ADD", pod);
+    expect(pod.pod.ping("10.20.0.1")).toBe(true);
+    // A question never waits: the first one begins the reading.
+    const first = await document(node);
+    expect(first).toMatchObject({ ageMs: null, links: [] });
+    await expect.poll(async () => (await document(node)).links, soon).toHaveLength(1);
+    const [link] = (await document(node)).links;
+    expect(link).toMatchObject({ pod: "shop/counted", ifname: "net1", network: "shop/storage" });
+    expect(link?.transmit.packets).toBeGreaterThan(0);
+    const metrics = await node.daemon.metrics.text();
+    const value = new RegExp(
+      `^plexus_network_packets_total\\{network="shop/storage",direction="transmit"\\} ${link?.transmit.packets}$`,
+      "mu",
+    );
+    expect(metrics).toMatch(value);
+    expect(metrics).not.toContain("shop/counted");
+    const top = await promisify(execFile)(process.execPath, [
+      join(dist, "plexusctl.cjs"),
+      "top",
+      "shop/counted",
+      "--status-socket",
+      join(stage.plexus.directory, "status.sock"),
+    ]);
+    expect(top.stdout).toMatch(
+      /^POD +INTERFACE +NETWORK +RX\/s +TX\/s +RX +TX +ERRORS +DROPS\nshop\/counted +net1 +shop\/storage +/u,
+    );
+    await node.succeed("DEL", pod);
+  });
+});
+
+async function document(node: ReconcileNode): Promise<TrafficDocument> {
+  const page = await node.daemon.residents.pages["/link-traffic"]?.("GET", "");
+  return JSON.parse(page?.body ?? "");
+}

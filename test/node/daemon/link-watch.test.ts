@@ -1,0 +1,147 @@
+// Lost and changed links of pods' further networks: a daemon in this process, an agent, and real namespaces.
+
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
+import { bridgeStep, missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";
+import { referencePlugins, missing } from "../../lab/requires.ts";
+import { ReconcileNode } from "../../lab/reconcile-node.ts";
+import { leases } from "../../lab/namespaces.ts";
+import type { Attaching, Stage } from "../../lab/stage.ts";
+
+type Attached = Attaching & { readonly pod: ReturnType<Stage["pod"]>; readonly containerId: string };
+
+const soon = { interval: 100, timeout: 60_000 };
+const unable = missingForMixed("link-watch") || missing("link-watch", referencePlugins("static"));
+
+/** What a pod has of one of its links: everything but its index. */
+const shape = ({ pod }: Attached, name: string): object => ({
+  macs: pod.links().flatMap((link) => (link.name === name ? [link.mac] : [])),
+  addresses: pod.addresses().flatMap(({ link, address }) => (link === name ? [address] : [])),
+  routes: pod
+    .exec(["ip", "route", "show", "dev", name])
+    .stdout.trim()
+    .split("\n")
+    .map((line) => line.split(" ")[0]),
+});
+
+/** `3:` of net1, which another link does not get. */
+const indexOf = ({ pod }: Attached): string => pod.exec(["ip", "-o", "link", "show", "net1"]).stdout.split(" ")[0] ?? "";
+
+describe.skipIf(unable)("the watch over links", () => {
+  let node: ReconcileNode;
+  let stage: Stage;
+  let manifests: Manifests;
+  beforeAll(async () => {
+    node = new ReconcileNode({ ...mixedInstallation, native: [...mixedInstallation.native, "static"] });
+    ({ stage } = node);
+    manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+    await node.start();
+    await node.startAgent();
+    const ipam = (subnet: string): object => ({
+      type: "host-local",
+      ranges: [[{ subnet }]],
+      routes: [{ dst: subnet.replace("10.", "10.1"), gw: subnet.replace("0/24", "1") }],
+      dataDir: stage.leases,
+    });
+    manifests.network("storage", [{ type: "bridge", bridge: "br-storage", ipam: ipam("10.20.0.0/24") }]);
+    makeMaster();
+    manifests.network("fast", [{ type: "macvlan", master: "low0", ipam: ipam("10.30.0.0/24") }]);
+  });
+  afterAll(() => node.dispose());
+
+  let serial = 0;
+  async function attached(selection: string, linkWatch: object = {}): Promise<Attached> {
+    const name = `watched-${++serial}`;
+    manifests.pod(name, selection);
+    const config = stage.network([bridgeStep()], { manifests: manifests.directory, hotPlug: true, linkWatch });
+    const pod = { config, containerId: name, pod: stage.pod(), args: manifests.argsOf(name) };
+    await node.succeed("ADD", pod);
+    await expect.poll(() => sentence(), soon).toMatch(/^on; [1-9]\d* links watched/u);
+    return pod;
+  }
+  const sentence = (): string => node.daemon.residents.sentences.find(({ name }) => name === "linkWatch")?.sentence() ?? "";
+  const makeMaster = (): unknown => stage.node.exec(["sh", "-c", "ip link add low0 type bridge && ip link set low0 up"]);
+  const ip = (...words: readonly string[]): unknown => stage.node.exec(["ip", "link", ...words]);
+
+  test("WA-01 WA-02: a removed bridge and a removed master are noticed, each in its pod, and their return, too", async () => {
+    const pod = await attached("storage,fast");
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    const end = stage.node.links().find(({ master }) => master === "br-storage")?.name ?? "";
+    ip("set", end, "nomaster");
+    await expect
+      .poll(() => sentence(), soon)
+      .toContain(`net1: its end ${end} on the node has lost its master br-storage (now none)`);
+    ip("set", end, "master", "br-storage");
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    ip("del", "br-storage");
+    await expect.poll(() => sentence(), soon).toContain("lost its master br-storage");
+    ip("del", "low0");
+    await expect.poll(() => sentence(), soon).toContain("net2 no longer exists in the pod's network namespace");
+    // The native macvlan fails without its master; the runtime tries the DEL again.
+    await node.call("DEL", pod);
+    await expect.poll(() => sentence(), soon).toBe("on; 0 links watched, 0 lost");
+    makeMaster();
+    await node.succeed("DEL", pod);
+  });
+
+  test("WA-03: a lost link is attached again with its name, MAC, addresses and routes, when its master is there again; no lease changes", async () => {
+    const pod = await attached("storage,fast", { repair: true });
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    const before = [shape(pod, "net1"), shape(pod, "net2")];
+    const held = leases(stage.leases);
+    expect(before[0]).toMatchObject({ routes: expect.arrayContaining(["10.120.0.0/24"]) });
+    stage.steps();
+    ip("del", "br-storage");
+    ip("del", "low0");
+    await expect.poll(() => shape(pod, "net1"), soon).toEqual(before[0]);
+    await expect.poll(() => node.warnings.join("\n"), soon).toMatch(/net2 could not be attached again: .*macvlan.*not found/u);
+    expect(pod.pod.links().map(({ name }) => name)).not.toContain("net2");
+    makeMaster();
+    await expect.poll(() => shape(pod, "net2"), soon).toEqual(before[1]);
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    expect([shape(pod, "net1"), shape(pod, "net2")]).toEqual(before);
+    expect(leases(stage.leases)).toEqual(held);
+    expect(new Set(stage.steps().flatMap(({ type }) => (type === "host-local" ? [type] : [])))).toEqual(new Set());
+    await node.succeed("CHECK", pod);
+    await node.succeed("DEL", pod);
+    expect([pod.pod.links().length, leases(stage.leases)]).toEqual([0, []]);
+  });
+
+  test("WA-01 WA-03: what shows in the pod alone is found by the look after an agent connects, and mended", async () => {
+    const pod = await attached("storage", { repair: true });
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    const before = shape(pod, "net1");
+    for (const change of ["addr flush dev net1", "link set net1 address 02:00:00:00:00:99", "link del net1"]) {
+      const earlier = indexOf(pod);
+      pod.pod.exec(["sh", "-c", `ip ${change}`]);
+      node.daemon.residents.agentConnected();
+      await expect.poll(() => [shape(pod, "net1"), indexOf(pod) === earlier], soon).toEqual([before, false]);
+      await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    }
+    await node.succeed("DEL", pod);
+  });
+
+  test("WA-05: a link that was lost while the daemon was away is found by the next daemon, and mended", async () => {
+    const pod = await attached("storage", { repair: true });
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    const before = shape(pod, "net1");
+    const restarted = node.start();
+    pod.pod.exec(["ip", "link", "del", "net1"]);
+    await restarted;
+    await expect.poll(() => shape(pod, "net1"), soon).toEqual(before);
+    await node.succeed("DEL", pod);
+  });
+
+  test("WA-04: a link that the pod has renamed stays as it is, and so does another link that has its name", async () => {
+    const pod = await attached("storage", { repair: true });
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    pod.pod.exec(["sh", "-c", "ip link set net1 down; ip link set net1 name data; ip link add net1 type bridge"]);
+    const before = pod.pod.links();
+    node.daemon.residents.agentConnected();
+    ip("del", "br-storage");
+    await expect.poll(() => sentence(), soon).toContain("net1 (data now): its end");
+    expect(pod.pod.links()).toEqual(before);
+    await node.call("DEL", pod);
+  });
+});
