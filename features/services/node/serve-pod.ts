@@ -8,7 +8,7 @@ import { flushFlows } from "./flush-flows.ts";
 import { networkIds } from "./pod-networks.ts";
 import { replaceTable } from "./pod-table.ts";
 import { noteTable, writtenTable } from "./served-pods.ts";
-import { serviceObjects } from "./service-source.ts";
+import { serviceObjects } from "./service-objects.ts";
 
 /** Before interfaces are made. A failure is a warning: the pod starts, and gets its Services when the daemon can write them. */
 export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<void>> {

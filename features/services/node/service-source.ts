@@ -3,7 +3,7 @@
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
-import type { ClusterApi, ObjectSource } from "../../../host/cluster/object-source.ts";
+import type { ClusterApi } from "../../../host/cluster/object-source.ts";
 import { backendAddress, type KeptSlice } from "../rules/balance.ts";
 import { frontAnnotation, readFront } from "../rules/front.ts";
 import { endpointSlicesPath, managedByLabel, manager, networkLabel, readPorts, readSlice } from "../rules/service-slice.ts";
@@ -12,13 +12,6 @@ import { endpointSlicesPath, managedByLabel, manager, networkLabel, readPorts, r
 export interface ServiceSource {
   readonly slices: (networks: readonly string[]) => Promise<Result<readonly KeptSlice[]>>;
 }
-
-/** The ways to slices: one call's requests, and a daemon's copy. */
-export const serviceObjects: ObjectSource<ServiceSource> = {
-  read: serviceSource,
-  // A one-shot engine watches nothing.
-  watch: async (access, count) => new (await import("../watched-services.ts")).ServiceInformer(access, count),
-};
 
 /** A request's line has a bound. */
 const maxSelected = 100;
