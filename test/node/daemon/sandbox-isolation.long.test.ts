@@ -98,10 +98,13 @@ describe.skipIf(missingForMixed("isolation"))("isolation", () => {
     expect(await add("process", "/nowhere")).toBe("0");
   });
 
-  test.skipIf(missing("uids of sandbox processes", ownUids))(
-    "FI-28: only the launch server and its zygote have the two capabilities that change a process' user; both end with the daemon",
-    async () => {
-      const { pid, stop } = await daemon({ args: ["--sandboxes", "2"] });
+  test.skipIf(missing("uids of sandbox processes", ownUids)).each([
+    { how: "new", programs: ["plexus-launcher"] },
+    { how: "copy", programs: ["plexus-launcher", "plexus-zygote"] },
+  ])(
+    "FI-28: only the launch server and its zygote have the two capabilities that change a process' user; both end with the daemon ($how)",
+    async ({ how, programs }) => {
+      const { pid, stop } = await daemon({ args: ["--sandboxes", "2", "--sandbox-start", how] });
       await expect.poll(() => sandboxProcesses("guest-process.cjs", pid).length).toBe(2);
       const privileged = descendantsOf(pid).filter((each) => {
         const text = readFileSync(`/proc/${each}/status`, "utf8");
@@ -112,10 +115,7 @@ describe.skipIf(missingForMixed("isolation"))("isolation", () => {
         return ["Name", "CapPrm", "CapBnd", "NoNewPrivs"].map((name) => fieldOf(text, name));
       });
       const rights = ["00000000000000c0", "00000000000000c0", "1"];
-      expect(found).toEqual([
-        ["plexus-launcher", ...rights],
-        ["plexus-zygote", ...rights],
-      ]);
+      expect(found).toEqual(programs.map((program) => [program, ...rights]));
       const all = descendantsOf(pid);
       daemons.splice(0);
       expect(await stop()).toBe(0);

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 async function daemon(init: { readonly args?: readonly string[]; readonly program?: string } = {}): Promise<TestDaemon> {
   const place = join(directory, String(daemons.length));
-  const args = ["--state-dir", join(place, "state"), ...(init.args ?? [])];
+  const args = ["--state-dir", join(place, "state"), ...(init.args ?? ["--sandbox-start", "copy"])];
   const started = await startDaemon({ ...init, socket: join(place, "plexus.sock"), args });
   daemons.push(started);
   return started;
@@ -122,7 +122,7 @@ describe.skipIf(missing("copies of a zygote", otherUids))("FI-43: sandbox proces
     mkdirSync(join(home, "bin"), { recursive: true });
     for (const name of ["plexusd.cjs", "bin/plexus-sandbox"]) cpSync(join(dist, name), join(home, name));
     symlinkSync(join(dist, "engine"), join(home, "engine"));
-    const without = await daemon({ program: join(home, "plexusd.cjs") });
+    const without = await daemon({ args: ["--sandbox-start", "copy"], program: join(home, "plexusd.cjs") });
     for (const each of [chosen, without]) {
       expect((await warm(each)).filter(isCopy)).toEqual([]);
       expect(zygoteOf(each.pid)).toBe(0);
