@@ -1,0 +1,209 @@
+// Cluster addresses of Services on further networks, whole: plexus-controller's part, a daemon with an agent, and connections of pods.
+
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { KubernetesObject } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { servicesPart } from "../../features/services/controller/part.ts";
+import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { startAgent, type TestAgent } from "../lab/agent.ts";
+import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
+import { selectNetworks } from "../lab/kube/annotate.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
+import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
+import { partContext } from "../lab/kube/part-context.ts";
+import { serviceRequests, serviceRights } from "../lab/kube/service-requests.ts";
+import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
+import type { PodNamespace } from "../lab/namespaces.ts";
+import type { Answer } from "../lab/plexus.ts";
+import { command, missing } from "../lab/requires.ts";
+import { type Attaching, nothing } from "../lab/stage.ts";
+
+const patience = { timeout: 60_000, interval: 50 };
+const echo = join(import.meta.dirname, "..", "node", "services", "testing", "echo.mjs");
+const services = "/api/v1/namespaces/shop/services";
+
+type Running = CreatedPod & { readonly call: Attaching & { readonly pod: PodNamespace } };
+
+const addressOf = ({ call }: Running): string =>
+  call.pod
+    .addresses()
+    .find(({ link }) => link === "net1")
+    ?.address.split("/")[0] ?? "";
+const tableOf = ({ call }: Running): string => call.pod.exec(["nft", "list", "table", "inet", "plexus-services"]).stdout;
+const entering = ({ call }: Running): string[] => [`--net=${call.pod.path}`, "--", process.execPath, echo];
+
+/** The distinct answers to so many connections: the endpoint and the client's address as the endpoint saw it, or an error. */
+function ask(from: Running, protocol: "tcp" | "udp", address: string, port: number, count = 1): readonly string[] {
+  const args = [...entering(from), "ask", protocol, address, String(port), String(count)];
+  return [...new Set(spawnSync("nsenter", args, { encoding: "utf8" }).stdout.trim().split("\n"))].toSorted();
+}
+
+describe.skipIf(missingForKube("Services of pods") || missing("Services of pods", command("nft", "--version")))(
+  "Services of pods",
+  () => {
+    let api: ApiServer;
+    let objects: ApiObjects;
+    let node: Node;
+    let daemon: TestDaemon;
+    let agent: TestAgent;
+    const term = new AbortController();
+    let controller: Promise<void> | undefined;
+    const servers: ChildProcessWithoutNullStreams[] = [];
+    const socket = (): string => join(node.plexus.directory, "daemon", "plexus.sock");
+
+    const create = async (object: KubernetesObject & Readonly<Record<string, unknown>>): Promise<unknown> => {
+      const made = outcome(await objects.create(collectionOf(object), object));
+      if (typeof made === "string") throw new Error(made);
+      return made;
+    };
+    /** A Service as the admission policy leaves it. Answers its cluster address. */
+    const service = async (name: string, network: string, app: string, spec: object = {}): Promise<string> => {
+      const made = await create({
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: {
+          namespace: "shop",
+          name,
+          annotations: { "plexus.dev/network": network, "plexus.dev/selector": `app=${app}` },
+        },
+        spec: {
+          ports: [
+            { name: "http", port: 80, targetPort: 8080 },
+            { name: "dns", protocol: "UDP", port: 53, targetPort: 5353 },
+          ],
+          ...spec,
+        },
+      });
+      return (made as { readonly spec: { readonly clusterIP: string } }).spec.clusterIP;
+    };
+    const ready = async (pod: Running, status: "True" | "False"): Promise<void> => {
+      const conditions = [{ type: "Ready", status }];
+      const patched = outcome(await objects.patch(`/api/v1/namespaces/shop/pods/${pod.name}/status`, { status: { conditions } }));
+      if (typeof patched === "string") throw new Error(patched);
+    };
+
+    beforeAll(async () => {
+      api = await sharedApiServer({ alsoAllowed: serviceRequests });
+      objects = objectsOf(api.adminKubeconfig);
+      await api.namespace("shop");
+      for (const object of serviceRights) await create(object);
+      node = openNode(api);
+      const args = ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", api.plexus];
+      daemon = await startDaemon({ socket: socket(), args });
+      const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: node.plexus.cniPath, PLEXUS_SOCKET: socket() };
+      agent = startAgent({ command: node.entrance(), env });
+      await api.network("shop", "red", [node.bridge("red", "10.20.0.0/24")]);
+      await api.network("shop", "blue", [node.bridge("blue", "10.30.0.0/24")]);
+      controller = servicesPart()(partContext(objects)).run(term.signal);
+    });
+    afterAll(async () => {
+      for (const server of servers) server.kill("SIGKILL");
+      term.abort();
+      await controller;
+      await agent?.stop();
+      await daemon?.stop();
+      node?.dispose();
+      objects?.close();
+      await api?.dispose();
+    });
+
+    const request = (verb: string, { call }: Running): Promise<Answer> =>
+      node.request({
+        verb,
+        config: call.config,
+        containerId: call.containerId,
+        ifname: "eth0",
+        netns: call.pod.path,
+        ...(call.args === undefined ? {} : { args: call.args }),
+        env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" },
+      });
+    /** A running pod whose default route is on the cluster's network, as a Service's client needs it. */
+    async function running(name: string, app: string, selection = "red"): Promise<Running> {
+      const pod = await api.pod("shop", name, selection);
+      outcome(await objects.patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { app } } }));
+      const cluster = { ...node.bridge("pods", "10.10.0.0/24"), isDefaultGateway: true };
+      const config = node.network([cluster], { kubeconfig: api.plexus, hotPlug: true, services: true });
+      const each = { ...pod, call: { ...node.attaching(pod), config } };
+      expect(await request("ADD", each)).toMatchObject({ status: 0 });
+      return each;
+    }
+    /** A ready pod that answers on its address of the network red. */
+    async function serving(name: string, app: string): Promise<Running> {
+      const pod = await running(name, app);
+      const server = spawn("nsenter", [...entering(pod), "serve", addressOf(pod)]);
+      servers.push(server);
+      for await (const line of createInterface({ input: server.stdout })) if (line === "ready") break;
+      await ready(pod, "True");
+      return pod;
+    }
+    const removed = async (...pods: readonly Running[]): Promise<void> => {
+      for (const pod of pods) {
+        expect(await request("DEL", pod)).toMatchObject({ status: 0 });
+        await api.deletePod(pod.namespace, pod.name);
+      }
+    };
+
+    test("SV-06 SV-07: cluster addresses lead to endpoints of the network; a Service without endpoints refuses; a DEL leaves nothing", async () => {
+      const web = await service("web", "red", "web");
+      const sticky = await service("sticky", "red", "web", { sessionAffinity: "ClientIP" });
+      const one = await serving("one", "web");
+      const two = await serving("two", "web");
+      const client = await running("client", "other");
+      // Without a wait: the runtime has just been answered, and the controller had written a slice of each Service.
+      expect(tableOf(client)).toContain(web);
+      const from = addressOf(client);
+      const both = [one, two].map((each) => `${addressOf(each)} ${from}`).toSorted();
+      // All 20 connections at one of two endpoints have a probability of 2 in 2^20.
+      await expect.poll(() => ask(client, "tcp", web, 80, 20), patience).toEqual(both);
+      expect(ask(client, "udp", web, 53, 20)).toEqual(both);
+      expect(ask(client, "tcp", web, 81)).toEqual(["ECONNREFUSED"]);
+      const [chosen = ""] = ask(client, "tcp", sticky, 80, 20);
+      expect(both).toContain(chosen);
+      expect(ask(client, "tcp", sticky, 80, 20)).toEqual([chosen]);
+
+      // A UDP flow, whose socket goes on when its endpoint is no longer ready.
+      const talking = spawn("nsenter", [...entering(client), "talk", sticky, "53"]);
+      servers.push(talking);
+      const lines = createInterface({ input: talking.stdout })[Symbol.asyncIterator]();
+      const talk = async (): Promise<unknown> => {
+        talking.stdin.write("\n");
+        return (await lines.next()).value;
+      };
+      const first = await talk();
+      expect(both).toContain(first);
+      const [gone, left] = first === `${addressOf(one)} ${from}` ? [one, two] : [two, one];
+      await ready(gone, "False");
+      await expect.poll(talk, patience).toBe(`${addressOf(left)} ${from}`);
+      await expect.poll(() => ask(client, "tcp", web, 80, 20), patience).toEqual([`${addressOf(left)} ${from}`]);
+      await ready(left, "False");
+      await expect.poll(() => ask(client, "tcp", web, 80), patience).toEqual(["ECONNREFUSED"]);
+      await ready(gone, "True");
+      await expect.poll(() => ask(client, "tcp", web, 80), patience).toEqual([`${addressOf(gone)} ${from}`]);
+
+      outcome(await objects.remove(`${services}/web`));
+      outcome(await objects.remove(`${services}/sticky`));
+      // No endpoint controller and no garbage collector run here: plexus-controller removes the slices.
+      await expect.poll(() => tableOf(client), patience).toBe("");
+      talking.stdin.end();
+      await removed(one, two, client);
+      expect(node.left().links).toEqual(nothing.links);
+    });
+
+    test("SV-08: a pod has the Services of a network that it gets later, and of no other", async () => {
+      const [red, blue] = [await service("red", "red", "none"), await service("blue", "shop/blue", "none")];
+      const client = await running("client", "other");
+      await expect.poll(() => tableOf(client), patience).toContain(red);
+      expect(tableOf(client)).not.toContain(blue);
+      await selectNetworks(api, client, "red,blue");
+      await expect.poll(() => tableOf(client), patience).toContain(blue);
+      await vi.waitFor(() => expect(client.call.pod.links().map(({ name }) => name)).toContain("net2"), patience);
+      await selectNetworks(api, client, "red");
+      await expect.poll(() => tableOf(client), patience).not.toContain(blue);
+      expect(tableOf(client)).toContain(red);
+      await removed(client);
+    });
+  },
+);
