@@ -4,6 +4,7 @@
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { type EntryContent, withAttachment, withoutAttachment } from "../../../host/store/journal/changed-entry.ts";
 import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
@@ -78,7 +79,31 @@ export async function detachFromContainer(call: Call, entry: JournalEntry, index
     const noted = call.journal.append(entry.plan, record);
     if (!noted.ok) return noted;
   }
-  return remove(call, entry, index);
+  const removed = await remove(call, entry, index);
+  if (removed.ok) await guardRest(call, entry, index);
+  return removed;
+}
+
+/**
+ * Lets features leave the network of the attachment that is gone: its policies and Services. A failure is a warning, because the interface is gone, and the
+ * daemon brings running pods up to date from time to time.
+ */
+async function guardRest(call: Call, { plan }: JournalEntry, index: number): Promise<void> {
+  const identity = podIdentity(plan.cniArgs);
+  if (
+    !identity.ok ||
+    identity.value === undefined ||
+    call.features.every(({ guard }) => guard?.isOn(call.configuration) !== true)
+  )
+    return;
+  const { namespace, name, uid } = identity.value;
+  const cluster = await call.cluster();
+  const pod = await cluster?.pod(namespace, name, { uid });
+  if (cluster === undefined || pod?.ok !== true) return;
+  const interfaces = plan.attachments.toSpliced(index, 1);
+  const { containerId, netns } = plan;
+  const done = await guarded(call.features, call, { containerId, netns, cluster, pod: pod.value, interfaces });
+  if (!done.ok) call.warn(`pod ${namespace}/${name}: ${done.fault.msg}`);
 }
 
 async function remove(call: Call, entry: JournalEntry, index: number): Promise<Result<void>> {
