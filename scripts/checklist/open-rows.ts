@@ -25,10 +25,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "The KEP's last revision removed the kubelet's check, and an unchanged kubelet cannot have it.",
     issue: "Decide whether STATUS answers code 50 while the default PodNetwork is missing.",
   },
-  "KE-58": {
-    reason: "Services and NetworkPolicy on further networks belong to other projects, such as multi-networkpolicy.",
-    issue: "Test multi-networkpolicy with the network status that Plexus writes.",
-  },
   "KU-19": {
     reason: "The row is about Kuryr's own programs. Plexus' shim and daemon have their own socket.",
     issue: "Nothing is to be done.",

@@ -200,7 +200,7 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       await removed(target, other);
     });
 
-    test("PO-02: a NetworkPolicy holds on a PodNetwork as soon as the network asks for it, and on no other network", async () => {
+    test("PO-02 KE-58: a NetworkPolicy holds on a PodNetwork as soon as the network asks for it, and on no other network", async () => {
       await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml", "CustomResourceDefinition");
       const parametersRefs = [
         { group: "k8s.cni.cncf.io", kind: "network-attachment-definitions", namespace: "shop", name: "blue" },
