@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { networkId } from "../network-id.ts";
 import { networkIds } from "./pod-networks.ts";
 
+const at = (ifname: string, source: string, podNetwork?: string) => ({ ifname, source, podNetwork });
+
 test("SV-08 KE-58: a pod's networks are its definitions and its PodNetworks, each once; the cluster's own network is none", () => {
-  const at = (ifname: string, source: string, podNetwork?: string) => ({ ifname, source, podNetwork });
   const interfaces = [
     at("eth0", "cluster"),
     at("net1", "shop/red"),
