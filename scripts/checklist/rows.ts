@@ -13,6 +13,7 @@ import { podNetworks } from "./rows/podnetworks.ts";
 import { policies } from "./rows/policies.ts";
 import { adversarial, runtimes } from "./rows/runtime.ts";
 import { linkWatch } from "./rows/link-watch.ts";
+import { services } from "./rows/services.ts";
 import { deviceInformation, npwg10, npwgLater } from "./rows/specification.ts";
 
 export interface Row {
@@ -51,6 +52,7 @@ export const sections: readonly Section[] = [
   section("CRI Network API", networkApi, none),
   section("External ports (Kuryr)", externalPorts, none),
   section("Policies on further networks", policies, none),
+  section("Services on further networks", services, none),
   section("Watched links", linkWatch, none),
   section("Networks as claims", claims, none),
   section("The field", field, none),

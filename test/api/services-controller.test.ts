@@ -39,6 +39,24 @@ interface Slice {
     | null;
 }
 
+const service = (name: string, annotations: Readonly<Record<string, string>>, spec: object = {}) => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { namespace: "shop", name, annotations, labels: { team: "a" } },
+  spec: { selector: { app: "web", tier: "front" }, ports: [{ port: 80, targetPort: 8080 }], ...spec },
+});
+const web = (name: string, networks: Readonly<Record<string, readonly string[]>>) => {
+  const pod = podOn("shop", name, { app: "web", tier: "front" }, networks);
+  return { ...pod, spec: { ...(pod as { spec?: object }).spec, nodeName: "n1" } };
+};
+const forged = (labels: object): ApiObject => ({
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  metadata: { namespace: "shop", name: "forged", labels },
+  addressType: "IPv4",
+  endpoints: [],
+});
+
 describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespaces, kubeApi, helm))(
   "the controller's part for Services",
   () => {
@@ -54,12 +72,6 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
       if (typeof made === "string") throw new Error(made);
       return made;
     };
-    const service = (name: string, annotations: Readonly<Record<string, string>>, spec: object = {}) => ({
-      apiVersion: "v1",
-      kind: "Service",
-      metadata: { namespace: "shop", name, annotations, labels: { team: "a" } },
-      spec: { selector: { app: "web", tier: "front" }, ports: [{ port: 80, targetPort: 8080 }], ...spec },
-    });
     const slices = async (of: string): Promise<readonly Slice[]> => {
       const listed = await admin.list(slicesPath, { labelSelector: `kubernetes.io/service-name=${of}` });
       if (listed.kind !== "list") throw new Error(listed.why);
@@ -67,10 +79,6 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
     };
     const addresses = async (of: string): Promise<readonly string[]> =>
       (await slices(of)).flatMap(({ endpoints }) => (endpoints ?? []).flatMap((each) => each.addresses)).toSorted();
-    const web = (name: string, networks: Readonly<Record<string, readonly string[]>>) => {
-      const pod = podOn("shop", name, { app: "web", tier: "front" }, networks);
-      return { ...pod, spec: { ...(pod as { spec?: object }).spec, nodeName: "n1" } };
-    };
     const ready = async (name: string, status: "True" | "False"): Promise<void> => {
       const conditions = [{ type: "Ready", status }];
       outcome(await admin.patch(`/api/v1/namespaces/shop/pods/${name}/status`, { status: { conditions } }));
@@ -87,10 +95,11 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
       account = await controllerAccount(api, admin, "plexus", "services.enabled=true");
       await create({ apiVersion: "v1", kind: "Node", metadata: { name: "n1", labels: { "topology.kubernetes.io/zone": "z1" } } });
       // The API server compiles policies some time after their creation.
-      await vi.waitFor(async () => {
+      const isChanged = async (): Promise<void> => {
         outcome(await admin.remove(`${services}/probe`));
         expect(await create(service("probe", { "plexus.dev/network": "red" }))).not.toHaveProperty("spec.selector");
-      }, patience);
+      };
+      await vi.waitFor(isChanged, patience);
       const context = partContext(account, { event: (_, { message }) => void events.push(message) });
       running = servicesPart()(context).run(term.signal);
     });
@@ -158,17 +167,10 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
     });
 
     test("nobody but plexus-controller writes a slice that nodes read, and plexus-controller writes no other slice", async () => {
-      const slice = (labels: object): ApiObject => ({
-        apiVersion: "discovery.k8s.io/v1",
-        kind: "EndpointSlice",
-        metadata: { namespace: "shop", name: "forged", labels },
-        addressType: "IPv4",
-        endpoints: [],
-      });
-      expect(outcome(await admin.create(slicesPath, slice({ "plexus.dev/network": "x" })))).toContain(
+      expect(outcome(await admin.create(slicesPath, forged({ "plexus.dev/network": "x" })))).toContain(
         "by plexus-controller only",
       );
-      expect(outcome(await account.create(slicesPath, slice({})))).toContain("its own EndpointSlices only");
+      expect(outcome(await account.create(slicesPath, forged({})))).toContain("its own EndpointSlices only");
       const [own] = await slices("web");
       const path = `${slicesPath}/${own?.metadata.name ?? ""}`;
       expect(outcome(await admin.patch(path, { endpoints: [] }))).toContain("by plexus-controller only");

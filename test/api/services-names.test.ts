@@ -24,6 +24,14 @@ const patience = { timeout: 60_000, interval: 100 };
 const needed = [privateNamespaces, kubeApi, kubePrograms("kube-controller-manager"), coreDns.requirement];
 const controllers = ["endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller"];
 
+const service = (name: string, annotations: object, spec: object = {}) => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { namespace: "shop", name, annotations: annotations as Record<string, string> },
+  spec: { selector: { app: "db" }, ports: [{ name: "sql", port: 5432 }], clusterIP: "None", ...spec },
+});
+const nameOf = (text: string): string => `${text}.shop.svc.cluster.local`;
+
 describe.skipIf(missing("names of Services on further networks", ...needed))("names of a network", () => {
   let api: ApiServer;
   let objects: ApiObjects;
@@ -44,19 +52,16 @@ describe.skipIf(missing("names of Services on further networks", ...needed))("na
     const status = { phase: "Running", podIP, podIPs: [{ ip: podIP }], conditions: [{ type: "Ready", status: "True" }] };
     outcome(await objects.patch(`/api/v1/namespaces/shop/pods/${name}/status`, { status }));
   };
-  const service = (name: string, annotations: object, spec: object = {}) => ({
-    apiVersion: "v1",
-    kind: "Service",
-    metadata: { namespace: "shop", name, annotations: annotations as Record<string, string> },
-    spec: { selector: { app: "db" }, ports: [{ name: "sql", port: 5432 }], clusterIP: "None", ...spec },
-  });
+  const annotate = async (network: string | null): Promise<void> => {
+    const change = { metadata: { annotations: { "plexus.dev/network": network } } };
+    outcome(await objects.patch("/api/v1/namespaces/shop/services/plain", change));
+  };
   const managers = async (name: string): Promise<readonly unknown[]> => {
     const listed = await objects.list(endpointSlicesPath("shop"), { labelSelector: `kubernetes.io/service-name=${name}` });
     if (listed.kind !== "list") throw new Error(listed.why);
     const slices = listed.items as readonly { readonly metadata: { readonly labels: Readonly<Record<string, string>> } }[];
     return [...new Set(slices.map(({ metadata }) => metadata.labels["endpointslice.kubernetes.io/managed-by"]))];
   };
-  const nameOf = (text: string): string => `${text}.shop.svc.cluster.local`;
 
   beforeAll(async () => {
     api = await sharedApiServer({ alsoAllowed: serviceRequests });
@@ -74,8 +79,12 @@ describe.skipIf(missing("names of Services on further networks", ...needed))("na
       startChild(
         kubeProgram("kube-controller-manager") ?? "",
         [
-          ...[`--kubeconfig=${api.adminKubeconfig}`, `--controllers=${controllers.join(",")}`, "--leader-elect=false"],
-          ...[`--secure-port=${secure}`, `--cert-dir=${directory}`, "--bind-address=127.0.0.1"],
+          `--kubeconfig=${api.adminKubeconfig}`,
+          `--controllers=${controllers.join(",")}`,
+          "--leader-elect=false",
+          `--secure-port=${secure}`,
+          `--cert-dir=${directory}`,
+          "--bind-address=127.0.0.1",
         ],
         join(directory, "manager.log"),
       ),
@@ -113,21 +122,17 @@ describe.skipIf(missing("names of Services on further networks", ...needed))("na
       ["10.1.0.2"],
       [`${nameOf("one.db")}:5432`, `${nameOf("two.db")}:5432`],
     ];
-    await vi
-      .waitFor(async () => expect(await answers()).toEqual(expected), patience)
-      .catch((error: unknown) => {
-        throw new Error(`${String(error)}\n${lastLines(join(directory, "coredns.log"))}`, { cause: error });
-      });
+    try {
+      await vi.waitFor(async () => expect(await answers()).toEqual(expected), patience);
+    } catch (error) {
+      throw new Error(`${String(error)}\n${lastLines(join(directory, "coredns.log"))}`, { cause: error });
+    }
   });
 
   test("SV-04: kube-controller-manager writes no slice of the Service, and hands one over that it had and gets it back", async () => {
     expect(await managers("db")).toEqual(["plexus-controller"]);
     await create(service("plain", {}, { clusterIP: undefined }));
     await vi.waitFor(async () => expect(await managers("plain")).toEqual(["endpointslice-controller.k8s.io"]), patience);
-    const annotate = async (network: string | null): Promise<void> => {
-      const change = { metadata: { annotations: { "plexus.dev/network": network } } };
-      outcome(await objects.patch("/api/v1/namespaces/shop/services/plain", change));
-    };
     await annotate("red");
     await vi.waitFor(async () => expect(await managers("plain")).toEqual(["plexus-controller"]), patience);
     // The mirroring controller has had the time of another Service's slices.

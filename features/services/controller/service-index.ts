@@ -6,7 +6,7 @@ import type { NetworkService, UnreadableService } from "../rules/service.ts";
 /** Services by key. */
 export class ServiceIndex {
   readonly #services = new Map<string, NetworkService | UnreadableService>();
-  /** The Services of a namespace whose selector begins with this label, by `NAMESPACE KEY=VALUE`. */
+  /** The Services of a namespace whose selector begins with this label, by `NAMESPACE LABEL=VALUE`. */
   readonly #byLabel = new Map<string, Set<string>>();
 
   /** Puts a Service in place of its previous version; undefined: the Service is gone, or on no further network. Answers whether there was a previous one. */

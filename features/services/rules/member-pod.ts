@@ -8,7 +8,7 @@ import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 /** A pod on further networks. */
 export interface MemberPod {
   readonly uid: string;
-  /** `\nKEY=VALUE\n...\n`. */
+  /** `\nLABEL=VALUE\n...\n`. */
   readonly labels: string;
   readonly node: string;
   readonly hostname: string;
@@ -45,7 +45,7 @@ export function readMemberPod(object: unknown): MemberPod | undefined {
   };
 }
 
-/** Whether the labels satisfy each `KEY=VALUE`. */
+/** Whether the labels satisfy each `LABEL=VALUE`. */
 export function isSelected({ labels }: Pick<MemberPod, "labels">, selector: readonly string[]): boolean {
   return selector.every((each) => labels.includes(`\n${each}\n`));
 }

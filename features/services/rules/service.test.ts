@@ -21,6 +21,15 @@ const groups = (of: NetworkService, pods: readonly object[]) =>
     (node) => `zone-of-${node}`,
   ).map(({ endpoints, ...rest }) => ({ ...rest, endpoints: endpoints.map((text): unknown => JSON.parse(text)) }));
 
+const withPort = (name: string, port: number): object =>
+  servedPod(
+    name,
+    { "shop/red": [`10.0.0.${port}`] },
+    { spec: { containers: [{ ports: [{ name: "sql", containerPort: port }] }] } },
+  );
+
+const network = (annotations: object): unknown => readService(serviceObject("web", {}, { annotations }));
+
 test("SV-02: ready, serving, terminating and publishNotReadyAddresses are those of the built-in controller", () => {
   const conditions = (pod: Parameters<typeof servedPod>[2], spec: object = {}): unknown =>
     groups(service(spec), [servedPod("p", { "shop/red": ["10.0.0.1"] }, pod)])[0]?.endpoints[0];
@@ -58,12 +67,6 @@ test("SV-02: a named port is each pod's own number; pods with other numbers are 
       { name: "dns", protocol: "UDP", port: 53 },
     ],
   });
-  const withPort = (name: string, port: number): object =>
-    servedPod(
-      name,
-      { "shop/red": [`10.0.0.${port}`] },
-      { spec: { containers: [{ ports: [{ name: "sql", containerPort: port }] }] } },
-    );
   const found = groups(named, [withPort("a", 1), withPort("b", 2), servedPod("c", { "shop/red": ["10.0.0.3"] })]);
   expect(found.map(({ ports }) => ports.map(({ name, port }) => `${name} ${port}`))).toEqual([
     ["sql 1", "dns 53"],
@@ -84,7 +87,6 @@ test("SV-01 SV-03: addresses by family, all of a pod with several interfaces, an
 });
 
 test("SV-08: a definition without a namespace is one of the Service's; podnetwork/NAME names a PodNetwork; NPWG's annotation counts", () => {
-  const network = (annotations: object): unknown => readService(serviceObject("web", {}, { annotations }));
   expect(network({ "plexus.dev/network": "red" })).toMatchObject({ network: "shop/red" });
   expect(network({ "k8s.v1.cni.cncf.io/service-network": "other/red" })).toMatchObject({ network: "other/red" });
   expect(network({ "plexus.dev/network": "podnetwork/blue" })).toMatchObject({ network: "podnetwork/blue" });

@@ -10,7 +10,7 @@ import { readNetworkName } from "../../../src/npwg/network-name.ts";
 export const networkAnnotation = "plexus.dev/network";
 export const npwgNetworkAnnotation = "k8s.v1.cni.cncf.io/service-network";
 
-/** The annotation with the pods' labels, `KEY=VALUE,...`. The admission policy moves `spec.selector` there. */
+/** The annotation with the pods' labels, `LABEL=VALUE,...`. The admission policy moves `spec.selector` there. */
 export const selectorAnnotation = "plexus.dev/selector";
 
 /** The label with which kube-proxy leaves a Service and its slices alone, and its value. */
@@ -36,7 +36,7 @@ export interface NetworkService {
   /** The labels of the Service, which its slices have, too. */
   readonly labels: Readonly<Record<string, string>>;
   readonly network: string;
-  /** `KEY=VALUE`, sorted. Empty: the Service's author writes the slices. */
+  /** `LABEL=VALUE`, sorted. Empty: the Service's author writes the slices. */
   readonly selector: readonly string[];
   readonly ports: readonly ServicePort[];
   /** Empty for a headless Service. */
@@ -83,7 +83,7 @@ export function readService(object: unknown): NetworkService | UnreadableService
   if (selector === undefined) {
     return {
       ...service,
-      problem: `the annotation ${selectorAnnotation} must be KEY=VALUE, separated by commas, at most ${maxSelected}`,
+      problem: `the annotation ${selectorAnnotation} must be LABEL=VALUE, separated by commas, at most ${maxSelected}`,
     };
   }
   const ips = listOf(spec["clusterIPs"]).filter((ip) => readAddress(ip) !== undefined);
@@ -100,7 +100,7 @@ export function readService(object: unknown): NetworkService | UnreadableService
   };
 }
 
-/** Reads `KEY=VALUE,...`; undefined if a part is none. */
+/** Reads `LABEL=VALUE,...`; undefined if a part is none. */
 function readSelectorText(text: string): readonly string[] | undefined {
   const parts = text
     .split(",")

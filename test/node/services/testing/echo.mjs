@@ -6,6 +6,7 @@ import { connect, createServer, isIPv6 } from "node:net";
 import { createInterface } from "node:readline";
 
 const [action, ...args] = process.argv.slice(2);
+const say = (text) => void process.stdout.write(`${text}\n`);
 const patienceMs = 60_000;
 const family = (address) => (isIPv6(address) ? "udp6" : "udp4");
 
@@ -41,17 +42,17 @@ if (action === "serve") {
     socket.on("message", (_, { address, port }) => socket.send(`${host} ${address}`, port, address));
     await new Promise((resolve) => socket.bind(5353, host, resolve));
   }
-  console.log("ready");
+  say("ready");
 } else if (action === "ask") {
   const [protocol, address = "", port, count] = args;
   for (let number = 0; number < Number(count); number++) {
     const socket = protocol === "udp" ? createSocket(family(address)) : undefined;
-    console.log(await (socket === undefined ? tcp(address, Number(port)) : udp(address, Number(port), socket)));
+    say(await (socket === undefined ? tcp(address, Number(port)) : udp(address, Number(port), socket)));
     socket?.close();
   }
 } else {
   const [address = "", port] = args;
   const socket = createSocket(family(address));
-  for await (const _ of createInterface({ input: process.stdin })) console.log(await udp(address, Number(port), socket));
+  for await (const _ of createInterface({ input: process.stdin })) say(await udp(address, Number(port), socket));
   socket.close();
 }
