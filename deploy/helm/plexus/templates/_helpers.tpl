@@ -53,9 +53,9 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- set (deepCopy .Values.wasm) "prefer" true | mustToJson -}}
 {{- end -}}
 
-{{- /* The capabilities of the agent. A part that looks into running pods needs SYS_ADMIN to enter their network namespaces, and probes send packets. */ -}}
+{{- /* The capabilities of the agent. A part that acts in running pods needs SYS_ADMIN to enter their network namespaces (setns(2)), and probes send packets. */ -}}
 {{- define "plexus.agentCapabilities" -}}
-{{- $looks := or .Values.linkWatch.enabled .Values.linkCounters.enabled .Values.probes.enabled -}}
+{{- $looks := or .Values.policies.enabled .Values.services.enabled .Values.linkWatch.enabled .Values.linkCounters.enabled .Values.probes.enabled -}}
 {{- $further := ternary (list "SYS_ADMIN" "NET_RAW") (list "SYS_ADMIN") .Values.probes.enabled -}}
 {{- if eq (toString .Values.config.hotPlug) "true" }}{{ .Values.capabilities.hotPlugAgent | mustToJson }}
 {{- else }}{{ ternary (concat .Values.capabilities.agent $further) .Values.capabilities.agent $looks | uniq | mustToJson }}{{ end -}}

@@ -67,7 +67,7 @@ describe.each(comparedReleases)("DE-SBR-01 DE-SBR-02: sbr and the reference plug
       isGateway: true,
       ipam: { type: "ipam-host-local", ranges, routes },
     };
-    const config = stage.network([bridge, { type: "sbr", ...step }, { type: "tuning", mtu: 1400 }], {
+    const config = stage.network([bridge, { type: "sbr", ...step }, { type: "tuning", mtu: 1400, dataDir: stage.tuning }], {
       cniVersion: "1.0.0",
       wasm: {
         prefer: kind === "wasm",
