@@ -19,6 +19,12 @@ interface SliceWatch {
   readonly reflector: Reflector<KeptSlice>;
 }
 
+/** The slices of a watch that was made anew, until the new watch has its first list. */
+interface SeenSlices {
+  readonly networks: ReadonlySet<string>;
+  readonly slices: readonly KeptSlice[];
+}
+
 /** Holds slices. */
 export class ServiceInformer implements WatchedObjects<ServiceSource> {
   readonly #access: WatchAccess;
@@ -26,6 +32,7 @@ export class ServiceInformer implements WatchedObjects<ServiceSource> {
   /** The round in which each network was asked for last. */
   readonly #asked = new Map<string, number>();
   #watch: SliceWatch | undefined;
+  #seen: SeenSlices | undefined;
   #stopped = false;
 
   /** `count` is called for each lookup: whether the memory answered it. */
@@ -44,14 +51,15 @@ export class ServiceInformer implements WatchedObjects<ServiceSource> {
       slices: async (networks): Promise<Result<readonly KeptSlice[]>> => {
         const wanted = new Set(networks);
         const watch = this.#watchOf(networks);
-        const stored = (): readonly KeptSlice[] =>
-          [...(watch?.reflector.stored() ?? [])].flatMap(({ value }) => (wanted.has(value.network) ? [value] : []));
+        const ofWanted = (slices: readonly KeptSlice[]): readonly KeptSlice[] =>
+          slices.filter(({ network }) => wanted.has(network));
         const isHeld = watch?.reflector.live === true && watch.reflector.complete;
         this.#count(isHeld);
-        if (isHeld) return ok(stored());
+        if (isHeld) return ok(ofWanted(slicesOf(watch)));
         const read = await source.slices(networks);
         // While the API does not answer, the slices last seen hold.
-        return read.ok || watch?.reflector.listed !== true ? read : ok(stored());
+        const seen = watch?.reflector.listed === true ? { networks: wanted, slices: slicesOf(watch) } : this.#seen;
+        return read.ok || seen === undefined || !wanted.isSubsetOf(seen.networks) ? read : ok(ofWanted(seen.slices));
       },
     };
   }
@@ -74,6 +82,7 @@ export class ServiceInformer implements WatchedObjects<ServiceSource> {
     const known = this.#watch;
     if (known !== undefined && networks.every((network) => known.networks.has(network))) return known;
     for (const [network, at] of this.#asked) if (round - at > unusedRounds) this.#asked.delete(network);
+    if (known?.reflector.listed === true) this.#seen = { networks: known.networks, slices: slicesOf(known) };
     known?.reflector.stop();
     const watched = [...this.#asked.keys()];
     /** The network of each slice: a slice that is gone no longer names it. */
@@ -105,4 +114,8 @@ export class ServiceInformer implements WatchedObjects<ServiceSource> {
     reflector.start();
     return this.#watch;
   }
+}
+
+function slicesOf({ reflector }: SliceWatch): readonly KeptSlice[] {
+  return [...reflector.stored()].map(({ value }) => value);
 }

@@ -197,6 +197,11 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       expect(reaches(target, other)).toBe(true);
       await forbid("blue");
       await expect.poll(() => reaches(other, target, "net2"), patience).toBe(true);
+      await allow("blue", web, "blue");
+      await expect.poll(() => tableOf(target), patience).toContain('iifname "net2"');
+      await selectNetworks(api, target, "red");
+      await expect.poll(() => tableOf(target), patience).toBe("");
+      await forbid("blue");
       await removed(target, other);
     });
 

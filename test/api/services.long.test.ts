@@ -12,6 +12,7 @@ import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { selectNetworks } from "../lab/kube/annotate.ts";
 import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
 import { collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
+import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
 import { partContext } from "../lab/kube/part-context.ts";
 import { serviceRequests, serviceRights } from "../lab/kube/service-requests.ts";
@@ -45,6 +46,8 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
   "Services of pods",
   () => {
     let api: ApiServer;
+    let proxy: FaultProxy;
+    let kubeconfig = "";
     let objects: ApiObjects;
     let node: Node;
     let daemon: TestDaemon;
@@ -90,13 +93,16 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       objects = objectsOf(api.adminKubeconfig);
       await api.namespace("shop");
       for (const object of serviceRights) await create(object);
+      proxy = await startFaultProxy(api);
+      kubeconfig = await proxy.kubeconfig();
       node = openNode(api);
-      const args = ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", api.plexus];
+      const args = ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", kubeconfig];
       daemon = await startDaemon({ socket: socket(), args });
       const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: node.plexus.cniPath, PLEXUS_SOCKET: socket() };
       agent = startAgent({ command: node.entrance(), env });
       await api.network("shop", "red", [node.bridge("red", "10.20.0.0/24")]);
       await api.network("shop", "blue", [node.bridge("blue", "10.30.0.0/24")]);
+      await api.network("shop", "green", [node.bridge("green", "10.40.0.0/24")]);
       controller = servicesPart()(partContext(objects)).run(term.signal);
     });
     afterAll(async () => {
@@ -105,6 +111,7 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       await controller;
       await agent?.stop();
       await daemon?.stop();
+      await proxy?.dispose();
       node?.dispose();
       objects?.close();
       await api?.dispose();
@@ -125,7 +132,7 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       const pod = await api.pod("shop", name, selection);
       outcome(await objects.patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { app } } }));
       const cluster = { ...node.bridge("pods", "10.10.0.0/24"), isDefaultGateway: true };
-      const config = node.network([cluster], { kubeconfig: api.plexus, hotPlug: true, services: true });
+      const config = node.network([cluster], { kubeconfig, hotPlug: true, services: true });
       const each = { ...pod, call: { ...node.attaching(pod), config } };
       expect(await request("ADD", each)).toMatchObject({ status: 0 });
       return each;
@@ -192,7 +199,7 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       expect(node.left().links).toEqual(nothing.links);
     });
 
-    test("SV-08: a pod has the Services of a network that it gets later, and of no other", async () => {
+    test("SV-08: a pod has the Services of a network that it gets later, and of no other; without the API those last seen hold", async () => {
       const [red, blue] = [await service("red", "red", "none"), await service("blue", "shop/blue", "none")];
       const client = await running("client", "other");
       await expect.poll(() => tableOf(client), patience).toContain(red);
@@ -203,7 +210,18 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       await selectNetworks(api, client, "red");
       await expect.poll(() => tableOf(client), patience).not.toContain(blue);
       expect(tableOf(client)).toContain(red);
-      await removed(client);
+
+      // An API that gives no slices: those last seen hold, and a pod of a network new to the node starts without its Services.
+      const green = await service("green", "green", "none");
+      proxy.script(({ path }) => (path.includes("endpointslices") ? { answer: { status: 403 } } : undefined));
+      proxy.cut();
+      const unknown = await running("unknown", "other", "green");
+      expect(tableOf(unknown)).toBe("");
+      const known = await running("known", "other");
+      expect(tableOf(known)).toContain(red);
+      proxy.script(() => undefined);
+      await expect.poll(() => tableOf(unknown), patience).toContain(green);
+      await removed(client, unknown, known);
     });
   },
 );
