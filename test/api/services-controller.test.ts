@@ -140,7 +140,7 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
       const annotations = { "k8s.v1.cni.cncf.io/network-status": JSON.stringify(status) };
       outcome(await admin.patch("/api/v1/namespaces/shop/pods/two", { metadata: { annotations } }));
       await vi.waitFor(async () => expect(await addresses("web")).toEqual(["10.1.0.1", "10.1.0.2"]), patience);
-      expect(await addresses("blue")).toEqual(["10.2.0.1", "10.2.0.2"]);
+      await vi.waitFor(async () => expect(await addresses("blue")).toEqual(["10.2.0.1", "10.2.0.2"]), patience);
     });
 
     test("SV-04: slices that the cluster's own controller left are removed; without the annotation the selector is back and the slices go", async () => {

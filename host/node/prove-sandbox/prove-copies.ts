@@ -5,7 +5,7 @@ import { canBecome, type Jail } from "../../sandbox/launcher/jail.ts";
 import { askArguments, serveArguments } from "../../sandbox/launcher/launch-server.ts";
 import { type ProbeReport, runProbe, tries } from "../../sandbox/process/probe.ts";
 import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
-import { zygoteCommand } from "../../sandbox/zygote/zygote-program.ts";
+import { zygoteCommand } from "../../sandbox/launcher/zygote-program.ts";
 
 /** The proof of copies. */
 export interface CopyProof {

@@ -9,7 +9,7 @@ import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { isDelegated, SandboxCgroups } from "../../sandbox/launcher/cgroups.ts";
 import { canBecome, installedJail, type LaunchServer, type ProgramOfJail } from "../../sandbox/launcher/jail.ts";
 import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launcher/launch-server.ts";
-import { zygoteCommand } from "../../sandbox/zygote/zygote-program.ts";
+import { zygoteCommand } from "../../sandbox/launcher/zygote-program.ts";
 import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
 import { giveUpRights, hasRights } from "../../system/libc/own-rights.ts";
 import { nodePath } from "../../system/node-path.ts";

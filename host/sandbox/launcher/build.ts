@@ -4,7 +4,7 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { addonName } from "../zygote/zygote-program.ts";
+import { addonName } from "./zygote-program.ts";
 import { type BuildShimInit, buildProgram, type BuiltProgram } from "../../shim/build.ts";
 
 const directory = fileURLToPath(new URL(".", import.meta.url));

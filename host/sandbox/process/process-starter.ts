@@ -7,7 +7,7 @@ import type { Control } from "../launcher/controls.ts";
 import { defaultJail } from "../launcher/jail.ts";
 import { defaultLimits } from "../limits.ts";
 import type { ProcessMemory } from "./process-memory.ts";
-import { CopyAttempts } from "../zygote/copy-attempts.ts";
+import { CopyAttempts } from "./copy-attempts.ts";
 import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
 
 /** Starts sandbox processes that all have the same settings. */

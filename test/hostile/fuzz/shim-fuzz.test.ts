@@ -13,6 +13,7 @@ import { shimSources, LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
 import { encodeFrame, NESTED_CHANNEL_BIT } from "../../../host/protocol/frames.ts";
 import { encodeMessage } from "../../../host/protocol/message-frames.ts";
 import type { EngineMessage, ShimMessage } from "../../../host/protocol/messages.ts";
+import { askKeyBytes } from "../../../host/protocol/network-fields.ts";
 import { testSeed } from "../../lab/random-from.ts";
 import { startAgent } from "../../lab/agent.ts";
 
@@ -168,7 +169,7 @@ class Chaos {
           path: this.namespace(),
           index: this.one([0, 1, 0xffff_ffff]),
           answers,
-          keys: this.some(() => new Uint8Array(answers === "neighbour" ? 16 : 4)),
+          keys: this.some(() => new Uint8Array(askKeyBytes[answers])),
           packets: this.some(() => ({ ethertype: 2054, destination: Buffer.alloc(6, 255), payload: new Uint8Array(28) })),
           deadlineMs: this.one([0, 1, 50, 0xffff_ffff]),
           maxAnswers: this.one([0, 1, 64, 65]),

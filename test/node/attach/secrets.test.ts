@@ -1,5 +1,5 @@
 // Secrets of a step's configuration in every output: the runtime's answer, stderr, `logFile`, the trace, the daemon's log, the status document
-// and spans. Plugins and components quote their configuration in errors, details, stderr and log lines. test/api/pods.test.ts has the events.
+// and spans. Plugins and components quote their configuration in errors, details, stderr and log lines. test/api/pods.long.test.ts has the events.
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -10,7 +10,7 @@ import type { LimitProof } from "../../../host/node/prove-sandbox/prove-limits.t
 import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
 import { serveArguments } from "../../../host/sandbox/launcher/launch-server.ts";
 import { guestProgram } from "../../../host/sandbox/process/sandbox-process.ts";
-import { zygoteCommand } from "../../../host/sandbox/zygote/zygote-program.ts";
+import { zygoteCommand } from "../../../host/sandbox/launcher/zygote-program.ts";
 import { defaultUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
 import { root } from "../../lab/compiled.ts";

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { UidRange } from "../../../src/configuration/keys/sandbox-uids.ts";
-import { jailArguments, type ProgramOfJail } from "../launcher/jail.ts";
+import { jailArguments, type ProgramOfJail } from "./jail.ts";
 
 /** The addon's file, beside the launcher. */
 export const addonName = "plexus-zygote.node";
