@@ -38,10 +38,13 @@ const reasons: Readonly<Record<string, string>> = {
   "plexus associated-node:patch resource.k8s.io/resourceclaims/driver":
     "A condition of the API server on a patch of resourceclaims/status, which the policy bounds.",
   "plexus read k8s.cni.cncf.io/multi-networkpolicies": "The policies of its pods.",
+  "plexus read discovery.k8s.io/endpointslices": "Endpoints of its pods' networks; no secrets.",
   "plexus read networking.k8s.io/networkpolicies": "The policies of its pods on PodNetworks that ask for them.",
   "plexus read plexus.dev/networkaddressslices": "Addresses of peers; no secrets.",
   "plexus-controller read k8s.cni.cncf.io/multi-networkpolicies": "The peers that policies name.",
   "plexus-controller read networking.k8s.io/networkpolicies": "The peers that policies name.",
+  "plexus-controller read discovery.k8s.io/endpointslices": "Its own objects; it writes no other's.",
+  "plexus-controller read services": "The Services that name a further network.",
   "plexus-controller read namespaces": "Labels of namespaces, which policies select.",
   "plexus-controller read plexus.dev/networkaddressslices": "Its own objects.",
   "plexus-controller read coordination.k8s.io/leases": "Its own Lease, by name.",

@@ -41,6 +41,7 @@ export const otherSwitches: Readonly<Record<string, Switch>> = {
     on: { "dynamicResources.enabled": true },
     namespaces: { "dynamicResources.enabled": true, "dynamicResources.namespaces": ["shop", "bank"] },
   },
+  services: onOff("services.enabled"),
   linkWatch: {
     off: {},
     on: { "linkWatch.enabled": true },
