@@ -19,7 +19,6 @@ const grants = {
     announce: {},
   },
   sbr: { links: {}, routing: {} },
-  tuning: { links: {}, sysctl: {}, state: {}, log: {} },
 };
 
 /** Lists of the step sbr, and what IPAM gives besides two addresses. */
@@ -71,7 +70,11 @@ describe.each(comparedReleases)("DE-SBR-01 DE-SBR-02: sbr and the reference plug
       cniVersion: "1.0.0",
       wasm: {
         prefer: kind === "wasm",
-        grants: { ...grants, "ipam-host-local": { leases: { directories: [stage.leases] }, resolver: {}, log: {} } },
+        grants: {
+          ...grants,
+          tuning: { links: {}, sysctl: {}, state: { directories: [stage.tuning] }, log: {} },
+          "ipam-host-local": { leases: { directories: [stage.leases] }, resolver: {}, log: {} },
+        },
       },
     });
     return { config, containerId: `${kind}-${pool}`, pod };
