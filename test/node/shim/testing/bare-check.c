@@ -1,5 +1,5 @@
 /* Compares the functions of `bare/` with the libc's on random inputs. `bare-check SEED` prints the first difference and exits with 1.
-   The sources of `bare/` are compiled with their functions' names changed (bare.test.ts). */
+   The sources of `bare/` are compiled with their functions' names changed (bare.long.test.ts). */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
