@@ -64,7 +64,7 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     tagImage(sandboxImage, exampleImage);
     await cluster.apply(toolsPod("before"));
     await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/before");
-  }, 300_000);
+  }, 1_800_000);
   afterAll(async () => {
     if (cluster === undefined) return;
     // The last pod with two networks outlived Plexus, and left its attachment.

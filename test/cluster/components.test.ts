@@ -62,7 +62,7 @@ describe.skipIf(skip)("the chart's components", () => {
       metadata: { name: "registry", namespace: "kube-system" },
       stringData: { ".dockerconfigjson": JSON.stringify({ auths }) },
     });
-  }, 300_000);
+  }, 1_800_000);
   afterAll(async () => {
     await cluster?.stop();
     await remote?.dispose();

@@ -32,7 +32,7 @@ describe.skipIf(skip)("helm install on a node with pods", () => {
     if (!unshipped) shippedDigests = await importShippedPlexus(cluster.nodes, tag);
     await cluster.apply(toolsDeployment("before", 2));
     await cluster.succeed("rollout", "status", "deployment/before", "--timeout=120s");
-  }, 900_000);
+  }, 1_800_000);
   afterAll(async () => cluster?.stop());
 
   const addressesOf = (label: string): Promise<string> =>

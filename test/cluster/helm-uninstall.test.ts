@@ -107,7 +107,7 @@ describe.skipIf(skip)("helm uninstall", () => {
       return now.state.length === 0 ? now : { ...now, reasons: (await cluster.kubectl(...reconcile)).stdout };
     };
     await expect.poll(reconciled, { timeout: 90_000, interval: 2_000 }).toEqual(nothingLeft);
-  }, 300_000);
+  }, 1_800_000);
 
   test("removes shim, components and one-shot engine where no pod needs them; the state stays", async () => {
     await startPod("keep");

@@ -141,7 +141,7 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
     expect(leftOn(node).leases).toHaveLength(6);
     await cluster.succeed("delete", "deployment/web", "--cascade=foreground", "--timeout=300s");
     await expect.poll(() => leftOn(node)).toEqual(nothingLeft);
-  }, 900_000);
+  }, 1_800_000);
 });
 
 const moreThanOnce = (counts: ReadonlyMap<string, number>) => [...counts].filter(([, count]) => count > 1);

@@ -53,7 +53,7 @@ describe.skipIf(missing("the image", imagePrograms, command("readelf", "--versio
       mkdirSync(rootOf(architecture));
       for (const layer of imageOf(architecture).layers) run("tar", ["-xzpf", layer, "-C", rootOf(architecture)]);
     }
-  }, 600_000);
+  }, 1_800_000);
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -166,7 +166,7 @@ describe.skipIf(missing("the image", imagePrograms, command("readelf", "--versio
     const again = await buildTestImage(join(directory, "again"), [machine]);
     expect(digestsOf(imagesOf(again.layout))).toEqual(digestsOf([imageOf(machine)]));
     rmSync(join(directory, "again"), { recursive: true });
-  }, 600_000);
+  }, 1_800_000);
 
   test.each(architectures)("%s: the SBOM has each package whose code is in the image", (architecture) => {
     const name = readdirSync(output).find((each) => each.endsWith(`-${architecture}.spdx.json`)) ?? "";

@@ -58,7 +58,7 @@ describe.skipIf(skip)("a node without native plugins", () => {
       "--set-json",
       `wasm.grants=${JSON.stringify(grants)}`,
     );
-  }, 900_000);
+  }, 1_800_000);
   afterAll(async () => {
     // Other files use the same cluster.
     for (const name of ["bridge", "host-local", "portmap"]) cluster?.nodes[0].installPlugin(name);
