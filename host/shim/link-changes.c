@@ -35,7 +35,7 @@ static void answer(uint32_t channel, int error, bool listened, struct bytes mess
     send_to_engine(DONE, channel, &(struct message){.status = (uint32_t)error, .flag = listened, .out = messages});
 }
 
-/* Takes the messages that have arrived. Lost ones (ENOBUFS) are an errno beside those that had room. */
+/* Takes the messages that have arrived. Lost messages (ENOBUFS) are an errno beside the messages that arrived. */
 static void collect(struct watch *watch, UNUSED short revents) {
     struct buffer messages = {0};
     int error = 0;

@@ -194,7 +194,7 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
     await gone("both");
   }, 300_000);
 
-  test("DR-03: of four pods that want a link with room for three, one stays Pending until another has gone", async () => {
+  test("DR-03: of four pods that want a link with capacity for three, one stays Pending until another has gone", async () => {
     const names = ["p1", "p2", "p3", "p4"];
     await cluster.apply(...names.map((name) => pod(name, "one")));
     await vi.waitFor(

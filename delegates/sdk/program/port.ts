@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type Command, CommandError, exitCode } from "./command.ts";
 import { portedCalls } from "./ported-calls.ts";
 
-/** What is no capability, and the capability that a new delegate declares in any case. */
+/** Words of the table that name no capability to declare: `none`, and `log`, which each new delegate declares. */
 const declared: ReadonlySet<string> = new Set(["-", "none", "log"]);
 
 /** Prints a table. */

@@ -1,4 +1,4 @@
-// What a node offers to claims: the file of `plexusd --claims-devices`.
+// The devices that a node offers to claims: the file of `plexusd --claims-devices`.
 
 import { describeJson, isJsonObject } from "../../../src/json/document.ts";
 import { problem, type Reading } from "../../../src/kube/object-parts.ts";

@@ -19,7 +19,7 @@ export interface NodeDevicesInit {
 export class NodeDevices {
   readonly #init: NodeDevicesInit;
   #settings: readonly DeviceSettings[] = [];
-  /** Of the file that was read last. */
+  /** The state that the last read of the file gave. */
   #version = "";
   #devices: readonly OfferedDevice[] = [];
   #problems = "";

@@ -78,7 +78,7 @@ export class LinkCounters {
     this.#begin();
   }
 
-  /** What was read last. */
+  /** The counters of the last read. */
   document(): TrafficDocument {
     const links = [...this.#kept.values()].map(({ pod, ifname, network, reading, rates: perSecond }): LinkTraffic => {
       const { receive, transmit } = reading;

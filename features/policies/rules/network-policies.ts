@@ -13,7 +13,7 @@ export function networkPoliciesPath(namespace?: string): string {
   return `/apis/networking.k8s.io/v1/${namespace === undefined ? "" : `namespaces/${namespace}/`}networkpolicies`;
 }
 
-/** What policies need of a PodNetwork. */
+/** A PodNetwork as far as policies depend on it. */
 export interface AskingPodNetwork {
   readonly name: string;
   /** The name by which policies reach the network: `podnetwork/NAME`. */

@@ -1,4 +1,4 @@
-// What a probe of a network found.
+// The findings of a probe of a network.
 
 /** The outcomes of one target, the best first. */
 export const probeOutcomes = ["answers", "answers-small", "unreachable", "lost", "no-neighbour", "no-way"] as const;

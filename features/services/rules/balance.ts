@@ -44,7 +44,7 @@ export interface Backend {
 /** Bounds of one pod's table: Services of any namespace can name the pod's network, and must not cost the node more. */
 export const balanceBounds = { ports: 4096, backends: 65_536 } as const;
 
-/** What a pod's namespace balances. */
+/** The cluster addresses that a pod's network namespace balances, with their endpoints. */
 export interface Balance {
   readonly ports: readonly BalancedPort[];
   /** Service ports beyond the bounds, which the pod does not reach. */

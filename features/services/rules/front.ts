@@ -1,4 +1,4 @@
-// What clients of a Service see: its cluster addresses and ports. The controller writes it into an annotation of the slices, so that a node watches the slices
+// The front of a Service: the cluster addresses and ports that its clients see. The controller writes the front into an annotation of the slices, so that a node watches the slices
 // of its networks only, and no Services.
 
 import { isJsonObject } from "../../../src/json/document.ts";

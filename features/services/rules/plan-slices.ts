@@ -4,7 +4,7 @@ import type { Family } from "../../../src/net/ip.ts";
 import { type EndpointGroup, endpointKey, type EndpointPort, type EndpointText } from "./endpoint.ts";
 import { maxEndpoints, metaText, type ServiceSlice, type SliceMeta } from "./service-slice.ts";
 
-/** What a slice is to have. */
+/** The content that a slice is to have. */
 export interface SliceContent {
   readonly family: Family;
   readonly ports: readonly EndpointPort[];

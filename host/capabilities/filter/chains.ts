@@ -18,7 +18,7 @@ export const fromChain = "CNI-ISOLATION-STAGE-1";
 export const toChain = "CNI-ISOLATION-STAGE-2";
 
 const PURPOSE = "filter";
-/** What comments of accepted addresses begin with. */
+/** The beginning of the comments of accepted addresses. */
 const MARK = "plexus/";
 
 const ofPlugin = "CNI firewall plugin rules";
@@ -36,7 +36,7 @@ export function ownerComment(owner: Owner): string {
   return `${MARK}${chainName(PURPOSE, owner)}`;
 }
 
-/** What the comments of a delegate's rules in a network begin with; the attachment's part follows. */
+/** The beginning of the comments of a delegate's rules in a network; the attachment's part follows. */
 export function commentPrefix(delegate: Pick<Owner, "type" | "network">): string {
   return `${MARK}${prefixOf(PURPOSE, delegate)}`;
 }

@@ -13,7 +13,7 @@ export interface CopyProof {
   readonly possible: boolean;
   /** Why no copy could be made; null if one was made. */
   readonly reason: string | null;
-  /** What a copy lacks of the jail of a new Node, each in one line. */
+  /** The controls that a copy lacks of the jail of a new Node, each in one line. */
   readonly problems: readonly string[];
 }
 

@@ -19,7 +19,7 @@ import type { GuardedPod } from "../../engine/planned/plan-feature.ts";
 /** Maximum wait for a call of the runtime that holds the container's lock, in ms. */
 const lockMs = 10_000;
 
-/** What a feature does for a running pod. */
+/** The work of a feature for a running pod. */
 export interface PodWork {
   /** The feature's name in faults and log lines: `policies`. */
   readonly name: string;

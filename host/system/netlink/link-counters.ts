@@ -5,7 +5,7 @@ import { Attributes } from "./attributes.ts";
 import { i32At, u32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
-/** What a link has received or sent since it was made. */
+/** The traffic that a link has received or sent since it was made. */
 export interface DirectionCounters {
   readonly packets: number;
   readonly bytes: number;
