@@ -19,7 +19,7 @@ export interface NodeDevicesInit {
 export class NodeDevices {
   readonly #init: NodeDevicesInit;
   #settings: readonly DeviceSettings[] = [];
-  /** The state that the last read of the file gave. */
+  /** The version of the file that was read last. */
   #version = "";
   #devices: readonly OfferedDevice[] = [];
   #problems = "";
