@@ -35,7 +35,7 @@ export default defineConfig({
           include: ["test/{node,api,kit,ship,hostile,docs}/**/*.test.ts", "delegates/**/*.test.ts"],
           exclude: [...shared.exclude, "test/kit/languages/**", "**/*.long.test.ts"],
           globalSetup: ["test/lab/suite-daemon.ts"],
-          env: { PLEXUS_TEST_SOCKET: suiteSocket },
+          env: { PLEXUS_TEST_SOCKET: suiteSocket("places") },
         },
       },
       // `npm run test:long`, `npm run test:languages` and `npm run test:peers`: tests and toolchains that take minutes. Each command names its files.
@@ -46,7 +46,7 @@ export default defineConfig({
           include: ["{test,delegates}/**/*.long.test.ts", "test/{kit/languages,peers}/**/*.test.ts"],
           exclude: [...shared.exclude, "test/cluster/**"],
           globalSetup: ["test/lab/suite-daemon.ts"],
-          env: { PLEXUS_TEST_SOCKET: suiteSocket },
+          env: { PLEXUS_TEST_SOCKET: suiteSocket("long") },
         },
       },
       {

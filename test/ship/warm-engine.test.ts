@@ -36,7 +36,8 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
   const version = async (): Promise<unknown> => {
     const env = { PLEXUS_HOME: home, PLEXUS_SOCKET: join(home, "none") };
     const answer = await callBinary(join(dist, "plexus"), { verb: "VERSION", config: { cniVersion: "1.0.0" }, env }, home);
-    return [answer.status, answer.stderr, answer.json?.["cniVersion"]];
+    // A failure shows its message.
+    return [answer.status, answer.stderr, answer.json?.["msg"], answer.json?.["cniVersion"]];
   };
 
   test.each(["once.js", "delegates.js"])("exists for %s, and the installed Node accepts it", (name) => {
@@ -56,7 +57,7 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
     const caches = readdirSync(join(home, "engine")).filter((name) => name.endsWith(".cache"));
     expect(caches).toHaveLength(2);
     for (const name of caches) spoil(join(home, "engine", name));
-    expect(await version()).toEqual([0, "", "1.1.0"]);
+    expect(await version()).toEqual([0, "", undefined, "1.1.0"]);
   });
 
   test("runs an engine that refuses to serve a user who starts it: descriptor 3 is no socket", () => {

@@ -4,6 +4,8 @@ import { readLeaseRecord } from "../../../src/dhcp/lease-record.ts";
 import { readServerMessage } from "../../../src/dhcp/message.ts";
 import { parseResolvConf } from "../../../host/capabilities/resolver/resolv-conf.ts";
 import { parseEntry } from "../../../host/store/journal/entry-file.ts";
+import { readDeviceSettings } from "../../../features/claims/rules/device-settings.ts";
+import { readPreparedClaim } from "../../../features/claims/rules/prepared-claim.ts";
 import { readHostLocalLease } from "../../../features/pools/rules/import/host-local.ts";
 import { decodeValue } from "../../../src/chain-trace/import-values.ts";
 import { readChainTrace } from "../../../src/chain-trace/read-chain-trace.ts";
@@ -30,6 +32,7 @@ import { readLease } from "../../../src/kube/lease.ts";
 import { readListPage, readWatchEvent } from "../../../src/kube/object-list.ts";
 import { readTokenClaims } from "../../../src/kube/token-claims.ts";
 import { readAddress, readCidr } from "../../../src/net/ip.ts";
+import { readTraffic } from "../../../src/net/link-traffic.ts";
 import { parseHardwareAddress } from "../../../src/npwg/hardware-address.ts";
 import { indentQuotedScalars } from "../../../src/npwg/quoted-scalars.ts";
 import { readChallenge } from "../../../features/components/rules/challenge.ts";
@@ -64,6 +67,9 @@ import {
   result,
   statement,
   words,
+  deviceSettings,
+  linkTraffic,
+  preparedClaim,
 } from "./samples.ts";
 
 /** BOOTREPLY with the magic cookie, a message type and the end of the options, as text of one byte each. */
@@ -139,5 +145,8 @@ export const parsersOfFiles: readonly Parser[] = [
   { name: "signatures beside a component", covers: ["readSignatures"], kind: "json", sample: { apiVersion: "plexus/v1", kind: "ComponentSignatures", manifests: [{ manifest: "{}", bundles: ["{}"] }] }, parse: readSignatures },
   { name: "signed statement", kind: "json", sample: statement, parse: (text) => statementProblem(text, digest) },
   { name: "list of components", covers: ["readComponentList"], kind: "json", sample: { keys: { a: "/a.pem" }, components: [{ type: "a", reference: `r.example/a@${digest}`, signedBy: "a", digest }] }, parse: (text) => readComponentList(text, "/list") },
+  { name: "devices of claims", covers: ["readDeviceSettings"], kind: "json", sample: deviceSettings, parse: readDeviceSettings },
+  { name: "prepared claim", covers: ["readPreparedClaim"], kind: "json", sample: preparedClaim, parse: readPreparedClaim },
+  { name: "traffic of links", covers: ["readTraffic"], kind: "json", sample: linkTraffic, parse: readTraffic },
   { name: "lock file", covers: ["readLock"], kind: "json", sample: { kind: "ComponentLock", components: [{ type: "a", file: "/a", digest, manifestDigest: digest, source: "s" }] }, parse: (text) => readLock(text, "/lock") },
 ];

@@ -20,13 +20,20 @@ import { verificationOf } from "../../../src/npwg/verification.ts";
 
 import { readContent, readSlice } from "../../../features/policies/rules/address-slice.ts";
 import { readPolicyNetworks } from "../../../features/policies/rules/policy-networks.ts";
+import { readAsker, readNetworkPolicy } from "../../../features/policies/rules/network-policies.ts";
 import { readPolicy } from "../../../features/policies/rules/policy.ts";
+import { readAllocatedClaim } from "../../../features/claims/rules/claim-networks.ts";
+import { readFront } from "../../../features/services/rules/front.ts";
+import { readMemberPod } from "../../../features/services/rules/member-pod.ts";
+import { readService } from "../../../features/services/rules/service.ts";
+import { readSlice as readServiceSlice } from "../../../features/services/rules/service-slice.ts";
 import { readPodNetwork, readPodNetworkAttachment } from "../../../features/pod-networks/rules/objects.ts";
 import { readPodNetworks } from "../../../features/pod-networks/rules/pod-networks.ts";
 import { allocatedTo } from "../../../features/resource-claims/rules/claim-allocation.ts";
 import { readPodClaims } from "../../../features/resource-claims/rules/pod-claims.ts";
 import type { Parser } from "./parser.ts";
 import {
+  allocated,
   block,
   claim,
   claims,
@@ -39,6 +46,9 @@ import {
   reservation,
   selection,
   selectionKeys,
+  service,
+  servicePod,
+  serviceSlice,
 } from "./samples.ts";
 import { recordOf } from "./parser.ts";
 
@@ -73,6 +83,12 @@ export const parsersOfUsers: readonly Parser[] = [
   { name: "AddressReservation", covers: ["readAddressReservation"], kind: "value", sample: reservation, parse: readAddressReservation },
   { name: "ExternalPort", covers: ["readExternalPort"], kind: "value", sample: { metadata, spec: { podName: "p", podUid: "u", nodeName: "n", provider: "x", index: 0, definition: { namespace: "a", name: "b" }, parameters: "{}", requested: { mac: "m", ips: ["10.0.0.1"] } }, status: port }, parse: readExternalPort },
   { name: "MultiNetworkPolicy", covers: ["readPolicy", "readIpBlock", "readSelector", "readPolicyPort", "readPolicyNetworks"], kind: "value", sample: { metadata: { ...metadata, annotations: { "k8s.v1.cni.cncf.io/policy-for": "shop/blue, red" } }, spec: { podSelector: { matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "In", values: ["a", "b"] }] }, policyTypes: ["Ingress", "Egress"], ingress: [{ from: [{ namespaceSelector: {}, podSelector: {} }, { ipBlock: { cidr: "10.0.0.0/8", except: ["10.1.0.0/16"] } }], ports: [{ protocol: "TCP", port: 80, endPort: 90 }, { port: "web" }] }], egress: [{}] } }, parse: (value) => readPolicy(value, "MultiNetworkPolicy") },
+  { name: "NetworkPolicy", covers: ["readNetworkPolicy"], kind: "value", sample: { metadata, spec: { podSelector: {}, policyTypes: ["Ingress"], ingress: [{ from: [{ ipBlock: { cidr: "10.0.0.0/8" } }], ports: [{ port: 80 }] }] } }, parse: (value) => readNetworkPolicy(value, ["podnetwork/blue"]) },
+  { name: "PodNetwork that asks for NetworkPolicies", covers: ["readAsker"], kind: "value", sample: { metadata, spec: { policies: "NetworkPolicy" } }, parse: readAsker },
+  { name: "Service on a further network", covers: ["readService", "readNetworkName"], kind: "value", sample: service, parse: readService },
+  { name: "endpoint of Services", covers: ["readMemberPod"], kind: "value", sample: servicePod, parse: readMemberPod },
+  { name: "EndpointSlice", covers: ["readSlice", "readEndpoint", "readPorts", "readFront"], kind: "value", sample: serviceSlice, parse: (value) => [readServiceSlice(value), readFront(JSON.stringify(recordOf(recordOf(recordOf(value)["metadata"])["annotations"])["plexus.dev/service"]))] },
+  { name: "allocated claim of networks", covers: ["readAllocatedClaim", "readNetworkParameters"], kind: "value", sample: allocated, parse: (value) => readAllocatedClaim(value, { namespace: "shop", name: "pods", uid: "u1" }) },
   { name: "annotation policy-for", kind: "text", sample: "shop/blue,red", parse: (text) => readPolicyNetworks(text, "shop") },
   { name: "NetworkAddressSlice", covers: ["readSlice"], kind: "value", sample: { metadata: { ...metadata, labels: { "plexus.dev/peers": "q" } }, spec: { query: "{}", endpoints: [{ addresses: ["10.0.0.1"], ports: [{ name: "web", protocol: "TCP", port: 80 }] }] } }, parse: readSlice },
   { name: "known addresses of policies", covers: ["readContent", "readNamedPorts"], kind: "value", sample: { id: "q", query: "{}", endpoints: [{ addresses: ["10.0.0.1"], ports: [{ name: "web", protocol: "TCP", port: 80 }] }] }, parse: readContent },

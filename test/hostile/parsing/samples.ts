@@ -94,6 +94,46 @@ export const credential = { kind: "ExecCredential", apiVersion: "client.authenti
 /** A sample: statement. */
 export const statement = { _type: "https://in-toto.io/Statement/v1", subject: [{ digest: { sha256: "a".repeat(64) } }], predicateType: "https://sigstore.dev/cosign/sign/v1", predicate: {} }; // prettier-ignore
 
+const servicePort = { name: "web", protocol: "TCP", port: 80, targetPort: 8080, appProtocol: "http" };
+/** A sample: Service on a further network. */
+export const service = { metadata: { ...metadata, annotations: { "plexus.dev/network": "shop/blue", "plexus.dev/selector": "app=web,tier=a" } }, spec: { clusterIPs: ["10.96.0.9", "fd00::9"], ipFamilies: ["IPv4", "IPv6"], ports: [servicePort], sessionAffinity: "ClientIP", publishNotReadyAddresses: true } }; // prettier-ignore
+/** A sample: pod on a further network. */
+export const servicePod = {
+  metadata: { ...metadata, annotations: { "k8s.v1.cni.cncf.io/network-status": JSON.stringify([{ name: "shop/blue", interface: "net1", ips: ["10.0.0.2"] }]) } },
+  spec: { nodeName: "n", hostname: "h", subdomain: "s", containers: [{ ports: [{ name: "web", containerPort: 8080 }] }] },
+  status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+}; // prettier-ignore
+/** A sample: EndpointSlice. */
+export const serviceSlice = {
+  metadata: { ...metadata, annotations: { "plexus.dev/service": { clusterIPs: ["10.96.0.9"], ports: [servicePort], affinity: true } } },
+  addressType: "IPv4", ports: [servicePort],
+  endpoints: [{ addresses: ["10.0.0.2"], conditions: { ready: true, serving: true, terminating: false }, hostname: "h", targetRef: { kind: "Pod", namespace: "shop", name: "p", uid: "u" }, nodeName: "n", zone: "z" }],
+}; // prettier-ignore
+const networkParameters = {
+  apiVersion: "plexus.dev/v1alpha1",
+  kind: "Network",
+  list,
+  interface: "net1",
+  ips: ["10.0.0.2/24"],
+  mac: "02:00:00:00:00:01",
+};
+/** A sample: ResourceClaim that is allocated to devices of Plexus. */
+export const allocated = {
+  metadata: { ...metadata, ownerReferences: [{ kind: "Pod", controller: true }] },
+  status: {
+    allocation: { devices: { config: [{ source: "FromClaim", requests: ["net"], opaque: { driver: "plexus.dev", parameters: networkParameters } }], results: [{ request: "net", driver: "plexus.dev", pool: "n", device: "eth1" }] } },
+    reservedFor: [{ resource: "pods", name: "p", uid: "u" }],
+  },
+}; // prettier-ignore
+/** A sample: settings of devices. */
+export const deviceSettings = { devices: [{ name: "uplink", match: { name: "eth*", kind: "link", driver: "d", pciVendor: "0x15b3" }, shared: { attachments: 3, bandwidth: "10G" }, vlans: "100-199", networks: ["blue", "red"], whenDown: "withdraw" }] }; // prettier-ignore
+/** A sample: prepared claim. */
+export const preparedClaim = { kind: "plexusClaimV1", namespace: "shop", name: "c", uid: "u", pods: ["p"], isShareable: false, networks: [{ source: { kind: "list", text: config }, link: { name: "eth1", kind: "link", isExclusive: true } }] }; // prettier-ignore
+const counters = { packets: 1, bytes: 2, errors: 0, drops: 0 };
+const bothDirections = { receive: counters, transmit: counters };
+/** A sample: traffic of links. */
+export const linkTraffic = { apiVersion: "plexus/v1", kind: "LinkTraffic", ageMs: 5, links: [{ pod: "a/b", ifname: "net1", network: "shop/blue", ...bothDirections, rates: bothDirections }] }; // prettier-ignore
+
 /** A sample: selectionKeys. */
 export const selectionKeys = ["infiniband-guid", "ipam-claim-reference", "deviceID", "interfaceRequest"];
 
