@@ -44,6 +44,7 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
     const onWorked = observeWork(context, part);
     const newQueue = (): WorkQueue =>
       new WorkQueue({
+        clock: context.clock,
         workers,
         work: (key) => context.spans.work(part, key, () => workOn(work, writer, key)),
         onWorked,

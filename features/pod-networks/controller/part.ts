@@ -34,6 +34,7 @@ const absentMs = 2_000;
 export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
   return (context): ControllerPart => {
     const queue: WorkQueue = new WorkQueue({
+      clock: context.clock,
       workers,
       work: (key) => context.spans.work(part, key, () => workOn(context, collections, key, createDefault)),
       onWorked: observeWork(context, part),

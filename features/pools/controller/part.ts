@@ -26,6 +26,7 @@ export function poolsPart(partClock?: PartClock): MakePart {
   return (context: PartContext): ControllerPart => {
     const clock = partClock ?? { now: context.clock.now, maxPauseMs: Infinity };
     const queue: WorkQueue = new WorkQueue({
+      clock: context.clock,
       workers,
       work: (key) => context.spans.work(part, key, () => workOn(key)),
       onWorked: observeWork(context, part),

@@ -7,6 +7,7 @@ import { type ScriptedApiServer, startScriptedApiServer } from "../testing/scrip
 import { Connection } from "./connection.ts";
 import { kubeconfigCredentials } from "./credentials.ts";
 import { NodeCredentials } from "./node-credentials.ts";
+import { systemClock } from "../../system/clock.ts";
 
 const within = { interval: 20 };
 const claims = { "kubernetes.io": { namespace: "plexus-system", serviceaccount: { name: "plexus" } } };
@@ -26,7 +27,7 @@ describe("MO-22 credentials of one-shot engines", () => {
   afterAll(() => server.dispose());
   beforeEach(() => {
     directory = join(mkdtempSync(join(tmpdir(), "plexus-credentials-")), "credentials");
-    [token, warnings, outcomes, connection] = [podToken("one"), [], [], new Connection()];
+    [token, warnings, outcomes, connection] = [podToken("one"), [], [], new Connection({ clock: systemClock })];
   });
   afterEach(() => {
     vi.useRealTimers();

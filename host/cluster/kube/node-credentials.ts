@@ -89,8 +89,9 @@ export class NodeCredentials {
   /** Renews the token if necessary; answers the time until the next look, in ms. */
   async #look(): Promise<number> {
     const credentials = await this.#init.credentials();
-    const isCurrent = Date.now() < this.#renewMs && credentials.ok && credentials.value.token === this.#requestedWith;
-    if (isCurrent) return Math.min(lookMs, Math.max(100, this.#renewMs - Date.now()));
+    const nowMs = (): number => this.#init.connection.clock.date().getTime();
+    const isCurrent = nowMs() < this.#renewMs && credentials.ok && credentials.value.token === this.#requestedWith;
+    if (isCurrent) return Math.min(lookMs, Math.max(100, this.#renewMs - nowMs()));
     const renewed = credentials.ok ? await this.#renew(credentials.value) : credentials;
     this.#init.onOutcome(renewed.ok ? "renewed" : "failed");
     if (renewed.ok) {
@@ -98,7 +99,7 @@ export class NodeCredentials {
       this.#warned = "";
       this.#state = { expiresMs: renewed.value, problem: undefined };
       // A clock that is ahead by more than the token's life would ask again at once.
-      return renewed.value <= Date.now() ? lookMs : Math.min(lookMs, Math.max(100, this.#renewMs - Date.now()));
+      return renewed.value <= nowMs() ? lookMs : Math.min(lookMs, Math.max(100, this.#renewMs - nowMs()));
     }
     const { msg, details } = renewed.fault;
     // A message has the number of attempts and their time, which differ each time.
@@ -112,7 +113,7 @@ export class NodeCredentials {
 
   /** Requests a token and writes the kubeconfig; answers the token's end. */
   async #renew(credentials: Credentials): Promise<Result<number>> {
-    const requestedMs = Date.now();
+    const requestedMs = this.#init.connection.clock.date().getTime();
     const issued = await this.#request(credentials);
     if (!issued.ok) return issued;
     const { token, expiresMs } = issued.value;
@@ -133,7 +134,7 @@ export class NodeCredentials {
       connection,
       budgetMs,
       warn,
-      now: () => performance.now(),
+      clock: connection.clock,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     });
     const path = `/api/v1/namespaces/${claims.namespace}/serviceaccounts/${claims.serviceAccount}/token`;

@@ -32,6 +32,7 @@ export function watchingPart<C extends PartCollections>(init: WatchingPartInit<C
   const { name, workers } = init;
   return (context: PartContext): ControllerPart => {
     const queue: WorkQueue = new WorkQueue({
+      clock: context.clock,
       workers,
       work: (key) => context.spans.work(name, key, (): Promise<WorkOutcome> => init.work(context, collections, key)),
       onWorked: observeWork(context, name),

@@ -69,6 +69,7 @@ export class PodLife {
     const { metrics, listening, watchesAreLive, callsBefore, clock, log } = deps;
     this.#writer = new ConfigurationWriter(init.writer, {
       canServe: () => listening() && (watchesAreLive() || clock.now() - this.#startedMs > syncMs),
+      clock,
       log,
       onProblem: (problem) => void this.#tell(problem),
       onLostMount: (directory) => this.#remount(directory),
