@@ -6,6 +6,7 @@ import type { CredentialSource } from "./credentials.ts";
 import { ObjectStore, type StoreBounds, type StoredObject } from "./object-store.ts";
 import { maxSilenceMs, watch } from "./watch-stream.ts";
 import type { Clock } from "../../system/clock.ts";
+import { pause } from "../../system/pause.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { backoffMs } from "../../../src/kube/backoff.ts";
 import { readListPage, readWatchEvent } from "../../../src/kube/object-list.ts";
@@ -202,7 +203,7 @@ export class Reflector<T> {
       if (step.kind === "failed") this.#fail(step.why);
       const maxMs = step.kind === "failed" && step.patient === true ? maxRefusedPauseMs : maxPauseMs;
       const requested = step.kind === "failed" ? (step.waitMs ?? 0) : 0;
-      await this.#pause(Math.max(requested, backoffMs(failures, this.#random, maxMs)));
+      await pause(Math.max(requested, backoffMs(failures, this.#random, maxMs)), this.#attempt.signal);
       failures += 1;
     }
   }
@@ -355,19 +356,6 @@ export class Reflector<T> {
 
   #url(query: Readonly<Record<string, string>>): string {
     return `${this.#init.path}?${new URLSearchParams({ ...this.#init.query, ...query }).toString()}`;
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { signal } = this.#attempt;
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener("abort", end);
-    });
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type StoredLease,
 } from "../../../src/kube/lease.ts";
 import type { Clock } from "../../system/clock.ts";
+import { pause } from "../../system/pause.ts";
 
 /** Settings of an election. */
 export interface ElectorInit {
@@ -153,16 +154,7 @@ export class Elector {
   /** A jittered pause, so that replicas do not ask at the same time. */
   #pause(signal: AbortSignal): Promise<void> {
     const ms = this.#init.leaseSeconds * 1000 * pauseShare * (0.8 + Math.random() * 0.2);
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener("abort", end);
-      if (signal.aborted) end();
-    });
+    return pause(ms, signal);
   }
 }
 
