@@ -21,6 +21,8 @@ export interface NodeCredentialsInit {
   /** The daemon's own credentials. */
   readonly credentials: CredentialSource;
   readonly connection: Connection;
+  /** Waits between the repetitions of a request. */
+  readonly sleep: (ms: number) => Promise<void>;
   readonly warn: (text: string) => void;
   /** Called after each attempt. */
   readonly onOutcome: (outcome: "renewed" | "failed") => void;
@@ -128,14 +130,14 @@ export class NodeCredentials {
     const claims = readTokenClaims(credentials.token ?? "");
     if (claims === undefined)
       return failed(fault("CREDENTIALS_UNREADABLE", `${credentials.source}: the token is not that of a service account`));
-    const { nodeName, connection, warn } = this.#init;
+    const { nodeName, connection, sleep, warn } = this.#init;
     const client = new ApiClient({
       credentials: this.#init.credentials,
       connection,
       budgetMs,
       warn,
       clock: connection.clock,
-      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      sleep,
     });
     const path = `/api/v1/namespaces/${claims.namespace}/serviceaccounts/${claims.serviceAccount}/token`;
     const spec = { expirationSeconds: lifetimeSeconds, boundObjectRef: { apiVersion: "v1", kind: "Node", name: nodeName } };
