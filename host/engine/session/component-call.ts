@@ -59,7 +59,7 @@ export function runNested(request: Request, parts: SessionParts, within: Call | 
     };
     const chain = nestedChain(chains, network, ifname);
     if (!chain.ok) return chain;
-    return ok(stepRunner(call, { ...chain.value, origin: "nested-call", timeoutMs: configuration.stepTimeoutMs }));
+    return ok(stepRunner(call, chain.value, { origin: "nested-call", timeoutMs: configuration.stepTimeoutMs }));
   });
 }
 
@@ -68,7 +68,7 @@ export function runDirect(request: Request, parts: SessionParts): Promise<Omit<R
   return answerAsPlugin(request, (network, ifname, asked) => {
     const opened = openDirect(request, parts, asked);
     const call = { ...opened, plugins: new PluginFinder(parts.shim, true), componentsOnly: true, nestedCallDirectory: "" };
-    return ok(stepRunner(call, { origin: "chain", network, ifname, timeoutMs: call.configuration.stepTimeoutMs }));
+    return ok(stepRunner(call, { network, ifname }, { origin: "chain", timeoutMs: call.configuration.stepTimeoutMs }));
   });
 }
 

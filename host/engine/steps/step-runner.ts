@@ -11,7 +11,7 @@ import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { Step } from "../../capabilities/step.ts";
-import type { Call } from "../call.ts";
+import type { Call, ChainIdentity } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
 import type { Span, StepKind } from "../events/call-events.ts";
 import { runNativeStep } from "./native-step.ts";
@@ -19,23 +19,21 @@ import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
 import { parseTraceparent, underSpan } from "../../../src/trace/trace-context.ts";
 import { newSpanId } from "../../system/span-id.ts";
 
-/** The members that all steps of one chain share. */
-export type ChainContext = Pick<
-  Step,
-  "origin" | "network" | "ifname" | "definition" | "knownContainers" | "ownLinks" | "timeoutMs" | "onConflict"
->;
+/** The origin of a chain's steps, and the maximum milliseconds of one. */
+type Asked = Pick<Step, "origin" | "timeoutMs">;
 
 /** Makes the runner for the steps of one network's chain, each as it is: without rules and shadows. */
-export function stepRunner(call: Call, chain: ChainContext): RunStep {
+export function stepRunner(call: Call, chain: ChainIdentity, asked: Asked): RunStep {
   const { events, clock } = call;
-  const { origin, network, ifname } = chain;
+  const { origin } = asked;
+  const { network, ifname } = chain;
   const started = clock.now();
   let verb: Verb | undefined;
   const run = (step: ChainStep): Promise<StepOutcome> => {
     // The first step names the chain's verb: a rule may run a step's DEL within an ADD.
     if (step.attachment !== undefined) verb ??= step.verb;
     const callers = origin === "nested-call" ? callersIn(step.env) : [];
-    return runStep(call, stepOf(call, chain, step, callers, Infinity));
+    return runStep(call, stepOf(call, chain, asked, step, callers, Infinity));
   };
   const ended = (reason: Fault | undefined): void => {
     if (verb === undefined || origin !== "chain") return;
@@ -44,9 +42,16 @@ export function stepRunner(call: Call, chain: ChainContext): RunStep {
   return Object.assign(run, { ended });
 }
 
-function stepOf(call: Call, chain: ChainContext, step: ChainStep, callers: readonly string[], maxMs: number): Step {
+function stepOf(
+  call: Call,
+  chain: ChainIdentity,
+  { origin, timeoutMs }: Asked,
+  step: ChainStep,
+  callers: readonly string[],
+  maxMs: number,
+): Step {
   const { type } = step.plugin;
-  const { origin, network, ifname, definition, knownContainers, ownLinks, timeoutMs, onConflict } = chain;
+  const { network, ifname, definition, knownContainers, ownLinks, onConflict } = chain;
   return {
     step,
     origin,
@@ -64,7 +69,7 @@ function stepOf(call: Call, chain: ChainContext, step: ChainStep, callers: reado
       onConflict?.(conflict);
     },
     runDelegated: (next, nextMaxMs) =>
-      runStep(call, stepOf(call, { ...chain, origin: "delegate" }, next, [...callers, type], nextMaxMs)),
+      runStep(call, stepOf(call, chain, { origin: "delegate", timeoutMs }, next, [...callers, type], nextMaxMs)),
   };
 }
 
