@@ -18,7 +18,7 @@ export type WorkOutcome =
 export interface WorkQueueInit {
   /** The work on one key. A rejection counts as a failure. */
   readonly work: (key: string) => Promise<WorkOutcome>;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "now">;
   /** Keys that are worked on at the same time. */
   readonly workers: number;
   /** Called after each work, for metrics and the log. */

@@ -37,7 +37,7 @@ export interface FollowPodsInit {
   readonly directories: readonly string[];
   readonly agent: () => RoundAgent | undefined;
   readonly takeLock: TakeLock;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "now">;
   /** Begins to report changes of pods in the source that the configuration names. */
   readonly watch: (configuration: HostConfiguration, onManifests: () => void) => Promise<void>;
   readonly log: (level: "info" | "warn", text: string) => void;
