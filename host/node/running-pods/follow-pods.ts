@@ -14,8 +14,8 @@ import { keptConfigurationsWith, KeptConfigurations } from "../reconcile/kept-co
 import { Journal } from "../../store/journal/journal.ts";
 import type { RoundAgent } from "../reconcile/clean.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
-import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
 import type { Clock } from "../../system/clock.ts";
+import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
 
 /** Pods that are worked on at once. */
 const workers = 4;
