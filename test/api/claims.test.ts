@@ -105,6 +105,16 @@ const bindingOf = (name: string, subject: object): Readonly<Record<string, unkno
   subjects: [subject],
 });
 
+const askingPod = (where: "containers" | "initContainers", asked: object): object => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "asks" },
+  spec: {
+    containers: [{ name: "c", image: "i" }],
+    [where]: [{ name: where === "containers" ? "c" : "init", image: "i", resources: asked }],
+  },
+});
+
 type Unary = (request: object) => Promise<object>;
 
 describe.skipIf(missing("networks as claims with the API server", privateNamespaces, kubeApi, helm))("networks as claims", () => {
@@ -456,20 +466,13 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     );
     const tenant = objectsOf(api.kubeconfig("tenant"));
     const limits = { "deviceclass.resource.kubernetes.io/uplinks": "1" };
-    const pod = (where: "containers" | "initContainers", resources: object): object => ({
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { name: "asks" },
-      spec: {
-        containers: [{ name: "c", image: "i" }],
-        [where]: [{ name: where === "containers" ? "c" : "init", image: "i", resources }],
-      },
-    });
     const tried = async (of: object): Promise<unknown> =>
       outcome(await tenant.create("/api/v1/namespaces/shop/pods?dryRun=All", of as Readonly<Record<string, unknown>>));
-    await vi.waitFor(async () => expect(await tried(pod("containers", {}))).toMatchObject({ kind: "Pod" }), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await tried(askingPod("containers", {}))).toMatchObject({ kind: "Pod" }), {
+      timeout: 60_000,
+    });
     for (const where of ["containers", "initContainers"] as const)
-      expect(await tried(pod(where, { limits }))).toContain("needs the verb use for each DeviceClass: uplinks");
+      expect(await tried(askingPod(where, { limits }))).toContain("needs the verb use for each DeviceClass: uplinks");
     const classRule = {
       apiGroups: ["resource.k8s.io"],
       resources: ["deviceclasses"],
@@ -481,7 +484,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       `${rights}/clusterrolebindings`,
       bindingOf("uplinks", { kind: "ServiceAccount", namespace: "shop", name: "default" }),
     );
-    await vi.waitFor(async () => expect(await tried(pod("containers", { limits }))).toMatchObject({ kind: "Pod" }), {
+    await vi.waitFor(async () => expect(await tried(askingPod("containers", { limits }))).toMatchObject({ kind: "Pod" }), {
       timeout: 60_000,
     });
   });

@@ -3,13 +3,13 @@ import { SlicePublisher } from "./publish-slices.ts";
 
 test("a registration during a round makes the next round look at the API, without a pause", async () => {
   let looks = 0;
-  let answer = (): void => undefined;
+  const answers: (() => void)[] = [];
   const publisher = new SlicePublisher({
     nodeName: "n1",
     // Without credentials a round fails, and pauses.
     api: () => {
       looks += 1;
-      return new Promise((resolve) => (answer = () => resolve(undefined)));
+      return new Promise((resolve) => answers.push(() => resolve(undefined)));
     },
     look: () => [],
     log: () => undefined,
@@ -17,10 +17,10 @@ test("a registration during a round makes the next round look at the API, withou
   });
   const first = publisher.round();
   publisher.renew();
-  answer();
+  answers.pop()?.();
   await first;
   const second = publisher.round();
-  answer();
+  answers.pop()?.();
   await second;
   await publisher.round();
   expect(looks).toBe(2);

@@ -31,16 +31,21 @@ const failedAdd = new Map([
   ["CNI_ARGS", "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=p;K8S_POD_UID=u"],
 ]);
 
+const object = (path: string): Readonly<Record<string, unknown>> => ({ metadata: { uid: path.split("/").at(-1) } });
+
 /** Reports of failed ADDs of a pod with these claims. `get` plays the API's answer. */
 function reports(names: readonly string[], get: (path: string) => "failed" | "conflict"): ClaimReports {
   const journal = { list: () => ok([]), load: () => ok(undefined) };
-  const object = (path: string): Readonly<Record<string, unknown>> => ({ metadata: { uid: path.split("/").at(-1) } });
   return new ClaimReports({
     store: { candidates: () => ok(names.map(claim)) },
     api: () =>
       Promise.resolve({
         get: (path) =>
-          Promise.resolve(get(path) === "failed" ? { kind: "failed", why: "away", waitMs: undefined } : { kind: "object", object: object(path) }),
+          Promise.resolve(
+            get(path) === "failed"
+              ? { kind: "failed", why: "away", waitMs: undefined }
+              : { kind: "object", object: object(path) },
+          ),
         patch: () => Promise.resolve({ kind: "conflict", why: "changed" }),
       }),
     journal,
