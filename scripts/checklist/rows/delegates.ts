@@ -87,7 +87,7 @@ const ovs: Rows = {
   "DE-OVS-09": "The keys `socket_file` and `configuration_path` are refused with the remedy: the grant has the socket.",
   "DE-OVS-10": "The keys `link_state_check_retries` and `link_state_check_interval` bound the wait for ovs-vswitchd.",
   "DE-OVS-11": "The key `ipam` gives the pod's end addresses and routes; without it, the link is brought up only.",
-  "DE-OVS-12": "`mac` and `ovnPort` of CNI_ARGS and of `args.cni` are the pod's MAC and the port's iface-id.",
+  "DE-OVS-12": "The arguments `mac` and `ovnPort` of CNI_ARGS and of `args.cni` are the pod's MAC and the port's iface-id.",
 };
 
 const ptp: Rows = {

@@ -110,6 +110,51 @@ export const referenceSuites: readonly ReferenceSuite[] = [
       },
     },
   },
+  ...(["vlan", "ipvlan"] as const).map((plugin) => ({
+    plugin,
+    folder: `plugins/main/${plugin}`,
+    component: plugin,
+    grants: {
+      ...ipam,
+      [plugin]: {
+        log: {},
+        links: { parents: ["*"], podLinks: ["*"] },
+        delegation: { plugins: ["*"] },
+        sysctl: { keys: ["net/*/*/*/*"] },
+      },
+    },
+  })),
+  {
+    plugin: "dummy",
+    folder: "plugins/main/dummy",
+    component: "dummy",
+    grants: { ...ipam, dummy: { log: {}, links: {}, delegation: { plugins: ["*"] } } },
+  },
+  {
+    plugin: "tap",
+    folder: "plugins/main/tap",
+    component: "tap",
+    grants: { ...ipam, tap: { log: {}, links: { podLinks: ["*"] }, delegation: { plugins: ["*"] } } },
+  },
+  {
+    plugin: "vrf",
+    folder: "plugins/meta/vrf",
+    component: "vrf",
+    grants: { vrf: { log: {}, links: { podLinks: ["*"] } } },
+  },
+  {
+    plugin: "bandwidth",
+    folder: "plugins/meta/bandwidth",
+    component: "bandwidth",
+    grants: { bandwidth: { log: {}, shaping: {} } },
+  },
+  {
+    plugin: "firewall",
+    folder: "plugins/meta/firewall",
+    component: "firewall",
+    grants: { firewall: { log: {}, filter: { bridges: ["*"], adminChains: ["*"] } } },
+  },
+  { plugin: "dhcp", folder: "plugins/ipam/dhcp", component: "dhcp", grants: { dhcp: { log: {}, dhcp: {} } } },
   { plugin: "static", folder: "plugins/ipam/static", component: "static", grants: { static: { log: {} } } },
 ];
 
