@@ -69,7 +69,8 @@ export const knownDifferences: readonly Difference[] = [
     suites: ["bandwidth"],
     title: /should fail when veth peer of container interface does not match any of host interfaces in preResult$/,
     message: /Expected an error to have occurred/,
-    reason: "The node finds the other end of the pod's veth by itself, so that a result with other interfaces cannot lead to another link.",
+    reason:
+      "The node finds the other end of the pod's veth by itself, so that a result with other interfaces cannot lead to another link.",
   },
   {
     suites: ["firewall"],
