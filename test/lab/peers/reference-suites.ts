@@ -9,7 +9,7 @@ import { compiledPlugin } from "../compiled.ts";
 import { dist } from "../plexus.ts";
 import { referencePlugin } from "../requires.ts";
 import { openStage } from "../stage.ts";
-import { builtDirectory, referencePluginsModule, testProgram } from "./go-modules.ts";
+import { adapterFile, builtDirectory, referencePluginsModule, testProgram } from "./go-modules.ts";
 import { goDirectory, runGinkgo, type Specification } from "./specifications.ts";
 
 /** adapter.go reads the file. The tests' mount namespace has a /run of its own. */
@@ -174,10 +174,11 @@ export async function runReferenceSuite(
     copyFileSync(compiledPlugin("recorder"), join(cniPath, "recorder"));
     const programs = join(directory, "programs");
     mkdirSync(programs);
-    for (const name of ["portmap", "server"])
+    for (const name of ["portmap", "server", "dhcp"])
       symlinkSync(join(builtDirectory(referencePluginsModule), name), join(programs, name));
     const ping = busybox();
-    for (const name of ["ping", "ping6"]) if (ping !== undefined) symlinkSync(ping, join(programs, name));
+    for (const name of ["ping", "ping6", "busybox"]) if (ping !== undefined) symlinkSync(ping, join(programs, name));
+    symlinkSync(adapterFile("dnsmasq.sh"), join(programs, "dnsmasq"));
     for (const name of ["ptp", "host-local"]) symlinkSync(referencePlugin(name) ?? "", join(programs, name));
     const settings = {
       Shim: join(cniPath, "plexus"),
