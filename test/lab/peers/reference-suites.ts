@@ -187,7 +187,8 @@ export async function runReferenceSuite(
       Netns: stage.pod().path,
       Type: plugin,
       Socket: socket,
-      Host: stage.host({ check: "all", wasm: { prefer: true, grants } }),
+      // Emulation is some ten times slower than a node.
+      Host: stage.host({ check: "all", wasm: { prefer: true, grants, limits: { timeMs: 60_000 } } }),
     };
     writeFileSync(settingsFile, JSON.stringify(settings));
     return await runGinkgo({
