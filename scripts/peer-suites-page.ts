@@ -82,7 +82,8 @@ the number that runs with Plexus, and why the others do not. The page is generat
 \`npm run test:peers\` gets the modules from the Go module proxy, builds their tests with adapters of this repository, and runs them through an installed Plexus.
 
 - The specifications of the **reference plugins** call the plugin's functions. An adapter serves these calls by the component of the same name, through the
-  shim and a daemon.
+  shim and a daemon. The suite of \`dhcp\` starts dnsmasq, for which busybox' DHCP server stands. Linux 6.1 is Debian's kernel in an emulated machine
+  (\`npm run vm -- --record\`), which has kinds of links that the other kernel lacks.
 - The specifications of **libcni** execute plugins for tests. An adapter puts Plexus between libcni and these plugins: libcni executes Plexus, and Plexus executes the list.
 - The tests of containerd's **go-cni** have a mock in place of libcni. An adapter keeps the mock's expectations, and lets plugins behind Plexus answer what the mock would.
 

@@ -49,6 +49,12 @@ export const numbersPattern: ElementRule = {
   wanted: "a number or a range of numbers from 1 to 4294967295, such as 100 or 1000-1099",
 };
 
+/** A VLAN of a port of Open vSwitch, or the first and last of a range. */
+export const vlansPattern: ElementRule = {
+  pattern: /^\d{1,4}(?:-\d{1,4})?$/,
+  wanted: "a VLAN or a range of VLANs from 0 to 4095, such as 100 or 1000-1099",
+};
+
 /** The characters of a network; `readCidr` decides whether the text is a valid network. */
 export const networkPattern: ElementRule = {
   pattern: /^[0-9a-fA-F.:]{2,45}\/\d{1,3}$/,
@@ -108,6 +114,13 @@ export function numberRange(text: string): readonly [first: number, last: number
   if (!numbersPattern.pattern.test(text)) return undefined;
   const [first = 0, last = first] = text.split("-").map(Number);
   return last > 0xffff_ffff || first > last ? undefined : [first, last];
+}
+
+/** First and last VLAN of an element of `vlans`; undefined for an invalid element. */
+export function vlanRange(text: string): { readonly first: number; readonly last: number } | undefined {
+  if (!vlansPattern.pattern.test(text)) return undefined;
+  const [first = 0, last = first] = text.split("-").map(Number);
+  return last > 4095 || first > last ? undefined : { first, last };
 }
 
 /**

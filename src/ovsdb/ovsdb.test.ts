@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { MessageSplitter } from "./message-splitter.ts";
 import { readMessage, transactRequest } from "./messages.ts";
 import { hasMarks, markedAttachment, markedOwner, attachmentMarks } from "./owner-marks.ts";
-import { readInterface, readNamed } from "./port-operations.ts";
+import { readInterface, readNamed, readPort } from "./port-operations.ts";
 import { providedInterfaceId } from "./port-request.ts";
 
 const bounds = { maxMessageBytes: 5_000, maxBytes: 10_000, maxDepth: 8 };
@@ -109,7 +109,15 @@ test("rows are read in each form of a set, and rows of another form are refused"
     error: ["set", []],
     link_state: "up",
   };
-  const read = { id, name: "veth1", externalIds: new Map([["a", "b"]]), number: 3, error: undefined, linkUp: true };
+  const read = {
+    id,
+    name: "veth1",
+    externalIds: new Map([["a", "b"]]),
+    number: 3,
+    error: undefined,
+    linkUp: true,
+    requestedNumber: undefined,
+  };
   expect(readInterface(row)).toEqual(read);
   expect(readInterface({ ...row, ofport: ["set", [3]] })).toEqual(read);
   expect(readInterface({ ...row, ofport: ["set", []], link_state: ["set", []] })).toEqual({
@@ -121,6 +129,20 @@ test("rows are read in each form of a set, and rows of another form are refused"
     expect(readInterface({ ...row, ...bad })).toBeUndefined();
   }
   expect(readNamed({ _uuid: id, name: "a" })).toBeUndefined();
+});
+
+test("the VLANs of a port are read as ranges, and other values are refused", () => {
+  const port = { _uuid: ["uuid", "6f0c3f2e-7f0b-4c58-9a53-7d1c6f0f7a10"], name: "veth1", tag: ["set", []], trunks: ["set", []] };
+  const trunksOf = (trunks: unknown) => readPort({ ...port, trunks })?.trunks;
+  expect(readPort(port)).toMatchObject({ name: "veth1", tag: undefined, trunks: [] });
+  expect(readPort({ ...port, tag: 7 })).toMatchObject({ tag: 7 });
+  expect(trunksOf(9)).toEqual([{ first: 9, last: 9 }]);
+  expect(trunksOf(["set", [12, 4095, 10, 11]])).toEqual([
+    { first: 10, last: 12 },
+    { first: 4095, last: 4095 },
+  ]);
+  for (const bad of [undefined, "9", ["set", ["9"]], ["map", []], [9]]) expect(trunksOf(bad)).toBeUndefined();
+  expect(readPort({ ...port, tag: "7" })).toBeUndefined();
 });
 
 test("a port's marks name its owner, and other external_ids name none", () => {

@@ -2,6 +2,7 @@
 // have the name of the link.
 
 import type { Operation, Row } from "./messages.ts";
+import { type PortVlans, readPortVlans, vlanColumns } from "./port-vlans.ts";
 import { type Atom, map, readOptional, readTextMap, readUuid, set, uuid } from "./values.ts";
 
 /** An interface as OVSDB has it. */
@@ -13,6 +14,8 @@ export interface InterfaceRow {
   readonly number: number | undefined;
   readonly error: string | undefined;
   readonly linkUp: boolean;
+  /** The number that the port's maker requested. */
+  readonly requestedNumber: number | undefined;
 }
 
 /** A bridge or a port. */
@@ -21,11 +24,17 @@ export interface NamedRow {
   readonly name: string;
 }
 
+/** A port with its VLANs. */
+export interface PortRow extends NamedRow, PortVlans {}
+
 /** A port to be made. */
 export interface PortSpecification {
   readonly bridge: NamedRow;
   readonly link: string;
   readonly externalIds: readonly (readonly [string, string])[];
+  readonly vlans: PortVlans;
+  /** The requested number; undefined: ovs-vswitchd chooses one. */
+  readonly number: number | undefined;
 }
 
 /** A port that is removed, by its rows. */
@@ -47,7 +56,7 @@ interface Condition {
   readonly rows: readonly Row[];
 }
 
-const interfaceColumns = ["_uuid", "name", "external_ids", "ofport", "error", "link_state"];
+const interfaceColumns = ["_uuid", "name", "external_ids", "ofport", "ofport_request", "error", "link_state"];
 
 /** Selects the interface of a link. */
 export function selectInterface(link: string): Operation {
@@ -61,7 +70,8 @@ export function selectMarkedInterfaces(marks: readonly (readonly [string, string
 
 /** Selects the port of an interface. */
 export function selectPortOf(interfaceId: string): Operation {
-  return { op: "select", table: "Port", where: [["interfaces", "includes", uuid(interfaceId)]], columns: ["_uuid", "name"] };
+  const columns = ["_uuid", "name", "tag", "trunks"];
+  return { op: "select", table: "Port", where: [["interfaces", "includes", uuid(interfaceId)]], columns };
 }
 
 /** Selects the bridge of a port. */
@@ -84,15 +94,22 @@ function mutatePorts(where: Where, mutator: "insert" | "delete", port: Atom): Op
 }
 
 /** The operations that make a port, if its name is still free and its bridge still exists. */
-export function addPortOperations({ bridge, link, externalIds }: PortSpecification): readonly Operation[] {
+export function addPortOperations({ bridge, link, externalIds, vlans, number }: PortSpecification): readonly Operation[] {
+  const requested = number === undefined ? {} : { ofport_request: number };
+  const port = { name: link, interfaces: ["named-uuid", "interface"], ...vlanColumns(vlans) };
   const isBridge: Where = [["_uuid", "==", uuid(bridge.id)]];
   const isLink: Where = [["name", "==", link]];
   return [
     wait("Interface", isLink, { columns: ["name"], rows: [] }),
     wait("Port", isLink, { columns: ["name"], rows: [] }),
     wait("Bridge", isBridge, { columns: ["name"], rows: [{ name: bridge.name }] }),
-    { op: "insert", table: "Interface", row: { name: link, external_ids: map(externalIds) }, "uuid-name": "interface" },
-    { op: "insert", table: "Port", row: { name: link, interfaces: ["named-uuid", "interface"] }, "uuid-name": "port" },
+    {
+      op: "insert",
+      table: "Interface",
+      row: { name: link, external_ids: map(externalIds), ...requested },
+      "uuid-name": "interface",
+    },
+    { op: "insert", table: "Port", row: port, "uuid-name": "port" },
     mutatePorts(isBridge, "insert", ["named-uuid", "port"]),
     { op: "comment", comment: `plexus: add port ${link}` },
   ];
@@ -129,6 +146,7 @@ export function readInterface(row: Row): InterfaceRow | undefined {
   const externalIds = readTextMap(row["external_ids"]);
   const named = readNamed(row);
   const number = readOptional(row["ofport"]);
+  const requested = readOptional(row["ofport_request"]);
   const error = readOptional(row["error"]);
   if (externalIds === undefined || named === undefined) return undefined;
   return {
@@ -137,10 +155,18 @@ export function readInterface(row: Row): InterfaceRow | undefined {
     number: typeof number === "number" && Number.isInteger(number) ? number : undefined,
     error: typeof error === "string" && error !== "" ? error.slice(0, maxErrorLength) : undefined,
     linkUp: readOptional(row["link_state"]) === "up",
+    requestedNumber: typeof requested === "number" ? requested : undefined,
   };
 }
 
-/** Reads a row of a selected bridge or port; undefined if its columns are not those of the schema. */
+/** Reads a row of a selected port; undefined if its columns are not those of the schema. */
+export function readPort(row: Row): PortRow | undefined {
+  const named = readNamed(row);
+  const vlans = readPortVlans(row);
+  return named === undefined || vlans === undefined ? undefined : { ...named, ...vlans };
+}
+
+/** Reads a row of a selected bridge; undefined if its columns are not those of the schema. */
 export function readNamed(row: Row): NamedRow | undefined {
   const id = readUuid(row["_uuid"]);
   const name = row["name"];

@@ -33,6 +33,13 @@ export function readOptional(value: unknown): string | number | undefined {
   return typeof element === "string" || typeof element === "number" ? element : undefined;
 }
 
+/** A set of integers; undefined for any other value. */
+export function readIntegers(value: unknown): readonly number[] | undefined {
+  const [tag, elements] = Array.isArray(value) ? value : [];
+  const found: unknown = tag === "set" ? elements : [value];
+  return Array.isArray(found) && found.every((each) => Number.isInteger(each)) ? found : undefined;
+}
+
 /** A map of texts; undefined for any other value. */
 export function readTextMap(value: unknown): ReadonlyMap<string, string> | undefined {
   const [tag, entries] = Array.isArray(value) ? value : [];

@@ -3,6 +3,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { recordedSizes } from "../../scripts/plugins-page.ts";
 import { dist } from "../lab/plexus.ts";
 
 const maxBytes = 64 * 1024;
@@ -16,4 +17,12 @@ test("each component of this repository has at most 64 KiB", () => {
     return size > maxBytes ? [`${name}: ${size} bytes`] : [];
   });
   expect(large).toEqual([]);
+});
+
+test("the recorded size of each component is at most 1 KiB from the built one (npm run docs)", () => {
+  const differing = Object.entries(recordedSizes()).flatMap(([name, recorded]) => {
+    const built = statSync(join(dist, "delegates", `${name}.wasm`)).size / 1024;
+    return Math.abs(Math.ceil(built) - recorded) > 1 ? [`${name}: recorded ${recorded} KiB, built ${built}`] : [];
+  });
+  expect(differing).toEqual([]);
 });

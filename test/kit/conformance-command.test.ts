@@ -41,6 +41,7 @@ describe("conformance", () => {
     "firewall",
     "ipvlan",
     "macvlan",
+    "ovs",
     "tap",
     "vlan",
     "vrf",

@@ -42,6 +42,32 @@ const requests: readonly Request[] = [
   ["ADD", "one", "addPort", { ...wanted, link: "veth2" }],
   ["DEL", "one", "removePorts"],
   ["DEL", "one", "removePorts"],
+  ["ADD", "one", "addPort", { ...wanted, interfaceId: "" }],
+  ["ADD", "one", "addPort", { ...wanted, interfaceId: "", tag: 8 }],
+  ["ADD", "one", "addPort", { ...wanted, interfaceId: "", trunks: [] }],
+  ["ADD", "one", "addPort", { ...wanted, interfaceId: "", tag: 7 }],
+  ["ADD", "one", "addPort", { ...wanted, interfaceId: "", tag: 7 }],
+  ["ADD", "one", "addPort", { ...wanted, interfaceId: "" }],
+  [
+    "ADD",
+    "one",
+    "addPort",
+    {
+      ...wanted,
+      link: "veth2",
+      trunks: [
+        { first: 10, last: 10 },
+        { first: 11, last: 12 },
+      ],
+      number: 9,
+    },
+  ],
+  ["ADD", "one", "addPort", { ...wanted, link: "veth2", trunks: [{ first: 10, last: 12 }], number: 9 }],
+  ["ADD", "one", "addPort", { ...wanted, link: "veth2" }],
+  ["ADD", "one", "addPort", { ...wanted, link: "veth2", trunks: [{ first: 10, last: 11 }] }],
+  ["ADD", "one", "addPort", { ...wanted, link: "veth2", number: 8 }],
+  ["ADD", "one", "addPort", { ...wanted, link: "veth2", number: 70_000 }],
+  ["DEL", "one", "removePorts"],
 ];
 
 const verbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
@@ -60,10 +86,11 @@ describe.skipIf(missing("ports in memory and in Open vSwitch", missingOpenVswitc
     for (const request of requests) {
       const [verb, pod, func, ...args] = request;
       const attachment = attachmentOf(pod);
-      const grant = { bridges: ["br-int"], socket: ovs.socket };
+      const grant = { bridges: ["br-int"], vlans: ["7", "10-12"], socket: ovs.socket };
       const scope = { type: "external-port", network: "backend", verb, attachment, grant, facts, maxMs: 60_000 };
       const real = ovsFor({ ...scope, providedInterfaceId: "mine" }, systemClock.now);
-      const simulated = new MemoryOvs({}, { verb: verbs[verb], attachment, facts, config }, ports).functions;
+      const simulated = new MemoryOvs({ vlans: ["7", "10-12"] }, { verb: verbs[verb], attachment, facts, config }, ports)
+        .functions;
       const expected = { request, answer: await answerOf(real, func, args), ports: ovs.vsctl("list-ports", "br-int") };
       const answer = await answerOf(simulated, func, args);
       expect({ request, answer, ports: [...ports.keys()].toSorted().join("\n") }).toEqual(expected);

@@ -11,7 +11,7 @@ import { readMac } from "./mac";
 const runtimeKeys: StaticArray<string> = ["mac"];
 const knownArgs: StaticArray<string> = ["MAC"];
 
-/** `mac` of the configuration; MAC of CNI_ARGS takes precedence over it, and `runtimeConfig.mac` over both. */
+/** `mac` of the configuration; that of `args.cni`, MAC of CNI_ARGS and `runtimeConfig.mac` take precedence in this order, the last most. */
 @final
 export class RequestedMac {
   private constructor(
@@ -21,10 +21,20 @@ export class RequestedMac {
     readonly fault: Fault | null,
   ) {}
 
-  /** `root` has its keys folded, `mac` and `runtimeConfig` among them. */
-  static read(root: Config, args: Array<Arg>): RequestedMac {
+  /** `root` has its keys folded, `mac` and `runtimeConfig` among them. `known`: the keys of CNI_ARGS. `argsCni`: `args.cni`, if the plugin reads it. */
+  static read(
+    root: Config,
+    args: Array<Arg>,
+    known: StaticArray<string> = knownArgs,
+    argsCni: Config | null = null,
+  ): RequestedMac {
     let source = "mac";
     let text = root.string("mac");
+    const podMac: string | null = argsCni === null ? null : argsCni.string("mac");
+    if (podMac !== null && podMac != "") {
+      source = "args.cni.mac";
+      text = podMac;
+    }
     const arg = cniArg(args, "MAC");
     if (arg !== null && arg != "") {
       source = "MAC of CNI_ARGS";
@@ -36,10 +46,10 @@ export class RequestedMac {
       source = "runtimeConfig.mac";
       text = runtimeMac;
     }
-    if (text === null || text == "") return new RequestedMac(null, refuseUnknownArgs(args, knownArgs));
+    if (text === null || text == "") return new RequestedMac(null, refuseUnknownArgs(args, known));
     const mac = readMac(text);
     const fault: Fault | null =
-      mac === null ? invalidConfig(source, `${quote(text)} is not a MAC address`) : refuseUnknownArgs(args, knownArgs);
+      mac === null ? invalidConfig(source, `${quote(text)} is not a MAC address`) : refuseUnknownArgs(args, known);
     return new RequestedMac(mac, fault);
   }
 }

@@ -50,7 +50,7 @@ function vectorSetup(file: string, vector: Vector, type: string): Setup {
     args: env["CNI_ARGS"],
     links: links?.host.map(({ name, addresses }) => ({ name, addresses })),
     sysctl: sysctl?.values,
-    ...(ovs?.bridges === undefined ? {} : { ovs: { bridges: ovs.bridges } }),
+    ...(ovs?.bridges === undefined ? {} : { ovs: { bridges: ovs.bridges, vlans: ovs.vlans } }),
     resolver,
   };
   return setupOf(file, value, type);

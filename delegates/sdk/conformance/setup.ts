@@ -58,7 +58,7 @@ const setup = z.strictObject({
     )
     .default({}),
   /** Bridges of Open vSwitch, for a component. */
-  ovs: z.strictObject({ bridges: z.array(z.string()) }).optional(),
+  ovs: z.strictObject({ bridges: z.array(z.string()), vlans: z.array(z.string()).optional() }).optional(),
   /** Members of prevResult that a chained plugin changes on purpose. */
   changes: z.array(z.enum(["interfaces", "ips", "routes", "dns"])).default([]),
   /** Checks that don't apply to this plugin, each with the reason. */

@@ -20,6 +20,7 @@ import type {
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { normalMac, providedInterfaceId } from "../../../src/ovsdb/port-request.ts";
+import { hasVlans, type VlanRange } from "../../../src/ovsdb/port-vlans.ts";
 import { cniVerb, type DelegateCall } from "./records.ts";
 
 /** A port of a bridge. */
@@ -29,6 +30,12 @@ export interface MemoryPort {
   readonly mac?: string | undefined;
   /** `containerId ifname`; absent for a port that no delegate of this network made. */
   readonly owner?: string | undefined;
+  /** The VLAN of untagged frames. */
+  readonly tag?: number | undefined;
+  /** The VLANs of tagged frames. */
+  readonly trunks?: readonly VlanRange[] | undefined;
+  /** The requested number. */
+  readonly number?: number | undefined;
   /** The reason why ovs-vswitchd cannot take the port. */
   readonly error?: string | undefined;
 }
@@ -39,6 +46,8 @@ export interface OvsState {
   readonly bridges?: readonly string[] | undefined;
   /** The granted interface IDs besides that of the configuration's external port; `*` is a wildcard. */
   readonly interfaceIds?: readonly string[] | undefined;
+  /** The granted VLANs. */
+  readonly vlans?: readonly string[] | undefined;
   readonly ports?: Readonly<Record<string, MemoryPort>> | undefined;
   /** Reasons why ovs-vswitchd will not take the ports of these links. */
   readonly refuses?: Readonly<Record<string, string>> | undefined;
@@ -72,7 +81,7 @@ export class MemoryOvs {
       verb: cniVerb(verb),
       attachment,
       facts,
-      grant: { bridges: state.bridges ?? defaultBridges, interfaceIds: state.interfaceIds ?? [] },
+      grant: { bridges: state.bridges ?? defaultBridges, interfaceIds: state.interfaceIds ?? [], vlans: state.vlans ?? [] },
       providedInterfaceId: providedInterfaceId(parsed),
     };
     this.#ports = ports;
@@ -132,17 +141,19 @@ export class MemoryOvs {
     return this.#state.fault === undefined ? act() : { err: this.#state.fault };
   }
 
-  #add({ bridge, link, interfaceId, mac }: OvsNewPort): WitOutcome<undefined> {
+  #add({ bridge, link, interfaceId, mac, tag, trunks, number }: OvsNewPort): WitOutcome<undefined> {
     const port = { bridge, interfaceId, mac: normalMac(mac), owner: this.#owner };
     const existing = this.#ports.get(link);
     if (existing === undefined) {
       const error = this.#state.refuses?.[link];
-      this.#ports.set(link, error === undefined ? port : { ...port, error });
+      const asked = { ...(tag === undefined ? {} : { tag }), ...(trunks === undefined ? {} : { trunks }) };
+      const requested = number === undefined ? {} : { number };
+      this.#ports.set(link, { ...port, ...asked, ...requested, ...(error === undefined ? {} : { error }) });
       return { ok: undefined };
     }
-    const { error: _, ...members } = existing;
-    const isSame = Object.entries(port).every(([key, value]) => Reflect.get(members, key) === value);
-    if (isSame) return { ok: undefined };
+    const hasMembers = Object.entries(port).every(([key, value]) => Reflect.get(existing, key) === value);
+    const hasNumber = number === undefined || number === existing.number;
+    if (hasMembers && hasNumber && hasVlans(existing, { tag, trunks })) return { ok: undefined };
     return refuse(fault("OVS_PORT_CONFLICT", `bridge ${existing.bridge} already has a port ${link}`));
   }
 
@@ -162,9 +173,21 @@ export class MemoryOvs {
   #own(link: string): OvsPortState | undefined {
     const port = this.#ports.get(link);
     if (port === undefined || port.owner !== this.#owner) return undefined;
-    const { bridge, interfaceId = "", mac = "", error } = port;
-    const number = error === undefined ? [...this.#ports.keys()].indexOf(link) + 1 : undefined;
-    return { bridge, link, interfaceId, mac, number, error, linkUp: error === undefined, installed: false, trunks: [] };
+    const { bridge, interfaceId = "", mac = "", tag, trunks = [], error } = port;
+    const next = port.number ?? [...this.#ports.keys()].indexOf(link) + 1;
+    const number = error === undefined ? next : undefined;
+    return {
+      bridge,
+      link,
+      interfaceId,
+      mac,
+      number,
+      error,
+      linkUp: error === undefined,
+      installed: false,
+      tag,
+      trunks: [...trunks],
+    };
   }
 }
 

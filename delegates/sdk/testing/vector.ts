@@ -95,6 +95,9 @@ const port = z.strictObject({
   interfaceId: z.string().optional(),
   mac: z.string().optional(),
   owner: z.string().optional(),
+  tag: z.number().optional(),
+  trunks: z.array(z.strictObject({ first: z.number(), last: z.number() })).optional(),
+  number: z.number().optional(),
   error: z.string().optional(),
 });
 
@@ -179,6 +182,7 @@ const question = z.strictObject({
     .strictObject({
       bridges: z.array(z.string()).optional(),
       interfaceIds: z.array(z.string()).optional(),
+      vlans: z.array(z.string()).optional(),
       ports: z.record(z.string(), port).optional(),
       refuses: z.record(z.string(), z.string()).optional(),
       fault: fault.optional(),

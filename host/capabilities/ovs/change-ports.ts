@@ -5,6 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { hasMarks, markedOwner } from "../../../src/ovsdb/owner-marks.ts";
 import type { PortRequest } from "../../../src/ovsdb/port-request.ts";
+import { hasVlans } from "../../../src/ovsdb/port-vlans.ts";
 import {
   addPortOperations,
   readInterface,
@@ -32,7 +33,7 @@ const maxTogether = 200;
 
 /** Makes a port, unless the owner has it. Faults: OVS_BRIDGE_MISSING, OVS_PORT_CONFLICT, OVS_FAILED, OVS_UNAVAILABLE. */
 export async function addPort(database: Database, request: PortRequest, marks: Marks): Promise<Result<undefined>> {
-  const { bridge, link, interfaceId, mac } = request;
+  const { bridge, link, interfaceId, mac, number } = request;
   for (let attempt = 1; ; attempt++) {
     const existing = await findPorts(database, selectInterface(link));
     if (!existing.ok) return existing;
@@ -42,8 +43,15 @@ export async function addPort(database: Database, request: PortRequest, marks: M
     if (!bridges.ok) return bridges;
     const row = bridges.value[0]?.[0];
     if (row === undefined) return failed(fault("OVS_BRIDGE_MISSING", `ovs: Open vSwitch has no bridge ${quote(bridge, 40)}`));
-    const ids: Marks = [[idKeys.interfaceId, interfaceId], [idKeys.mac, mac], [idKeys.status, "active"], ...marks];
-    const outcome = await database.transact(addPortOperations({ bridge: row, link, externalIds: ids }));
+    const known: Marks =
+      interfaceId === ""
+        ? []
+        : [
+            [idKeys.interfaceId, interfaceId],
+            [idKeys.status, "active"],
+          ];
+    const externalIds: Marks = [...known, [idKeys.mac, mac], ...marks];
+    const outcome = await database.transact(addPortOperations({ bridge: row, link, externalIds, vlans: request, number }));
     if (!outcome.ok) return outcome;
     if (outcome.value.kind === "done") return ok(undefined);
     if (outcome.value.error !== conditionFailed) {
@@ -56,12 +64,15 @@ export async function addPort(database: Database, request: PortRequest, marks: M
   }
 }
 
-function isRequested({ interface: { externalIds }, bridge }: FoundPort, request: PortRequest, marks: Marks): boolean {
+function isRequested({ interface: row, port, bridge }: FoundPort, request: PortRequest, marks: Marks): boolean {
+  const { externalIds, requestedNumber } = row;
   return (
     hasMarks(externalIds, marks) &&
     bridge.name === request.bridge &&
-    externalIds.get(idKeys.interfaceId) === request.interfaceId &&
-    externalIds.get(idKeys.mac) === request.mac
+    (externalIds.get(idKeys.interfaceId) ?? "") === request.interfaceId &&
+    externalIds.get(idKeys.mac) === request.mac &&
+    (request.number === undefined || request.number === requestedNumber) &&
+    hasVlans(port, request)
   );
 }
 

@@ -7,8 +7,10 @@ import type { Operation, Row, TransactionOutcome } from "../../../src/ovsdb/mess
 import {
   type InterfaceRow,
   type NamedRow,
+  type PortRow,
   readInterface,
   readNamed,
+  readPort,
   selectBridgeOf,
   selectPortOf,
 } from "../../../src/ovsdb/port-operations.ts";
@@ -17,7 +19,7 @@ import type { Database } from "./database.ts";
 /** An interface with its port and its bridge. */
 export interface FoundPort {
   readonly interface: InterfaceRow;
-  readonly port: NamedRow;
+  readonly port: PortRow;
   readonly bridge: NamedRow;
 }
 
@@ -45,7 +47,7 @@ async function withPorts(database: Database, interfaces: readonly InterfaceRow[]
   const ports = await rowsOf(
     database,
     interfaces.map(({ id }) => selectPortOf(id)),
-    readNamed,
+    readPort,
   );
   if (!ports.ok) return ports;
   const plugged = interfaces.flatMap((each, at) => {

@@ -1,12 +1,13 @@
 // The requests to the capability `ovs` that a call may make. The node and the kit for authors have the same rules. No I/O.
 
 import type { Verb } from "../../../src/cni/environment.ts";
-import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import { matchesPattern, vlanRange } from "../../../src/configuration/grant-patterns.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";
 import type { OvsGrant } from "../../../src/configuration/keys/grant-keys.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { isLinkName, requestProblem } from "../../../src/ovsdb/port-request.ts";
+import { maxVlan } from "../../../src/ovsdb/port-vlans.ts";
 import type { OvsNewPort } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { AttachmentFacts } from "../call-facts.ts";
 import { misuseOf } from "../outcome.ts";
@@ -42,11 +43,12 @@ export function noPortToAwait(link: string): Fault {
 }
 
 /** Why the call may not make this port; undefined if it may. Faults: CAPABILITY_MISUSED, NOT_GRANTED. */
-export function portDenial(call: OvsCall, { bridge, link, interfaceId, mac }: OvsNewPort): Fault | undefined {
-  const { type, grant, facts, providedInterfaceId } = call;
-  const problem = requestProblem({ bridge, link, interfaceId, mac });
+export function portDenial(call: OvsCall, port: OvsNewPort): Fault | undefined {
+  const { type, grant, facts } = call;
+  const { bridge, link } = port;
+  const problem = requestProblem(port);
   if (problem !== undefined) return misused(problem);
-  const { bridges = [], interfaceIds = [] } = grant;
+  const { bridges = [] } = grant;
   if (!bridges.some((pattern) => matchesPattern(pattern, bridge))) {
     return notGranted({ type, key: "ovs.bridges", request: `ovs: bridge ${quote(bridge, 40)}`, granted: bridges });
   }
@@ -54,9 +56,34 @@ export function portDenial(call: OvsCall, { bridge, link, interfaceId, mac }: Ov
     const made = facts.hostVeths.length === 0 ? "this call made no veth" : `this call made ${facts.hostVeths.join(", ")}`;
     return misused(`${quote(link, 40)} is not the node's end of a veth that this call made: ${made}`);
   }
+  return interfaceIdDenial(call, port) ?? vlanDenial(call, port);
+}
+
+function interfaceIdDenial({ type, grant, providedInterfaceId }: OvsCall, { interfaceId }: OvsNewPort): Fault | undefined {
+  const { interfaceIds = [] } = grant;
+  if (interfaceId === "") return undefined;
   if (interfaceId === providedInterfaceId || interfaceIds.some((pattern) => matchesPattern(pattern, interfaceId)))
     return undefined;
   const provided = providedInterfaceId === undefined ? "has none" : `has ${quote(providedInterfaceId, 60)}`;
   const request = `ovs: interface ID ${quote(interfaceId, 60)} (the attachment's external port ${provided})`;
   return notGranted({ type, key: "ovs.interfaceIds", request, granted: interfaceIds });
+}
+
+/** The fabric chooses the VLANs of a port with an interface ID, unless the request has some. All other ports need a grant of their VLANs. */
+function vlanDenial({ type, grant: { vlans = [] } }: OvsCall, { interfaceId, tag, trunks }: OvsNewPort): Fault | undefined {
+  const isAll = tag === undefined && trunks === undefined;
+  if (isAll && interfaceId !== "") return undefined;
+  const wanted = isAll
+    ? [{ first: 0, last: maxVlan }]
+    : [...(tag === undefined ? [] : [{ first: tag, last: tag }]), ...(trunks ?? [])];
+  const granted = vlans.flatMap((text) => vlanRange(text) ?? []);
+  const isGranted = (vlan: number): boolean => granted.some(({ first, last }) => vlan >= first && vlan <= last);
+  for (const { first, last } of wanted) {
+    for (let vlan = first; vlan <= last; vlan++) {
+      if (isGranted(vlan)) continue;
+      const of = isAll ? " (a port without tag and trunks carries all VLANs, 0 to 4095)" : "";
+      return notGranted({ type, key: "ovs.vlans", request: `ovs: VLAN ${vlan}${of}`, granted: vlans });
+    }
+  }
+  return undefined;
 }

@@ -149,7 +149,7 @@ async function onlyMarked(finding: Promise<Result<readonly FoundPort[]>>, marks:
   return found.ok ? ok(found.value.filter((each) => hasMarks(each.interface.externalIds, marks))) : found;
 }
 
-function portState({ interface: row, bridge }: FoundPort): OvsPortState {
+function portState({ interface: row, port: { tag, trunks = [] }, bridge }: FoundPort): OvsPortState {
   const { externalIds, name, number, error, linkUp } = row;
   return {
     bridge: bridge.name,
@@ -160,6 +160,7 @@ function portState({ interface: row, bridge }: FoundPort): OvsPortState {
     error,
     linkUp,
     installed: externalIds.get("ovn-installed") === "true",
-    trunks: [],
+    tag,
+    trunks,
   };
 }

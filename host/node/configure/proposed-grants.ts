@@ -11,7 +11,7 @@ const emptyBounds: Readonly<Record<string, Readonly<Record<string, readonly stri
   sysctl: { keys: [] },
   firewall: { hostPorts: [] },
   delegation: { plugins: [] },
-  ovs: { bridges: [], interfaceIds: [] },
+  ovs: { bridges: [], interfaceIds: [], vlans: [] },
 };
 
 /** The proposals by type: optional capabilities, too. A component that cannot be admitted has none. */

@@ -20,6 +20,20 @@ test("a bridge in the configuration is one of Open vSwitch for a component that 
 });
 
 test.each([
+  [{ vlan: 100 }, ["100"]],
+  [{ vlan: 5, trunk: [{ id: 42 }, { minID: 1000, maxID: 1010 }] }, ["42", "1000-1010"]],
+  [{}, ["0-4095"]],
+])("a port of ovs with %o needs VLANs %j", (keys, vlans) => {
+  const port = { type: "ovs", bridge: "br1", ...keys };
+  expect(suggestedGrant("ovs", port, ["links", "ovs"])).toEqual({ bridges: ["br1"], vlans });
+  const imports = { imported: ["ovs"], optional: [] };
+  expect(uncovered("wasm.grants", "ovs", port, { ovs: { bridges: ["br1"], vlans: ["0-4095"] } }, imports)).toEqual([]);
+  expect(uncovered("wasm.grants", "ovs", port, { ovs: { bridges: ["br1"], vlans: ["7"] } }, imports)).toEqual(
+    vlans.map((each) => `vlan ${each}: wasm.grants.ovs.ovs.vlans has 7`),
+  );
+});
+
+test.each([
   [{}, false],
   [{ ipMasq: true }, true],
   [{ macspoofchk: true }, true],

@@ -1,7 +1,7 @@
 // Derives from a step's configuration which scopes its grants need, by the keys of the reference plugins. The result is a first grant, or
 // a warning about a missing scope. Both are hints: only a call shows what a delegate really asks for.
 
-import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import { matchesPattern, vlanRange } from "../../../src/configuration/grant-patterns.ts";
 import type { DelegateGrants } from "../../../src/configuration/keys/grant-keys.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { cidrContains, formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
@@ -37,6 +37,7 @@ function neededScopes(config: Configuration, ifname: string, imported: readonly 
     add("links", "forwarding", "ptp", true);
     for (const network of networksOf(config["ipam"])) add("links", "networks", "ipam", network);
   }
+  if (config["type"] === "ovs") for (const vlans of vlansOf(config)) add("ovs", "vlans", "vlan", vlans);
   const { ipam, sysctl } = config;
   if (isJsonObject(ipam) && typeof ipam["type"] === "string") add("delegation", "plugins", "ipam.type", ipam["type"]);
   if (isJsonObject(ipam) && typeof ipam["pool"] === "string") add("leases", "pools", "ipam.pool", ipam["pool"]);
@@ -60,6 +61,18 @@ function networksOf(ipam: unknown): readonly string[] {
     return cidr === undefined ? [] : [formatCidr({ ...cidr, address: networkOf(cidr).first })];
   });
   return [...new Set(networks)];
+}
+
+/** The VLANs of a port that ovs-cni's keys request, each a number or a range. Without both keys the port carries all VLANs. */
+function vlansOf({ vlan, trunk }: Configuration): readonly string[] {
+  const trunks = elements(trunk).flatMap((each) => {
+    if (!isJsonObject(each)) return [];
+    const { id, minID, maxID } = each;
+    const range = typeof minID === "number" && typeof maxID === "number" ? [`${minID}-${maxID}`] : [];
+    return typeof id === "number" ? [String(id), ...range] : range;
+  });
+  if (trunks.length > 0) return trunks;
+  return [typeof vlan === "number" ? String(vlan) : "0-4095"];
 }
 
 /**
@@ -115,7 +128,13 @@ export function uncovered(
 
 function covers(key: string, pattern: unknown, value: string): boolean {
   if (key === "networks") return containsNetwork(pattern, value);
+  if (key === "vlans") return containsVlans(pattern, value);
   return typeof pattern === "string" && matchesPattern(pattern, value);
+}
+
+function containsVlans(granted: unknown, vlans: string): boolean {
+  const [outer, inner] = [typeof granted === "string" ? vlanRange(granted) : undefined, vlanRange(vlans)];
+  return outer !== undefined && inner !== undefined && inner.first >= outer.first && inner.last <= outer.last;
 }
 
 function containsNetwork(granted: unknown, network: string): boolean {

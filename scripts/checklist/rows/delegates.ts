@@ -75,6 +75,21 @@ const ipvlan: Rows = {
   "DE-IPVLAN-07": "The key `dns` is the result's.",
 };
 
+const ovs: Rows = {
+  "DE-OVS-01": "The delegate ovs has the verbs, versions, results and effects of ovs-cni's veth ports, in a real Open vSwitch.",
+  "DE-OVS-02": "The key `bridge` names the bridge; with an `ovnPort` it is br-int by default.",
+  "DE-OVS-03": "The key `vlan` is the VLAN of the port's untagged frames.",
+  "DE-OVS-04": "The key `trunk` names the VLANs of tagged frames by id, or by minID and maxID.",
+  "DE-OVS-05": "The key `mtu` is the MTU of the veth.",
+  "DE-OVS-06": "The key `ofport_request` is the requested OpenFlow port number.",
+  "DE-OVS-07": "The key `interface_type` is system, which is the type of a veth's port; others are refused.",
+  "DE-OVS-08": "The key `deviceID` is refused with the remedy: a virtual function needs the native plugin.",
+  "DE-OVS-09": "The keys `socket_file` and `configuration_path` are refused with the remedy: the grant has the socket.",
+  "DE-OVS-10": "The keys `link_state_check_retries` and `link_state_check_interval` bound the wait for ovs-vswitchd.",
+  "DE-OVS-11": "The key `ipam` gives the pod's end addresses and routes; without it, the link is brought up only.",
+  "DE-OVS-12": "The arguments `mac` and `ovnPort` of CNI_ARGS and of `args.cni` are the pod's MAC and the port's iface-id.",
+};
+
 const ptp: Rows = {
   "DE-PTP-01": "The delegate ptp has the verbs, versions, results and effects of the reference plugin.",
   "DE-PTP-02": "The key `ipMasq` masquerades the pod's packets to other networks.",
@@ -149,6 +164,7 @@ export const delegates: Rows = {
   ...firewall,
   ...hostDevice,
   ...ipvlan,
+  ...ovs,
   ...ptp,
   ...routeOverride,
   ...sbr,

@@ -14,6 +14,8 @@ import {
   pluginPattern,
   poolPattern,
   portRange,
+  vlanRange,
+  vlansPattern,
   portsPattern,
   resultPlacePattern,
   sysctlPattern,
@@ -151,6 +153,11 @@ const ovsKeys = {
     kind: listOf(interfaceIdPattern),
     about:
       "Interface IDs (external_ids:iface-id) that a delegate may use besides that of the attachment's external port; * is a wildcard. None by default.",
+  }),
+  vlans: key({
+    kind: listOf(vlansPattern, (text) => (vlanRange(text) === undefined ? `${text} is not ${vlansPattern.wanted}` : undefined)),
+    about:
+      "VLANs that a delegate may give a port, as tag or trunks, each a number or a range such as 1000-1099; none by default. A port without an interface ID and without VLANs carries all of them, and needs 0-4095.",
   }),
 };
 

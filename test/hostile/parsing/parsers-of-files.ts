@@ -132,7 +132,7 @@ export const parsersOfFiles: readonly Parser[] = [
   { name: "Lease", covers: ["readLease"], kind: "value", sample: { metadata, spec: { holderIdentity: "a", leaseDurationSeconds: 15, renewTime: "t" } }, parse: readLease },
   { name: "token of a service account", covers: ["readTokenClaims"], kind: "text", sample: `a.${btoa('{"kubernetes.io":{}}')}.c`, parse: readTokenClaims },
   { name: "message of OVSDB", covers: ["readMessage"], kind: "json", sample: { id: 1, result: [{ rows: [{ a: ["map", [["k", "v"]]] }] }], error: null }, parse: (text) => readMessage(text, { id: 1, operations: 1 }) },
-  { name: "map of OVSDB", covers: ["readTextMap", "readUuid", "readOptional", "readNamed", "readInterface"], kind: "value", sample: ["map", [["k", "v"]]], parse: readTextMap },
+  { name: "map of OVSDB", covers: ["readTextMap", "readUuid", "readOptional", "readNamed", "readInterface", "readIntegers", "readPort", "readPortVlans"], kind: "value", sample: ["map", [["k", "v"]]], parse: readTextMap },
   { name: "OCI manifest", covers: ["readManifest"], kind: "json", sample: manifest, parse: readManifest },
   { name: "OCI index", covers: ["readIndex"], kind: "json", sample: { schemaVersion: 2, manifests: [{ mediaType: "a/b", digest, size: 1, annotations: { a: "b" } }] }, parse: readIndex },
   { name: "OCI configuration", kind: "json", sample: { architecture: "wasm", os: "wasip2", layerDigests: [digest] }, parse: (text) => checkWasmConfig(text, digest) },

@@ -48,10 +48,19 @@ export const referencePluginsModule: GoModule = {
     "plugins/meta/portmap",
     "plugins/main/loopback",
     "plugins/main/ptp",
+    "plugins/main/vlan",
+    "plugins/main/ipvlan",
+    "plugins/main/dummy",
+    "plugins/main/tap",
+    "plugins/meta/vrf",
+    "plugins/meta/sbr",
+    "plugins/meta/bandwidth",
+    "plugins/meta/firewall",
     "plugins/ipam/static",
+    "plugins/ipam/dhcp",
   ],
-  // The specifications of portmap call the plugin and an echo server as programs.
-  programs: ["plugins/meta/portmap", "pkg/testutils/echo/server"],
+  // The specifications of portmap call the plugin and an echo server as programs, those of dhcp start the plugin's own daemon, which Plexus does not call.
+  programs: ["plugins/meta/portmap", "pkg/testutils/echo/server", "plugins/ipam/dhcp"],
   adapters: { "plexus_adapter.go": "adapter.go", "plexus_adapter_test.go": "adapter_test.go" },
   rewritings: [{ files: sourceFiles, from: /^func cmd(Add|Del|Check|Status)\(/gm, to: "func reference$1(" }],
 };

@@ -9,7 +9,7 @@ import { compiledPlugin } from "../compiled.ts";
 import { dist } from "../plexus.ts";
 import { referencePlugin } from "../requires.ts";
 import { openStage } from "../stage.ts";
-import { builtDirectory, referencePluginsModule, testProgram } from "./go-modules.ts";
+import { adapterFile, builtDirectory, referencePluginsModule, testProgram } from "./go-modules.ts";
 import { goDirectory, runGinkgo, type Specification } from "./specifications.ts";
 
 /** adapter.go reads the file. The tests' mount namespace has a /run of its own. */
@@ -110,6 +110,51 @@ export const referenceSuites: readonly ReferenceSuite[] = [
       },
     },
   },
+  ...(["vlan", "ipvlan"] as const).map((plugin) => ({
+    plugin,
+    folder: `plugins/main/${plugin}`,
+    component: plugin,
+    grants: {
+      ...ipam,
+      [plugin]: {
+        log: {},
+        links: { parents: ["*"], podLinks: ["*"] },
+        delegation: { plugins: ["*"] },
+        sysctl: { keys: ["net/*/*/*/*"] },
+      },
+    },
+  })),
+  {
+    plugin: "dummy",
+    folder: "plugins/main/dummy",
+    component: "dummy",
+    grants: { ...ipam, dummy: { log: {}, links: {}, delegation: { plugins: ["*"] } } },
+  },
+  {
+    plugin: "tap",
+    folder: "plugins/main/tap",
+    component: "tap",
+    grants: { ...ipam, tap: { log: {}, links: { podLinks: ["*"] }, delegation: { plugins: ["*"] } } },
+  },
+  {
+    plugin: "vrf",
+    folder: "plugins/meta/vrf",
+    component: "vrf",
+    grants: { vrf: { log: {}, links: { podLinks: ["*"] } } },
+  },
+  {
+    plugin: "bandwidth",
+    folder: "plugins/meta/bandwidth",
+    component: "bandwidth",
+    grants: { bandwidth: { log: {}, shaping: {} } },
+  },
+  {
+    plugin: "firewall",
+    folder: "plugins/meta/firewall",
+    component: "firewall",
+    grants: { firewall: { log: {}, filter: { bridges: ["*"], adminChains: ["*"] } } },
+  },
+  { plugin: "dhcp", folder: "plugins/ipam/dhcp", component: "dhcp", grants: { dhcp: { log: {}, dhcp: {} } } },
   { plugin: "static", folder: "plugins/ipam/static", component: "static", grants: { static: { log: {} } } },
 ];
 
@@ -129,10 +174,11 @@ export async function runReferenceSuite(
     copyFileSync(compiledPlugin("recorder"), join(cniPath, "recorder"));
     const programs = join(directory, "programs");
     mkdirSync(programs);
-    for (const name of ["portmap", "server"])
+    for (const name of ["portmap", "server", "dhcp"])
       symlinkSync(join(builtDirectory(referencePluginsModule), name), join(programs, name));
     const ping = busybox();
-    for (const name of ["ping", "ping6"]) if (ping !== undefined) symlinkSync(ping, join(programs, name));
+    for (const name of ["ping", "ping6", "busybox"]) if (ping !== undefined) symlinkSync(ping, join(programs, name));
+    symlinkSync(adapterFile("dnsmasq.sh"), join(programs, "dnsmasq"));
     for (const name of ["ptp", "host-local"]) symlinkSync(referencePlugin(name) ?? "", join(programs, name));
     const settings = {
       Shim: join(cniPath, "plexus"),
@@ -141,7 +187,8 @@ export async function runReferenceSuite(
       Netns: stage.pod().path,
       Type: plugin,
       Socket: socket,
-      Host: stage.host({ check: "all", wasm: { prefer: true, grants } }),
+      // Emulation is some ten times slower than a node.
+      Host: stage.host({ check: "all", wasm: { prefer: true, grants, limits: { timeMs: 60_000 } } }),
     };
     writeFileSync(settingsFile, JSON.stringify(settings));
     return await runGinkgo({

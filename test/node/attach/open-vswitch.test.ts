@@ -12,7 +12,7 @@ describe.skipIf(unable)("ports of Open vSwitch", () => {
   let stage: Stage;
   let ovs: OpenVswitch;
   beforeEach(async () => {
-    stage = openStage({ components: ["external-port"] });
+    stage = openStage({ components: ["external-port", "ipam-host-local", "ovs"] });
     ovs = await startOpenVswitch();
     ovs.vsctl("add-br", "br-int", "--", "set", "bridge", "br-int", "datapath_type=dummy");
     await ovs.startVswitchd();
@@ -55,6 +55,58 @@ describe.skipIf(unable)("ports of Open vSwitch", () => {
     await stage.succeed("DEL", one);
     await stage.succeed("DEL", one);
     expect(ports()).toEqual([]);
+  });
+
+  /** A network of the delegate ovs, with the keys of ovs-cni. */
+  function ovsNetwork(keys: object, granted: readonly string[] = ["100", "1000-1010"]) {
+    const ipam = { type: "ipam-host-local", subnet: "10.7.0.0/24", dataDir: stage.leases };
+    const grants = {
+      ovs: {
+        links: {},
+        ovs: { bridges: ["br-int"], vlans: granted, socket: ovs.socket },
+        delegation: { plugins: [ipam.type] },
+        log: {},
+      },
+      [ipam.type]: { leases: { directories: [stage.leases] }, resolver: {}, log: {} },
+    };
+    return stage.network([{ type: "ovs", bridge: "br-int", ipam, ...keys }], { cniVersion: "1.1.0", wasm: { grants } });
+  }
+
+  test("DE-OVS-01 a pod's veth becomes a port with VLANs, MTU and number, passes CHECK, and leaves neither port, link nor address", async () => {
+    const one = { config: ovsNetwork({ vlan: 100, mtu: 1400, ofport_request: 77 }), containerId: "pod-1", pod: stage.pod() };
+    const two = { config: ovsNetwork({ trunk: [{ minID: 1000, maxID: 1002 }] }), containerId: "pod-2", pod: stage.pod() };
+    const { json } = await stage.succeed("ADD", one);
+    const [node = ""] = ports();
+    const [link] = one.pod.links();
+    expect(link).toMatchObject({ name: "eth0", mtu: 1400, up: true });
+    const interfaces = [{ name: node }, { name: "eth0", mac: link?.mac, sandbox: one.pod.path }];
+    expect(json).toMatchObject({ interfaces, ips: [{ address: "10.7.0.2/24", interface: 1 }] });
+    expect(ovs.vsctl("get", "port", node, "tag", "vlan_mode")).toBe("100\naccess");
+    expect(ovs.vsctl("get", "interface", node, "ofport")).toBe("77");
+    expect(ovs.vsctl("get", "interface", node, "external_ids")).toContain(`attached-mac="${link?.mac}"`);
+    await stage.succeed("ADD", two);
+    const [trunk = ""] = ports().filter((each) => each !== node);
+    expect(ovs.vsctl("get", "port", trunk, "trunks")).toBe("[1000, 1001, 1002]");
+    await stage.succeed("CHECK", one);
+    await stage.succeed("CHECK", two);
+    ovs.vsctl("set", "port", node, "tag=101");
+    expect((await stage.call("CHECK", one)).json).toMatchObject({ code: 102, msg: expect.stringContaining("has VLAN 101") });
+    await stage.succeed("DEL", one);
+    await stage.succeed("DEL", one);
+    expect([ports(), one.pod.links()]).toEqual([[trunk], []]);
+    expect(await stage.request({ verb: "STATUS", config: two.config })).toMatchObject({ status: 0 });
+    const gone = { ...two.config, "cni.dev/valid-attachments": [] };
+    expect(await stage.request({ verb: "GC", config: gone })).toMatchObject({ status: 0 });
+    expect(ports()).toEqual([]);
+  });
+
+  test("a VLAN that is not granted fails the ADD of ovs, and neither port, link nor address is left", async () => {
+    const one = { config: ovsNetwork({ trunk: [{ id: 1000 }, { id: 1011 }] }), containerId: "pod-1", pod: stage.pod() };
+    expect((await stage.call("ADD", one)).json).toMatchObject({
+      code: 7,
+      msg: expect.stringContaining("VLAN 1011 is not granted: wasm.grants.ovs.ovs.vlans has 100, 1000-1010"),
+    });
+    expect([ports(), one.pod.links()]).toEqual([[], []]);
   });
 
   test("a bridge that is not granted fails the ADD, and neither port nor link is left", async () => {

@@ -536,6 +536,7 @@ export interface OvsNewPort {
   readonly mac: string;
   readonly tag?: number | undefined;
   readonly trunks?: readonly OvsVlanRange[] | undefined;
+  readonly number?: number | undefined;
 }
 
 /** The WIT type `ovs.port-state`. */
@@ -1909,8 +1910,8 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
   "ovs": {
     "add-port": {
       host: "addPort",
-      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number, p8: number, p9: number, p10: number, p11: number, p12: number) => [{ bridge: g.liftString(p0, p1), link: g.liftString(p2, p3), interfaceId: g.liftString(p4, p5), mac: g.liftString(p6, p7), tag: (g.liftCase(p8, 2) === 0 ? undefined : g.liftU16(p9)), trunks: (g.liftCase(p10, 2) === 0 ? undefined : g.liftList(p11, p12, 4, 2, loadOvsVlanRange)) }],
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number, p8: number, p9: number, p10: number, p11: number, p12: number, p13: number, p14: number) => [{ bridge: g.liftString(p0, p1), link: g.liftString(p2, p3), interfaceId: g.liftString(p4, p5), mac: g.liftString(p6, p7), tag: (g.liftCase(p8, 2) === 0 ? undefined : g.liftU16(p9)), trunks: (g.liftCase(p10, 2) === 0 ? undefined : g.liftList(p11, p12, 4, 2, loadOvsVlanRange)), number: (g.liftCase(p13, 2) === 0 ? undefined : g.liftU32(p14)) }],
       lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }

@@ -51,13 +51,49 @@ describe.skipIf(missing("capability ovs", missingOpenVswitch))("capability ovs w
     expect(ids).toBe(
       `{attached-mac="fa:16:3e:00:00:01", iface-id="${fabricId}", iface-status=active, plexus-attachment="pod-1/net1", plexus-delegate=external-port, plexus-network=backend}`,
     );
-    const state = { ...made, number: undefined, error: undefined, linkUp: false, installed: false, trunks: [] };
+    const state = { ...made, number: undefined, error: undefined, linkUp: false, installed: false, tag: undefined, trunks: [] };
     expect(await call({ verb: "CHECK" }).port("veth1")).toEqual({ ok: state });
     expect(await call({ verb: "DEL" }).ports()).toEqual({ ok: [state] });
     expect(await call({ verb: "CHECK" }).port("veth2")).toEqual({ ok: undefined });
     ovs.vsctl("set", "interface", "veth1", "external_ids:ovn-installed=true");
     expect(await call({ verb: "CHECK" }).port("veth1")).toMatchObject({ ok: { installed: true } });
   });
+
+  const one = { ...request, interfaceId: "" };
+  const of = (column: string): string => ovs.vsctl("get", "port", "veth1", column);
+
+  test.each([
+    ["a tag", { tag: 100 }, ["100"], { tag: "100", trunks: "[]", vlan_mode: "access" }],
+    [
+      "trunks",
+      {
+        trunks: [
+          { first: 42, last: 42 },
+          { first: 1000, last: 1002 },
+        ],
+      },
+      ["42", "1000-1010"],
+      { tag: "[]", trunks: "[42, 1000, 1001, 1002]", vlan_mode: "trunk" },
+    ],
+    [
+      "both",
+      { tag: 0, trunks: [{ first: 4095, last: 4095 }] },
+      ["0-4095"],
+      { tag: "0", trunks: "[4095]", vlan_mode: "native-untagged" },
+    ],
+    ["none", {}, ["0-4095"], { tag: "[]", trunks: "[]", vlan_mode: "[]" }],
+  ])(
+    "DE-OVS-03 DE-OVS-04 a port with %s of VLANs has these in the database, and answers them",
+    async (_, vlans, granted, columns) => {
+      const grant = { bridges: ["br-int"], socket: ovs.socket, vlans: granted };
+      expect(await call({ grant }).addPort({ ...one, ...vlans })).toEqual({ ok: undefined });
+      expect({ tag: of("tag"), trunks: of("trunks"), vlan_mode: of("vlan_mode") }).toEqual(columns);
+      expect(ovs.vsctl("get", "interface", "veth1", "external_ids")).not.toContain("iface-");
+      const state = { interfaceId: "", mac: made.mac, tag: undefined, trunks: [], ...vlans };
+      expect(await call({ verb: "CHECK" }).port("veth1")).toMatchObject({ ok: state });
+      expect(await call({ grant }).addPort({ ...one, ...vlans })).toEqual({ ok: undefined });
+    },
+  );
 
   test("a repeated port is no change, also if two calls make it at once", async () => {
     expect(await Promise.all([call().addPort(request), call().addPort(request)])).toEqual([{ ok: undefined }, { ok: undefined }]);
@@ -179,6 +215,8 @@ describe.skipIf(missing("capability ovs", missingOpenVswitch))("capability ovs w
     expect(await call().settle("veth2", 50)).toMatchObject({ err: { code: 999 } });
     await ovs.startVswitchd();
     expect(await call().settle("veth1", 600_000)).toMatchObject({ ok: { ...made, number: 1, error: undefined } });
+    await call({ facts: { hostVeths: ["veth3"] } }).addPort({ ...request, link: "veth3", number: 77 });
+    expect(await call().settle("veth3", 600_000)).toMatchObject({ ok: { number: 77 } });
     await call().addPort({ ...request, link: "veth2" });
     ovs.vsctl("set", "interface", "veth2", "type=nonsense", "ofport=[]");
     expect(await call().settle("veth2", 600_000)).toMatchObject({
@@ -231,7 +269,41 @@ describe("capability ovs", () => {
     ["no external port", { providedInterfaceId: undefined }, {}, "(the attachment's external port has none) is not granted"],
     ["a bridge's name with a space", {}, { bridge: "br int" }, '"br int" is not the name of a link'],
     ["a link's name that is too long", {}, { link: "veth567890123456" }, "is not the name of a link"],
-    ["an interface ID with a newline", {}, { interfaceId: "a\nb" }, 'interface ID "a\\nb" is not 1 to 255 ASCII characters'],
+    [
+      "an interface ID with a newline",
+      {},
+      { interfaceId: "a\nb" },
+      'interface ID "a\\nb" is not ASCII characters without a space',
+    ],
+    ["neither interface ID nor VLANs", {}, { interfaceId: "" }, "VLAN 0 (a port without tag and trunks carries all VLANs"],
+    [
+      "a VLAN that is not granted",
+      { grant: { bridges: ["br-int"], vlans: ["7", "10-12"], socket } },
+      { tag: 8 },
+      "ovs: VLAN 8 is not granted: wasm.grants.external-port.ovs.vlans has 7, 10-12",
+    ],
+    [
+      "a trunk beyond the grant",
+      { grant: { bridges: ["br-int"], vlans: ["7", "10-12"], socket } },
+      { trunks: [{ first: 11, last: 13 }] },
+      "ovs: VLAN 13 is not granted",
+    ],
+    ["a VLAN without a grant of VLANs", {}, { tag: 7 }, "wasm.grants.external-port.ovs.vlans has nothing"],
+    ["VLAN 4096", {}, { tag: 4096 }, "VLAN 4096 is not 0 to 4095"],
+    ["empty trunks", {}, { trunks: [] }, "trunks is empty, which Open vSwitch reads as all VLANs"],
+    ["a range that ends before it begins", {}, { trunks: [{ first: 9, last: 8 }] }, "VLANs 9 to 8 are not a range"],
+    [
+      "ranges that overlap",
+      {},
+      {
+        trunks: [
+          { first: 1, last: 8 },
+          { first: 8, last: 9 },
+        ],
+      },
+      "do not come after VLAN 8",
+    ],
+    ["number 0", {}, { number: 0 }, "number 0 is not 1 to 65279"],
     ["a MAC address of 8 bytes", {}, { mac: "00:00:00:00:00:00:00:01" }, "is not a MAC address of 6 bytes"],
     ["DEL", { verb: "DEL" as const }, {}, "this function is allowed in ADD only, and this call is DEL"],
   ])("refuses a port with %s before the database is asked", async (_, scope, different, why) => {

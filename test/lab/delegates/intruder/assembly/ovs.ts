@@ -8,6 +8,8 @@ import { Tries } from "./tries";
 export function tryPort(tries: Tries, bridge: string, link: string, name: string): void {
   const port = new ovs.NewPort(bridge, link, "victim-port", "02:00:00:00:00:66");
   tries.refused(`port ${link} of bridge ${bridge}`, name, ovs.addPort(port));
+  const unknown = new ovs.NewPort(bridge, link, "", "02:00:00:00:00:66");
+  tries.refused(`port ${link} of all VLANs of bridge ${bridge}`, name, ovs.addPort(unknown));
   const settled = ovs.settle(link, 10);
   tries.refused(`settle ${link}`, "", settled.isOk ? null : settled.error);
   const seen = ovs.port(link);
