@@ -65,6 +65,11 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
     const onNode = (...words: readonly string[]): Promise<CommandResult> =>
       runCommandLine([...words, "--status-socket", statusSocket()], false);
 
+    const metricsText = async (): Promise<string> => {
+      const answer = await askDaemon({ socketPath: statusSocket(), method: "GET", path: "/metrics", patienceMs: 60_000 });
+      return "body" in answer ? answer.body : "";
+    };
+
     const create = async (object: Parameters<typeof collectionOf>[0]): Promise<void> => {
       const made = outcome(await objects.create(collectionOf(object), object as never));
       if (typeof made === "string") throw new Error(made);
@@ -101,8 +106,14 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       daemon = await startDaemon({
         socket: socket(),
         args: [
-          ...["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", kubeconfig],
-          ...["--status-socket", statusSocket()],
+          "--state-dir",
+          node.plexus.state("cni"),
+          "--node-name",
+          "node",
+          "--kubeconfig",
+          kubeconfig,
+          "--status-socket",
+          statusSocket(),
         ],
       });
       agent = beginAgent();
@@ -266,16 +277,12 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       await expect
         .poll(() => api.eventsOf(target), patience)
         .toContainEqual(expect.stringMatching(/PoliciesNotApplied.*MultiNetworkPolicy shop\/odd/u));
-      const text = async (): Promise<string> => {
-        const answer = await askDaemon({ socketPath: statusSocket(), method: "GET", path: "/metrics", patienceMs: 60_000 });
-        return "body" in answer ? answer.body : "";
-      };
-      expect(await text()).toMatch(/^plexus_policy_tables 1$/mu);
+      expect(await metricsText()).toMatch(/^plexus_policy_tables 1$/mu);
       // The other pod of the namespace fails as well: a policy that cannot be read counts as selecting all pods.
-      await expect.poll(text, patience).toMatch(/^plexus_policy_failed_pods 2$/mu);
+      await expect.poll(metricsText, patience).toMatch(/^plexus_policy_failed_pods 2$/mu);
       await forbid("odd");
-      await expect.poll(text, patience).toMatch(/^plexus_policy_failed_pods 0$/mu);
-      await expect.poll(text, patience).toMatch(/^plexus_policy_reconcile_age_seconds [\d.]+$/mu);
+      await expect.poll(metricsText, patience).toMatch(/^plexus_policy_failed_pods 0$/mu);
+      await expect.poll(metricsText, patience).toMatch(/^plexus_policy_reconcile_age_seconds [\d.]+$/mu);
       expect((await onNode("policies", "tables", "-o", "name")).stdout).toBe("shop/web\n");
       await forbid("web");
       await removed(target, other);

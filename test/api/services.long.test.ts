@@ -222,7 +222,9 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       expect((await inCluster("services", "show", "shop")).stdout).toMatch(/^shop +shown +shop\/red +[\d.]+ +0\/1$/mu);
       await ready(pod, "True");
       await expect.poll(async () => (await inCluster("services", "explain", "shop/shown")).status, patience).toBe(0);
-      expect((await inCluster("services", "show", "shop")).stdout).toMatch(/^shop +shown +shop\/red +[\d.]+ +1\/1$/mu);
+      await expect
+        .poll(async () => (await inCluster("services", "show", "shop")).stdout, patience)
+        .toMatch(/^shop +shown +shop\/red +[\d.]+ +1\/1$/mu);
       await expect
         .poll(async () => (await onNode("services", "tables", "shop/client", "-o", "wide")).stdout, patience)
         .toMatch(new RegExp(`^shop/client +shop/shown +${web} +80/TCP +${from} 8080$`, "mu"));

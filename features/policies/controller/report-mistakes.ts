@@ -18,6 +18,9 @@ export function reportMistakes({ event }: Pick<PartContext, "event">, { policy, 
   const tell = (reason: string, message: string): void => event(target, { type: "Warning", reason, message });
   // A policy for no network affects no pod.
   if ("problem" in policy && policy.networks.length > 0)
-    tell("PolicyUnreadable", `pods of the namespace on ${policy.networks.join(", ")} do not start, except with policies.failure: open: ${policy.problem}`);
+    tell(
+      "PolicyUnreadable",
+      `pods of the namespace on ${policy.networks.join(", ")} do not start, except with policies.failure: open: ${policy.problem}`,
+    );
   if (networkProblems.length > 0) tell("PolicyNetworkUnknown", networkProblems.join("; "));
 }
