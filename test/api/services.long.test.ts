@@ -1,6 +1,7 @@
 // Cluster addresses of Services on further networks, whole: plexus-controller's part, a daemon with an agent, and connections of pods.
 
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { KubernetesObject } from "@kubernetes/client-node";
@@ -11,6 +12,7 @@ import { askDaemon } from "../../host/node/command-line/ask-daemon.ts";
 import type { CommandResult } from "../../host/node/command-line/command.ts";
 import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { startAgent, type TestAgent } from "../lab/agent.ts";
+import { root } from "../lab/compiled.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { selectNetworks } from "../lab/kube/annotate.ts";
 import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
@@ -232,6 +234,27 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       expect(answer).toEqual({ body: expect.stringMatching(/^plexus_service_tables 2$/mu) });
       outcome(await objects.remove(`${services}/shown`));
       await removed(client, pod);
+    });
+
+    test("SV-11: the commands of the page about names on a network work as they stand", async () => {
+      const page = readFileSync(join(root, "docs", "how-to", "reach-pods-by-name.md"), "utf8");
+      const commands = [...page.matchAll(/^plexusctl ([^#\n]+)/gmu)].map(([, words = ""]) => words.trim().split(/ +/u));
+      expect(commands.map((words) => words.slice(0, 2).join(" "))).toEqual([
+        "services show",
+        "services explain",
+        "services tables",
+        "status",
+      ]);
+      await service("db", "red", "db");
+      const web = await running("web", "web");
+      await expect.poll(async () => (await onNode("services", "tables", "shop/web")).stdout, patience).toContain("shop/db");
+      for (const words of commands) {
+        const run = ["show", "explain"].includes(words[1] ?? "") ? inCluster : onNode;
+        const { stdout, status } = await run(...words);
+        expect([words, status, stdout]).toEqual([words, expect.toBeOneOf([0, 1]), expect.stringMatching(/shop|services/u)]);
+      }
+      outcome(await objects.remove(`${services}/db`));
+      await removed(web);
     });
 
     test("SV-08: a pod has the Services of a network that it gets later, and of no other; without the API those last seen hold", async () => {
