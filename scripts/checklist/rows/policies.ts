@@ -30,4 +30,5 @@ export const policies: Readonly<Record<string, string>> = {
     "plexusctl policies tables and metrics say what the node's tables have, what failed and when all were last right; a pod and a policy get Events.",
   "PO-21":
     "The connections of the end-to-end tests of multi-networkpolicy-nftables and multi-networkpolicy-iptables pass and stop as there, in both families.",
+  "PO-22": "A pod that sends from before its first interface on sends no packet that a policy forbids, in 200 starts.",
 };
