@@ -6,8 +6,8 @@ import type { ClaimedLink } from "./prepared-claim.ts";
 const shared: ClaimedLink = { name: "eth1", kind: "link", isExclusive: false };
 const exclusive: ClaimedLink = { name: "eth1", kind: "link", isExclusive: true };
 
-function placed(plugin: object, link: ClaimedLink): unknown {
-  const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name: "n", plugins: [plugin, { type: "tuning" }] }));
+function placed(plugin: object, link: ClaimedLink, later: object = { type: "tuning" }): unknown {
+  const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name: "n", plugins: [plugin, later] }));
   if (!list.ok) throw new Error(list.fault.msg);
   const answer = placedLink(list.value, link, "claim");
   return answer.ok ? JSON.parse(answer.value.text).plugins : answer.fault.msg;
@@ -18,7 +18,8 @@ test.each([
   ["vlan", shared, { master: "eth1" }],
   ["bridge", { ...shared, name: "br0", kind: "bridge" as const }, { bridge: "br0" }],
   ["host-device", exclusive, { device: "eth1" }],
-  ["host-device", { ...exclusive, pciAddress: "0000:18:02.1" }, { deviceID: "0000:18:02.1" }],
+  // The reference plugin ignores `deviceID` outside of `runtimeConfig`.
+  ["host-device", { ...exclusive, pciAddress: "0000:18:02.1" }, { device: "eth1" }],
   ["sriov", { ...exclusive, pciAddress: "0000:18:02.1" }, { deviceID: "0000:18:02.1" }],
 ])("the first plugin, %s, gets the claimed link", (type, link, keys) => {
   expect(placed({ type }, link)).toEqual([{ type, ...keys }, { type: "tuning" }]);
@@ -40,6 +41,30 @@ test("a shared link does not move into a pod, and an exclusive one does nothing 
 test("a device of a VLAN range takes a list with a VLAN of the range only", () => {
   const vlans = { ...shared, vlans: { first: 100, last: 199 } };
   expect(placed({ type: "vlan", vlanId: 150 }, vlans)).toMatchObject([{ master: "eth1" }, {}]);
-  expect(placed({ type: "vlan", vlanId: 200 }, vlans)).toContain("is for VLANs 100-199, but the first plugin has VLAN 200");
-  expect(placed({ type: "macvlan" }, vlans)).toContain("has no vlanId or vlan");
+  expect(placed({ type: "vlan", vlanId: 200 }, vlans)).toContain("is for VLANs 100-199, but the first plugin has vlanId");
+  expect(placed({ type: "macvlan" }, vlans)).toContain('plugin "macvlan" has no key for a VLAN');
+  expect(placed({ type: "vlan" }, vlans)).toContain("has no vlanId");
+});
+
+const bounded = { ...shared, vlans: { first: 100, last: 199 } };
+
+test.each<readonly [plugin: object, link: ClaimedLink, problem: string]>([
+  [{ type: "bridge", vlanId: 150, vlan: 999 }, { ...bounded, name: "br0" }, 'vlan "999"'],
+  [{ type: "bridge", vlan: 150, VLAN: 999 }, { ...bounded, name: "br0" }, 'plugins[0]."VLAN" must be written as vlan'],
+  [{ type: "bridge", vlan: 150, vlanTrunk: [{ minID: 1, maxID: 4094 }] }, { ...bounded, name: "br0" }, "another VLAN"],
+  [{ type: "ovs", vlan: 150, trunk: [{ minID: 1, maxID: 4094 }] }, { ...bounded, name: "br0" }, "another VLAN"],
+  [{ type: "macvlan", vlanId: 150 }, bounded, "has no key for a VLAN"],
+  [{ type: "macvlan", master: "", Master: "eth9" }, shared, 'plugins[0]."Master" must be written as master'],
+  [{ type: "macvlan", "ma\u017fter": "eth9" }, shared, "must be written as master"],
+  [{ type: "macvlan", linkInContainer: true }, shared, "another link"],
+  [{ type: "host-device", device: "eth9" }, { ...exclusive, pciAddress: "0000:18:02.1" }, 'the claimed device is "eth1"'],
+  [{ type: "host-device", hwaddr: "02:00:00:00:00:01" }, exclusive, "another link"],
+  [{ type: "host-device", PCIBusID: "0000:18:02.2" }, exclusive, "another link"],
+  [{ type: "sriov" }, exclusive, "has no PCI address"],
+])("another link or VLAN than the claimed one is refused: %j", (plugin, link, problem) => {
+  expect(placed(plugin, link)).toContain(problem);
+});
+
+test("a later plugin attaches no second link", () => {
+  expect(placed({ type: "macvlan" }, shared, { type: "macvlan", master: "eth9" })).toContain('plugins[1] is "macvlan"');
 });

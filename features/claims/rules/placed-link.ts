@@ -1,5 +1,5 @@
-// The claimed link in a network's list: the first plugin gets the link's name, or must have it already. A pod that claims one link and attaches to
-// another would take what the scheduler has not counted.
+// The claimed link in a network's list: the first plugin gets the link, or must have it already. A pod that claims one link and attaches to another would
+// take what the scheduler has not counted, so no other key and no later plugin may choose a link or a VLAN.
 
 import { editMembers, memberValue, parseDocument } from "../../../src/json/document.ts";
 import { fault } from "../../../src/fault/fault.ts";
@@ -7,73 +7,76 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { withPlugins } from "../../../src/npwg/network-plugins.ts";
+import { foldedKey, type LinkPlacement, linkPlacements } from "./link-placement.ts";
 import type { ClaimedLink } from "./prepared-claim.ts";
-
-/** The key by which the first plugin of each type names the node's link (the plugins' own documentation). */
-const linkKeys: Readonly<Record<string, string>> = {
-  macvlan: "master",
-  ipvlan: "master",
-  vlan: "master",
-  ipoib: "master",
-  bridge: "bridge",
-  ovs: "bridge",
-  "host-device": "device",
-};
-
-/** The keys of a VLAN id. */
-const vlanKeys = ["vlanId", "vlan"];
 
 /** The list with the link in its first plugin. `what` names the network in messages. Fault CLAIM_UNUSABLE. */
 export function placedLink(list: NetworkList, link: ClaimedLink, what: string): Result<NetworkList> {
-  const [first] = list.plugins;
+  const [first, ...later] = list.plugins;
   if (first === undefined) return ok(list);
-  const vlan = vlanProblem(first, link);
-  if (vlan !== undefined) return failed(fault("CLAIM_UNUSABLE", `${what}: ${vlan}`));
-  if (link.isExclusive !== (first.type === "host-device" || first.type === "sriov" || first.type === "ib-sriov"))
-    return failed(fault("CLAIM_UNUSABLE", `${what}: ${exclusiveProblem(first.type, link)}`));
-  if (link.isExclusive && link.pciAddress !== undefined) return withFirst(list, { deviceID: link.pciAddress }, what);
-  const key = linkKeys[first.type];
-  if (key === undefined)
-    return failed(
-      fault(
-        "CLAIM_UNUSABLE",
-        `${what}: plugin ${quote(first.type, 40)} has no key for a claimed link; known are ${Object.keys(linkKeys).join(", ")}`,
-      ),
+  const refused = (why: string): Result<NetworkList> => failed(fault("CLAIM_UNUSABLE", `${what}: ${why}`));
+  const placement = placementOf(first.type);
+  if (placement === undefined)
+    return refused(
+      `plugin ${quote(first.type, 40)} has no key for a claimed link; known are ${Object.keys(linkPlacements).join(", ")}`,
     );
-  return withFirst(list, { [key]: link.name }, what);
+  if (placement.moves !== link.isExclusive) return refused(movesProblem(first.type, link));
+  const value = placement.names === "link" ? link.name : link.pciAddress;
+  if (value === undefined) return refused(`link ${link.name} has no PCI address, which plugin ${quote(first.type, 40)} needs`);
+  const second = later.findIndex(({ type }) => placementOf(type) !== undefined);
+  if (second !== -1)
+    return refused(
+      `plugins[${second + 1}] is ${quote(later[second]?.type ?? "", 40)}, which attaches a second link; only the first plugin may attach a link that is claimed`,
+    );
+  const problem = keyProblem(first, placement, link) ?? vlanProblem(first, placement, link);
+  return problem === undefined ? withLink(list, placement.link, value, what) : refused(problem);
 }
 
-function withFirst(list: NetworkList, values: Readonly<Record<string, string>>, what: string): Result<NetworkList> {
+function placementOf(type: string): LinkPlacement | undefined {
+  return Object.hasOwn(linkPlacements, type) ? linkPlacements[type] : undefined;
+}
+
+function withLink(list: NetworkList, key: string, value: string, what: string): Result<NetworkList> {
   const [first] = list.plugins;
   return withPlugins(list, (plugin, where): Result<PluginConf> => {
     if (plugin !== first) return ok(plugin);
-    const edits = new Map<string, string>();
-    for (const [key, value] of Object.entries(values)) {
-      const written = memberValue(plugin.document, key);
-      if (written === undefined || written === "") edits.set(key, JSON.stringify(value));
-      else if (written !== value)
-        return failed(
-          fault(
-            "CLAIM_UNUSABLE",
-            `${what}: ${where}.${key} is ${quote(String(written), 40)}, but the claimed device is ${quote(value, 40)}; leave the key out, or claim a device of that link`,
-          ),
-        );
-    }
-    if (edits.size === 0) return ok(plugin);
-    const document = parseDocument(editMembers(plugin.document, edits), { what: where });
+    const written = memberValue(plugin.document, key);
+    if (written === value) return ok(plugin);
+    if (written !== undefined && written !== "")
+      return failed(
+        fault(
+          "CLAIM_UNUSABLE",
+          `${what}: ${where}.${key} is ${quote(String(written), 40)}, but the claimed device is ${quote(value, 40)}; leave the key out, or claim a device of that link`,
+        ),
+      );
+    const document = parseDocument(editMembers(plugin.document, new Map([[key, JSON.stringify(value)]])), { what: where });
     return document.ok ? ok({ ...plugin, document: document.value }) : document;
   });
 }
 
-function vlanProblem(plugin: PluginConf, { vlans }: ClaimedLink): string | undefined {
-  if (vlans === undefined) return undefined;
-  const range = `${vlans.first}-${vlans.last}`;
-  const id = vlanKeys.map((key) => memberValue(plugin.document, key)).find((value) => value !== undefined);
-  if (typeof id === "number" && id >= vlans.first && id <= vlans.last) return undefined;
-  return `the claimed device is for VLANs ${range}, but the first plugin has ${id === undefined ? "no vlanId or vlan" : `VLAN ${String(id)}`}`;
+/** Keys that choose another link or VLAN, and other spellings of keys: plugins in Go ignore the case of a key, and the last spelling counts. */
+function keyProblem({ document, type }: PluginConf, placement: LinkPlacement, { vlans }: ClaimedLink): string | undefined {
+  const forbidden = [...placement.otherLinks, ...(vlans === undefined ? [] : placement.otherVlans)];
+  const own = [placement.link, ...(placement.vlan === undefined ? [] : [placement.vlan])];
+  for (const key of document.members.keys()) {
+    const exact = own.find((each) => foldedKey(each) === foldedKey(key));
+    if (exact !== undefined && exact !== key) return `plugins[0].${quote(key, 40)} must be written as ${exact}`;
+    if (forbidden.some((each) => foldedKey(each) === foldedKey(key)))
+      return `plugins[0].${quote(key, 40)} of ${quote(type, 40)} can choose another ${placement.otherLinks.some((each) => foldedKey(each) === foldedKey(key)) ? "link" : "VLAN"} than the claimed device's; leave the key out`;
+  }
+  return undefined;
 }
 
-function exclusiveProblem(type: string, { name, isExclusive }: ClaimedLink): string {
+function vlanProblem({ document, type }: PluginConf, { vlan }: LinkPlacement, { vlans }: ClaimedLink): string | undefined {
+  if (vlans === undefined) return undefined;
+  const range = `${vlans.first}-${vlans.last}`;
+  if (vlan === undefined) return `the claimed device is for VLANs ${range}, but plugin ${quote(type, 40)} has no key for a VLAN`;
+  const id = memberValue(document, vlan);
+  if (typeof id === "number" && Number.isInteger(id) && id >= vlans.first && id <= vlans.last) return undefined;
+  return `the claimed device is for VLANs ${range}, but the first plugin has ${id === undefined ? `no ${vlan}` : `${vlan} ${quote(String(id), 40)}`}`;
+}
+
+function movesProblem(type: string, { name, isExclusive }: ClaimedLink): string {
   return isExclusive
     ? `link ${name} is exclusive and moves into the pod, which plugin ${quote(type, 40)} does not do; use host-device or sriov`
     : `plugin ${quote(type, 40)} moves a link into the pod, but link ${name} is shared with other claims; claim an exclusive device`;

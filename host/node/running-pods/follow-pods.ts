@@ -107,7 +107,7 @@ export class FollowPods {
       const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
       return { work, stateDirectory, configurations, agent, takeLock, log, entries, isNews };
     });
-    this.#queue = new WorkQueue({ workers, work: (pod) => this.#work(pod) });
+    this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
     this.#unsubscribe = work.onChange((what) => this.#noteChange(what));
   }
 

@@ -1,0 +1,54 @@
+// How a plugin's configuration names the node's link and its VLAN. Keys come from the plugins' own documentation.
+
+/** The keys of one plugin type. */
+export interface LinkPlacement {
+  /** The key with the link: its name, or its PCI address. */
+  readonly link: string;
+  readonly names: "link" | "pci-address";
+  /** Whether the plugin moves the link into the pod. */
+  readonly moves: boolean;
+  /** The key with the VLAN's id. Undefined: the plugin's packets have no VLAN of its own. */
+  readonly vlan?: string;
+  /** Keys that choose another link, or a link of another place. */
+  readonly otherLinks: readonly string[];
+  /** Keys that choose further VLANs. */
+  readonly otherVlans: readonly string[];
+}
+
+/** The placements by plugin type. */
+export const linkPlacements: Readonly<Record<string, LinkPlacement>> = {
+  macvlan: { link: "master", names: "link", moves: false, otherLinks: ["linkInContainer"], otherVlans: [] },
+  ipvlan: { link: "master", names: "link", moves: false, otherLinks: ["linkInContainer"], otherVlans: [] },
+  ipoib: { link: "master", names: "link", moves: false, otherLinks: [], otherVlans: [] },
+  vlan: { link: "master", names: "link", moves: false, vlan: "vlanId", otherLinks: ["linkInContainer"], otherVlans: [] },
+  bridge: { link: "bridge", names: "link", moves: false, vlan: "vlan", otherLinks: [], otherVlans: ["vlanTrunk"] },
+  ovs: {
+    link: "bridge",
+    names: "link",
+    moves: false,
+    vlan: "vlan",
+    otherLinks: ["deviceID", "socket_file"],
+    otherVlans: ["trunk"],
+  },
+  "host-device": {
+    link: "device",
+    names: "link",
+    moves: true,
+    otherLinks: ["hwaddr", "kernelpath", "pciBusID", "deviceID", "runtimeConfig"],
+    otherVlans: [],
+  },
+  sriov: {
+    link: "deviceID",
+    names: "pci-address",
+    moves: true,
+    vlan: "vlan",
+    otherLinks: ["master", "runtimeConfig"],
+    otherVlans: [],
+  },
+  "ib-sriov": { link: "deviceID", names: "pci-address", moves: true, otherLinks: ["master", "runtimeConfig"], otherVlans: [] },
+};
+
+/** The key without regard to case, as Go's encoding/json compares keys: U+017F is an `s`, U+212A a `k`. */
+export function foldedKey(key: string): string {
+  return key.toUpperCase().toLowerCase();
+}
