@@ -15,6 +15,7 @@ import { referencePlugins } from "../test/lab/requires.ts";
 import { bridgePlugin, type BridgeNetwork } from "./contender.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 import { startStopwatch, type Stopwatch } from "./stopwatch.ts";
+import { systemClock } from "../host/system/clock.ts";
 
 const native = ["bridge", "host-local"];
 const namespace = "shop";
@@ -113,7 +114,7 @@ async function directSide({ stopwatch, api }: Bench, networks: readonly BridgeNe
   const pod = createPodNamespace("bench");
   const name = `${networks[0]?.name}-direct`;
   const { uid } = await api.pod(namespace, name);
-  const connection = new Connection();
+  const connection = new Connection({ clock: systemClock });
   const credentials = await kubeconfigCredentials(api.plexus)();
   if (!credentials.ok) throw new Error(credentials.fault.msg);
   const publish = async (status: string): Promise<number> => {

@@ -5,7 +5,7 @@ import type { FaultKind } from "../src/fault/catalogue.ts";
 import type { ControllerFeature } from "../host/controller/controller-feature.ts";
 import type { RecordCall } from "../host/engine/events/call-events.ts";
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
-import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
+import type { PoolFeature } from "../host/capabilities/leases/pool-source.ts";
 import type { Command } from "../host/node/command-line/command.ts";
 import type { ResidentFeature } from "./resident-part.ts";
 import type { MetricDefinitions } from "../host/telemetry/metrics/definitions.ts";

@@ -1,7 +1,7 @@
 // The optional features of this build. Taking a feature out is: delete its folder, and its line here.
 
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
-import type { PoolFeature } from "../host/engine/session/pool-feature.ts";
+import type { PoolFeature } from "../host/capabilities/leases/pool-source.ts";
 import type { RecordCall } from "../host/engine/events/call-events.ts";
 import { claims } from "./claims/feature.ts";
 import { chainTrace } from "./chain-trace/feature.ts";

@@ -4,9 +4,9 @@ import { type ExternalPort, readExternalPort } from "./rules/external-port.ts";
 import type { ProvidedPort } from "./rules/provided-port.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { parseDocument } from "../../src/json/document.ts";
 import { quote } from "../../src/json/quote.ts";
 import { labelProblem, subdomainProblem } from "../../src/npwg/object-names.ts";
+import { namedObject } from "../../host/cluster/api/named-object.ts";
 import type { ClusterApi } from "../../host/cluster/object-source.ts";
 
 /** The first pause between two looks, in ms. It doubles up to `maxPauseMs`: a fabric needs some 0.1 to 1 s for a port. */
@@ -34,7 +34,8 @@ export async function readyPort(api: ClusterApi, namespace: string, name: string
     return failed(fault("EXTERNAL_PORT_NOT_READY", `${label}: no object can have this name`));
   }
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-    const found = await look(api, namespace, name, label);
+    const path = `/apis/plexus.dev/v1alpha1/namespaces/${namespace}/externalports/${name}`;
+    const found = await namedObject(api, path, { namespace, name }, readExternalPort, label);
     if (!found.ok) return found;
     const state = stateOf(found.value, use);
     if ("port" in state) return ok(state.port);
@@ -65,23 +66,4 @@ function stateOf(object: ExternalPort | undefined, use: PortUse): State {
   if (ready?.status === "True" && object.port !== undefined) return { port: object.port };
   if (ready === undefined) return waiting("its provider has not answered");
   return { why: `${ready.reason}: ${ready.message}`, isFinal: final.includes(ready.reason) };
-}
-
-async function look(
-  api: Pick<ClusterApi, "call">,
-  namespace: string,
-  name: string,
-  label: string,
-): Promise<Result<ExternalPort | undefined>> {
-  const path = `/apis/plexus.dev/v1alpha1/namespaces/${namespace}/externalports/${name}`;
-  const answer = await api.call({ method: "GET", path });
-  if (!answer.ok) return answer;
-  if (answer.value.status >= 300) return ok(undefined);
-  const what = `the Kubernetes API's answer for ${label}`;
-  const document = parseDocument(answer.value.body, { what, kind: "API_REFUSED" });
-  if (!document.ok) return document;
-  const read = readExternalPort(document.value.parsed);
-  if (!read.ok) return failed(fault("API_REFUSED", `${what}: ${read.problem}`));
-  const isNamed = read.value.namespace === namespace && read.value.name === name;
-  return isNamed ? ok(read.value) : failed(fault("API_REFUSED", `${what} is ${read.value.namespace}/${read.value.name}`));
 }

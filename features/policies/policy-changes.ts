@@ -1,29 +1,11 @@
-// Tells the daemon's part that policies or peers of a namespace have changed. The watches and the part are made by different parts of the daemon.
+// Tells the daemon's part that policies or peers of a namespace have changed; undefined: of all namespaces.
 
-/** Receives the namespace of a change; undefined: all namespaces. */
-export type OnPolicyChange = (namespace: string | undefined) => void;
+import { notedChanges } from "../../host/node/running-pods/noted-changes.ts";
 
-const listeners = new Set<OnPolicyChange>();
-
-/** Notes a change. */
-export function notePolicyChange(namespace: string | undefined): void {
-  for (const listener of listeners) listener(namespace);
-}
-
-/** Listens until the answer is called. */
-export function onPolicyChange(listener: OnPolicyChange): () => void {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
-}
-
-let round = 0;
-
-/** The number of rounds so far. In a round the daemon's part looks at the policies of all pods of the node. */
-export function policyRound(): number {
-  return round;
-}
-
-/** Begins a round. */
-export function beginPolicyRound(): void {
-  round += 1;
-}
+/** The changes of policies and peers. */
+export const {
+  note: notePolicyChange,
+  listen: onPolicyChange,
+  round: policyRound,
+  beginRound: beginPolicyRound,
+} = notedChanges<string | undefined>();

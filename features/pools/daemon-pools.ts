@@ -3,8 +3,7 @@
 
 import { fault } from "../../src/fault/fault.ts";
 import { failed } from "../../src/fault/result.ts";
-import type { PoolPlace, PoolSource } from "../../host/capabilities/leases/pool-source.ts";
-import type { ResidentPools, ResidentPoolsInit } from "../../host/engine/session/pool-feature.ts";
+import type { PoolPlace, PoolSource, ResidentPools, ResidentPoolsInit } from "../../host/capabilities/leases/pool-source.ts";
 import { poolSource } from "./leases/pool-source.ts";
 import type { NodePools } from "./leases/node-pools.ts";
 import type { Pools } from "./leases/pool-access.ts";

@@ -5,6 +5,7 @@ import type { ClaimedDevices } from "./rules/claimed-devices.ts";
 import type { Result } from "../../src/fault/result.ts";
 import { claimedDevices } from "./node.ts";
 import { kubeCluster } from "../../host/cluster/api/kube-cluster.ts";
+import { systemClock } from "../../host/system/clock.ts";
 
 const nic = "example.com/nic";
 const pod = { namespace: "shop", name: "web", uid: "u" };
@@ -68,7 +69,7 @@ describe("a pod's claimed devices from the API", () => {
       credentials: api.credentials,
       budgetMs: 240_000,
       sleep: () => Promise.resolve(),
-      now: () => performance.now(),
+      clock: systemClock,
       warn: () => undefined,
     });
     ends.push(() => cluster.end(0));

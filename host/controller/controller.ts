@@ -56,7 +56,7 @@ export class Controller {
     this.#init = init;
     const { collector } = init;
     this.#exporter = collector && new SpanExporter({ ...collector, onOutcome: (...outcome) => this.#countSpans(...outcome) });
-    this.spans = new WorkSpans(this.#exporter);
+    this.spans = new WorkSpans(this.#exporter, init.clock);
     this.#server = pageServer((request) => this.#page(request));
     this.#metrics = this.#newMetrics();
   }
@@ -75,6 +75,7 @@ export class Controller {
   async run(): Promise<void> {
     const { objects, lease, identity, log } = this.#init;
     const elector = new Elector({
+      clock: this.#init.clock,
       objects,
       namespace: lease.namespace,
       name: lease.name,
@@ -128,13 +129,13 @@ export class Controller {
       spans: this.spans,
       log,
       lease,
-      event: (target, content) => void sendEvent(objects, target, content, (why) => log("warn", why)),
+      event: (target, content) => void sendEvent(objects, clock.date(), target, content, (why) => log("warn", why)),
     };
   }
 
   #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {
     this.metrics.add("plexus_spans_total", { outcome }, count);
-    const now = performance.now();
+    const now = this.#init.clock.now();
     if (outcome === "sent" || now - this.#dropLoggedMs < dropPauseMs) return;
     this.#dropLoggedMs = now;
     this.#init.log("warn", `spans were dropped: ${why}`);

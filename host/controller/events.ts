@@ -9,14 +9,15 @@ export type EventTarget = InvolvedObject;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** Sends an Event. `lost` is called if the API does not take it. */
+/** Sends an Event of this time. `lost` is called if the API does not take it. */
 export async function sendEvent(
   objects: ApiObjects,
+  at: Date,
   target: EventTarget,
   content: EventContent,
   lost: (why: string) => void,
 ): Promise<void> {
-  const text = eventText(target, content, new Date(), hash);
+  const text = eventText(target, content, at, hash);
   const parsed: Record<string, unknown> = JSON.parse(text);
   const answer = await objects.create(eventsPath(target.eventNamespace), parsed);
   // A conflict means that the API has this minute's Event already.

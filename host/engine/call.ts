@@ -12,7 +12,7 @@ import type { DeviceAllocation } from "../../src/npwg/device-id.ts";
 import type { FurtherDevices } from "../../src/npwg/further-devices.ts";
 import type { ResultCache } from "../store/cache/result-cache.ts";
 import type { Cluster } from "../cluster/cluster.ts";
-import type { PluginOutput } from "./events/plugin-output.ts";
+import type { PluginOutput } from "./events/call-log.ts";
 import type { Shim } from "../protocol/shim.ts";
 import type { JournalKey } from "../store/journal/entry-file.ts";
 import type { Journal } from "../store/journal/journal.ts";

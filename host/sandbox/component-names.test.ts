@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ComponentNames, nameOf } from "./component-names.ts";
+import { systemClock } from "../system/clock.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -17,7 +18,7 @@ function write(name: string, text: string): void {
 }
 
 test("a name learned for a file counts only if the file's identity would show every later change", () => {
-  const names = new ComponentNames();
+  const names = new ComponentNames(systemClock);
   write("one.wasm", "1");
   const path = join(directory, "one.wasm");
   const found = (agedMs: number): { path: string; identity: string } => {

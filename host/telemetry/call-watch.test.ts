@@ -8,6 +8,7 @@ import type { LogFields } from "./log.ts";
 import { RecentCalls } from "./recent-calls.ts";
 import { RecentFailures } from "./recent-failures.ts";
 import { ShadowCounts } from "./shadow-counts.ts";
+import { systemClock } from "../system/clock.ts";
 
 function watching() {
   const metrics = new Metrics();
@@ -21,9 +22,10 @@ function watching() {
   const begin = (environment: Readonly<Record<string, string>>) =>
     new CallWatch(
       {
+        clock: systemClock,
         metrics,
         failures,
-        calls: new RecentCalls(),
+        calls: new RecentCalls(systemClock),
         shadows: new ShadowCounts(),
         log,
         spans: undefined,

@@ -26,9 +26,11 @@ import type { OngoingCall, RecentCalls } from "./recent-calls.ts";
 import type { RecentFailures } from "./recent-failures.ts";
 import type { ShadowCounts } from "./shadow-counts.ts";
 import type { FinishedSpan, SpanExporter } from "./spans.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** The parts of telemetry in which a call is recorded. */
 export interface CallWatchDeps {
+  readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly failures: RecentFailures;
@@ -190,7 +192,7 @@ export class CallWatch implements Subscriber {
       metrics.add("plexus_call_failures_total", { verb, fault: fault.kind });
       log.write("error", { ...fields, ...faultFields(fault) }, fault.msg);
       failures.note({
-        time: new Date().toISOString(),
+        time: this.#deps.clock.date().toISOString(),
         request: this.#call.request,
         verb,
         pod: this.#call.pod ?? "",
@@ -214,7 +216,7 @@ export class CallWatch implements Subscriber {
   }
 
   #record({ ms, failure, attributes, ...span }: Recorded): void {
-    const endMs = performance.timeOrigin + performance.now();
+    const endMs = this.#deps.clock.date().getTime();
     const { pod, container, ifname, request, verb } = this.#call;
     const [namespace, name] = pod?.split("/") ?? [];
     this.#deps.spans?.record({

@@ -10,10 +10,13 @@ import type { Metrics } from "./metrics/metrics.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
 import { heldQuery, type RemovalReport, type RemovalStep, removalSteps } from "../node/uninstall/removal-report.ts";
 import { listenOnTcp, type Page, pageServer, plainText as text } from "./page-server.ts";
+import type { Readiness } from "./status-document.ts";
 import type { Telemetry } from "./telemetry.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** The addresses of the HTTP servers. */
 export interface EndpointInit {
+  readonly clock: Clock;
   /** Absolute path of the socket. */
   readonly socket: string;
   /** User ids that may use the socket. */
@@ -44,14 +47,16 @@ export class Endpoint {
   readonly #metrics: Metrics;
   readonly #commands: EndpointCommands;
   readonly #servers: Server[] = [];
-  readonly #recentText = recent(() => this.#metrics.text());
-  readonly #recentReadiness = recent(() => this.#telemetry.readiness());
+  readonly #recentText: () => Promise<string>;
+  readonly #recentReadiness: () => Promise<Readiness>;
 
   constructor(init: EndpointInit, telemetry: Telemetry, metrics: Metrics, commands: EndpointCommands) {
     this.#commands = commands;
     this.#init = init;
     this.#telemetry = telemetry;
     this.#metrics = metrics;
+    this.#recentText = recent(() => metrics.text(), init.clock);
+    this.#recentReadiness = recent(() => telemetry.readiness(), init.clock);
   }
 
   /** Listens; answers the TCP port, or undefined without TCP. Fault DAEMON_SOCKET. */
@@ -164,10 +169,10 @@ export class Endpoint {
 }
 
 /** A reading that is shared for a while. TCP clients may ask at any rate, and a reading takes milliseconds. */
-function recent<T>(read: () => Promise<T>): () => Promise<T> {
+function recent<T>(read: () => Promise<T>, clock: Clock): () => Promise<T> {
   let last: { readonly at: number; readonly value: Promise<T> } | undefined;
   return () => {
-    const now = performance.now();
+    const now = clock.now();
     if (last === undefined || now - last.at > recentMs) last = { at: now, value: read() };
     return last.value;
   };

@@ -4,6 +4,7 @@
 
 import { writeSync } from "node:fs";
 import { isWritable } from "../system/libc/libc.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** When flush() gives up. */
 export interface FlushBounds {
@@ -18,6 +19,7 @@ export interface LineWriterInit {
   readonly fd: number;
   /** Maximum bytes that wait; further lines are dropped. */
   readonly maxBytes: number;
+  readonly clock: Clock;
   /** Called for each dropped line. */
   readonly dropped: () => void;
   /** Default: half a second without progress, 2 s in all. */
@@ -59,11 +61,12 @@ export class LineWriter {
 
   /** Writes the waiting lines synchronously; false if the reader does not take them. */
   flush(): boolean {
-    const { stallMs, totalMs } = this.#init.flushBounds ?? defaultFlushBounds;
-    const started = performance.now();
+    const { clock, flushBounds = defaultFlushBounds } = this.#init;
+    const { stallMs, totalMs } = flushBounds;
+    const started = clock.now();
     let lastProgress = started;
     while (this.#bytes > 0) {
-      const now = performance.now();
+      const now = clock.now();
       if (now - lastProgress > stallMs || now - started > totalMs) return false;
       if (this.#writeChunk()) lastProgress = now;
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);

@@ -4,6 +4,7 @@ import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pin
 import { inertLine } from "../../src/text/inert-text.ts";
 import { harmlessMessage } from "../../src/text/harmless-message.ts";
 import { type FlushBounds, LineWriter } from "./line-writer.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** The levels, in rising order. */
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -48,6 +49,7 @@ export interface LogInit {
   readonly level: DaemonLogLevel;
   /** File descriptor; 2 is stderr. */
   readonly fd: number;
+  readonly clock: Clock;
   /** Called for each line that is dropped because the reader is too slow. */
   readonly dropped: () => void;
   /** When `flush` gives up. Default: that of a `LineWriter`. */
@@ -60,8 +62,8 @@ const maxField = 512;
 const maxWaitingBytes = 1024 * 1024;
 
 /** Opens the log. */
-export function openLog({ name = "plexusd", level, fd, dropped, flushBounds }: LogInit): Log {
-  const destination = new LineWriter({ fd, maxBytes: maxWaitingBytes, dropped, flushBounds });
+export function openLog({ name = "plexusd", level, fd, clock, dropped, flushBounds }: LogInit): Log {
+  const destination = new LineWriter({ fd, maxBytes: maxWaitingBytes, clock, dropped, flushBounds });
   const logger = loggerTo(destination, level, name);
   return {
     write(lineLevel, fields, text) {

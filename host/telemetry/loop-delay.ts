@@ -13,8 +13,8 @@ export interface LoopDelayInit {
   readonly isBusy: () => boolean;
   /** Milliseconds without a new call after which the measurement stops. */
   readonly quietMs?: number;
-  /** Milliseconds of a monotonic clock. Default: that of the process. */
-  readonly now?: () => number;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
 }
 
 /** Quantiles of the delay, in seconds. */
@@ -35,7 +35,7 @@ export class LoopDelay {
   #lookedAt = 0;
   #calledAt = 0;
 
-  constructor({ isBusy, quietMs = 1_000, now = () => performance.now() }: LoopDelayInit) {
+  constructor({ isBusy, quietMs = 1_000, now }: LoopDelayInit) {
     this.#isBusy = isBusy;
     this.#quietMs = quietMs;
     this.#now = now;

@@ -4,8 +4,8 @@ import type { Metrics } from "./metrics/metrics.ts";
 import type { LoopDelay } from "./loop-delay.ts";
 
 /** Sets these metrics at each scrape. */
-export function collectProcess(metrics: Metrics, loop: LoopDelay): void {
-  metrics.set("process_start_time_seconds", {}, performance.timeOrigin / 1000);
+export function collectProcess(metrics: Metrics, loop: LoopDelay, since: Date): void {
+  metrics.set("process_start_time_seconds", {}, since.getTime() / 1000);
   metrics.onScrape(() => {
     const { user, system } = process.cpuUsage();
     metrics.set("process_cpu_seconds_total", {}, (user + system) / 1e6);

@@ -9,6 +9,7 @@ import type { StepIdentity } from "../engine/events/call-events.ts";
 import type { RecentCall, RecentStep } from "./recent-calls-document.ts";
 import type { ReportedFault } from "./status-document.ts";
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** Names of a call, from the environment of its request. */
 export type CallNames = Pick<RecentCall, "request" | "verb" | "pod" | "container" | "ifname">;
@@ -38,7 +39,9 @@ const maxMessage = 1024;
 const name = (text: string): string => inertLine(text, maxName);
 
 interface Ongoing {
+  /** On the monotonic clock. */
   readonly startedMs: number;
+  readonly time: Date;
   readonly names: () => CallNames;
   readonly steps: RecentStep[];
   moreSteps: number;
@@ -50,14 +53,20 @@ export class RecentCalls {
   readonly #ended: string[] = [];
   readonly #ongoing = new Set<Ongoing>();
   #units = 0;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Begins a call. `names` is read when the document is made or the call has ended. */
   begin(names: () => CallNames): OngoingCall {
-    const call: Ongoing = { startedMs: performance.now(), names, steps: [], moreSteps: 0 };
+    const { now, date } = this.#clock;
+    const call: Ongoing = { startedMs: now(), time: date(), names, steps: [], moreSteps: 0 };
     if (this.#ongoing.size < maxOngoing) this.#ongoing.add(call);
     return {
       step(step, ms, outcome) {
-        if (call.steps.length < maxSteps) call.steps.push(stepOf(step, performance.now() - call.startedMs - ms, ms, outcome));
+        if (call.steps.length < maxSteps) call.steps.push(stepOf(step, now() - call.startedMs - ms, ms, outcome));
         else call.moreSteps += 1;
       },
       end: ({ network = "", ms, fault, keep }) => {
@@ -68,12 +77,12 @@ export class RecentCalls {
   }
 
   /** The document as JSON. */
-  text(now: Date): string {
-    const nowMs = performance.now();
+  text(): string {
+    const nowMs = this.#clock.now();
     const ongoing = [...this.#ongoing].toReversed().map((call) => {
       return JSON.stringify(callOf(call, { network: "", ms: nowMs - call.startedMs, running: true, fault: undefined }));
     });
-    const head = `"apiVersion":"plexus/v1","kind":"RecentCalls","time":${JSON.stringify(now.toISOString())}`;
+    const head = `"apiVersion":"plexus/v1","kind":"RecentCalls","time":${JSON.stringify(this.#clock.date().toISOString())}`;
     return `{${head},"calls":[${[...ongoing, ...this.#ended.toReversed()].join(",")}]}`;
   }
 
@@ -86,7 +95,7 @@ export class RecentCalls {
 }
 
 function callOf(
-  { startedMs, names, steps, moreSteps }: Ongoing,
+  { time, names, steps, moreSteps }: Ongoing,
   {
     network,
     ms,
@@ -96,7 +105,7 @@ function callOf(
 ): RecentCall {
   return {
     ...names(),
-    time: new Date(performance.timeOrigin + startedMs).toISOString(),
+    time: time.toISOString(),
     network: name(network),
     ms: rounded(ms),
     running,

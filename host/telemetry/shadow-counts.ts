@@ -1,6 +1,6 @@
 // Counts the runs of shadows since the daemon's start, for `plexusctl status`.
 
-import type { ShadowReport } from "../engine/events/shadow-report.ts";
+import type { ShadowReport } from "../../src/step-policy/shadow-report.ts";
 import { harmlessMessage } from "../../src/text/harmless-message.ts";
 
 /** Maximum number of pairs of types. An administrator configures a few. */

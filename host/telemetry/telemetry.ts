@@ -19,9 +19,11 @@ import { collectIsolation, isolationSentence, missingControls, type SandboxIsola
 import { ShadowCounts } from "./shadow-counts.ts";
 import { SpanExporter, type SpanExporterInit } from "./spans.ts";
 import type { DaemonStatus, StatusDocument } from "./status-document.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** The settings of the daemon's telemetry. */
 export interface TelemetryInit {
+  readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
   /** The state directory that is observed before the first call. */
@@ -58,7 +60,9 @@ export class Telemetry {
   readonly #loop: LoopDelay;
   readonly #failures = new RecentFailures();
   readonly #shadows = new ShadowCounts();
-  readonly #calls = new RecentCalls();
+  readonly #calls: RecentCalls;
+  /** The start of the process. */
+  readonly #since: Date;
   readonly #spans: SpanExporter | undefined;
   readonly #states = new Map<string, NodeStateReader>();
   readonly #information = new Map<string, () => string>();
@@ -67,14 +71,17 @@ export class Telemetry {
   constructor(init: TelemetryInit, observed: Observed) {
     this.#init = init;
     this.#observed = observed;
+    const { clock } = init;
     const { metrics } = observed;
+    this.#calls = new RecentCalls(clock);
+    this.#since = new Date(clock.date().getTime() - process.uptime() * 1000);
     this.#spans =
       init.collector && new SpanExporter({ ...init.collector, onOutcome: (...outcome) => this.#countSpans(...outcome) });
     this.#addState(init.stateDirectory, defaultLeaseDirectory);
     metrics.set("plexus_build_info", { version: init.version }, 1);
     metrics.add("plexus_queue_refused_total", {}, 0);
-    this.#loop = new LoopDelay({ isBusy: () => observed.queue().active > 0 });
-    collectProcess(metrics, this.#loop);
+    this.#loop = new LoopDelay({ isBusy: () => observed.queue().active > 0, now: clock.now });
+    collectProcess(metrics, this.#loop, this.#since);
     this.inform("isolation", () => isolationSentence(observed.isolation()));
     metrics.onScrape(() => this.#collectParts());
     metrics.onScrape(() => this.#collectState());
@@ -87,7 +94,8 @@ export class Telemetry {
     this.#loop.watch();
     const addState = (directory: string, leases: string): void => this.#addState(directory, leases);
     const [failures, calls, shadows] = [this.#failures, this.#calls, this.#shadows];
-    return new CallWatch({ metrics, log: this.#init.log, failures, calls, shadows, spans: this.#spans, addState }, request);
+    const { clock, log } = this.#init;
+    return new CallWatch({ clock, metrics, log, failures, calls, shadows, spans: this.#spans, addState }, request);
   }
 
   /** Records how many milliseconds a call waited in the queue; undefined: the call was refused. */
@@ -143,11 +151,11 @@ export class Telemetry {
     return {
       apiVersion: "plexus/v1",
       kind: "NodeStatus",
-      time: new Date().toISOString(),
+      time: this.#init.clock.date().toISOString(),
       daemon: {
         version: this.#init.version,
         pid: process.pid,
-        since: new Date(performance.timeOrigin).toISOString(),
+        since: this.#since.toISOString(),
         socket: this.#observed.socket,
         ...ready,
         queue: this.#observed.queue(),
@@ -165,7 +173,7 @@ export class Telemetry {
 
   /** The last calls with their steps: a RecentCallsDocument as JSON. */
   recentCalls(): string {
-    return this.#calls.text(new Date());
+    return this.#calls.text();
   }
 
   /** Sends the waiting spans; gives up after `ms`. */
@@ -186,7 +194,7 @@ export class Telemetry {
     const path = resolve(directory);
     const known = this.#states.get(path);
     if (known !== undefined) known.leaseDirectory = leases;
-    else if (this.#states.size < maxStates) this.#states.set(path, new NodeStateReader(path, leases));
+    else if (this.#states.size < maxStates) this.#states.set(path, new NodeStateReader(path, leases, this.#init.clock));
   }
 
   #collectParts(): void {
@@ -234,7 +242,7 @@ export class Telemetry {
 
   #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {
     this.#observed.metrics.add("plexus_spans_total", { outcome }, count);
-    const now = performance.now();
+    const now = this.#init.clock.now();
     if (outcome === "sent" || now - this.#dropLoggedMs < dropPauseMs) return;
     this.#dropLoggedMs = now;
     this.warn(`spans were dropped: ${why}`);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { AppsV1Api, AuthorizationV1Api, CoreV1Api, type V1SelfSubjectRulesReview } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { derived } from "../../scripts/manifests.ts";
-import { ApiObjects, type ObjectAnswer } from "../../host/cluster/kube/api-objects.ts";
+import { ApiObjects, type ObjectAnswer, objectSockets } from "../../host/cluster/kube/api-objects.ts";
 import { addressBlockObject, addressBlocksPath } from "../../features/pools/rules/address-block.ts";
 import { addressReservationObject, addressReservationsPath } from "../../features/pools/rules/address-reservation.ts";
 import { ok } from "../../src/fault/result.ts";
@@ -24,6 +24,8 @@ import { poolRequests } from "../lab/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
 import { applyAll } from "../lab/kube/apply-chart.ts";
 import { chart, type Manifest, objectsOf, runHelm, theOnly } from "../lab/kube/chart.ts";
+import { systemClock } from "../../host/system/clock.ts";
+import { Connection } from "../../host/cluster/kube/connection.ts";
 
 /** Another name and namespace than those of deploy/rbac.yaml, which the API server of the tests has. */
 const release = "px";
@@ -389,6 +391,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
       );
       const bound = { kind: "Pod", name: "daemon-a", uid: pods.get(`${namespace}/daemon-a`) ?? "" } as const;
       const daemon = new ApiObjects({
+        connection: new Connection({ clock: systemClock, sockets: objectSockets }),
         credentials: async () =>
           ok({
             source: "test",

@@ -65,12 +65,17 @@ const link = (isUp: boolean): NodeLink => ({
   hasRdma: true,
 });
 
-function slice(nodeName: string, driver = "plexus.dev"): Readonly<Record<string, unknown>> {
+function slice(
+  nodeName: string,
+  driver = "plexus.dev",
+  name = `${nodeName}-plexus-0`,
+  pool = nodeName,
+): Readonly<Record<string, unknown>> {
   return {
     apiVersion: "resource.k8s.io/v1",
     kind: "ResourceSlice",
-    metadata: { name: `${nodeName}-${driver}` },
-    spec: { driver, nodeName, pool: { name: nodeName, generation: 1, resourceSliceCount: 1 }, devices: [{ name: "d" }] },
+    metadata: { name },
+    spec: { driver, nodeName, pool: { name: pool, generation: 1, resourceSliceCount: 1 }, devices: [{ name: "d" }] },
   };
 }
 
@@ -98,6 +103,16 @@ const bindingOf = (name: string, subject: object): Readonly<Record<string, unkno
   metadata: { name },
   roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
   subjects: [subject],
+});
+
+const askingPod = (where: "containers" | "initContainers", asked: object): object => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "asks" },
+  spec: {
+    containers: [{ name: "c", image: "i" }],
+    [where]: [{ name: where === "containers" ? "c" : "init", image: "i", resources: asked }],
+  },
 });
 
 type Unary = (request: object) => Promise<object>;
@@ -360,7 +375,13 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     expect(outcome(await daemon.patch(`${claimsPath}/own`, { metadata: { labels: { a: "b" } } }))).toContain(
       "cannot patch resource",
     );
-    expect(outcome(await daemon.create(slicesPath, slice("node-a", "other.example")))).toContain("own node only");
+    for (const foreign of [
+      slice("node-a", "other.example"),
+      slice("node-a", "plexus.dev", "node-b-plexus-0"),
+      slice("node-a", "plexus.dev", "node-a-plexus-x"),
+      slice("node-a", "plexus.dev", "node-a-plexus-7", "node-b"),
+    ])
+      expect(outcome(await daemon.create(`${slicesPath}?dryRun=All`, foreign))).toContain("own node only");
     await call("NodeUnprepareResources", { claims: [own] });
   });
 
@@ -434,5 +455,37 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const definitionRule = { apiGroups: ["k8s.cni.cncf.io"], resources: ["network-attachment-definitions"], verbs: ["use"] };
     await admin.patch(`${rights}/clusterroles/author`, { rules: [claimRule, classRule, definitionRule] });
     await vi.waitFor(async () => expect(await tried()).toMatchObject({ kind: "ResourceClaimTemplate" }), { timeout: 60_000 });
+  });
+
+  test("DR-12: a pod that asks for a class by an extended resource needs the verb use, of its author or its service account", async () => {
+    const podRule = { apiGroups: [""], resources: ["pods"], verbs: ["create"] };
+    await admin.create(`${rights}/clusterroles`, role("pods", [podRule]));
+    await admin.create(
+      `${rights}/clusterrolebindings`,
+      bindingOf("pods", { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "tenant" }),
+    );
+    const tenant = objectsOf(api.kubeconfig("tenant"));
+    const limits = { "deviceclass.resource.kubernetes.io/uplinks": "1" };
+    const tried = async (of: object): Promise<unknown> =>
+      outcome(await tenant.create("/api/v1/namespaces/shop/pods?dryRun=All", of as Readonly<Record<string, unknown>>));
+    await vi.waitFor(async () => expect(await tried(askingPod("containers", {}))).toMatchObject({ kind: "Pod" }), {
+      timeout: 60_000,
+    });
+    for (const where of ["containers", "initContainers"] as const)
+      expect(await tried(askingPod(where, { limits }))).toContain("needs the verb use for each DeviceClass: uplinks");
+    const classRule = {
+      apiGroups: ["resource.k8s.io"],
+      resources: ["deviceclasses"],
+      resourceNames: ["uplinks"],
+      verbs: ["use"],
+    };
+    await admin.create(`${rights}/clusterroles`, role("uplinks", [classRule]));
+    await admin.create(
+      `${rights}/clusterrolebindings`,
+      bindingOf("uplinks", { kind: "ServiceAccount", namespace: "shop", name: "default" }),
+    );
+    await vi.waitFor(async () => expect(await tried(askingPod("containers", { limits }))).toMatchObject({ kind: "Pod" }), {
+      timeout: 60_000,
+    });
   });
 });

@@ -15,6 +15,7 @@ import { chart, objectsOf as objectsIn, runHelm } from "../lab/kube/chart.ts";
 import { helm } from "../lab/kube/helm.ts";
 import { networkRequests, portRequests } from "../lab/kube/network-requests.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
+import { systemClock } from "../../host/system/clock.ts";
 
 const pod = "/api/v1/namespaces/shop/pods/web";
 const networks = "/apis/plexus.dev/v1alpha1/podnetworks";
@@ -142,6 +143,7 @@ describe.skipIf(missing("the rights of plexus-controller", privateNamespaces, ku
         const stopped = new AbortController();
         const problems: string[] = [];
         const elector = new Elector({
+          clock: systemClock,
           objects: controller,
           namespace: "network",
           name: "both-controller",

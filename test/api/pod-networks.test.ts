@@ -15,11 +15,11 @@ import { networkObjects } from "../lab/kube/network-objects.ts";
 import { networkRequests } from "../lab/kube/network-requests.ts";
 import { nothing } from "../lab/stage.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
+import { systemClock } from "../../host/system/clock.ts";
 
 const { attachment, podNetwork } = networkObjects;
 const group = "/apis/plexus.dev/v1alpha1";
 
-const now = (): number => performance.now();
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const warn = (): void => undefined;
 
@@ -212,12 +212,14 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
   });
 
   test("a daemon answers lookups of usable PodNetworks from memory, and asks the API about all others", async () => {
-    const connection = new Connection({ sockets: 4 });
-    const credentials = keptCredentials(api.adminKubeconfig, { allowInsecure: false }, warn);
+    const connection = new Connection({ clock: systemClock, sockets: 4 });
+    const credentials = keptCredentials(api.adminKubeconfig, { allowInsecure: false }, { warn, clock: systemClock });
     const informers = new Informers({ connection, credentials, nodeName: undefined, keep: false, warn });
     try {
       await informers.begin();
-      const cluster = informers.over(kubeCluster({ connection, credentials, budgetMs: 120_000, now, sleep, warn }));
+      const cluster = informers.over(
+        kubeCluster({ connection, credentials, budgetMs: 120_000, clock: systemClock, sleep, warn }),
+      );
       const podNetworks = await cluster.objects?.(podNetworkObjects);
       if (podNetworks === undefined) throw new Error("the API has PodNetworks");
       expect(informers.states.networks).toEqual([]);

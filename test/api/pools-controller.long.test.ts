@@ -23,6 +23,7 @@ import { kubeApi } from "../lab/kube/binaries.ts";
 import { poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
 import { partContext } from "../lab/kube/part-context.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
+import { systemClock } from "../../host/system/clock.ts";
 
 const group = "/apis/plexus.dev/v1alpha1";
 const freeAfterSeconds = 60;
@@ -92,7 +93,7 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
       partContext(objects, {
         metrics,
         log: (_, text) => log.push(text),
-        event: (target, content) => void sendEvent(objects, target, content, (why) => log.push(why)),
+        event: (target, content) => void sendEvent(objects, systemClock.date(), target, content, (why) => log.push(why)),
       }),
     );
     const ran = part.run(aborted.signal);

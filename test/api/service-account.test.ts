@@ -11,15 +11,16 @@ import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
+import { systemClock } from "../../host/system/clock.ts";
 
 describe.skipIf(missing("service accounts of a Kubernetes API", privateNamespaces, kubeApi))("a service account's files", () => {
   let api: ApiServer;
   let web: CreatedPod;
   let directory = "";
   const warnings: string[] = [];
-  type ClusterClock = Pick<Parameters<typeof kubeCluster>[0], "now" | "sleep">;
+  type ClusterClock = Pick<Parameters<typeof kubeCluster>[0], "clock" | "sleep">;
   const realClock: ClusterClock = {
-    now: () => performance.now(),
+    clock: systemClock,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };
   const open = (clock = realClock): Cluster =>
@@ -56,7 +57,7 @@ describe.skipIf(missing("service accounts of a Kubernetes API", privateNamespace
       nowMs += ms;
       writeFileSync(path, fresh);
     };
-    const cluster = open({ now: () => nowMs, sleep });
+    const cluster = open({ clock: { ...systemClock, now: () => nowMs }, sleep });
     expect(await cluster.pod("shop", "web")).toMatchObject({ ok: true });
     expect(warnings).toContainEqual(expect.stringMatching(/worked after \d+ attempts: HTTP 401/));
     await cluster.end(0);

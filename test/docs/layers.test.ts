@@ -50,6 +50,13 @@ describe.skipIf(missing("the layers", () => (files.length > 0 ? undefined : "thi
     expect(circles.filter(([module]) => !known.includes(module ?? ""))).toEqual([]);
   });
 
+  // oxlint has no rule for `new Date()`; `.oxlintrc.json` refuses the other clocks. Sandbox processes and the browser's page use none of the engine's.
+  test("the time of day comes from a clock that is handed in", () => {
+    const exempt = /^(host\/system\/clock\.ts|host\/programs\/plexusctl\/ui\/page\/.*)$/;
+    const others = files.filter((file) => !exempt.test(file));
+    expect(others.filter((file) => readFileSync(join(root, file), "utf8").includes("new Date()"))).toEqual([]);
+  });
+
   test("of all programs only plexusctl can run a credential plugin of a kubeconfig", () => {
     const plugin = "host/programs/plexusctl/cluster-access/run-credential-plugin.ts";
     const programs = files.filter((file) => /^host\/programs\/[^/]+\/main\.ts$/.test(file));

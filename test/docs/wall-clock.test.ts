@@ -9,7 +9,6 @@ import { clockFindings } from "./wall-clock.ts";
 /** Files that may, with the reason. */
 const exceptions: ReadonlyMap<string, string> = new Map([
   ["test/docs/wall-clock.test.ts", "has the examples of this rule"],
-  ["host/cluster/kube/node-credentials.test.ts", "a token of an hour expires later than now"],
   ["test/api/pod-life.long.test.ts", "a token of an hour expires later than 50 minutes from now"],
 ]);
 

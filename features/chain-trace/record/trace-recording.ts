@@ -37,7 +37,7 @@ export class TraceRecording implements CallRecording {
   static begin(call: TracedCall, terms: TraceTerms, clock: Clock): Result<TraceRecording> {
     if (recorded >= maxRecorded)
       return failed(fault("NOT_AVAILABLE", `${maxRecorded} calls are being recorded; this call is not`));
-    const opened = openTraceDirectory(terms.directory);
+    const opened = openTraceDirectory(terms.directory, clock);
     return opened.ok ? ok(new TraceRecording(call, terms, clock)) : opened;
   }
 

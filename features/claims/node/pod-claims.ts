@@ -7,7 +7,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
-import type { ClaimedNetwork } from "../../../host/engine/planned/claimed-network.ts";
+import type { ClaimedNetwork } from "../../../host/engine/planned/plan-feature.ts";
 import { isReservedFor } from "../rules/claim-networks.ts";
 import { placedLink } from "../rules/placed-link.ts";
 import type { PreparedClaim, PreparedNetwork } from "../rules/prepared-claim.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readDeviceSettings } from "./device-settings.ts";
+import { attributeOf, readDeviceSettings } from "./device-settings.ts";
 
 const read = (...devices: readonly object[]): unknown => readDeviceSettings(JSON.stringify({ devices }));
 const entry = { name: "storage", match: { name: "eth1" }, shared: { attachments: 3 } };
@@ -52,6 +52,16 @@ test.each<[string, object, string]>([
   ],
   ["a VLAN range that ends first", { ...entry, vlans: "9-3" }, "devices[0].vlans must be a range within 1-4094"],
   ["two networks with one attribute", { ...entry, networks: ["a-b", "a-b"] }, 'devices[0].networks[1] "a-b" has the attribute'],
+  [
+    "a name that no attribute can have",
+    { ...entry, networks: [`5${"g".repeat(31)}`] },
+    "devices[0].networks[0] must be a PodNetwork's name",
+  ],
+  [
+    "a resource's name that no attribute can have",
+    { ...entry, shared: undefined, exclusive: true, resourceName: `example.com/${"n".repeat(53)}` },
+    "devices[0].resourceName must be a name such as example.com/nic with at most 64 characters",
+  ],
   ["another effect", { ...entry, whenDown: "evict" }, "devices[0].whenDown must be one of NoSchedule, NoExecute, withdraw"],
   ["a resource of a shared device", { ...entry, resourceName: "a/b" }, "devices[0].resourceName must be a name"],
 ])("%s is refused with its field", (_, device, message) => {
@@ -62,4 +72,8 @@ test("a name twice, and a text that is no such file, are refused", () => {
   expect(read(entry, entry)).toMatchObject({ problem: 'devices[1].name "storage" is that of devices[0]' });
   expect(readDeviceSettings("[]")).toMatchObject({ problem: expect.stringContaining("must be an object") });
   expect(readDeviceSettings("{")).toMatchObject({ problem: expect.stringContaining("is not JSON") });
+});
+
+test("an attribute's identifier begins with no digit", () => {
+  expect(["blue-net", "5g-core"].map(attributeOf)).toEqual(["blue_net", "_5g_core"]);
 });

@@ -43,6 +43,8 @@ export interface DeviceSettings {
 
 const maxEntries = 64;
 const maxNetworks = 12;
+/** Kubernetes' maximum of a device's textual attribute (DeviceAttributeMaxValueLength). */
+const maxAttributeText = 64;
 const maxBytes = 256 * 1024;
 const keys = ["name", "match", "shared", "exclusive", "vlans", "networks", "whenDown", "resourceName"];
 const matchKeys = ["name", "kind", "driver", "pciVendor"];
@@ -98,10 +100,13 @@ function readEntry(entry: unknown, where: string): Reading<DeviceSettings> {
   if (!networks.ok) return networks;
   if (
     resourceName !== undefined &&
-    (typeof resourceName !== "string" || !exclusive || !/^[^\s/]{1,63}\/\S{1,63}$/.test(resourceName))
+    (typeof resourceName !== "string" ||
+      !exclusive ||
+      resourceName.length > maxAttributeText ||
+      !/^[^\s/]+\/[^\s/]+$/.test(resourceName))
   )
     return problem(
-      `${where}.resourceName must be a name such as example.com/nic, of an exclusive device, but is ${shown(resourceName)}`,
+      `${where}.resourceName must be a name such as example.com/nic with at most ${maxAttributeText} characters, of an exclusive device, but is ${shown(resourceName)}`,
     );
   return {
     ok: true,
@@ -180,8 +185,10 @@ function readNetworks(networks: unknown, where: string): Reading<readonly string
   if (list.length > maxNetworks) return problem(`${where} has ${list.length} names; a device publishes at most ${maxNetworks}`);
   const names: string[] = [];
   for (const [index, name] of (list as readonly unknown[]).entries()) {
-    if (typeof name !== "string" || labelProblem(name) !== undefined || name.length > 32)
-      return problem(`${where}[${index}] must be a PodNetwork's name of at most 32 characters, but is ${shown(name)}`);
+    if (typeof name !== "string" || labelProblem(name) !== undefined || attributeOf(name).length > 32)
+      return problem(
+        `${where}[${index}] must be a PodNetwork's name of at most 32 characters (31 if it begins with a digit), but is ${shown(name)}`,
+      );
     const same = names.find((each) => attributeOf(each) === attributeOf(name));
     if (same !== undefined) return problem(`${where}[${index}] ${quote(name, 40)} has the attribute of ${quote(same, 40)}`);
     names.push(name);
@@ -189,9 +196,9 @@ function readNetworks(networks: unknown, where: string): Reading<readonly string
   return { ok: true, value: names };
 }
 
-/** The attribute's identifier for a PodNetwork: the API takes identifiers of the language C only, so `-` becomes `_`. */
+/** The attribute's identifier for a PodNetwork: the API takes identifiers of the language C only, so `-` becomes `_`, and `_` precedes a digit at the begin. */
 export function attributeOf(podNetwork: string): string {
-  return podNetwork.replaceAll("-", "_");
+  return podNetwork.replaceAll("-", "_").replace(/^(?=\d)/, "_");
 }
 
 function unknownKey(value: Readonly<Record<string, unknown>>, known: readonly string[], where: string): string | undefined {

@@ -3,11 +3,12 @@ import { type SliceChange, sliceChanges, type StoredSlice, storedSlice } from ".
 
 const node = { node: "n1", uid: "u" };
 const devices = (count: number): readonly object[] => Array.from({ length: count }, (_, index) => ({ name: `d${index}` }));
-const stored = (name: string, generation: number, checksum: string): StoredSlice => ({
+const stored = (name: string, generation: number, checksum: string, owner = "u"): StoredSlice => ({
   name,
   resourceVersion: "7",
   generation,
   checksum,
+  owner,
 });
 const twice = (pool: object): readonly object[] => [pool, pool];
 const slice = (driver: string, nodeName: string): unknown => ({
@@ -35,8 +36,19 @@ test("slices that an interrupted write left with two generations are written ane
   expect(pools(sliceChanges(node, devices(65), "c", mixed))).toEqual(twice({ name: "n1", generation: 6, resourceSliceCount: 2 }));
 });
 
+test("slices of a Node that was made anew get the new Node as their owner", () => {
+  const changes = sliceChanges(node, devices(1), "c", [stored("n1-plexus-0", 4, "c", "former")]);
+  expect(changes).toMatchObject([{ kind: "replace", object: { metadata: { ownerReferences: [{ uid: "u" }] } } }]);
+});
+
 test("a slice of another driver or node is not this node's", () => {
-  expect(storedSlice(slice("plexus.dev", "n1"), "n1")).toEqual({ name: "s", resourceVersion: "1", generation: 2, checksum: "" });
+  expect(storedSlice(slice("plexus.dev", "n1"), "n1")).toEqual({
+    name: "s",
+    resourceVersion: "1",
+    generation: 2,
+    checksum: "",
+    owner: "",
+  });
   expect(storedSlice(slice("other.example", "n1"), "n1")).toBeUndefined();
   expect(storedSlice(slice("plexus.dev", "n2"), "n1")).toBeUndefined();
 });

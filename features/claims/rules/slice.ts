@@ -15,6 +15,8 @@ export interface StoredSlice {
   readonly resourceVersion: string;
   readonly generation: number;
   readonly checksum: string;
+  /** The uid of the Node that owns the slice; empty without one. */
+  readonly owner: string;
 }
 
 /** A change of the API's slices. */
@@ -36,7 +38,7 @@ export function storedSlice(object: unknown, node: string): StoredSlice | undefi
   const [metadata, spec] = isJsonObject(object) ? [object["metadata"], object["spec"]] : [];
   if (!isJsonObject(metadata) || !isJsonObject(spec)) return undefined;
   if (spec["driver"] !== driverName || spec["nodeName"] !== node) return undefined;
-  const { name, resourceVersion, annotations } = metadata;
+  const { name, resourceVersion, annotations, ownerReferences } = metadata;
   if (typeof name !== "string" || typeof resourceVersion !== "string") return undefined;
   const pool = spec["pool"];
   const generation = isJsonObject(pool) ? pool["generation"] : undefined;
@@ -46,7 +48,13 @@ export function storedSlice(object: unknown, node: string): StoredSlice | undefi
     resourceVersion,
     generation: typeof generation === "number" ? generation : 0,
     checksum: typeof checksum === "string" ? checksum : "",
+    owner: ownerIn(ownerReferences),
   };
+}
+
+function ownerIn(references: unknown): string {
+  const owner: unknown = Array.isArray(references) ? references[0] : undefined;
+  return isJsonObject(owner) && typeof owner["uid"] === "string" ? owner["uid"] : "";
 }
 
 /**
@@ -66,7 +74,12 @@ export function sliceChanges(
   const isCurrent =
     stored.length === names.length &&
     stored.every(
-      ({ name, checksum: sum, generation }) => names.includes(name) && sum === checksum && generation === stored[0]?.generation,
+      ({ name, checksum: sum, generation, owner }) =>
+        names.includes(name) &&
+        sum === checksum &&
+        generation === stored[0]?.generation &&
+        // A Node that was made anew has another uid, and the garbage collector removes the slices of the old Node.
+        (uid === undefined || owner === uid),
     );
   if (isCurrent) return [];
   const generation = Math.max(0, ...stored.map((each) => each.generation)) + 1;

@@ -32,6 +32,8 @@ export class SlicePublisher {
   #stopped = false;
   #published = "";
   #dueAt = 0;
+  /** Calls of `renew`: a call during a round makes the next round due. */
+  #renewals = 0;
   #failure = "";
   #uid: string | undefined;
 
@@ -52,6 +54,7 @@ export class SlicePublisher {
 
   /** Looks at the API with the next round. */
   renew(): void {
+    this.#renewals += 1;
     this.#dueAt = 0;
     void this.round();
   }
@@ -71,15 +74,18 @@ export class SlicePublisher {
       const now = this.#init.now();
       if (text === this.#published && now < this.#dueAt) return;
       if (this.#failure !== "" && now < this.#dueAt) return;
+      const renewals = this.#renewals;
       const failure = await this.#publish(devices, shortHash(text));
-      this.#dueAt = now + (failure === undefined ? verifyMs : retryMs);
+      const pauseMs = failure === undefined ? verifyMs : retryMs;
+      this.#dueAt = renewals === this.#renewals ? now + pauseMs : 0;
       this.#published = failure === undefined ? text : "";
       if (failure !== undefined && failure !== this.#failure)
         this.#init.log("warn", `claims: the node's ResourceSlices: ${failure}`);
       this.#failure = failure ?? "";
     } catch (error) {
-      this.#failure = error instanceof Error ? error.message : String(error);
-      this.#init.log("warn", `claims: the node's links: ${this.#failure}`);
+      const failure = error instanceof Error ? error.message : String(error);
+      if (failure !== this.#failure) this.#init.log("warn", `claims: the node's links: ${failure}`);
+      this.#failure = failure;
     } finally {
       this.#working = false;
     }
@@ -89,7 +95,7 @@ export class SlicePublisher {
     const { nodeName, log } = this.#init;
     const api = await this.#init.api();
     if (api === undefined) return "plexusd has no credentials of the Kubernetes API (--kubeconfig)";
-    this.#uid ??= uidOf(await api.get(`/api/v1/nodes/${nodeName}`));
+    this.#uid = uidOf(await api.get(`/api/v1/nodes/${nodeName}`)) ?? this.#uid;
     const listed = await api.list(slicesPath, { fieldSelector: sliceSelector(nodeName) });
     if (listed.kind !== "list") return listed.why;
     const stored = listed.items.flatMap((item) => storedSlice(item, nodeName) ?? []);

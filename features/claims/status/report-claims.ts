@@ -16,8 +16,8 @@ import { type AttachmentOutcome, deviceStatuses, type ReportedDevice, withDevice
 
 /** Settings. */
 export interface ClaimReportsInit {
-  readonly store: ClaimStore;
-  readonly api: () => Promise<ApiObjects | undefined>;
+  readonly store: Pick<ClaimStore, "candidates">;
+  readonly api: () => Promise<Pick<ApiObjects, "get" | "patch"> | undefined>;
   readonly journal: Pick<Journal, "list" | "load">;
   readonly clock: Clock;
   readonly log: (level: "info" | "warn", text: string) => void;
@@ -31,6 +31,9 @@ interface Report {
   readonly devices: readonly { readonly device: ReportedDevice; readonly outcome: AttachmentOutcome }[];
 }
 
+/** The outcome of a write. `conflict`: the claim has changed meanwhile. `failed`: the API is away. Both are tried again. */
+type WriteOutcome = "done" | "conflict" | "failed";
+
 /** Reports that wait, at most; beyond it the oldest is given up. */
 const maxWaiting = 1024;
 /** Pause before another try, in ms. */
@@ -43,6 +46,8 @@ export class ClaimReports {
   readonly #waiting = new Map<string, Report>();
   #working = false;
   #stopped = false;
+  /** The next try, while reports wait for it. */
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(init: ClaimReportsInit) {
     this.#init = init;
@@ -58,6 +63,7 @@ export class ClaimReports {
 
   stop(): void {
     this.#stopped = true;
+    clearTimeout(this.#timer);
   }
 
   /** Reports the claims of an ADD's pod. */
@@ -124,29 +130,38 @@ export class ClaimReports {
 
   /** Writes what waits, one after the other. */
   async #work(): Promise<void> {
-    if (this.#working || this.#stopped) return;
+    if (this.#working || this.#stopped || this.#timer !== undefined) return;
     this.#working = true;
+    const tried = new Set<Report>();
+    let outcome: WriteOutcome = "done";
+    // Reports that come during the round are written in it.
     for (const [uid, report] of this.#waiting) {
-      const isDone = await this.#write(report).catch(() => true);
+      if (tried.has(report)) continue;
+      tried.add(report);
+      outcome = await this.#write(report).catch((): WriteOutcome => "done");
       // A newer report of the claim may have come meanwhile.
-      if (isDone && this.#waiting.get(uid) === report) this.#waiting.delete(uid);
-      if (!isDone || this.#stopped) break;
+      if (outcome === "done" && this.#waiting.get(uid) === report) this.#waiting.delete(uid);
+      // A claim that its author changes again and again holds back no other claim.
+      if (outcome === "failed" || this.#stopped) break;
     }
     this.#working = false;
-    if (this.#waiting.size > 0 && !this.#stopped) setTimeout(() => void this.#work(), retryMs).unref();
+    if (this.#waiting.size === 0 || this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#work();
+    }, retryMs).unref();
   }
 
-  /** False: to be tried again. */
-  async #write({ namespace, name, uid, devices }: Report): Promise<boolean> {
+  async #write({ namespace, name, uid, devices }: Report): Promise<WriteOutcome> {
     const api = await this.#init.api();
-    if (api === undefined) return true;
+    if (api === undefined) return "done";
     const path = claimPath({ namespace, name });
     const read = await api.get(path);
-    if (read.kind !== "object") return read.kind !== "failed";
+    if (read.kind !== "object") return read.kind === "failed" ? "failed" : "done";
     const { metadata, status } = { metadata: {}, status: {}, ...read.object };
     const { uid: uidNow, resourceVersion } = { uid: "", resourceVersion: "", ...metadata };
     // Another claim has the name now.
-    if (uidNow !== uid) return true;
+    if (uidNow !== uid) return "done";
     const written = withDevices(
       "devices" in status ? status.devices : undefined,
       deviceStatuses(devices, this.#init.clock.date().toISOString()),
@@ -156,14 +171,13 @@ export class ClaimReports {
     switch (answer.kind) {
       case "object":
       case "absent":
-        return true;
+        return "done";
       case "refused":
         this.#init.log("warn", `claims: the status of resource claim ${namespace}/${name}: ${inertLine(answer.why, maxFailure)}`);
-        return true;
-      // The claim has changed meanwhile, or the API is away.
+        return "done";
       case "conflict":
       case "failed":
-        return false;
+        return answer.kind;
       default:
         return answer satisfies never;
     }

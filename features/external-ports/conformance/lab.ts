@@ -2,12 +2,12 @@
 
 import { randomUUID } from "node:crypto";
 import type { ProvidedPort } from "../rules/provided-port.ts";
-import { isJsonObject } from "../../../src/json/document.ts";
 import { systemClock } from "../../../host/system/clock.ts";
 import { maxListBytes, readBounded } from "../controller/json-client.ts";
 import { isOwnedPort, type OwnedPort, type PortRequest } from "../controller/provider.ts";
 import { type Answer, described, isDone, portOf } from "./answer.ts";
 import { Skip } from "./verdict.ts";
+import { objectIn } from "../rules/values.ts";
 
 /** The provider under test. */
 export interface LabInit {
@@ -195,13 +195,4 @@ export function portsOf(answer: Answer): readonly OwnedPort[] | string {
   const ports = answer.body?.["ports"];
   if (!Array.isArray(ports)) return "ports is no list";
   return ports.every(isOwnedPort) ? ports : "ports has an element without key and providerId";
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isJsonObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -7,7 +7,7 @@ import { type Pod, readPod } from "../../../src/npwg/pod.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
 import { compat } from "../../../src/npwg/profile.ts";
 import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
-import type { ReflectorState } from "../../../host/cluster/kube/reflector.ts";
+import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { OwnedPort } from "./provider.ts";
 import { Users } from "../../../host/controller/users.ts";
@@ -34,6 +34,7 @@ interface SelectingPod {
 
 /** The watched objects. A change of one queues the work on the pods and ports that it concerns. */
 export class PortCollections {
+  readonly watched: CollectionGroup;
   readonly ports: WatchedCollection<ExternalPort>;
   readonly definitions: WatchedCollection<StoredDefinition>;
   readonly pods: WatchedCollection<SelectingPod>;
@@ -82,19 +83,8 @@ export class PortCollections {
       read: storedPod,
       onChange: (namespace, name) => this.#podChanged(namespace, name),
     });
-  }
-
-  get states(): readonly ReflectorState[] {
-    return [this.ports, this.definitions, this.pods].map(({ state }) => state);
-  }
-
-  /** Whether everything was listed. Of definitions those that fill the memory may be missing: their pods wait, and no other ones. */
-  get complete(): boolean {
-    return this.definitions.listed && [this.ports, this.pods].every(({ complete }) => complete);
-  }
-
-  start(signal: AbortSignal): void {
-    for (const each of [this.ports, this.definitions, this.pods]) each.start(signal);
+    // Pods wait for their definitions, and no other ones do.
+    this.watched = new CollectionGroup({ complete: [this.ports, this.pods], listed: [this.definitions] });
   }
 
   /** Whether a listed pod selects a definition with an external port. */

@@ -1,8 +1,8 @@
 // Requests to a provider's HTTP API with JSON bodies: bounded in time and size, without redirects, because a redirect would carry credentials away.
 
-import { isJsonObject } from "../../../src/json/document.ts";
 import { retryAfterMs } from "../../../src/kube/backoff.ts";
 import { systemClock } from "../../../host/system/clock.ts";
+import { objectIn } from "../rules/values.ts";
 
 /** One request. */
 export interface JsonRequest {
@@ -50,7 +50,7 @@ export async function requestJson({
     });
     const text = await readBounded(answer, maxBytes);
     const { status } = answer;
-    return { kind: "answer", status, headers: answer.headers, body: objectOf(text), bytes: Buffer.byteLength(text) };
+    return { kind: "answer", status, headers: answer.headers, body: objectIn(text) ?? {}, bytes: Buffer.byteLength(text) };
   } catch (error) {
     return { kind: "none", why: `${method} ${new URL(url).origin}: ${whyNone(error)}` };
   }
@@ -89,13 +89,4 @@ export async function readBounded(answer: Response, maxBytes: number): Promise<s
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function objectOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isJsonObject(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
 }

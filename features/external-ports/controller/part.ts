@@ -1,6 +1,5 @@
 // The part for external ports: an ExternalPort for each interface of a pod whose definition names a fabric, and the fabric's port for each of them.
 
-import { setTimeout } from "node:timers/promises";
 import type { ControllerPart, MakePart } from "../../../host/controller/part.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import { observeState, observeWork } from "../../../host/controller/work/observe-work.ts";
@@ -21,8 +20,6 @@ const part = "externalports";
  * own workers only.
  */
 const workers = 16;
-/** Interval in ms at which the first lists are awaited. */
-const listingMs = 100;
 /** Pause of an object while a collection is incomplete again, in ms. */
 const incompleteMs = 10_000;
 
@@ -44,6 +41,7 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
     const onWorked = observeWork(context, part);
     const newQueue = (): WorkQueue =>
       new WorkQueue({
+        clock: context.clock,
         workers,
         work: (key) => context.spans.work(part, key, () => workOn(work, writer, key)),
         onWorked,
@@ -69,14 +67,13 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
         return queues.reduce((sum, { size }) => sum + size, 0);
       },
     };
-    observeState(context, part, total, () => collections.states);
+    observeState(context, part, total, () => collections.watched.states);
     observePortsAhead(metrics, providers);
     context.metrics.onScrape(() => setPortMetrics(metrics, collections.ports.all(), providers.keys()));
     return {
       name: part,
       run: async (signal) => {
-        collections.start(signal);
-        while (!collections.complete && !signal.aborted) await setTimeout(listingMs);
+        await collections.watched.begin(signal);
         const ahead = [...providers].map(([name, { provider }]) => keepPortsAhead(context, name, provider, signal));
         const orphans = [...providers].map(([name, { provider }]) => {
           const isInUse = (port: OwnedPort): boolean => collections.isInUse(name, port);
@@ -89,7 +86,7 @@ export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: Ext
 }
 
 async function workOn(work: PortWork, writer: KuryrWriter | undefined, key: string): Promise<WorkOutcome> {
-  if (!work.collections.complete) return { kind: "again", afterMs: incompleteMs };
+  if (!work.collections.watched.isReady) return { kind: "again", afterMs: incompleteMs };
   const [kind, path = ""] = key.split(" ", 2);
   const [namespace = "", name = ""] = path.split("/");
   if (kind === "kuryr") {

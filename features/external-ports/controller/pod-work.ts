@@ -3,7 +3,6 @@
 import type { PodFacts } from "../rules/wanted-ports.ts";
 import { externalPortObject, waitsForPorts, wantedPorts } from "../rules/wanted-ports.ts";
 import { externalPortName } from "../rules/external-port.ts";
-import { isJsonObject } from "../../../src/json/document.ts";
 import { compat } from "../../../src/npwg/profile.ts";
 import { readPod } from "../../../src/npwg/pod.ts";
 import type { ApiObject } from "../../../host/cluster/kube/api-objects.ts";
@@ -12,6 +11,7 @@ import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 import type { PortCollections } from "./collections.ts";
 import { portPath, portsPath } from "./status.ts";
+import { objectOf } from "../rules/values.ts";
 
 const done: WorkOutcome = { kind: "done" };
 
@@ -70,8 +70,4 @@ export function podFacts(object: ApiObject): PodFacts | undefined {
     phase: typeof phase === "string" ? phase : "Pending",
     isHostNetwork: hostNetwork === true,
   };
-}
-
-function objectOf(value: unknown): ApiObject {
-  return isJsonObject(value) ? value : {};
 }

@@ -2,7 +2,6 @@
 
 import { type ExternalPort, externalPortApiVersion, externalPortFinalizer, isReleased } from "../rules/external-port.ts";
 import { canonicalRequest, requestedProblem } from "../rules/requested-values.ts";
-import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
@@ -11,6 +10,7 @@ import { podFacts } from "./pod-work.ts";
 import { failure, type PortProvider, type ProviderFailure } from "./provider.ts";
 import type { ConfiguredProvider } from "./provider-settings.ts";
 import { conditionOf, type Judgement, portPath, readyReasons, says, writeStatus } from "./status.ts";
+import { objectIn } from "../rules/values.ts";
 
 const done: WorkOutcome = { kind: "done" };
 /** Pauses between looks whether the fabric forwards, in ms. A port becomes active some 0.3 s after it is plugged. */
@@ -75,7 +75,7 @@ async function ensure(
   const { podName, podUid, nodeName } = spec;
   const requested = canonicalRequest(spec.requested);
   const pod = { namespace, name: podName, uid: podUid };
-  const made = await provider.ensure({ key, pod, nodeName, parameters: parametersOf(spec.parameters), requested });
+  const made = await provider.ensure({ key, pod, nodeName, parameters: objectIn(spec.parameters) ?? {}, requested });
   // This answer replaces an earlier one whose status may not have been written.
   collections.unclaim(namespace, name);
   if (!made.ok) return refuse(context, object, made);
@@ -178,15 +178,6 @@ function providerOf(
 
 function refused(message: string): { readonly judgement: Judgement } {
   return { judgement: { type: "Ready", status: "False", reason: readyReasons.invalid, message } };
-}
-
-function parametersOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isJsonObject(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
 }
 
 function tell(

@@ -1,11 +1,11 @@
 // The looks at the ports that a provider makes ahead: at the begin of a term, when a pool runs low, and now and then.
 
-import { setTimeout } from "node:timers/promises";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { MetricsOf } from "../../../host/telemetry/metrics/metrics.ts";
 import type { PortMetrics } from "../metrics.ts";
 import { failure, type PortProvider, type ProviderFailure } from "./provider.ts";
+import { pause } from "../../../host/system/pause.ts";
 
 /** Pause between looks at full pools, in ms. */
 const fullMs = 60_000;
@@ -76,8 +76,4 @@ async function tell(
     { kind: "Lease", apiVersion: "coordination.k8s.io/v1", eventNamespace: namespace, name, uid },
     { reason: reason === "quota" ? "PortsAheadQuotaExceeded" : "PortsAheadFailed", message: text, type: "Warning" },
   );
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

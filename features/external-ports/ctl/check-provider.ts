@@ -2,7 +2,6 @@
 
 import { readFile } from "node:fs/promises";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
-import { isJsonObject } from "../../../src/json/document.ts";
 import { junitText } from "../../../src/test-report/junit.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { providerChecks } from "../conformance/catalogue.ts";
@@ -12,6 +11,7 @@ import { countOf, type ProviderReport, runProviderChecks } from "../conformance/
 import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
 import { printed } from "../../../host/node/command-line/printed.ts";
 import { wrap } from "../../../host/node/command-line/table.ts";
+import { objectIn } from "../rules/values.ts";
 
 /** plexus-controller waits so long for an answer, in ms. */
 const answerMs = 10_000;
@@ -74,15 +74,6 @@ function checksOf(only: string | undefined): readonly ProviderCheck[] | CommandL
   if (unknown.length > 0)
     return { wrong: `--only: no check ${unknown.join(", ")}: docs/reference/provider-checks.md lists them` };
   return providerChecks.filter(({ id }) => ids.includes(id));
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isJsonObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function documentOf(report: ProviderReport): object {

@@ -19,3 +19,13 @@ export function isText(value: unknown, maxLength: number): value is string {
 export function isCount(value: unknown, max: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= max;
 }
+
+/** The object that a text holds as JSON; undefined if it is none. */
+export function objectIn(text: string): Members | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}

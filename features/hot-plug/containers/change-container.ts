@@ -11,12 +11,16 @@ import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts"
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { guarded } from "../../../host/engine/planned/plan-feature.ts";
-import type { Attached, AttachmentPlan } from "../../../host/engine/planned/attachment-plan.ts";
-import { Progress } from "../../../host/engine/record/add-progress.ts";
+import {
+  type Attached,
+  type AttachmentOrigin,
+  type AttachmentPlan,
+  hotPlugFacts,
+  plannedAttachment,
+} from "../../../host/engine/planned/attachment-plan.ts";
+import { Progress, recordEarlierLinks, recordMadeLinks } from "../../../host/engine/record/add-progress.ts";
 import { attach } from "../../../host/engine/verbs/attach.ts";
-import { type AttachmentOrigin, hotPlugFacts, plannedAttachment } from "../../../host/engine/plan/planned-attachment.ts";
 import { undoOne } from "../../../host/engine/verbs/undo.ts";
-import { recordEarlierLinks, recordMadeLinks } from "../../../host/engine/record/record-links.ts";
 import type { RunningContainer } from "./running-container.ts";
 
 /** The container's pod, if the runtime named one, and the receiver of its Events. */

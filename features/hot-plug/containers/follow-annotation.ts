@@ -14,7 +14,7 @@ import type { Call } from "../../../host/engine/call.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { profileOf } from "../../../host/engine/plan/plan-call.ts";
 import { addedInterface } from "../../../host/engine/verbs/publish-status.ts";
-import { selectedOrigin } from "../../../host/engine/plan/planned-attachment.ts";
+import { selectedOrigin } from "../../../host/engine/planned/attachment-plan.ts";
 import { attachToContainer, detachFromContainer } from "./change-container.ts";
 import { planAddition } from "./plan-addition.ts";
 import { isWhole, type RunningContainer, runningContainer } from "./running-container.ts";

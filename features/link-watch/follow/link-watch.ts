@@ -77,7 +77,7 @@ export class LinkWatch {
       const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
       return { stateDirectory, configurations: new KeptConfigurations(stateDirectory), entries, takeLock, look, log };
     });
-    this.#queue = new WorkQueue({ workers, work: (container) => this.#work(container) });
+    this.#queue = new WorkQueue({ clock: init.clock, workers, work: (container) => this.#work(container) });
   }
 
   /** The state in one line, for the status. */

@@ -2,7 +2,7 @@
 
 import type { ParametersRef, PodNetwork, PodNetworkAttachment } from "../rules/objects.ts";
 import { definitionOf, isDefinitionRef } from "../rules/provider.ts";
-import type { ReflectorState } from "../../../host/cluster/kube/reflector.ts";
+import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
 import { networksLabel } from "../../../src/npwg/pod.ts";
@@ -30,6 +30,7 @@ export const podQuery = {
  * the others can go. `onDue` receives the key of each object whose work is due.
  */
 export class NetworkCollections {
+  readonly watched: CollectionGroup;
   readonly networks: WatchedCollection<PodNetwork>;
   readonly attachments: WatchedCollection<PodNetworkAttachment>;
   readonly definitions: WatchedCollection<KeptDefinition>;
@@ -71,19 +72,10 @@ export class NetworkCollections {
       read: storedPod,
       onChange: (namespace, name) => this.#podChanged(namespace, name),
     });
-  }
-
-  get states(): readonly ReflectorState[] {
-    return [this.networks, this.attachments, this.definitions, this.pods].map(({ state }) => state);
-  }
-
-  /** Whether everything was listed, so that a missing object or user is really missing. Of definitions those that fill the memory may be missing. */
-  get complete(): boolean {
-    return this.definitions.listed && [this.networks, this.attachments, this.pods].every(({ complete }) => complete);
-  }
-
-  start(signal: AbortSignal): void {
-    for (const each of [this.networks, this.attachments, this.definitions, this.pods]) each.start(signal);
+    this.watched = new CollectionGroup({
+      complete: [this.networks, this.attachments, this.pods],
+      listed: [this.definitions],
+    });
   }
 
   /** A network's attachments are judged by its definitions, too, also if its own status stays the same. */

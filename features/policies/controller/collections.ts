@@ -1,6 +1,6 @@
 // The collections that the part for policies watches, and the queries that a change of each makes due.
 
-import type { ReflectorState } from "../../../host/cluster/kube/reflector.ts";
+import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
 import { type AddressSlice, queryLabel, slicesPath } from "../rules/address-slice.ts";
@@ -61,6 +61,7 @@ export class PolicyCollections {
   /** The PodNetworks that ask for NetworkPolicies, as policies name them. */
   #asking: readonly string[] = [];
   readonly #onDue: (key: string, afterMs: number) => void;
+  readonly watched: CollectionGroup;
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
     this.#onDue = onDue;
@@ -107,23 +108,11 @@ export class PolicyCollections {
         if (id !== undefined) onDue(keyOf({ namespace, id }), collectMs);
       },
     });
-  }
-
-  get states(): readonly ReflectorState[] {
-    return this.#all.map(({ state }) => state);
-  }
-
-  /** Whether each collection was listed: before, slices of pods that are not seen yet would be emptied. */
-  get listed(): boolean {
-    return this.#all.every(({ listed }) => listed);
-  }
-
-  start(signal: AbortSignal): void {
-    for (const each of this.#all) each.start(signal);
-  }
-
-  get #all(): readonly Pick<WatchedCollection<unknown>, "state" | "listed" | "start">[] {
-    return [this.#policies, this.#networkPolicies, this.#podNetworks, this.#pods, this.#namespaces, this.slices];
+    const { slices } = this;
+    // Before everything is listed, slices of pods that are not seen yet would be emptied.
+    this.watched = new CollectionGroup({
+      listed: [this.#policies, this.#networkPolicies, this.#podNetworks, this.#pods, this.#namespaces, slices],
+    });
   }
 
   /** The query, if a policy of the namespace asks it. */

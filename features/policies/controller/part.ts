@@ -14,6 +14,6 @@ export function policiesPart(): MakePart {
     name: "policies",
     workers,
     collections: (context, onDue) => new PolicyCollections(context, onDue),
-    work: workOnSlices,
+    work: (context, collections) => (key) => workOnSlices(context, collections, key),
   });
 }

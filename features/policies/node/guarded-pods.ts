@@ -3,6 +3,7 @@
 
 import type { PolicyTable } from "../rules/table.ts";
 import { KnownPolicies } from "./known-policies.ts";
+import { writtenTables } from "../../../host/node/running-pods/written-tables.ts";
 
 /** A table that was written. */
 export interface WrittenTable {
@@ -10,26 +11,10 @@ export interface WrittenTable {
   readonly table: PolicyTable | undefined;
 }
 
-/** More containers than a node has; beyond it the oldest are written as a whole at their next change. */
-const maxTables = 2000;
+/** The tables. */
+export const { writtenTable, noteTable } = writtenTables<WrittenTable>();
 
-const tables = new Map<string, WrittenTable>();
 const known = new Map<string, KnownPolicies>();
-
-/** The table that was written last for a container in this network namespace; undefined if none is known. */
-export function writtenTable(containerId: string, netns: string): WrittenTable | undefined {
-  const written = tables.get(containerId);
-  return written?.netns === netns ? written : undefined;
-}
-
-/** Notes a table; undefined: the state of the kernel's table is unknown. */
-export function noteTable(containerId: string, written: WrittenTable | undefined): void {
-  tables.delete(containerId);
-  if (written === undefined) return;
-  tables.set(containerId, written);
-  const [oldest] = tables.keys();
-  if (tables.size > maxTables && oldest !== undefined) tables.delete(oldest);
-}
 
 /** The last known policies of a state directory. */
 export function knownPolicies(cniDir: string): KnownPolicies {

@@ -3,7 +3,7 @@
 import { addressBlocksPath, type AddressBlock } from "../rules/address-block.ts";
 import { addressReservationsPath, type AddressReservation } from "../rules/address-reservation.ts";
 import { poolApiVersion } from "../rules/object-reading.ts";
-import type { ReflectorState } from "../../../host/cluster/kube/reflector.ts";
+import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { Users } from "../../../host/controller/users.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
@@ -25,6 +25,7 @@ const statusMs = 1_000;
 
 /** The watched objects. `onDue` receives the key of each object whose work is due, after `afterMs`. */
 export class PoolCollections {
+  readonly watched: CollectionGroup;
   readonly pools: WatchedCollection<StoredPool>;
   readonly blocks: WatchedCollection<AddressBlock>;
   readonly reservations: WatchedCollection<AddressReservation>;
@@ -83,19 +84,9 @@ export class PoolCollections {
       });
     this.claims = owners("IPAMClaim", "ipamclaims", paths.claims);
     this.statefulSets = owners("StatefulSet", "statefulsets", paths.statefulSets);
-  }
-
-  get states(): readonly ReflectorState[] {
-    return this.#all.map(({ state }) => state);
-  }
-
-  /** Whether each collection was listed. */
-  get complete(): boolean {
-    return this.#all.every(({ complete }) => complete);
-  }
-
-  start(signal: AbortSignal): void {
-    for (const each of this.#all) each.start(signal);
+    this.watched = new CollectionGroup({
+      complete: [this.pools, this.blocks, this.reservations, this.nodes, this.claims, this.statefulSets],
+    });
   }
 
   /** The blocks of a pool as last seen. */
@@ -106,10 +97,6 @@ export class PoolCollections {
   /** The reservations of a pool as last seen. */
   reservationsOf(pool: string): readonly AddressReservation[] {
     return [...this.reservations.all()].flatMap(({ value }) => (value.pool === pool ? [value] : []));
-  }
-
-  get #all(): readonly Pick<WatchedCollection<unknown>, "state" | "complete" | "start">[] {
-    return [this.pools, this.blocks, this.reservations, this.nodes, this.claims, this.statefulSets];
   }
 
   /** A pool that is deleted or changed may free ranges that another pool wants. */

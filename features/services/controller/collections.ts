@@ -1,6 +1,6 @@
 // The collections that the part for Services watches, and the Services that a change of each makes due.
 
-import type { ReflectorState } from "../../../host/cluster/kube/reflector.ts";
+import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
 import type { NamedPod } from "../rules/endpoint.ts";
@@ -18,6 +18,7 @@ const maxTotal = 128 * 1024 * 1024;
 
 /** The watched objects. `onDue` receives `NAMESPACE/NAME` of each Service whose slices may have to change. */
 export class ServiceCollections {
+  readonly watched: CollectionGroup;
   readonly #services: WatchedCollection<NetworkService | UnreadableService | undefined>;
   readonly #pods: WatchedCollection<MemberPod | undefined>;
   readonly #nodes: WatchedCollection<string>;
@@ -62,23 +63,8 @@ export class ServiceCollections {
       onChange: (namespace, name) => this.#sliceChanged(namespace, name),
       maxTotal,
     });
-  }
-
-  get states(): readonly ReflectorState[] {
-    return this.#all.map(({ state }) => state);
-  }
-
-  /** Whether each collection was listed: before, slices of pods that are not seen yet would be emptied. */
-  get listed(): boolean {
-    return this.#all.every(({ listed }) => listed);
-  }
-
-  start(signal: AbortSignal): void {
-    for (const each of this.#all) each.start(signal);
-  }
-
-  get #all(): readonly Pick<WatchedCollection<unknown>, "state" | "listed" | "start">[] {
-    return [this.#services, this.#pods, this.#nodes, this.#slices];
+    // Before everything is listed, slices of pods that are not seen yet would be emptied.
+    this.watched = new CollectionGroup({ listed: [this.#services, this.#pods, this.#nodes, this.#slices] });
   }
 
   /** The Service; undefined if it is gone or on no further network. */

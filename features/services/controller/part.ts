@@ -14,6 +14,6 @@ export function servicesPart(): MakePart {
     name: "services",
     workers,
     collections: (context, onDue) => new ServiceCollections(context, onDue),
-    work: workOnService,
+    work: (context, collections) => (key) => workOnService(context, collections, key),
   });
 }

@@ -1,7 +1,5 @@
 // The requests to the capability `filter` that a call may make. The node and the kit for authors have the same rules. No I/O.
 
-import type { AttachmentId } from "../../../src/cni/attachment.ts";
-import type { Verb } from "../../../src/cni/environment.ts";
 import { chainPattern, linkPattern, matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import { defaultAdminChain, type FilterGrant } from "../../../src/configuration/keys/grant-keys.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";
@@ -12,14 +10,12 @@ import { formatAddress, type IpAddress, readAddress, readCidr } from "../../../s
 import type { FilterAcceptance, FilterIngressPolicy } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { AttachmentFacts } from "../call-facts.ts";
 import { misuseOf } from "../outcome.ts";
+import { type VerbCall, verbRules } from "../verb-rules.ts";
 
 /** The call that makes the request, and its grant. */
-export interface FilterCall {
+export interface FilterCall extends VerbCall {
   /** The delegate's type. */
   readonly type: string;
-  readonly verb: Verb;
-  /** Undefined for GC and STATUS. */
-  readonly attachment: AttachmentId | undefined;
   readonly grant: FilterGrant;
   /** The attachment's addresses: packets of these alone may be accepted. */
   readonly facts: Pick<AttachmentFacts, "addresses">;
@@ -47,16 +43,8 @@ const reservedChains: ReadonlySet<string> = new Set(
 
 export const misused = misuseOf("filter");
 
-/** The call's attachment in one of `verbs`. Fault: CAPABILITY_MISUSED in another verb. */
-export function attachmentIn({ attachment, verb }: FilterCall, verbs: readonly Verb[]): Result<AttachmentId> {
-  if (attachment !== undefined && verbs.includes(verb)) return ok(attachment);
-  return failed(misused(`this function is allowed in ${verbs.join(" and ")} only, and this call is ${verb}`));
-}
-
-/** The fault of `retain` in another verb than GC; undefined in GC. */
-export function retainDenial({ verb }: FilterCall): Fault | undefined {
-  return verb === "GC" ? undefined : misused(`retain is allowed in GC only, and this call is ${verb}`);
-}
+/** The rules about verbs. */
+export const { attachmentIn, retainDenial } = verbRules(misused);
 
 /** The attachment's addresses of the call, as far as they can be read. */
 export function ownAddresses({ facts }: Pick<FilterCall, "facts">): readonly IpAddress[] {

@@ -1,4 +1,4 @@
-// The pools of the cluster that one call can use. Steps name a pool by `ipam.pool`; a feature implements the pools.
+// The pools of the cluster that steps name by `ipam.pool`. A feature implements them, for one call or for a daemon's life.
 
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
@@ -7,6 +7,8 @@ import type { Result } from "../../../src/fault/result.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
 import type { LeaseOperation } from "./effect.ts";
 import type { LeaseScope } from "./scope.ts";
+import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** The part of a configuration that decides where pools and their leases are. */
 export type PoolPlace = Pick<HostConfiguration, "cniDir" | "manifests" | "kubeconfig" | "kubernetes">;
@@ -36,4 +38,27 @@ export interface PoolSource {
     step: PoolStep,
     run: RunLeaseOperation,
   ) => Promise<NonNullable<CapabilityImports["leases"]>>;
+}
+
+/** Settings of a daemon's pools. */
+export interface ResidentPoolsInit {
+  readonly nodeName: string | undefined;
+  /** Single objects of the API that a configuration names. */
+  readonly objects: (configuration: PoolPlace) => Promise<ApiObjects | undefined>;
+  readonly clock: Clock;
+  readonly warn: (text: string) => void;
+}
+
+/** The pools of a daemon. */
+export interface ResidentPools {
+  /** The pools of a call's configuration. */
+  readonly of: (configuration: PoolPlace) => Promise<PoolSource>;
+  readonly close: () => void;
+}
+
+/** The part of the feature that serves pools: their source for one call, and for the daemon's life. */
+export interface PoolFeature {
+  /** The pools of a call without a daemon, whose state directory is `cniDir`. */
+  readonly ofOneCall: (cniDir: string) => Promise<PoolSource>;
+  readonly resident: (init: ResidentPoolsInit) => Promise<ResidentPools>;
 }

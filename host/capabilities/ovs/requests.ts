@@ -1,26 +1,22 @@
 // The requests to the capability `ovs` that a call may make. The node and the kit for authors have the same rules. No I/O.
 
-import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
 import { matchesPattern, vlanRange } from "../../../src/configuration/grant-patterns.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";
 import type { OvsGrant } from "../../../src/configuration/keys/grant-keys.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { isLinkName, requestProblem } from "../../../src/ovsdb/port-request.ts";
 import { maxVlan } from "../../../src/ovsdb/port-vlans.ts";
 import type { OvsNewPort } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { AttachmentFacts } from "../call-facts.ts";
 import { misuseOf } from "../outcome.ts";
+import { type VerbCall, verbRules } from "../verb-rules.ts";
 
 /** The call that makes the request, and its grant. */
-export interface OvsCall {
+export interface OvsCall extends VerbCall {
   /** The delegate's type, which is the key of its grant. */
   readonly type: string;
-  readonly verb: Verb;
-  /** Undefined for GC and STATUS. */
-  readonly attachment: AttachmentId | undefined;
   readonly grant: OvsGrant;
   /** The links that the call made. */
   readonly facts: Pick<AttachmentFacts, "hostVeths">;
@@ -33,16 +29,8 @@ const misused = misuseOf("ovs");
 /** Verbs that may read ports. */
 export const attachmentVerbs: readonly Verb[] = ["ADD", "DEL", "CHECK"];
 
-/** The call's attachment in one of `verbs`. Fault: CAPABILITY_MISUSED in another verb. */
-export function attachmentIn({ attachment, verb }: OvsCall, verbs: readonly Verb[]): Result<AttachmentId> {
-  if (attachment !== undefined && verbs.includes(verb)) return ok(attachment);
-  return failed(misused(`this function is allowed in ${verbs.join(" and ")} only, and this call is ${verb}`));
-}
-
-/** The fault of `retain` in another verb than GC; undefined in GC. */
-export function retainDenial({ verb }: OvsCall): Fault | undefined {
-  return verb === "GC" ? undefined : misused(`retain is allowed in GC only, and this call is ${verb}`);
-}
+/** The rules about verbs. */
+export const { attachmentIn, retainDenial } = verbRules(misused);
 
 /** The fault of a text that is not a link's name; undefined for one. */
 export function linkMistake(link: string): Fault | undefined {

@@ -1,20 +1,15 @@
 // The requests to the capability `shaping` that a call may make. The node and the kit for authors have the same rules. No I/O.
 
-import type { AttachmentId } from "../../../src/cni/attachment.ts";
-import type { Verb } from "../../../src/cni/environment.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { type Cidr, networkOf, readCidr } from "../../../src/net/ip.ts";
 import type { ShapingBucket, ShapingShape } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { misuseOf } from "../outcome.ts";
+import { type VerbCall, verbRules } from "../verb-rules.ts";
 
 /** The call that makes the request. */
-export interface ShapingCall {
-  readonly verb: Verb;
-  /** Undefined for GC and STATUS. */
-  readonly attachment: AttachmentId | undefined;
-}
+export type ShapingCall = VerbCall;
 
 /** A shape whose networks are decoded. */
 export interface Shape extends Pick<ShapingShape, "ingress" | "egress"> {
@@ -30,16 +25,8 @@ const maxBurst = 8 * 0xffff_ffff;
 
 export const misused = misuseOf("shaping");
 
-/** The call's attachment in one of `verbs`. Fault: CAPABILITY_MISUSED in another verb. */
-export function attachmentIn({ attachment, verb }: ShapingCall, verbs: readonly Verb[]): Result<AttachmentId> {
-  if (attachment !== undefined && verbs.includes(verb)) return ok(attachment);
-  return failed(misused(`this function is allowed in ${verbs.join(" and ")} only, and this call is ${verb}`));
-}
-
-/** The fault of `retain` in another verb than GC; undefined in GC. */
-export function retainDenial({ verb }: ShapingCall): Fault | undefined {
-  return verb === "GC" ? undefined : misused(`retain is allowed in GC only, and this call is ${verb}`);
-}
+/** The rules about verbs. */
+export const { attachmentIn, retainDenial } = verbRules(misused);
 
 /** The fault of a shape for an attachment whose interface has no end on the node. */
 export function noNodeLink(ifname: string): Fault {

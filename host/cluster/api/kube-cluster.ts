@@ -45,13 +45,13 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
   const events: (() => Promise<unknown>)[] = [];
 
   const lookForPod = async (path: string, podName: string): Promise<Result<Pod>> => {
-    const started = init.now();
+    const started = init.clock.now();
     for (let attempt = 0; ; attempt++) {
       const answer = await client.call({ method: "GET", path, metadataOnly: true });
       if (!answer.ok) return answer;
       if (answer.value.status < 300) return objectOf(answer.value.body, podName, readPod);
       const absent = failed(fault("POD_NOT_FOUND", `${podName}: not found in the Kubernetes API`));
-      if (init.now() - started >= podRetryMs) return absent;
+      if (init.clock.now() - started >= podRetryMs) return absent;
       if (!(await client.pause(Math.min(maxPodPauseMs, backoffMs(attempt, random))))) return absent;
     }
   };
@@ -124,7 +124,7 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
 
     tell: (pod, event) => {
       if (events.length >= maxEvents) return;
-      const at = new Date();
+      const at = init.clock.date();
       events.push(() => {
         const body = podEvent(pod, event, at, shortHash);
         const path = `/api/v1/namespaces/${pod.namespace}/events`;

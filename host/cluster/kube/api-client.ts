@@ -8,6 +8,7 @@ import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { backoffMs, retryAfterMs } from "../../../src/kube/backoff.ts";
 import type { ApiRequest, Outcome } from "./api-request.ts";
+import type { Clock } from "../../system/clock.ts";
 import { Connection } from "./connection.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
 
@@ -18,8 +19,7 @@ export interface ApiClientInit {
   readonly connection?: Connection;
   /** Total time for this client's requests, pauses and repetitions included, in milliseconds. */
   readonly budgetMs: number;
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
   /** Logs a warning if a request succeeded only after repetitions. */
   readonly warn: (text: string) => void;
@@ -71,7 +71,7 @@ export class ApiClient {
 
   constructor(init: ApiClientInit) {
     this.#init = init;
-    this.#connection = init.connection ?? new Connection();
+    this.#connection = init.connection ?? new Connection({ clock: init.clock });
   }
 
   /** The remaining budget, in milliseconds. */
@@ -84,7 +84,7 @@ export class ApiClient {
    * API_UNAUTHENTICATED, API_FORBIDDEN, API_REFUSED; KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE.
    */
   async call(request: ApiRequest): Promise<Result<ApiAnswer>> {
-    const { now } = this.#init;
+    const { now } = this.#init.clock;
     const started = now();
     const budget = this.leftMs;
     try {
@@ -113,7 +113,8 @@ export class ApiClient {
   }
 
   async #repeat(request: ApiRequest, started: number, budget: number): Promise<Result<ApiAnswer>> {
-    const { now, sleep, random = Math.random, warn } = this.#init;
+    const { clock, sleep, random = Math.random, warn } = this.#init;
+    const { now } = clock;
     const setbacks: Setback[] = [];
     let reread = false;
     let refusedAt: number | undefined;
@@ -123,7 +124,7 @@ export class ApiClient {
       const credentials = await this.#currentCredentials();
       if (!credentials.ok) return credentials;
       const outcome = await this.#connection.request(credentials.value, request, Math.max(1, attemptMs(left, budget)));
-      const verdict = judge(outcome, request, credentials.value);
+      const verdict = judge(outcome, request, credentials.value, clock);
       if ("answer" in verdict) {
         if (setbacks.length > 0)
           warn(`${requestName(request)} worked after ${setbacks.length + 1} attempts: ${setbacks[0]?.why}`);
@@ -183,16 +184,16 @@ function attemptMs(left: number, budget: number): number {
   return Math.min(left, budget * shareOfAttempt);
 }
 
-function judge(outcome: Outcome, request: ApiRequest, credentials: Credentials): Verdict {
+function judge(outcome: Outcome, request: ApiRequest, credentials: Credentials, { date }: Clock): Verdict {
   switch (outcome.kind) {
     case "answer":
-      return judgeAnswer(outcome, request, credentials);
+      return judgeAnswer(outcome, request, credentials, date);
     case "broken":
       return { kind: "API_UNREACHABLE", why: outcome.why };
     case "tooLarge":
       return failed(fault("API_REFUSED", `${requestName(request)} of ${credentials.server}: ${outcome.why}`));
     case "untrusted":
-      return { kind: "API_UNTRUSTED", why: `${outcome.why}; this node's clock says ${new Date().toISOString()}`, refused: true };
+      return { kind: "API_UNTRUSTED", why: `${outcome.why}; this node's clock says ${date().toISOString()}`, refused: true };
     case "unusable":
       // The key does not match the certificate: both are probably being replaced.
       return { kind: "KUBECONFIG_INVALID", why: `credentials of ${credentials.source}: ${outcome.why}`, refused: true };
@@ -201,7 +202,12 @@ function judge(outcome: Outcome, request: ApiRequest, credentials: Credentials):
   }
 }
 
-function judgeAnswer(answer: Extract<Outcome, { kind: "answer" }>, request: ApiRequest, credentials: Credentials): Verdict {
+function judgeAnswer(
+  answer: Extract<Outcome, { kind: "answer" }>,
+  request: ApiRequest,
+  credentials: Credentials,
+  date: Clock["date"],
+): Verdict {
   const { status, body } = answer;
   if ((status >= 200 && status < 300) || answersForCaller.has(status)) return { answer: { status, body } };
   const httpStatus = `HTTP ${status}${statusMessage(body)}`;
@@ -213,7 +219,7 @@ function judgeAnswer(answer: Extract<Outcome, { kind: "answer" }>, request: ApiR
     };
   }
   if (temporary.has(status)) {
-    return { kind: "API_UNREACHABLE", why: httpStatus, waitMs: retryAfterMs(answer.retryAfter, Date.parse, Date.now()) };
+    return { kind: "API_UNREACHABLE", why: httpStatus, waitMs: retryAfterMs(answer.retryAfter, Date.parse, date().getTime()) };
   }
   if (status === 403) return { kind: "API_FORBIDDEN", why: httpStatus, refused: true };
   return failed(fault("API_REFUSED", `${requestName(request)} of ${credentials.server}: ${httpStatus}`));

@@ -4,8 +4,9 @@
 import type { ApiRequest, Outcome } from "./api-request.ts";
 import { statusMessage } from "./api-client.ts";
 import { CollectionList } from "./collection-list.ts";
-import { Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
+import type { Clock } from "../../system/clock.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { retryAfterMs } from "../../../src/kube/backoff.ts";
 
@@ -56,7 +57,7 @@ export interface SentRequest {
 /** Settings of the client. */
 export interface ApiObjectsInit {
   readonly credentials: CredentialSource;
-  readonly connection?: Connection;
+  readonly connection: Connection;
   /** Time limit of one request in ms. */
   readonly requestMs?: number;
   /** Called after each request, in the asynchronous context of its sender. A list counts as one request. */
@@ -64,6 +65,8 @@ export interface ApiObjectsInit {
 }
 
 const defaultRequestMs = 10_000;
+/** Sockets of a connection for a program that works on several objects at once. */
+export const objectSockets = 8;
 /** Objects in a page of a list. */
 const pageSize = 500;
 const patchTypes = {
@@ -80,12 +83,7 @@ export class ApiObjects {
   readonly #requestMs: number;
   readonly #onRequest: ApiObjectsInit["onRequest"];
 
-  constructor({
-    credentials,
-    connection = new Connection({ sockets: 8 }),
-    requestMs = defaultRequestMs,
-    onRequest,
-  }: ApiObjectsInit) {
+  constructor({ credentials, connection, requestMs = defaultRequestMs, onRequest }: ApiObjectsInit) {
     this.credentials = credentials;
     this.connection = connection;
     this.#requestMs = requestMs;
@@ -137,10 +135,10 @@ export class ApiObjects {
     const url = (page: Readonly<Record<string, string>>): string =>
       `${path}?${new URLSearchParams({ ...query, ...page }).toString()}`;
     const list = new CollectionList({ connection, credentials, url, metadataOnly, consistent: true, pageSize });
-    const began = performance.now();
+    const began = connection.clock.now();
     const listed = await list.all("0", take);
     const failure = listed.kind === "failed" && listed.absent !== true ? listed.why : undefined;
-    this.#onRequest?.({ method: "GET", path, ms: performance.now() - began, failure });
+    this.#onRequest?.({ method: "GET", path, ms: connection.clock.now() - began, failure });
     if (listed.kind === "listed") return { kind: "read" };
     if (listed.kind === "relist") return { kind: "failed", why: "the list expired while it was read", waitMs: undefined };
     const { why, waitMs, absent } = listed;
@@ -152,12 +150,13 @@ export class ApiObjects {
   }
 
   async #send(request: ApiRequest): Promise<ObjectAnswer> {
-    const began = performance.now();
+    const { clock } = this.connection;
+    const began = clock.now();
     const outcome = await this.#outcome(request);
     const answer: ObjectAnswer =
-      typeof outcome === "string" ? { kind: "failed", why: outcome, waitMs: undefined } : answerOf(outcome);
+      typeof outcome === "string" ? { kind: "failed", why: outcome, waitMs: undefined } : answerOf(outcome, clock);
     const failure = answer.kind === "object" || answer.kind === "absent" ? undefined : answer.why;
-    this.#onRequest?.({ method: request.method, path: request.path, ms: performance.now() - began, failure });
+    this.#onRequest?.({ method: request.method, path: request.path, ms: clock.now() - began, failure });
     return answer;
   }
 
@@ -167,7 +166,7 @@ export class ApiObjects {
   }
 }
 
-function answerOf(outcome: Outcome): ObjectAnswer {
+function answerOf(outcome: Outcome, { date }: Clock): ObjectAnswer {
   if (outcome.kind !== "answer") return { kind: "failed", why: outcome.why, waitMs: undefined };
   const { status, body, retryAfter } = outcome;
   if (status >= 200 && status < 300) {
@@ -179,7 +178,7 @@ function answerOf(outcome: Outcome): ObjectAnswer {
   if (status === 404) return { kind: "absent", why };
   if (status === 409) return { kind: "conflict", why };
   if (status === 408 || status === 425 || status === 429 || status >= 500 || status === 401) {
-    return { kind: "failed", why, waitMs: retryAfterMs(retryAfter, Date.parse, Date.now()) };
+    return { kind: "failed", why, waitMs: retryAfterMs(retryAfter, Date.parse, date().getTime()) };
   }
   return { kind: "refused", status, why };
 }

@@ -4,6 +4,7 @@ import { statusMessage } from "./api-client.ts";
 import type { Outcome } from "./api-request.ts";
 import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
+import type { Clock } from "../../system/clock.ts";
 import { retryAfterMs } from "../../../src/kube/backoff.ts";
 import { readListPage } from "../../../src/kube/object-list.ts";
 
@@ -74,9 +75,9 @@ export class CollectionList {
         // The page or the version has expired, or the server's cache lags behind: list again from the start, and from the store.
         const again = next !== "" || !this.#paged;
         this.#paged = true;
-        return again ? { kind: "relist" } : refused(outcome);
+        return again ? { kind: "relist" } : refused(outcome, connection.clock);
       }
-      if (outcome.status !== 200) return refused(outcome);
+      if (outcome.status !== 200) return refused(outcome, connection.clock);
       const page = readListPage(outcome.body);
       if (page === undefined) return { kind: "failed", why: "the answer is not a list" };
       const wanted = page.items.every(take);
@@ -103,8 +104,8 @@ function isTooNew({ status, body }: Answer): boolean {
 }
 
 /** A refusal, with the pause that the server requests. */
-export function refused({ status, body, retryAfter }: Answer): NotServed {
-  const waitMs = retryAfterMs(retryAfter, Date.parse, Date.now());
+export function refused({ status, body, retryAfter }: Answer, { date }: Clock): NotServed {
+  const waitMs = retryAfterMs(retryAfter, Date.parse, date().getTime());
   const patient = [401, 403, 404, 405].includes(status);
   return { kind: "failed", why: `HTTP ${status}${statusMessage(body)}`, waitMs, patient, absent: status === 404 };
 }

@@ -7,6 +7,7 @@ import { urlToHttpOptions } from "node:url";
 
 import { type ApiRequest, headersOf, messageOf, type Outcome, outcomeOf, tlsOptions } from "./api-request.ts";
 import type { Credentials } from "./credentials.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** Bytes of an answer: a pod has at most 1.5 MiB in etcd's encoding. */
 const maxAnswerBytes = 4 * 1024 * 1024;
@@ -50,17 +51,28 @@ interface Limits {
   readonly connectMs: number;
 }
 
+/** Settings of a connection. */
+export interface ConnectionInit {
+  /** Measures the time limits of requests. What reads and watches over this connection has the same clock. */
+  readonly clock: Clock;
+  /**
+   * Simultaneous requests; further ones wait for their turn. A call sends one request after the other, and a second handshake costs more
+   * than waiting for the first connection.
+   */
+  readonly sockets?: number;
+  readonly staleAfterMs?: number;
+  readonly connectMs?: number;
+}
+
 /** Keeps connections to one server open, for its current credentials. */
 export class Connection {
+  readonly clock: Clock;
   readonly #sockets: number;
   readonly #limits: Limits;
   #pools: readonly Pool[] = [];
 
-  /**
-   * `sockets`: simultaneous requests; further ones wait for their turn. A call sends one request after the other, and a second
-   * handshake costs more than waiting for the first connection.
-   */
-  constructor({ sockets = 1, staleAfterMs = defaultStaleAfterMs, connectMs = defaultConnectMs } = {}) {
+  constructor({ clock, sockets = 1, staleAfterMs = defaultStaleAfterMs, connectMs = defaultConnectMs }: ConnectionInit) {
+    this.clock = clock;
     this.#sockets = sockets;
     this.#limits = { staleAfterMs, connectMs };
   }
@@ -73,7 +85,8 @@ export class Connection {
 
   /** Sends a request; `timeoutMs` covers everything up to the last byte of the answer. */
   async request(credentials: Credentials, request: ApiRequest, timeoutMs: number): Promise<Outcome> {
-    const end = performance.now() + timeoutMs;
+    const { now } = this.clock;
+    const end = now() + timeoutMs;
     let pool: Pool;
     try {
       pool = this.#poolFor(credentials);
@@ -81,11 +94,11 @@ export class Connection {
       return { kind: "unusable", why: messageOf(error) };
     }
     for (;;) {
-      const attempt = await once(pool, credentials, request, end - performance.now(), this.#limits);
+      const attempt = await once(pool, credentials, request, end - now(), this.#limits);
       if (attempt.kind !== "stale") return attempt;
       // Other idle connections are as old.
       dropIdle(pool.agent);
-      if (performance.now() >= end) return { kind: "broken", why: attempt.why };
+      if (now() >= end) return { kind: "broken", why: attempt.why };
     }
   }
 

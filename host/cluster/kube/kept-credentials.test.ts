@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import type { CredentialSource } from "./credentials.ts";
 import { keptCredentials } from "./kept-credentials.ts";
+import { systemClock } from "../../system/clock.ts";
 
 let directory = "";
 let path = "";
@@ -14,7 +15,7 @@ const warnings: string[] = [];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "plexus-kept-"));
   path = join(directory, "kubeconfig");
-  source = keptCredentials(path, { allowInsecure: false }, (text) => void warnings.push(text));
+  source = keptCredentials(path, { allowInsecure: false }, { warn: (text) => void warnings.push(text), clock: systemClock });
 });
 afterEach(() => {
   rmSync(directory, { recursive: true, force: true });

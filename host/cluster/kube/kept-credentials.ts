@@ -3,6 +3,7 @@
 
 import { type BigIntStats, statSync } from "node:fs";
 import { ok, type Result } from "../../../src/fault/result.ts";
+import type { Clock } from "../../system/clock.ts";
 import { identityOf, isSettled } from "../../store/files/file-identity.ts";
 import {
   type Credentials,
@@ -20,31 +21,37 @@ interface Known {
   readonly settled: boolean;
 }
 
+/** What the source of kept credentials needs. */
+export interface KeptCredentialsInit {
+  readonly warn: (text: string) => void;
+  readonly clock: Clock;
+}
+
 /** The credentials of a kubeconfig, kept. */
 export function keptCredentials(
   path: string,
   rules: { readonly allowInsecure: boolean },
-  warn: (text: string) => void,
+  { warn, clock }: KeptCredentialsInit,
 ): CredentialSource {
-  return kept((note) => kubeconfigCredentials(path, { ...rules, note }), warn);
+  return kept((note) => kubeconfigCredentials(path, { ...rules, note }), warn, clock);
 }
 
 /** The credentials of a pod's service account, kept. The kubelet replaces the token's file before the token ends. */
-export function keptServiceAccount(directory: string, server: string, warn: (text: string) => void): CredentialSource {
-  return kept((note) => serviceAccountCredentials(directory, server, note), warn);
+export function keptServiceAccount(directory: string, server: string, { warn, clock }: KeptCredentialsInit): CredentialSource {
+  return kept((note) => serviceAccountCredentials(directory, server, note), warn, clock);
 }
 
 /**
  * Answers the same object while no file has changed. If a file is missing or being rewritten, the previous credentials stay in
  * force; `warn` is called once for each reason.
  */
-function kept(open: (note: NoteFile) => CredentialSource, warn: (text: string) => void): CredentialSource {
+function kept(open: (note: NoteFile) => CredentialSource, warn: (text: string) => void, { date }: Clock): CredentialSource {
   let known: Known | undefined;
   let lastWarning = "";
   return async () => {
     if (known?.settled === true && isUnchanged(known.files)) return ok(known.credentials);
     const seen = new Map<string, BigIntStats>();
-    const readAt = Date.now();
+    const readAt = date().getTime();
     const source = open((file, stats) => void seen.set(file, stats));
     const read: Result<Credentials> = await source();
     if (!read.ok) {

@@ -1,12 +1,15 @@
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ok } from "../../../src/fault/result.ts";
 import { type ScriptedApiServer, startScriptedApiServer } from "../testing/scripted-api-server.ts";
 import { Connection } from "./connection.ts";
 import { kubeconfigCredentials } from "./credentials.ts";
 import { NodeCredentials } from "./node-credentials.ts";
+import { type Clock, systemClock } from "../../system/clock.ts";
+import { VirtualClock } from "../../system/testing/virtual-clock.ts";
 
 const within = { interval: 20 };
 const claims = { "kubernetes.io": { namespace: "plexus-system", serviceaccount: { name: "plexus" } } };
@@ -18,6 +21,7 @@ describe("MO-22 credentials of one-shot engines", () => {
   let token = "";
   let started: NodeCredentials | undefined;
   let connection: Connection;
+  let clock: Clock;
   let warnings: string[] = [];
   let outcomes: string[] = [];
   beforeAll(async () => {
@@ -26,19 +30,22 @@ describe("MO-22 credentials of one-shot engines", () => {
   afterAll(() => server.dispose());
   beforeEach(() => {
     directory = join(mkdtempSync(join(tmpdir(), "plexus-credentials-")), "credentials");
-    [token, warnings, outcomes, connection] = [podToken("one"), [], [], new Connection()];
+    [token, warnings, outcomes, clock] = [podToken("one"), [], [], systemClock];
   });
   afterEach(() => {
     vi.useRealTimers();
     started?.stop();
-    connection.close();
+    connection?.close();
     rmSync(join(directory, ".."), { recursive: true });
   });
 
   /** Issues tokens with this lifetime, in ms; each is named after its request's number. */
   function issue(lifetimeMs: number): void {
     server.script = (_request, response, index) => {
-      const status = { token: `token-${index}`, expirationTimestamp: new Date(Date.now() + lifetimeMs).toISOString() };
+      const status = {
+        token: `token-${index}`,
+        expirationTimestamp: new Date(clock.date().getTime() + lifetimeMs).toISOString(),
+      };
       response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify({ kind: "TokenRequest", status }));
     };
   }
@@ -51,10 +58,12 @@ describe("MO-22 credentials of one-shot engines", () => {
   }
 
   function start(): NodeCredentials {
+    connection = new Connection({ clock });
     started = new NodeCredentials({
       directory,
       nodeName: "node",
       connection,
+      sleep: async (ms) => void (clock instanceof VirtualClock ? clock.advance(ms) : await setTimeout(ms)),
       credentials: async () => {
         const found = await server.credentials();
         return found.ok ? ok({ ...found.value, token }) : found;
@@ -107,21 +116,25 @@ describe("MO-22 credentials of one-shot engines", () => {
   });
 
   test("stay while the API is away, and are rotated once it is back, also after the token has ended", async () => {
+    const virtual = new VirtualClock();
+    clock = virtual;
     issue(1500);
     const credentials = start();
-    await expect.poll(() => outcomes.length, within).toBeGreaterThanOrEqual(1);
+    await expect.poll(() => outcomes.length, within).toBe(1);
     refuse(503);
+    virtual.advance(500);
     await expect.poll(() => outcomes.at(-1), { interval: 20 }).toBe("failed");
-    expect(credentials.state.expiresMs).toBeLessThan(Date.now());
+    expect(credentials.state.expiresMs).toBeLessThan(clock.date().getTime());
     const last = await written();
     expect(last).toMatch(/^token-/);
     issue(3_600_000);
     await expect.poll(written, within).not.toBe(last);
     expect(credentials.state).toMatchObject({ problem: undefined });
-    expect(credentials.state.expiresMs).toBeGreaterThan(Date.now());
+    expect(credentials.state.expiresMs).toBeGreaterThan(clock.date().getTime());
   });
 
   test("are not written without the right to request tokens, and one warning says so", async () => {
+    clock = new VirtualClock();
     refuse(403);
     const credentials = start();
     await expect.poll(() => outcomes.length, { interval: 20 }).toBeGreaterThanOrEqual(2);

@@ -21,6 +21,8 @@ export interface NodeCredentialsInit {
   /** The daemon's own credentials. */
   readonly credentials: CredentialSource;
   readonly connection: Connection;
+  /** Waits between the repetitions of a request. */
+  readonly sleep: (ms: number) => Promise<void>;
   readonly warn: (text: string) => void;
   /** Called after each attempt. */
   readonly onOutcome: (outcome: "renewed" | "failed") => void;
@@ -89,8 +91,9 @@ export class NodeCredentials {
   /** Renews the token if necessary; answers the time until the next look, in ms. */
   async #look(): Promise<number> {
     const credentials = await this.#init.credentials();
-    const isCurrent = Date.now() < this.#renewMs && credentials.ok && credentials.value.token === this.#requestedWith;
-    if (isCurrent) return Math.min(lookMs, Math.max(100, this.#renewMs - Date.now()));
+    const nowMs = (): number => this.#init.connection.clock.date().getTime();
+    const isCurrent = nowMs() < this.#renewMs && credentials.ok && credentials.value.token === this.#requestedWith;
+    if (isCurrent) return Math.min(lookMs, Math.max(100, this.#renewMs - nowMs()));
     const renewed = credentials.ok ? await this.#renew(credentials.value) : credentials;
     this.#init.onOutcome(renewed.ok ? "renewed" : "failed");
     if (renewed.ok) {
@@ -98,7 +101,7 @@ export class NodeCredentials {
       this.#warned = "";
       this.#state = { expiresMs: renewed.value, problem: undefined };
       // A clock that is ahead by more than the token's life would ask again at once.
-      return renewed.value <= Date.now() ? lookMs : Math.min(lookMs, Math.max(100, this.#renewMs - Date.now()));
+      return renewed.value <= nowMs() ? lookMs : Math.min(lookMs, Math.max(100, this.#renewMs - nowMs()));
     }
     const { msg, details } = renewed.fault;
     // A message has the number of attempts and their time, which differ each time.
@@ -112,7 +115,7 @@ export class NodeCredentials {
 
   /** Requests a token and writes the kubeconfig; answers the token's end. */
   async #renew(credentials: Credentials): Promise<Result<number>> {
-    const requestedMs = Date.now();
+    const requestedMs = this.#init.connection.clock.date().getTime();
     const issued = await this.#request(credentials);
     if (!issued.ok) return issued;
     const { token, expiresMs } = issued.value;
@@ -127,14 +130,14 @@ export class NodeCredentials {
     const claims = readTokenClaims(credentials.token ?? "");
     if (claims === undefined)
       return failed(fault("CREDENTIALS_UNREADABLE", `${credentials.source}: the token is not that of a service account`));
-    const { nodeName, connection, warn } = this.#init;
+    const { nodeName, connection, sleep, warn } = this.#init;
     const client = new ApiClient({
       credentials: this.#init.credentials,
       connection,
       budgetMs,
       warn,
-      now: () => performance.now(),
-      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      clock: connection.clock,
+      sleep,
     });
     const path = `/api/v1/namespaces/${claims.namespace}/serviceaccounts/${claims.serviceAccount}/token`;
     const spec = { expirationSeconds: lifetimeSeconds, boundObjectRef: { apiVersion: "v1", kind: "Node", name: nodeName } };

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type ScriptedApiServer, startScriptedApiServer } from "../testing/scripted-api-server.ts";
 import { Connection } from "./connection.ts";
 import { OwnDaemonSet } from "./own-daemon-set.ts";
+import { systemClock } from "../../system/clock.ts";
 
 let server: ScriptedApiServer;
 let connection: Connection;
@@ -14,7 +15,7 @@ afterEach(() => connection.close());
 afterAll(() => server.dispose());
 
 function daemonSet(): OwnDaemonSet {
-  connection = new Connection();
+  connection = new Connection({ clock: systemClock });
   const names = { namespace: "kube-system", name: "plexus", nodeName: "node", podName: undefined };
   return new OwnDaemonSet({ ...names, connection, credentials: server.credentials, warn: () => undefined });
 }

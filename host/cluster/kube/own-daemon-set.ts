@@ -79,8 +79,9 @@ export class OwnDaemonSet {
     this.#stopped = true;
     let answered: Fate | undefined;
     const { namespace, nodeName, podName } = this.#init;
-    const end = performance.now() + budgetMs;
-    const left = (): number => Math.max(1, end - performance.now());
+    const { now } = this.#init.connection.clock;
+    const end = now() + budgetMs;
+    const left = (): number => Math.max(1, end - now());
     for (;;) {
       const [daemonSet, space] = await Promise.all([
         this.#get(this.#path, left()),

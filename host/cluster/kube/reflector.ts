@@ -5,6 +5,8 @@ import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
 import { ObjectStore, type StoreBounds, type StoredObject } from "./object-store.ts";
 import { maxSilenceMs, watch } from "./watch-stream.ts";
+import type { Clock } from "../../system/clock.ts";
+import { pause } from "../../system/pause.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { backoffMs } from "../../../src/kube/backoff.ts";
 import { readListPage, readWatchEvent } from "../../../src/kube/object-list.ts";
@@ -93,6 +95,7 @@ const done: Step = { kind: "done" };
 export class Reflector<T> {
   readonly #init: ReflectorInit<T>;
   readonly #random: () => number;
+  readonly #clock: Clock;
   readonly #silenceMs: number;
   readonly #ended = new AbortController();
   /** Aborts the current watch or pause. */
@@ -118,6 +121,7 @@ export class Reflector<T> {
   constructor(init: ReflectorInit<T>) {
     this.#init = init;
     this.#random = init.random ?? Math.random;
+    this.#clock = init.connection.clock;
     this.#silenceMs = init.silenceMs ?? maxSilenceMs;
     this.#store = new ObjectStore(init.bounds);
     this.#list = new CollectionList({ ...init, url: (query) => this.#url(query) });
@@ -134,8 +138,8 @@ export class Reflector<T> {
    * stream's own timer stands still while the machine is suspended.
    */
   get live(): boolean {
-    if (this.#openedAt === undefined || performance.now() - this.#openedAt < catchUpMs) return false;
-    return Date.now() - this.#heardAt <= this.#silenceMs;
+    if (this.#openedAt === undefined || this.#clock.now() - this.#openedAt < catchUpMs) return false;
+    return this.#clock.date().getTime() - this.#heardAt <= this.#silenceMs;
   }
 
   /** The object; undefined: ask the server, because the object is missing or the held objects are not live. */
@@ -199,7 +203,7 @@ export class Reflector<T> {
       if (step.kind === "failed") this.#fail(step.why);
       const maxMs = step.kind === "failed" && step.patient === true ? maxRefusedPauseMs : maxPauseMs;
       const requested = step.kind === "failed" ? (step.waitMs ?? 0) : 0;
-      await this.#pause(Math.max(requested, backoffMs(failures, this.#random, maxMs)));
+      await pause(Math.max(requested, backoffMs(failures, this.#random, maxMs)), this.#attempt.signal);
       failures += 1;
     }
   }
@@ -278,15 +282,15 @@ export class Reflector<T> {
       silenceMs: this.#silenceMs,
       signal: this.#attempt.signal,
       onOpen: () => {
-        opened = performance.now();
+        opened = this.#clock.now();
         this.#openedAt = opened;
-        this.#heardAt = Date.now();
+        this.#heardAt = this.#clock.date().getTime();
         this.#watches += 1;
         if (this.#lastWarning !== "") this.#init.warn(`${this.#init.what}: watched again`);
         this.#lastWarning = "";
       },
       onLine: (line) => {
-        this.#heardAt = Date.now();
+        this.#heardAt = this.#clock.date().getTime();
         heard = true;
         const event = readWatchEvent(line);
         if (event === undefined) return false;
@@ -303,7 +307,7 @@ export class Reflector<T> {
       },
     });
     this.#openedAt = undefined;
-    this.#openMs = opened === undefined ? 0 : performance.now() - opened;
+    this.#openMs = opened === undefined ? 0 : this.#clock.now() - opened;
     this.#problem = "the watch has ended";
     if (step !== undefined) return step;
     if (end.kind !== "answer") {
@@ -315,7 +319,7 @@ export class Reflector<T> {
     if (end.status === 410) return { kind: "relist" };
     // Only a list tells whether the collection is gone.
     if (end.status === 404 && this.#init.absentIsEmpty === true) return { kind: "relist" };
-    return end.status === 200 ? done : refused(end);
+    return end.status === 200 ? done : refused(end, this.#clock);
   }
 
   #changed(object: unknown): void {
@@ -352,19 +356,6 @@ export class Reflector<T> {
 
   #url(query: Readonly<Record<string, string>>): string {
     return `${this.#init.path}?${new URLSearchParams({ ...this.#init.query, ...query }).toString()}`;
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { signal } = this.#attempt;
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener("abort", end);
-    });
   }
 }
 

@@ -12,6 +12,7 @@ import { storeFault } from "../../store/files/durable-file.ts";
 import type { Cluster } from "../cluster.ts";
 import { listManifests, openManifest } from "./manifest-files.ts";
 import { type ManifestContent, type ManifestKind, type ManifestObject, readObjects } from "./manifest-objects.ts";
+import type { Clock } from "../../system/clock.ts";
 
 interface KnownFile {
   readonly identity: string;
@@ -32,7 +33,7 @@ interface Snapshot {
  * both files named. An unreadable file hides only its own objects; a lookup without a result reports such files. Statuses are
  * written to `<directory>/status/<namespace>.<pod>.json`.
  */
-export function manifestDirectory(directory: string): Cluster {
+export function manifestDirectory(directory: string, clock: Clock): Cluster {
   let known: ReadonlyMap<string, KnownFile> = new Map();
 
   const look = async (): Promise<Result<Snapshot>> => {
@@ -41,7 +42,7 @@ export function manifestDirectory(directory: string): Cluster {
     const current = new Map<string, KnownFile>();
     const problems: string[] = [];
     for (const entry of entries.value) {
-      const file = openManifest(directory, entry);
+      const file = openManifest(directory, entry, clock);
       if (!file.ok) {
         problems.push(file.fault.msg);
         continue;

@@ -15,6 +15,7 @@ import {
 import { join, sep } from "node:path";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { Clock } from "../../system/clock.ts";
 import { identityOf, isSettled } from "../../store/files/file-identity.ts";
 
 /** An opened manifest file. */
@@ -55,7 +56,7 @@ export function listManifests(directory: string): Result<readonly Dirent[]> {
  * Opens a manifest file, which the caller closes. A symbolic link may point below the directory, as those of a mounted ConfigMap
  * do. Fault CLUSTER_UNREADABLE: not a regular file, too large, outside the directory, or the system's reason.
  */
-export function openManifest(directory: string, entry: Dirent): Result<ManifestFile> {
+export function openManifest(directory: string, entry: Dirent, { date }: Clock): Result<ManifestFile> {
   const path = join(directory, entry.name);
   let file: number;
   try {
@@ -69,7 +70,7 @@ export function openManifest(directory: string, entry: Dirent): Result<ManifestF
   try {
     const stats = fstatSync(file, { bigint: true });
     const problem = problemOf(stats) ?? (entry.isSymbolicLink() ? linkProblem(directory, file) : undefined);
-    const settled = isSettled(stats, Date.now());
+    const settled = isSettled(stats, date().getTime());
     if (problem === undefined) return ok({ path, identity: identityOf(stats), settled, read: () => readAll(file, path), close });
     close();
     return unreadable(`${path} ${problem}`);

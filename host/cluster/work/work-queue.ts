@@ -1,6 +1,7 @@
 // The keys of objects that need work. A key is worked on by one worker at a time, waits once however often it is added, and is tried again with a
 // growing pause after a failure.
 
+import type { Clock } from "../../system/clock.ts";
 import { backoffMs } from "../../../src/kube/backoff.ts";
 
 /**
@@ -17,6 +18,7 @@ export type WorkOutcome =
 export interface WorkQueueInit {
   /** The work on one key. A rejection counts as a failure. */
   readonly work: (key: string) => Promise<WorkOutcome>;
+  readonly clock: Pick<Clock, "now">;
   /** Keys that are worked on at the same time. */
   readonly workers: number;
   /** Called after each work, for metrics and the log. */
@@ -53,7 +55,7 @@ export class WorkQueue {
   /** Adds a key, at once or after some ms. A key that waits already is not added twice; the earlier time counts. */
   add(key: string, afterMs = 0): void {
     const later = this.#timers.get(key);
-    const dueMs = performance.now() + afterMs;
+    const dueMs = this.#init.clock.now() + afterMs;
     if (afterMs > 0 && (this.#waiting.has(key) || (later !== undefined && later.dueMs <= dueMs))) return;
     clearTimeout(later?.timer);
     this.#timers.delete(key);
@@ -93,7 +95,7 @@ export class WorkQueue {
 
   async #work(key: string): Promise<void> {
     this.#working.add(key);
-    const startedAt = performance.now();
+    const startedAt = this.#init.clock.now();
     let outcome: WorkOutcome;
     try {
       outcome = await this.#init.work(key);
@@ -101,7 +103,7 @@ export class WorkQueue {
       outcome = { kind: "failed", why: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     }
     this.#working.delete(key);
-    this.#init.onWorked?.(key, outcome, performance.now() - startedAt);
+    this.#init.onWorked?.(key, outcome, this.#init.clock.now() - startedAt);
     if (this.#signal?.aborted !== false) {
       if (this.#working.size === 0) this.#idle?.();
       return;

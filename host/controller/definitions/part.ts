@@ -68,6 +68,7 @@ class DefinitionsPart {
     this.#init = init;
     this.#needs = knownNeeds(context, init.plugins);
     this.#queue = new WorkQueue({
+      clock: context.clock,
       workers,
       work: (key) => context.spans.work(part, key, () => this.#work(key)),
       onWorked: observeWork(context, part),
@@ -84,9 +85,9 @@ class DefinitionsPart {
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     this.#definitions.start(signal);
-    const startedAt = performance.now();
+    const startedAt = this.#context.clock.now();
     // A comparison with a part of the definitions would write findings twice.
-    while (!this.#definitions.complete && !signal.aborted && performance.now() - startedAt < maxListingMs) {
+    while (!this.#definitions.complete && !signal.aborted && this.#context.clock.now() - startedAt < maxListingMs) {
       await setTimeout(listingMs);
     }
     this.#readSettings();
@@ -179,7 +180,7 @@ class DefinitionsPart {
     if (stored === undefined || !this.#wanted.has(key)) return done;
     const wanted = this.#wanted.get(key);
     if (stored.conditions === wanted) return done;
-    const waitMs = (this.#writtenAt.get(key) ?? -Infinity) + minWriteMs - performance.now();
+    const waitMs = (this.#writtenAt.get(key) ?? -Infinity) + minWriteMs - this.#context.clock.now();
     if (waitMs > 0) return { kind: "again", afterMs: waitMs };
     const metadata = { resourceVersion: stored.resourceVersion, annotations: { [conditionsAnnotation]: wanted ?? null } };
     const path = `${group}/namespaces/${namespace}/network-attachment-definitions/${name}`;
@@ -189,7 +190,7 @@ class DefinitionsPart {
       return { kind: "again", afterMs: refusedMs };
     }
     if (answer.kind === "object") {
-      this.#writtenAt.set(key, performance.now());
+      this.#writtenAt.set(key, this.#context.clock.now());
       const target = { kind: "NetworkAttachmentDefinition", apiVersion: "k8s.cni.cncf.io/v1", eventNamespace: namespace, name };
       for (const event of conditionEvents(stored.conditions, wanted)) {
         this.#context.event({ ...target, uid: stored.uid }, event);

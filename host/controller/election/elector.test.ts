@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { leaseObject } from "../../../src/kube/lease.ts";
 import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
+import { fakeTimersClock } from "../../system/testing/virtual-clock.ts";
 import { Elector } from "./elector.ts";
 
 const names = { namespace: "n", name: "l" };
@@ -24,6 +25,7 @@ function electorWith(...writes: readonly (ObjectAnswer | Promise<ObjectAnswer>)[
     return writes[Math.min(count, writes.length) - 1] ?? conflict;
   };
   const elector = new Elector({
+    clock: fakeTimersClock,
     objects: { get: async () => ({ kind: "object", object }), create: write, replace: write },
     ...names,
     identity: "me",

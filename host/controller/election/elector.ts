@@ -11,10 +11,13 @@ import {
   renewedLease,
   type StoredLease,
 } from "../../../src/kube/lease.ts";
+import type { Clock } from "../../system/clock.ts";
+import { pause } from "../../system/pause.ts";
 
 /** Settings of an election. */
 export interface ElectorInit {
   readonly objects: Pick<ApiObjects, "get" | "create" | "replace">;
+  readonly clock: Clock;
   readonly namespace: string;
   readonly name: string;
   /** This replica, unique among all processes that ever ran. */
@@ -62,7 +65,7 @@ export class Elector {
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const askedAt = performance.now();
+      const askedAt = this.#init.clock.now();
       if (await this.#take()) await this.#lead(lead, signal, askedAt);
       else await this.#pause(signal);
     }
@@ -79,13 +82,13 @@ export class Elector {
     while (!signal.aborted && !ended.signal.aborted) {
       await this.#pause(AbortSignal.any([ended.signal, signal]));
       if (signal.aborted || ended.signal.aborted) break;
-      const startedAt = performance.now();
+      const startedAt = this.#init.clock.now();
       // A slow answer must not keep the replica leading beyond the time when another one may begin.
       const leftMs = renewedAt + leaseSeconds * 1000 * renewDeadlineShare - startedAt;
       renewing = this.#take();
       const renewed = await within(renewing, leftMs);
       if (renewed === true) renewedAt = startedAt;
-      else if (renewed === undefined || performance.now() - startedAt > leftMs || this.#heldByOther) ended.abort();
+      else if (renewed === undefined || this.#init.clock.now() - startedAt > leftMs || this.#heldByOther) ended.abort();
     }
     ended.abort();
     onChange(false);
@@ -106,7 +109,7 @@ export class Elector {
       this.#conflicts = 0;
       return false;
     }
-    const next = renewedLease(lease, { identity, durationSeconds: leaseSeconds, now: new Date().toISOString() });
+    const next = renewedLease(lease, { identity, durationSeconds: leaseSeconds, now: this.#init.clock.date().toISOString() });
     return this.#write(next, lease?.resourceVersion);
   }
 
@@ -130,12 +133,12 @@ export class Elector {
     const read = await this.#init.objects.get(this.#path);
     const lease = read.kind === "object" ? readLease(read.object) : undefined;
     if (lease?.holder !== this.#init.identity) return;
-    await this.#write(releasedLease(lease, new Date().toISOString()), lease.resourceVersion);
+    await this.#write(releasedLease(lease, this.#init.clock.date().toISOString()), lease.resourceVersion);
   }
 
   #unchangedMs({ holder, renewTime }: StoredLease): number {
     const mark = `${holder} ${renewTime}`;
-    const now = performance.now();
+    const now = this.#init.clock.now();
     if (this.#seen.mark !== mark) this.#seen = { mark, atMs: now };
     return now - this.#seen.atMs;
   }
@@ -151,16 +154,7 @@ export class Elector {
   /** A jittered pause, so that replicas do not ask at the same time. */
   #pause(signal: AbortSignal): Promise<void> {
     const ms = this.#init.leaseSeconds * 1000 * pauseShare * (0.8 + Math.random() * 0.2);
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener("abort", end);
-      if (signal.aborted) end();
-    });
+    return pause(ms, signal);
   }
 }
 

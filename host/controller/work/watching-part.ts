@@ -1,17 +1,13 @@
 // A part of plexus-controller that watches collections and works on the keys that their changes make due.
 
-import { setTimeout } from "node:timers/promises";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
-import type { ReflectorState } from "../../cluster/kube/reflector.ts";
+import type { CollectionGroup } from "../collection-group.ts";
 import type { ControllerPart, MakePart, PartContext } from "../part.ts";
 import { observeState, observeWork } from "./observe-work.ts";
 
 /** The collections of one part. */
 export interface PartCollections {
-  readonly states: readonly ReflectorState[];
-  /** Whether each collection was listed. Earlier, missing objects would count as removed. */
-  readonly listed: boolean;
-  start(signal: AbortSignal): void;
+  readonly watched: CollectionGroup;
 }
 
 /** Settings of a part. */
@@ -21,28 +17,34 @@ export interface WatchingPartInit<C extends PartCollections> {
   readonly workers: number;
   /** Makes the collections. `onDue` receives each key whose objects may have to change, with a pause in ms. */
   readonly collections: (context: PartContext, onDue: (key: string, afterMs: number) => void) => C;
-  readonly work: (context: PartContext, collections: C, key: string) => Promise<WorkOutcome>;
+  /** Makes the work on one key, for one term as the leader. */
+  readonly work: (context: PartContext, collections: C) => (key: string) => Promise<WorkOutcome>;
+  /** A key that is due from the start. */
+  readonly firstKey?: string;
 }
 
-/** Interval in ms at which the first lists are awaited. */
-const listingMs = 100;
+/** Pause of a key while a collection is incomplete again, because it has an object that is too large to be stored, in ms. */
+const incompleteMs = 10_000;
 
-/** Makes the part. The work begins when each collection was listed. */
-export function watchingPart<C extends PartCollections>(init: WatchingPartInit<C>): MakePart {
-  const { name, workers } = init;
+/** Makes the part. Keys stay in the queue until the collections are ready: earlier, missing objects would count as removed. */
+export function watchingPart<C extends PartCollections>({ name, workers, firstKey, ...init }: WatchingPartInit<C>): MakePart {
   return (context: PartContext): ControllerPart => {
-    const queue: WorkQueue = new WorkQueue({
+    const workOn = async (key: string): Promise<WorkOutcome> =>
+      collections.watched.isReady ? work(key) : { kind: "again", afterMs: incompleteMs };
+    const queue = new WorkQueue({
+      clock: context.clock,
       workers,
-      work: (key) => context.spans.work(name, key, (): Promise<WorkOutcome> => init.work(context, collections, key)),
+      work: (key) => context.spans.work(name, key, () => workOn(key)),
       onWorked: observeWork(context, name),
     });
     const collections = init.collections(context, (key, afterMs) => queue.add(key, afterMs));
-    observeState(context, name, queue, () => collections.states);
+    const work = init.work(context, collections);
+    observeState(context, name, queue, () => collections.watched.states);
     return {
       name,
       run: async (signal) => {
-        collections.start(signal);
-        while (!collections.listed && !signal.aborted) await setTimeout(listingMs);
+        if (firstKey !== undefined) queue.add(firstKey);
+        await collections.watched.begin(signal);
         return queue.run(signal);
       },
     };

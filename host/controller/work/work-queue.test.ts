@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { controllerMetricDefinitions } from "../../telemetry/metrics/controller-definitions.ts";
 import { MetricsOf } from "../../telemetry/metrics/metrics.ts";
+import { fakeTimersClock } from "../../system/testing/virtual-clock.ts";
 import { observeWork } from "./observe-work.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 
@@ -14,6 +15,7 @@ function steered(workers: number, outcomes: Record<string, WorkOutcome[]> = {}) 
   const begun: string[] = [];
   const open = new Map<string, () => void>();
   const queue = new WorkQueue({
+    clock: fakeTimersClock,
     workers,
     random: () => 0,
     work: async (key) => {
@@ -53,6 +55,7 @@ test("a key that is added during its work is worked on again, and never twice at
 test("a failure is tried again after a pause, a rejection too", async () => {
   let attempts = 0;
   const queue = new WorkQueue({
+    clock: fakeTimersClock,
     workers: 1,
     random: () => 0,
     work: () => {
@@ -80,6 +83,7 @@ test("a conflict with another writer is tried again after a pause, and is no war
   const metrics = new MetricsOf(controllerMetricDefinitions);
   const outcomes: WorkOutcome[] = [{ kind: "conflict", why: "HTTP 409" }, done];
   const queue = new WorkQueue({
+    clock: fakeTimersClock,
     workers: 1,
     random: () => 0,
     work: () => Promise.resolve(outcomes.shift() ?? done),

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { FinishedSpan } from "../../telemetry/spans.ts";
 import { WorkSpans } from "./work-spans.ts";
+import { systemClock } from "../../system/clock.ts";
 
 const request = { method: "PATCH", path: "/apis/x/y", ms: 5, failure: undefined };
 
@@ -11,7 +12,7 @@ function recorder(): { readonly spans: FinishedSpan[]; readonly record: (span: F
 
 test("requests of two works at the same time belong to their own work", async () => {
   const exporter = recorder();
-  const works = new WorkSpans(exporter);
+  const works = new WorkSpans(exporter, systemClock);
   const send = async (path: string): Promise<{ readonly kind: "done" }> => {
     await new Promise((resolve) => setImmediate(resolve));
     works.request({ ...request, path });
@@ -29,7 +30,7 @@ test("requests of two works at the same time belong to their own work", async ()
 
 test("a work without a request has no span, unless it fails", async () => {
   const exporter = recorder();
-  const works = new WorkSpans(exporter);
+  const works = new WorkSpans(exporter, systemClock);
   await works.work("p", "quiet", async () => ({ kind: "done" }));
   works.request(request);
   expect(exporter.spans).toEqual([]);
@@ -39,6 +40,6 @@ test("a work without a request has no span, unless it fails", async () => {
 });
 
 test("without a collector the work runs as it is", async () => {
-  const works = new WorkSpans(undefined);
+  const works = new WorkSpans(undefined, systemClock);
   expect(await works.work("p", "k", async () => ({ kind: "again", afterMs: 1 }))).toEqual({ kind: "again", afterMs: 1 });
 });

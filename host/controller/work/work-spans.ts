@@ -7,6 +7,7 @@ import type { SentRequest } from "../../cluster/kube/api-objects.ts";
 import { newSpanId, newTraceId } from "../../system/span-id.ts";
 import type { SpanExporter } from "../../telemetry/spans.ts";
 import type { SpanContext } from "../../../src/trace/trace-context.ts";
+import type { Clock } from "../../system/clock.ts";
 
 interface ActiveWork {
   readonly context: SpanContext;
@@ -16,11 +17,13 @@ interface ActiveWork {
 /** Makes the spans, if there is a collector. */
 export class WorkSpans {
   readonly #exporter: Pick<SpanExporter, "record"> | undefined;
+  readonly #clock: Clock;
   readonly #active = new AsyncLocalStorage<ActiveWork>();
 
   /** Without an exporter nothing is recorded. */
-  constructor(exporter: Pick<SpanExporter, "record"> | undefined) {
+  constructor(exporter: Pick<SpanExporter, "record"> | undefined, clock: Clock) {
     this.#exporter = exporter;
+    this.#clock = clock;
   }
 
   /** Runs the work on the object `key` of a part, and records it. */
@@ -28,12 +31,13 @@ export class WorkSpans {
     const exporter = this.#exporter;
     if (exporter === undefined) return run();
     const active: ActiveWork = { context: { traceId: newTraceId(), spanId: newSpanId(), sampled: true }, requests: 0 };
-    const startMs = Date.now();
-    const began = performance.now();
+    const { now, date } = this.#clock;
+    const startMs = date().getTime();
+    const began = now();
     const record = (outcome: string, failure: string | undefined): void => {
       if (active.requests === 0 && failure === undefined) return;
       const attributes = { "plexus.part": part, "plexus.object": key, "plexus.outcome": outcome };
-      const endMs = startMs + performance.now() - began;
+      const endMs = startMs + now() - began;
       const { context } = active;
       exporter.record({
         context,
@@ -61,7 +65,7 @@ export class WorkSpans {
     const active = this.#active.getStore();
     if (active === undefined) return;
     active.requests += 1;
-    const endMs = Date.now();
+    const endMs = this.#clock.date().getTime();
     this.#exporter?.record({
       context: { ...active.context, spanId: newSpanId() },
       parentId: active.context.spanId,

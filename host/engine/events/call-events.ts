@@ -12,7 +12,7 @@ import type { StepDetail } from "../../capabilities/step-detail.ts";
 import type { Step } from "../../capabilities/step.ts";
 import type { Reply } from "../../protocol/messages.ts";
 import type { Clock } from "../../system/clock.ts";
-import type { ShadowReport } from "./shadow-report.ts";
+import type { ShadowReport } from "../../../src/step-policy/shadow-report.ts";
 
 /** The kind of a step's plugin: a native binary or a WebAssembly component. */
 export type StepKind = "native" | "wasm";

@@ -1,5 +1,6 @@
 // The log of one call (MC-15): lines for stderr, which the runtime copies to its own log, and for `logFile`. The log has no
-// configuration, no CNI_ARGS and no result, because they may contain secrets. A one-shot engine cannot rotate the file (MC-16).
+// configuration, no CNI_ARGS and no result, because they may contain secrets. A one-shot engine cannot rotate the file (MC-16). The stderr of plugins
+// becomes lines of the log, because stderr is for logs (CNI section 4). A plugin may be hostile: each line is bounded and inert, and names its plugin.
 
 import { type HostConfiguration, hostDefaults } from "../../../src/configuration/host-configuration.ts";
 import { type LogConfiguration, type LogLevel, logLevels } from "../../../src/configuration/keys/log-keys.ts";
@@ -9,11 +10,12 @@ import type { Request } from "../../protocol/messages.ts";
 import { withoutSecrets } from "../../../src/fault/without-secrets.ts";
 import type { CallEvent, Subscriber } from "./call-events.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
+import type { Redact } from "../../../src/text/secret-values.ts";
 
 /** Maximum characters of one call's log, for stderr and for the file each. Delegates have a budget each; the reply must hold them all. */
 const maxLogChars = 1024 * 1024;
 
-/** Maximum characters of a line about the call itself. */
+/** Maximum characters of a line about the call itself, or of a plugin. */
 const maxLineChars = 2048;
 /** Maximum characters of a warning. A warning about abandoned attachments may contain many names. */
 const maxWarningChars = 65_536;
@@ -114,4 +116,41 @@ function errorOf(stdout: Outcome["stdout"]): { readonly code: number; readonly m
     // The answer is not JSON: the error below replaces it.
   }
   return { code: 999, msg: "stdout has no CNI error object" };
+}
+
+/** The stderr of one plugin. */
+export interface PluginOutput {
+  readonly type: string;
+  /** CNI_IFNAME; empty for GC and STATUS. */
+  readonly ifname: string;
+  readonly stderr: Uint8Array;
+  /** Whether `stderr` is only the beginning of the plugin's output. */
+  readonly truncated: boolean;
+  /** Removes the secrets of the plugin's configuration. */
+  readonly redact: Redact;
+}
+
+/** Maximum characters of all plugins' lines of one call. Warnings and delegates' lines must fit into the reply, too. */
+const maxCallChars = 64 * 1024;
+
+/** Makes the lines of one call's plugins, within one budget of characters. */
+export class PluginLines {
+  #left = maxCallChars;
+
+  /** Whole lines, such as `bridge eth0: text`, without empty ones. A final line says if output was cut. */
+  of({ type, ifname, stderr, truncated, redact }: PluginOutput): readonly string[] {
+    if (stderr.length === 0 || this.#left < 0) return [];
+    const front = ifname === "" ? type : `${type} ${ifname}`;
+    const lines: string[] = [];
+    // Before the text is divided: a secret may have several lines.
+    for (const text of redact(new TextDecoder().decode(stderr), truncated).split(/\r?\n/)) {
+      if (text === "") continue;
+      const line = `${inertLine(`${front}: ${text}`, maxLineChars)}\n`;
+      this.#left -= line.length;
+      if (this.#left < 0)
+        return [...lines, `plexus: the rest of this call's plugin output is cut (at most ${maxCallChars} characters)\n`];
+      lines.push(line);
+    }
+    return truncated ? [...lines, inertLine(`${front}: … (cut after ${stderr.length} bytes)`, maxLineChars).concat("\n")] : lines;
+  }
 }

@@ -24,7 +24,7 @@ import { planDefinition } from "./plan-definition.ts";
 import { claimedNetworks, completed, selectedNetworks } from "../planned/plan-feature.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
-import type { LinksBefore } from "../record/record-links.ts";
+import type { LinksBefore } from "../record/add-progress.ts";
 import { typesOf } from "./require-plugins.ts";
 
 /** Faults that an Event tells the pod's author. */

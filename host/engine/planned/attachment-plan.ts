@@ -1,4 +1,4 @@
-// The plan of an ADD. Plexus makes the whole plan before the first plugin runs.
+// The plan of an ADD, and its form for the journal. Plexus makes the whole plan before the first plugin runs.
 
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
@@ -9,9 +9,10 @@ import type { DeviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
 import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
-import type { ClaimedDevice } from "../../store/journal/entry.ts";
+import type { ClaimedDevice, HotPlugFacts, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { Verification } from "../../../src/npwg/verification.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
+import { requestsText } from "../../../src/npwg/hot-plug-difference.ts";
 
 /** A definition whose namespace's rules bind its network. */
 export interface DefinitionBinding {
@@ -85,4 +86,50 @@ export interface ShownAttachment {
   readonly podNetwork: string | undefined;
   /** The families whose default gateway the pod requested from its PodNetwork. */
   readonly gatewayOf: readonly Family[] | undefined;
+}
+
+/** The attachment for the journal. `callArgs`: the call's CNI_ARGS. */
+export function plannedAttachment(plan: AttachmentPlan, callArgs: string, hotPlug: HotPlugFacts | undefined): PlannedAttachment {
+  const { list, attachment, source, conflist, binding, podNetwork, claim } = plan;
+  return {
+    network: list.name,
+    ifname: attachment.ifname,
+    source,
+    conflist,
+    capabilityArgs: Object.fromEntries(attachment.capabilityArgs),
+    // MC-23.
+    ...(attachment.args === callArgs ? {} : { cniArgs: attachment.args }),
+    ...(binding === undefined ? {} : { definition: binding.definition }),
+    ...(podNetwork === undefined ? {} : { podNetwork }),
+    ...(claim === undefined ? {} : { claim }),
+    ...(hotPlug === undefined ? {} : { hotPlug }),
+  };
+}
+
+/** The origin of an attachment, for the comparison with the pod's annotation. */
+export type AttachmentOrigin = Pick<HotPlugFacts, "selected" | "requested">;
+
+/** The origin of an attachment of an ADD: the pod's annotation, or none for the default network, a PodNetwork, a claim and the administrator's networks. */
+export function originInAdd({ request, podNetwork, claim }: AttachmentPlan, index: number): AttachmentOrigin {
+  return index === 0 || request === undefined || podNetwork !== undefined || claim !== undefined
+    ? {}
+    : selectedOrigin(request.selection);
+}
+
+/** The origin of an attachment that the pod's annotation selects. */
+export function selectedOrigin(selection: Parameters<typeof requestsText>[0]): AttachmentOrigin {
+  const name = selection.interface === undefined ? {} : { interface: selection.interface };
+  return { selected: { ...name, requests: requestsText(selection) } };
+}
+
+/** The facts about an attachment that its later status and its comparison with the annotation need. */
+export function hotPlugFacts({ statusName, request, podNetwork }: AttachmentPlan, origin: AttachmentOrigin): HotPlugFacts {
+  const { defaultRoute, defaultRouteFamilies } = request?.selection ?? {};
+  return {
+    ...origin,
+    ...(statusName === undefined ? {} : { statusName }),
+    ...(defaultRoute === undefined ? {} : { defaultRoute }),
+    ...(podNetwork === undefined ? {} : { podNetwork }),
+    ...(defaultRouteFamilies === undefined ? {} : { gatewayOf: defaultRouteFamilies }),
+  };
 }

@@ -6,8 +6,10 @@ import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
 import type { Shim } from "../../protocol/shim.ts";
-import type { ClaimedNetwork } from "./claimed-network.ts";
 import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
+import type { NetworkList } from "../../../src/cni/network-list.ts";
+import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
+import type { ClaimedDevice } from "../../store/journal/entry.ts";
 
 /** The attachments of a pod as planned so far. */
 export interface PlannedNetworks {
@@ -206,4 +208,18 @@ export async function refusedOfRunningPod(
     if (!refused.ok) return refused;
   }
   return ok(undefined);
+}
+
+/** The network, and the device that the attachment uses. */
+export interface ClaimedNetwork {
+  /** The claim and its request, for messages. */
+  readonly what: string;
+  readonly selection: NetworkSelection;
+  /** The list that the claim itself has, in the place of a definition. */
+  readonly inline: NetworkAttachmentDefinition | undefined;
+  /** Whether the network is the administrator's, so that no rule of a namespace binds it. */
+  readonly isTrusted: boolean;
+  /** The network's list with the device. */
+  readonly place: (list: NetworkList) => Result<NetworkList>;
+  readonly claim: ClaimedDevice;
 }

@@ -1,7 +1,39 @@
 import { expect, test } from "vitest";
 import { defaultWasm } from "../../../src/configuration/wasm-configuration.ts";
-import { bareConfiguration } from "./component-call.ts";
+import { temporaryNestedCallDirectory } from "../call/nested-call-directory.ts";
+import { bareConfiguration, nestedChain } from "./component-call.ts";
 
 test("the configuration of a direct call has the defaults", () => {
   expect(bareConfiguration()).toMatchObject({ wasm: defaultWasm, stepTimeoutMs: 60_000, goMaxProcs: 1 });
+});
+
+// The chain that a nested call belongs to: its definition decides what the called component may do.
+const shop = { namespace: "shop", name: "storage" };
+const chains = [
+  { network: "pods", ifname: "eth0" },
+  { network: "shop.storage", ifname: "net1", definition: shop },
+];
+
+test.each([
+  ["its network and interface", "shop.storage", "net1", shop],
+  ["its network, if the plugin uses another interface name", "shop.storage", "bond0", shop],
+  ["the administrator's network", "pods", "eth0", undefined],
+] as const)("A nested call gets the definition of %s", (_what, network, ifname, definition) => {
+  const chain = nestedChain(chains, network, ifname);
+  expect(chain.ok && [chain.value.network, chain.value.ifname, chain.value.definition]).toEqual([network, ifname, definition]);
+});
+
+test.each(["storage", "other"])("A nested call for a network that no chain has is refused: %s", (network) => {
+  expect(nestedChain(chains, network, "net1")).toMatchObject({
+    ok: false,
+    fault: { kind: "NESTED_CALL_UNKNOWN", code: 7, msg: expect.stringContaining(`"${network}"`) },
+  });
+});
+
+test("A VERSION request, which names no network, is answered", () => {
+  expect(nestedChain([], "", "")).toEqual({ ok: true, value: { network: "", ifname: "" } });
+});
+
+test("Each call without a container has a nested-call directory of its own", () => {
+  expect(temporaryNestedCallDirectory()).not.toBe(temporaryNestedCallDirectory());
 });

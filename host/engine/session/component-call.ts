@@ -4,17 +4,23 @@
 import type { CniCall } from "../../../src/cni/environment.ts";
 import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { ok } from "../../../src/fault/result.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import type { Shim } from "../../protocol/shim.ts";
-import type { Call } from "../call.ts";
+import type { Call, ChainIdentity } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import { nestedCallDirectoryIn } from "../call/nested-call-directory.ts";
 import { PluginFinder } from "../call/plugin-finder.ts";
 import { stepRunner } from "../steps/step-runner.ts";
-import { answerAsPlugin, nestedChain } from "./answer-as-plugin.ts";
 import { openCall, type SessionParts } from "./open-call.ts";
+import { printError } from "../../../src/cni/error-json.ts";
+import { versionForError } from "../../../src/cni/plugin-request.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { quote } from "../../../src/json/quote.ts";
+import type { RunStep } from "../../../src/cni/run-chain.ts";
+import { lenientText } from "../../../src/text/utf8.ts";
+import { pluginStep } from "../../../src/cni/plugin-step.ts";
 
 /** The shim's file name as a delegating plugin. A runtime may also execute the shim under the name of a component. */
 const pluginName = "plexus";
@@ -53,7 +59,7 @@ export function runNested(request: Request, parts: SessionParts, within: Call | 
     };
     const chain = nestedChain(chains, network, ifname);
     if (!chain.ok) return chain;
-    return ok(stepRunner(call, { ...chain.value, origin: "nested-call", timeoutMs: configuration.stepTimeoutMs }));
+    return ok(stepRunner(call, chain.value, { origin: "nested-call", timeoutMs: configuration.stepTimeoutMs }));
   });
 }
 
@@ -62,7 +68,7 @@ export function runDirect(request: Request, parts: SessionParts): Promise<Omit<R
   return answerAsPlugin(request, (network, ifname, asked) => {
     const opened = openDirect(request, parts, asked);
     const call = { ...opened, plugins: new PluginFinder(parts.shim, true), componentsOnly: true, nestedCallDirectory: "" };
-    return ok(stepRunner(call, { origin: "chain", network, ifname, timeoutMs: call.configuration.stepTimeoutMs }));
+    return ok(stepRunner(call, { network, ifname }, { origin: "chain", timeoutMs: call.configuration.stepTimeoutMs }));
   });
 }
 
@@ -76,4 +82,37 @@ function openDirect(request: Request, parts: SessionParts, asked: CniCall): Call
 /** The deadline of a call that only the time-outs of its steps bound, as those of STATUS. */
 function withoutDeadline(now: () => number): CallDeadline {
   return new CallDeadline({ verb: "STATUS", callTimeoutMs: 0, waitedMs: 0, now });
+}
+
+/** Runs the component that the request names as a CNI plugin. `runner` makes the step's runner for its network and interface, and the request's variables. */
+export async function answerAsPlugin(
+  request: Pick<Request, "name" | "environment" | "stdin">,
+  runner: (network: string, ifname: string, asked: CniCall) => Result<RunStep>,
+): Promise<Omit<Reply, "kind">> {
+  const read = pluginStep(request);
+  if (!read.ok) return refusal(printError(read.fault, versionForError(lenientText(request.stdin))));
+  const { step, asked, network, cniVersion } = read.value;
+  const run = runner(network, step.attachment?.ifname ?? "", asked);
+  if (!run.ok) return refusal(printError(run.fault, cniVersion));
+  const outcome = await run.value(step);
+  return outcome.ok ? { status: 0, stdout: outcome.stdout, stderr: "" } : refusal(printError(outcome.fault, cniVersion));
+}
+
+/**
+ * The chain that a nested call belongs to: the chain of its network and interface, else of its network. A native plugin passes the
+ * network's name on from its own stdin, where the engine wrote it. Fault: NESTED_CALL_UNKNOWN if no chain has the network.
+ */
+export function nestedChain(chains: readonly ChainIdentity[], network: string, ifname: string): Result<ChainIdentity> {
+  const ofNetwork = chains.filter((chain) => chain.network === network);
+  const chain = ofNetwork.find((each) => each.ifname === ifname) ?? ofNetwork[0];
+  if (chain !== undefined) return ok({ ...chain, ifname });
+  // A VERSION request has no configuration, and runs nothing.
+  if (network === "") return ok({ network, ifname });
+  return failed(
+    fault("NESTED_CALL_UNKNOWN", `a plugin was called for network ${quote(network, 64)}, but this call attaches no such network`),
+  );
+}
+
+function refusal(stdout: string): Omit<Reply, "kind"> {
+  return { status: 1, stdout, stderr: "" };
 }

@@ -20,7 +20,7 @@ import { nestedCallDirectoryOf, temporaryNestedCallDirectory } from "../call/nes
 import { PluginFinder } from "../call/plugin-finder.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { CallEvents } from "../events/call-events.ts";
-import type { PluginOutput } from "../events/plugin-output.ts";
+import type { PluginOutput } from "../events/call-log.ts";
 import { traceFile } from "../events/trace-file.ts";
 import type { Node } from "../node.ts";
 import { furtherDevices } from "../planned/plan-feature.ts";

@@ -13,11 +13,8 @@ import { stepRunner } from "./step-runner.ts";
 
 /** Makes the runner of a chain. A native plugin may take `maxMs` milliseconds, if that is less than configured. */
 export function chainRunner(call: Call, chain: ChainIdentity, maxMs = Infinity): RunStep {
-  const { network, ifname, definition, knownContainers, ownLinks, onConflict } = chain;
-  const timeoutMs = Math.min(call.configuration.stepTimeoutMs, maxMs);
-  const context = { network, ifname, definition, knownContainers, ownLinks, timeoutMs, onConflict };
-  const plain = stepRunner(call, { origin: "chain", ...context });
-  const rules = stepRulesFor(call.configuration, definition);
+  const plain = stepRunner(call, chain, { origin: "chain", timeoutMs: Math.min(call.configuration.stepTimeoutMs, maxMs) });
+  const rules = stepRulesFor(call.configuration, chain.definition);
   if (rules === undefined) return plain;
   return ruled(call, chain, rules, shadowed(call, chain, rules, plain));
 }

@@ -6,13 +6,13 @@ import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { describePlugin } from "../../../src/cni/chains.ts";
 import { passedOverStepOf } from "../../../src/cni/failed-step.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
-import { type StepRules, stepRule } from "../../../src/configuration/step-rules.ts";
+import { stepRule, type StepRules } from "../../../src/configuration/step-rules.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { decide, retryPauseMs, whyNotOpen } from "../../../src/step-policy/failure-policy.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import type { CallEvents } from "../events/call-events.ts";
-import { type ShadowReport, shadowText } from "../events/shadow-report.ts";
+import { type ShadowReport, shadowText } from "../../../src/step-policy/shadow-report.ts";
 
 /** Makes the runner of a chain's steps by its rules. Its outcome of a step that is passed over is a success with `passedOver`. */
 export function ruled(call: Call, chain: ChainIdentity, rules: StepRules, run: RunStep): RunStep {

@@ -16,7 +16,7 @@ import type { ComponentFile } from "../../sandbox/component-file.ts";
 import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
 import { CallEvents } from "../events/call-events.ts";
 import { partialCall } from "../testing/partial-call.ts";
-import type { ShadowReport } from "../events/shadow-report.ts";
+import type { ShadowReport } from "../../../src/step-policy/shadow-report.ts";
 import { runWithShadow, shadowMs } from "./shadow.ts";
 
 const answer = (address: string): StepOutcome => ({

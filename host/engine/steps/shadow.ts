@@ -17,7 +17,7 @@ import { LeaseSnapshot } from "../../capabilities/leases/lease-snapshot.ts";
 import { poolDirectory } from "../../capabilities/leases/scope.ts";
 import type { Step } from "../../capabilities/step.ts";
 import { ShimGone } from "../../protocol/shim.ts";
-import type { ShadowOutcome } from "../events/shadow-report.ts";
+import type { ShadowOutcome } from "../../../src/step-policy/shadow-report.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import { tellShadow } from "./ruled-steps.ts";
 

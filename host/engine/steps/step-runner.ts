@@ -1,7 +1,8 @@
-// Runs one step: finds its type on CNI_PATH, and runs the native plugin or the component.
+// Runs one step: finds its type on CNI_PATH, and runs the native plugin or the component, traced: the call's subscribers are told of its beginning
+// and its end. If one of them records spans, the step has a span of its own, and the plugin's TRACEPARENT names that span (W3C Trace Context).
 
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
-import type { Verb } from "../../../src/cni/environment.ts";
+import type { EnvironmentPair, Verb } from "../../../src/cni/environment.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { isPlexusName, plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
@@ -10,29 +11,29 @@ import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { Step } from "../../capabilities/step.ts";
-import type { Call } from "../call.ts";
+import type { Call, ChainIdentity } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
-import type { StepKind } from "../events/call-events.ts";
+import type { Span, StepKind } from "../events/call-events.ts";
 import { runNativeStep } from "./native-step.ts";
-import { traced } from "./traced-step.ts";
+import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
+import { parseTraceparent, underSpan } from "../../../src/trace/trace-context.ts";
+import { newSpanId } from "../../system/span-id.ts";
 
-/** The members that all steps of one chain share. */
-export type ChainContext = Pick<
-  Step,
-  "origin" | "network" | "ifname" | "definition" | "knownContainers" | "ownLinks" | "timeoutMs" | "onConflict"
->;
+/** The origin of a chain's steps, and the maximum milliseconds of one. */
+type Asked = Pick<Step, "origin" | "timeoutMs">;
 
 /** Makes the runner for the steps of one network's chain, each as it is: without rules and shadows. */
-export function stepRunner(call: Call, chain: ChainContext): RunStep {
+export function stepRunner(call: Call, chain: ChainIdentity, asked: Asked): RunStep {
   const { events, clock } = call;
-  const { origin, network, ifname } = chain;
+  const { origin } = asked;
+  const { network, ifname } = chain;
   const started = clock.now();
   let verb: Verb | undefined;
   const run = (step: ChainStep): Promise<StepOutcome> => {
     // The first step names the chain's verb: a rule may run a step's DEL within an ADD.
     if (step.attachment !== undefined) verb ??= step.verb;
     const callers = origin === "nested-call" ? callersIn(step.env) : [];
-    return runStep(call, stepOf(call, chain, step, callers, Infinity));
+    return runStep(call, stepOf(call, chain, asked, step, callers, Infinity));
   };
   const ended = (reason: Fault | undefined): void => {
     if (verb === undefined || origin !== "chain") return;
@@ -41,9 +42,16 @@ export function stepRunner(call: Call, chain: ChainContext): RunStep {
   return Object.assign(run, { ended });
 }
 
-function stepOf(call: Call, chain: ChainContext, step: ChainStep, callers: readonly string[], maxMs: number): Step {
+function stepOf(
+  call: Call,
+  chain: ChainIdentity,
+  { origin, timeoutMs }: Asked,
+  step: ChainStep,
+  callers: readonly string[],
+  maxMs: number,
+): Step {
   const { type } = step.plugin;
-  const { origin, network, ifname, definition, knownContainers, ownLinks, timeoutMs, onConflict } = chain;
+  const { network, ifname, definition, knownContainers, ownLinks, onConflict } = chain;
   return {
     step,
     origin,
@@ -61,7 +69,7 @@ function stepOf(call: Call, chain: ChainContext, step: ChainStep, callers: reado
       onConflict?.(conflict);
     },
     runDelegated: (next, nextMaxMs) =>
-      runStep(call, stepOf(call, { ...chain, origin: "delegate" }, next, [...callers, type], nextMaxMs)),
+      runStep(call, stepOf(call, chain, { origin: "delegate", timeoutMs }, next, [...callers, type], nextMaxMs)),
   };
 }
 
@@ -128,4 +136,48 @@ export async function delegatedCallFault(
 function ipamTypeIn({ ipam }: Readonly<Record<string, unknown>>): string | undefined {
   const type = isJsonObject(ipam) ? ipam["type"] : undefined;
   return typeof type === "string" ? type : undefined;
+}
+
+/** Runs a step of this kind, and tells its beginning and its end. `started`: when the look-up of its plugin began, by the call's clock. `run` gets the step with its span and with the way to tell details. */
+async function traced(
+  { events, clock }: Call,
+  step: Step,
+  kind: StepKind,
+  started: number,
+  run: (step: Step) => Promise<StepOutcome>,
+): Promise<StepOutcome> {
+  const { network, ifname, origin, step: plugin, maxMs } = step;
+  const number = events.nextRun();
+  const tell: Step["tell"] = events.recordsDetails
+    ? (detail) => events.tell({ what: "step-detail", run: number, detail })
+    : undefined;
+  // If no spans are recorded, the plugin keeps the caller's span: an unrecorded span would be a gap in the trace.
+  const span = events.recordsSpans ? spanBelow(plugin.env) : undefined;
+  const env = span === undefined ? plugin.env : underSpan(plugin.env, span.context);
+  events.tell({ what: "step-began", run: number, kind, step });
+  if (tell !== undefined && Number.isFinite(maxMs))
+    tell({ what: "decided", verdict: { kind: "budget", text: `The step may take ${maxMs} ms.` } });
+  const ended = await run(span === undefined && tell === undefined ? step : { ...step, tell, step: { ...plugin, env } });
+  // Every error of a step passes here, on its way to the runtime, logs, traces, Events and the journal.
+  const outcome = ended.ok ? ended : { ok: false as const, fault: withoutStepSecrets(ended.fault, plugin) };
+  const identity = {
+    containerId: plugin.attachment?.containerId ?? "",
+    network,
+    ifname,
+    verb: plugin.verb,
+    type: plugin.plugin.type,
+    kind,
+    nested: origin !== "chain",
+  };
+  events.tell({ what: "step-ended", run: number, step: identity, ms: clock.now() - started, outcome, span });
+  return outcome;
+}
+
+/** A new span below the one that the environment names; undefined if it names none. */
+function spanBelow(env: readonly EnvironmentPair[]): Span | undefined {
+  const text = env.find(([name]) => name === "TRACEPARENT")?.[1];
+  const parent = text === undefined ? undefined : parseTraceparent(text);
+  if (parent === undefined) return undefined;
+  const { traceId, spanId, sampled } = parent;
+  return { context: { traceId, spanId: newSpanId(), sampled }, parentId: spanId };
 }

@@ -19,6 +19,7 @@ import type { Node } from "../node.ts";
 import type { SessionParts } from "../session/open-call.ts";
 import { serveCall } from "../session/serve-call.ts";
 import { ScriptedShim } from "./scripted-shim.ts";
+import { systemClock } from "../../system/clock.ts";
 
 /** One call of the runtime. */
 export interface StagedCall {
@@ -168,7 +169,7 @@ export class CallStage {
       takeLock: () => this.takeLock,
       writer: this.#writer(),
       features: [],
-      openCluster,
+      openCluster: (configuration, warn) => openCluster(configuration, warn, systemClock),
       openDelegates: async () => noDelegates,
     };
   }
@@ -183,7 +184,7 @@ export class CallStage {
       shim: this.shim,
       events,
       delegates: noDelegates,
-      cluster: (configuration) => openCluster(configuration, (text) => events.warn(text)),
+      cluster: (configuration) => openCluster(configuration, (text) => events.warn(text), systemClock),
       output: () => {},
     };
   }

@@ -7,10 +7,9 @@ import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { defaultNetworkCapabilityArgs } from "../../../src/npwg/capability-args.ts";
 import { type JournalPlan, type JournalRecord, type PlannedAttachment, replay } from "../../store/journal/entry.ts";
-import { journalKey, type Call } from "../call.ts";
-import { countFailedDel, undoOrAbandon } from "./converge.ts";
+import { type Call, journalKey } from "../call.ts";
+import { countFailedDel, retryAbandoned, undoOrAbandon } from "./converge.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
-import { retryAbandoned } from "./finish-abandoned.ts";
 import { undoEntry } from "./undo.ts";
 
 /** Deletes the container's attachments. A fault means that some remain and that the runtime should repeat the DEL. */

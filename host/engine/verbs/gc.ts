@@ -7,8 +7,8 @@ import { joinFaults } from "../../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Call } from "../call.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
-import { finishAbandoned } from "./finish-abandoned.ts";
-import { type GcPlan, type GcRound, clearStale, planGc } from "./gc-plan.ts";
+import { finishAbandoned } from "./converge.ts";
+import { clearStale, type GcPlan, type GcRound, planGc } from "./gc-plan.ts";
 import { knownNetworks, removeTornFiles, runPluginGc, supportsGc } from "./gc-networks.ts";
 import { validAttachments } from "../../../src/cni/valid-attachments.ts";
 

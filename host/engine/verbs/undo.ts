@@ -85,7 +85,7 @@ export async function undoEntry(
       ? list
       : !seen.ok
         ? seen
-        : await undoAttachment(call, entry, planned, list.value, progress, netns, view);
+        : await undoAttachment(call, { entry, planned, list: list.value, progress, netns, view });
     if (undone.ok) {
       view &&= withoutLink(view, madeLink(entry, planned));
       await call.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
@@ -117,7 +117,9 @@ export async function undoOne(call: Call, entry: JournalEntry, index: number): P
   const list = listOf(call, planned);
   const seen = await viewPod(call, entry, netns);
   if (!seen.ok) return failed(locatedByNetwork(seen.fault, planned));
-  const undone = list.ok ? await undoAttachment(call, entry, planned, list.value, progress, netns, seen.value) : list;
+  const undone = list.ok
+    ? await undoAttachment(call, { entry, planned, list: list.value, progress, netns, view: seen.value })
+    : list;
   if (!undone.ok) return failed(locatedByNetwork(undone.fault, planned));
   const left = seen.value && (await removeLeftLink(call, entry, planned, seen.value));
   if (left?.ok === false) return failed(locatedByNetwork(left.fault, planned));
@@ -130,17 +132,22 @@ function listOf(call: Call, { conflist, network }: PlannedAttachment): Result<Ne
   return parseNetworkList(conflist, `journalled configuration of ${network}`);
 }
 
+/** One attachment of an entry, as its DEL finds it. */
+interface AttachmentUndo {
+  readonly entry: JournalEntry;
+  readonly planned: PlannedAttachment;
+  readonly list: NetworkList;
+  readonly progress: AttachmentProgress;
+  /** As the runtime names it now. */
+  readonly netns: string;
+  /** The pod's links; undefined if they are unknown. */
+  readonly view: PodView | undefined;
+}
+
 /** Runs the plugins' DEL, and frees the addresses that it left. */
-async function undoAttachment(
-  call: Call,
-  entry: JournalEntry,
-  planned: PlannedAttachment,
-  list: NetworkList,
-  progress: AttachmentProgress,
-  netns: string,
-  view: PodView | undefined,
-): Promise<Result<void>> {
-  const undone = await undoSteps(call, entry, planned, list, progress, netns, view);
+async function undoAttachment(call: Call, undo: AttachmentUndo): Promise<Result<void>> {
+  const { entry, planned, list, progress, netns } = undo;
+  const undone = await undoSteps(call, undo);
   if (!undone.ok || !list.plugins.some(({ type, ipamType }) => mayLeaveAddress(ipamType ?? type))) return undone;
   const { freeLeases } = await import("./free-leases.ts");
   const isGone = (): Promise<boolean> => isNamespaceGone(call, entry, netns);
@@ -148,15 +155,7 @@ async function undoAttachment(
   return freeLeases(call, { entry, planned, list, result: progress.result, attachment, isGone });
 }
 
-async function undoSteps(
-  call: Call,
-  entry: JournalEntry,
-  planned: PlannedAttachment,
-  list: NetworkList,
-  progress: AttachmentProgress,
-  netns: string,
-  view: PodView | undefined,
-): Promise<Result<void>> {
+async function undoSteps(call: Call, { entry, planned, list, progress, netns, view }: AttachmentUndo): Promise<Result<void>> {
   const { result, failedStep, passedOver = [] } = progress;
   const prepared =
     view === undefined ? ok({ netns, ownLinks: undefined }) : await prepareUndo(call, entry, planned, list, progress, view);

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { ConfigurationWriter, type ConfigurationWriterInit } from "./configuration-writer.ts";
+import { fakeTimersClock } from "../../system/testing/virtual-clock.ts";
 
 const bridge = JSON.stringify({ cniVersion: "1.0.0", name: "cbr0", plugins: [{ type: "bridge" }] });
 const within = { interval: 20 };
@@ -63,6 +64,7 @@ function newWriter(more: Partial<ConfigurationWriterInit>, onProblem: (problem: 
       ...more,
     },
     {
+      clock: fakeTimersClock,
       canServe: () => servable,
       log: (_, text) => void lines.push(text),
       onChange: () => undefined,

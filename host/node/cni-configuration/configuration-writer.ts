@@ -25,6 +25,7 @@ import { directFiles, type OwnFiles, removeTemporaries } from "./own-file.ts";
 import { ShimPresence } from "./plugin-directory.ts";
 import { shimLinks } from "./shim-links.ts";
 import { WrittenFile } from "./written-file.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** Where the configuration comes from and where it goes. */
 export interface ConfigurationWriterInit {
@@ -50,6 +51,7 @@ export interface ConfigurationWriterInit {
 
 /** The rest of the daemon, as the writer sees it. */
 export interface ConfigurationWriterDeps {
+  readonly clock: Clock;
   /** Whether a call would be served now. Until then nothing is written. */
   readonly canServe: () => boolean;
   readonly log: (level: "info" | "warn", text: string) => void;
@@ -136,6 +138,7 @@ export class ConfigurationWriter {
     this.#path = join(init.directory, init.fileName);
     this.#file = new WrittenFile(this.#path, {
       files: init.files ?? directFiles,
+      clock: deps.clock,
       log: deps.log,
       onChange: deps.onChange,
       lookAgain: (ms) => this.#lookAgain(ms),
@@ -315,7 +318,7 @@ export class ConfigurationWriter {
 
   /** The network's file or the shim may be about to be replaced, so the configuration stays for a while. */
   async #withoutPart(problem: Fault): Promise<FileState> {
-    const now = performance.now();
+    const now = this.#deps.clock.now();
     this.#absentSince ??= now;
     const leftMs = this.#absentSince + absenceMs - now;
     // Without the file, pods would use the network that the pin excludes.

@@ -14,10 +14,12 @@ import type { StepsDecision } from "./kept-steps.ts";
 import { renamedFrom, writtenBesides } from "./other-files.ts";
 import type { OwnFiles } from "./own-file.ts";
 import { RestorePace } from "./restore-pace.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** The writer's functions that the file calls. */
 interface WrittenFileDeps {
   readonly files: OwnFiles;
+  readonly clock: Clock;
   readonly log: (level: "info" | "warn", text: string) => void;
   /** Called after each attempt to change the file. */
   readonly onChange: (outcome: "written" | "removed" | "failed") => void;
@@ -109,7 +111,7 @@ export class WrittenFile {
 
   /** An edit that plexusd does not leave as it is: undefined if the file may be written now. */
   #contested(current: string, edit: ForeignEdit): Fault | undefined {
-    const now = performance.now();
+    const now = this.#deps.clock.now();
     if (current !== this.#edited && edit.isReverted) this.#pace.changed(now);
     const waitMs = edit.isReverted ? this.#pace.waitMs(now) : 0;
     if (waitMs === 0) {
@@ -131,7 +133,7 @@ export class WrittenFile {
 
   /** The file is gone, and not by this daemon: undefined if it may be written again now. */
   #displaced(directory: ConfigDirectory, wasWritten: boolean): Fault | undefined {
-    const now = performance.now();
+    const now = this.#deps.clock.now();
     // Each removal counts once: the file is not there, nor expected, until it is written again.
     if (wasWritten) {
       this.#pace.changed(now);

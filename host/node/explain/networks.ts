@@ -22,6 +22,7 @@ import { storeFault } from "../../store/files/durable-file.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { type HostSettings, isMistake, settingsIn } from "./host-settings.ts";
 import { definitionSources } from "./manifest-places.ts";
+import { systemClock } from "../../system/clock.ts";
 
 /** A network and where it comes from. */
 export interface NamedList {
@@ -104,7 +105,8 @@ export async function networkInCluster(
   name: string,
   init: NetworksInit,
 ): Promise<Result<readonly NamedList[]>> {
-  const cluster = init.settings === undefined ? undefined : await openCluster(init.settings.configuration, init.warn);
+  const cluster =
+    init.settings === undefined ? undefined : await openCluster(init.settings.configuration, init.warn, systemClock);
   if (cluster === undefined) {
     const why = `${namespace}/${name}: Plexus' configuration names no cluster to look in (set kubeconfig or manifests)`;
     return failed(fault("NETWORK_NOT_FOUND", why));

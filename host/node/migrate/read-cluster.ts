@@ -7,6 +7,7 @@ import { CollectionList } from "../../cluster/kube/collection-list.ts";
 import { Connection } from "../../cluster/kube/connection.ts";
 import type { CredentialSource } from "../../cluster/kube/credentials.ts";
 import type { ManifestKind, ManifestObject } from "../../cluster/manifests/manifest-objects.ts";
+import { systemClock } from "../../system/clock.ts";
 
 const collections: readonly (readonly [ManifestKind, string])[] = [
   ["NetworkAttachmentDefinition", "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions"],
@@ -26,7 +27,7 @@ export async function readClusterFromApi(
 ): Promise<Result<readonly ManifestObject[]>> {
   const readable = await credentials();
   if (!readable.ok) return readable;
-  const connection = new Connection();
+  const connection = new Connection({ clock: systemClock });
   try {
     const objects: ManifestObject[] = [];
     for (const [kind, path] of collections.filter(([each]) => kinds.includes(each))) {

@@ -10,12 +10,7 @@ import type { RoundAgent } from "./clean.ts";
 import type { ListedEntry } from "./entry-list.ts";
 import { inTurns } from "../../system/in-turns.ts";
 import type { ServedNamespaces } from "./served-namespaces.ts";
-
-/** `now`: a monotonic clock, in ms. `date`: the time of day. */
-export interface Clocks {
-  readonly now: () => number;
-  readonly date: () => Date;
-}
+import type { Clock } from "../../system/clock.ts";
 
 /** `bootId`: the kernel's. `bootedMs`: the start of this boot, in ms of the time of day. */
 export interface Boot {
@@ -23,10 +18,10 @@ export interface Boot {
   readonly bootedMs: number;
 }
 
-/** The current boot, at this time of day. */
-export function bootAt(nowMs: number): Boot {
-  // Each clock may show less than the time since boot: uptime in a container, hrtime after a suspend. The longer one counts.
-  return { bootId: bootId(), bootedMs: nowMs - Math.max(uptime() * 1000, Number(process.hrtime.bigint() / 1_000_000n)) };
+/** The current boot. */
+export function currentBoot({ now, date }: Clock): Boot {
+  // Each clock may show less than the time since boot: uptime in a container, CLOCK_MONOTONIC after a suspend. The longer one counts.
+  return { bootId: bootId(), bootedMs: date().getTime() - Math.max(uptime() * 1000, now()) };
 }
 
 /** The judge of one state directory. */
@@ -46,7 +41,7 @@ export class EntryJudge {
   async judge(
     entries: readonly ListedEntry[],
     agent: RoundAgent | undefined,
-    { now, date }: Clocks,
+    { now, date }: Clock,
   ): Promise<ReadonlyMap<string, Verdict>> {
     const looks: Look[] = [];
     for await (const { id, entry } of inTurns(entries)) {
@@ -56,7 +51,7 @@ export class EntryJudge {
     const known = agent === undefined ? [] : this.#sightOf(agent).look(looks, now(), this.#served.directoriesOf(agent));
     const quietMs = this.#quiet(entries, now());
     const nowMs = date().getTime();
-    const boot = bootAt(nowMs);
+    const boot = currentBoot({ now, date });
     const verdicts = entries.map(({ id, entry, begunMs, touchedMs }, index): [string, Verdict] => {
       const { sighted, goneMs }: Known = known[index] ?? { sighted: false, goneMs: 0 };
       const seen = looks[index]?.seen ?? "unknown";

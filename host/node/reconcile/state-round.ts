@@ -15,7 +15,7 @@ import { fileNameOf } from "../../store/journal/entry-file.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { Abandoned, type AbandonedFile } from "../../store/journal/abandoned.ts";
 import { type CleanDeps, Cleaner, type RoundAgent } from "./clean.ts";
-import { bootAt, type Clocks, EntryJudge } from "./entry-judge.ts";
+import { currentBoot, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
 import type { Handled, Finding, Handling } from "./finding.ts";
 import { outsideNodeNamespace } from "./host-links.ts";
@@ -27,9 +27,10 @@ import type { OwnerlessLease } from "./lease-list.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
 import { UnknownLeases } from "./unknown-leases.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** The dependencies of one round over one state directory. */
-export interface RoundDeps extends Clocks {
+export interface RoundDeps extends Clock {
   readonly agent: RoundAgent | undefined;
   /** True: only report. */
   readonly dryRun: boolean;
@@ -144,8 +145,8 @@ export class StateRounds {
     const abandoned = files.ok ? files.value : [];
     const containers = abandoned.map(({ key }) => key.containerId);
     const found = this.#leases.findings(leases, listed.value, containers);
-    const outlived = new Set(this.#unknownLeases.outlived(found.unknown, bootAt(deps.date().getTime())));
-    const recorded = this.#unknownLeases.keep(found.unknown, bootAt(deps.date().getTime()));
+    const outlived = new Set(this.#unknownLeases.outlived(found.unknown, currentBoot(deps)));
+    const recorded = this.#unknownLeases.keep(found.unknown, currentBoot(deps));
     const findings: Finding[] = [
       ...damaged.map(({ key, why }) =>
         this.#finding("damaged", fileNameOf(key), "unreadable", { handling: "reported", note: why }),

@@ -14,6 +14,7 @@ import { keptConfigurationsWith, KeptConfigurations } from "../reconcile/kept-co
 import { Journal } from "../../store/journal/journal.ts";
 import type { RoundAgent } from "../reconcile/clean.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
+import type { Clock } from "../../system/clock.ts";
 import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
 
 /** Pods that are worked on at once. */
@@ -36,6 +37,7 @@ export interface FollowPodsInit {
   readonly directories: readonly string[];
   readonly agent: () => RoundAgent | undefined;
   readonly takeLock: TakeLock;
+  readonly clock: Pick<Clock, "now">;
   /** Begins to report changes of pods in the source that the configuration names. */
   readonly watch: (configuration: HostConfiguration, onManifests: () => void) => Promise<void>;
   readonly log: (level: "info" | "warn", text: string) => void;
@@ -86,7 +88,7 @@ export class FollowPods {
       const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
       return { work, stateDirectory, configurations, agent, takeLock, log, entries };
     });
-    this.#queue = new WorkQueue({ workers, work: (pod) => this.#work(pod) });
+    this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
     this.#unsubscribe = work.onChange((what) => this.#noteChange(what));
   }
 

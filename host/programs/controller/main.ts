@@ -2,7 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { ApiObjects } from "../../cluster/kube/api-objects.ts";
+import { ApiObjects, objectSockets } from "../../cluster/kube/api-objects.ts";
+import { Connection } from "../../cluster/kube/connection.ts";
 import { inClusterServer } from "../../cluster/kube/in-cluster.ts";
 import { keptCredentials, keptServiceAccount } from "../../cluster/kube/kept-credentials.ts";
 import { features } from "../../../features/list.ts";
@@ -30,6 +31,7 @@ async function main(options: ControllerOptions, ofFeatures: readonly ControllerF
     name: "plexus-controller",
     level: options.logLevel,
     fd: 2,
+    clock: systemClock,
     dropped: () => controller.metrics.add("plexus_log_lines_dropped_total", {}),
   });
   process.on("exit", () => log.flush());
@@ -42,12 +44,16 @@ async function main(options: ControllerOptions, ofFeatures: readonly ControllerF
   }
   const credentials =
     options.kubeconfig === undefined
-      ? keptServiceAccount(options.serviceAccount, server ?? "", warn)
-      : keptCredentials(options.kubeconfig, { allowInsecure: false }, warn);
+      ? keptServiceAccount(options.serviceAccount, server ?? "", { warn, clock: systemClock })
+      : keptCredentials(options.kubeconfig, { allowInsecure: false }, { warn, clock: systemClock });
   const identity = options.identity ?? `${hostname()}_${randomBytes(6).toString("hex")}`;
   const controller = new Controller({
     clock: systemClock,
-    objects: new ApiObjects({ credentials, onRequest: (request) => controller.spans.request(request) }),
+    objects: new ApiObjects({
+      credentials,
+      connection: new Connection({ clock: systemClock, sockets: objectSockets }),
+      onRequest: (request) => controller.spans.request(request),
+    }),
     lease: { namespace: options.leaseNamespace, name: options.leaseName, seconds: options.leaseSeconds },
     identity,
     version,

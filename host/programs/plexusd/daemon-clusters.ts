@@ -115,7 +115,7 @@ export class DaemonClusters {
       connection,
       budgetMs,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      now: this.#init.clock.now,
+      clock: this.#init.clock,
       warn,
     });
     return informers.over(cluster);
@@ -192,7 +192,7 @@ export class DaemonClusters {
     return shared(
       this.#directories,
       path,
-      () => openDirectory(path),
+      () => openDirectory(path, this.#init.clock),
       async () => {},
     );
   }
@@ -202,12 +202,12 @@ export class DaemonClusters {
     const { Connection } = await import("../../cluster/kube/connection.ts");
     const { Informers } = await import("../../cluster/api/informers.ts");
     const { kubeCluster } = await import("../../cluster/api/kube-cluster.ts");
-    const { nodeName, serviceAccount, warn, onPod } = this.#init;
+    const { nodeName, serviceAccount, clock, warn, onPod } = this.#init;
     const credentials =
       kubeconfig === serviceAccount?.kubeconfig
-        ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, warn)
-        : keptCredentials(kubeconfig, { allowInsecure }, warn);
-    const connection = new Connection({ sockets: maxSockets });
+        ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, { warn, clock })
+        : keptCredentials(kubeconfig, { allowInsecure }, { warn, clock });
+    const connection = new Connection({ clock, sockets: maxSockets });
     const keep = kubeconfig === this.#watchedFromStart || kubeconfig === serviceAccount?.kubeconfig;
     const informers = new Informers({ credentials, connection, nodeName, keep, warn, onPod });
     this.#opened.add(informers);
@@ -222,9 +222,9 @@ export class DaemonClusters {
   }
 }
 
-async function openDirectory(path: string): Promise<Cluster> {
+async function openDirectory(path: string, clock: Clock): Promise<Cluster> {
   const { manifestDirectory } = await import("../../cluster/manifests/manifest-directory.ts");
-  return manifestDirectory(path);
+  return manifestDirectory(path, clock);
 }
 
 /** The source of this name; opened if it is not yet. If there are too many, the least recently used one is closed. */

@@ -66,7 +66,7 @@ export class DaemonDelegates {
   readonly #init: DaemonDelegatesInit;
   readonly #clock: Clock;
   readonly #admission: SandboxAdmission;
-  readonly #names = new ComponentNames();
+  readonly #names: ComponentNames;
   readonly #demands = new ComponentDemands();
   readonly #copies: ComponentCopies | undefined;
   readonly #leaseMemory = new LeaseMemory();
@@ -78,6 +78,7 @@ export class DaemonDelegates {
   constructor(init: DaemonDelegatesInit, clock: Clock) {
     this.#init = init;
     this.#clock = clock;
+    this.#names = new ComponentNames(clock);
     const admitted = init.admitted === undefined ? undefined : new AdmittedComponents(init.admitted);
     this.#admission = new SandboxAdmission(({ memoryPages }) => this.#pool(memoryPages), admitted);
     this.#pool(defaultLimits.memoryPages);

@@ -2,9 +2,8 @@
 
 import { planFeatures, poolFeature, recordCall } from "../../../features/list.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
+import type { PoolSource, ResidentPools } from "../../capabilities/leases/pool-source.ts";
 import type { Node } from "../../engine/node.ts";
-import type { ResidentPools } from "../../engine/session/pool-feature.ts";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import { AsyncLocks } from "../../store/locks/async-locks.ts";

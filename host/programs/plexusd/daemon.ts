@@ -23,8 +23,8 @@ export interface DaemonInit {
   readonly server: CallServerInit;
   readonly delegates: DaemonDelegatesInit;
   readonly clusters: Omit<DaemonClustersInit, "clock" | "warn" | "onPod">;
-  readonly telemetry: TelemetryInit;
-  readonly endpoint: EndpointInit;
+  readonly telemetry: Omit<TelemetryInit, "clock">;
+  readonly endpoint: Omit<EndpointInit, "clock">;
   /** Undefined: nothing is reconciled. */
   readonly reconcile?: ReconcilerInit;
   /** Undefined: the daemon writes no network configuration. */
@@ -58,23 +58,26 @@ export class Daemon {
   constructor(init: DaemonInit) {
     this.#init = init;
     const { server, delegates, clusters, telemetry, endpoint, reconcile = noRounds, podLife, residents } = init;
-    this.telemetry = new Telemetry(telemetry, {
-      metrics: this.metrics,
-      socket: server.socket,
-      listening: () => this.#server.listening,
-      queue: () => {
-        const { active, waiting } = this.#server.queue;
-        return { active, waiting, mostActive: server.active, mostWaiting: server.waiting };
+    const clock = systemClock;
+    this.telemetry = new Telemetry(
+      { ...telemetry, clock },
+      {
+        metrics: this.metrics,
+        socket: server.socket,
+        listening: () => this.#server.listening,
+        queue: () => {
+          const { active, waiting } = this.#server.queue;
+          return { active, waiting, mostActive: server.active, mostWaiting: server.waiting };
+        },
+        sandboxes: () => this.#delegates.counts,
+        isolation: () => this.#delegates.isolation,
+        warmUp: () => this.#delegates.warmUp(),
+        agents: () => this.calls.agents.count,
+        configuration: () => this.#podLife?.check(),
       },
-      sandboxes: () => this.#delegates.counts,
-      isolation: () => this.#delegates.isolation,
-      warmUp: () => this.#delegates.warmUp(),
-      agents: () => this.calls.agents.count,
-      configuration: () => this.#podLife?.check(),
-    });
+    );
     const warn = (text: string): void => this.telemetry.warn(text);
     const log = (level: "info" | "warn", text: string): void => this.telemetry.log(level, text);
-    const clock = systemClock;
     this.residents = new ResidentParts(residents);
     this.#clusters = new DaemonClusters({
       ...clusters,
@@ -115,7 +118,7 @@ export class Daemon {
         // As the kubelet stops a container: running calls end first.
         restart: () => process.kill(process.pid, "SIGTERM"),
       });
-    this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, {
+    this.#endpoint = new Endpoint({ ...endpoint, clock }, this.telemetry, this.metrics, {
       reconcile: (dryRun) => this.reconciler.round(dryRun, true),
       pages: () => this.residents.pages,
       removal: async (step, held) => this.#podLife?.removalStep(step, held),

@@ -26,6 +26,7 @@ import { nodeNameOf } from "./node-name.ts";
 import { boundsOf } from "./daemon-bounds.ts";
 import { watchLaunchServer } from "./watch-launch-server.ts";
 import { type DaemonOptions, readOptions, usageOf } from "./options.ts";
+import { systemClock } from "../../system/clock.ts";
 
 /** Arenas of the C library's malloc. Few threads allocate, so two are enough. */
 const arenas = 2;
@@ -109,6 +110,7 @@ async function main(options: DaemonOptions): Promise<void> {
   const log = openLog({
     level: options.logLevel,
     fd: 2,
+    clock: systemClock,
     dropped: () => daemon.metrics.add("plexus_log_lines_dropped_total", {}),
   });
   // The log's last lines are written whatever ends the process.

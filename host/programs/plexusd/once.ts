@@ -53,7 +53,7 @@ function makeNode(): Node {
       const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");
       return delegatesForOneCall({ ...of, cniDir: configuration?.cniDir });
     },
-    openCluster,
+    openCluster: (configuration, warn) => openCluster(configuration, warn, systemClock),
   };
 }
 

@@ -2,6 +2,7 @@
 // stopped whether the configuration stays.
 
 import { resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { eventsPath, eventText, involvedNode } from "../../../src/kube/event.ts";
 import type { NodeCredentials } from "../../cluster/kube/node-credentials.ts";
@@ -69,6 +70,7 @@ export class PodLife {
     const { metrics, listening, watchesAreLive, callsBefore, clock, log } = deps;
     this.#writer = new ConfigurationWriter(init.writer, {
       canServe: () => listening() && (watchesAreLive() || clock.now() - this.#startedMs > syncMs),
+      clock,
       log,
       onProblem: (problem) => void this.#tell(problem),
       onLostMount: (directory) => this.#remount(directory),
@@ -96,7 +98,14 @@ export class PodLife {
       const { NodeCredentials } = await import("../../cluster/kube/node-credentials.ts");
       const onOutcome = (outcome: "renewed" | "failed"): void =>
         metrics.add("plexus_node_credentials_renewals_total", { outcome });
-      this.#credentials = new NodeCredentials({ ...api, directory: nodeCredentials, nodeName, warn, onOutcome });
+      this.#credentials = new NodeCredentials({
+        ...api,
+        sleep: (ms) => setTimeout(ms),
+        directory: nodeCredentials,
+        nodeName,
+        warn,
+        onOutcome,
+      });
       void this.#credentials.start();
     }
     if (api !== undefined && daemonSet !== undefined) {

@@ -6,6 +6,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { removeQuietly, storeFault, writeWhole } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
+import type { Clock } from "../../system/clock.ts";
 
 /** The bounds of a directory. */
 export interface TraceBounds {
@@ -26,7 +27,7 @@ const traceName = /^\d{4}-\d\d-\d\dT[\w.-]{1,200}\.json$/;
  * Makes the directory, if it is missing (mode 0700). An existing one is never changed: the configuration may name a directory that other
  * programs need. Faults: STORE_UNSAFE if other users may enter it, or if it is a link or belongs to another user; STORE_FAILED.
  */
-export function openTraceDirectory(path: string): Result<void> {
+export function openTraceDirectory(path: string, { date }: Clock): Result<void> {
   try {
     if (makeDirectory(path)) giveToOwner(path);
     const stats = lstatSync(path);
@@ -39,7 +40,7 @@ export function openTraceDirectory(path: string): Result<void> {
     if ((stats.mode & 0o077) !== 0)
       return failed(fault("STORE_UNSAFE", `directory of traces ${path}: other users may enter it; its mode must be 0700`));
     accessSync(path, constants.W_OK | constants.X_OK);
-    removeTorn(path);
+    removeTorn(path, date().getTime());
     return ok(undefined);
   } catch (error) {
     return failed(storeFault("making", path, error));
@@ -65,12 +66,12 @@ function giveToOwner(path: string): void {
 const tornMs = 60_000;
 
 /** Removes what interrupted writes have left: such files count for no bound, and each write has another name. */
-function removeTorn(directory: string): void {
+function removeTorn(directory: string, nowMs: number): void {
   for (const name of readdirSync(directory)) {
     if (!name.startsWith(".") || !traceName.test(name.slice(1))) continue;
     const path = join(directory, name);
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && Date.now() - stats.mtimeMs > tornMs) removeQuietly(path);
+    if (stats !== undefined && nowMs - stats.mtimeMs > tornMs) removeQuietly(path);
   }
 }
 

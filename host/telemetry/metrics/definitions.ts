@@ -2,7 +2,7 @@
 
 import { VERBS } from "../../../src/cni/environment.ts";
 import { catalogue } from "../../../src/fault/catalogue.ts";
-import { shadowOutcomes } from "../../engine/events/shadow-report.ts";
+import { shadowOutcomes } from "../../../src/step-policy/shadow-report.ts";
 import { controls } from "../../sandbox/launcher/controls.ts";
 import { findingKinds, handlings } from "../../node/reconcile/finding.ts";
 

@@ -20,6 +20,7 @@ import { type Answer, dist } from "../../lab/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
 import { command, missing, privateNamespaces } from "../../lab/requires.ts";
 import { buildWat } from "../components/wat.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 
 const result = '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.2/24"}]}';
 
@@ -263,7 +264,7 @@ describe.skipIf(openssl)("an author of many large definitions", () => {
       const metadata = { resourceVersion: "5", ...(next === "" ? {} : { continue: next }) };
       response.end(JSON.stringify({ kind: "List", metadata, items: items.slice(first, first + pageSize) }));
     };
-    const connection = new Connection();
+    const connection = new Connection({ clock: systemClock });
     const informers = new Informers({
       connection,
       credentials: api.credentials,

@@ -1,9 +1,11 @@
 // Plexus' client with the token of a service account.
 
 import { readFileSync } from "node:fs";
-import { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
+import { ApiObjects, objectSockets } from "../../../host/cluster/kube/api-objects.ts";
+import { Connection } from "../../../host/cluster/kube/connection.ts";
 import { ok } from "../../../src/fault/result.ts";
 import type { ApiServer } from "./api-server.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 
 /** The client of a service account; `admin` makes its token, bound to the Node `node` if there is one. */
 export async function objectsOfAccount(
@@ -26,5 +28,8 @@ export async function objectsOfAccount(
     token,
     certificate: undefined,
   };
-  return new ApiObjects({ credentials: async () => ok(credentials) });
+  return new ApiObjects({
+    connection: new Connection({ clock: systemClock, sockets: objectSockets }),
+    credentials: async () => ok(credentials),
+  });
 }

@@ -5,13 +5,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { type ApiObject, ApiObjects, type ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
+import { type ApiObject, ApiObjects, type ObjectAnswer, objectSockets } from "../../../host/cluster/kube/api-objects.ts";
 import { keptCredentials } from "../../../host/cluster/kube/kept-credentials.ts";
 import { root } from "../compiled.ts";
+import { systemClock } from "../../../host/system/clock.ts";
+import { Connection } from "../../../host/cluster/kube/connection.ts";
 
 /** Plexus' client with the rights of a kubeconfig. */
 export function objectsOf(kubeconfig: string): ApiObjects {
-  return new ApiObjects({ credentials: keptCredentials(kubeconfig, { allowInsecure: false }, () => undefined) });
+  return new ApiObjects({
+    connection: new Connection({ clock: systemClock, sockets: objectSockets }),
+    credentials: keptCredentials(kubeconfig, { allowInsecure: false }, { warn: () => undefined, clock: systemClock }),
+  });
 }
 
 /** Creates each object of a file of the repository, or those of one kind. */

@@ -12,7 +12,7 @@ export function partContext(objects: ApiObjects, more: Partial<PartContext> = {}
   return {
     objects,
     metrics: new MetricsOf(controllerMetricDefinitions),
-    spans: new WorkSpans(undefined),
+    spans: new WorkSpans(undefined, systemClock),
     clock: systemClock,
     lease: { namespace: "default", name: "plexus-controller" },
     log: () => undefined,

@@ -58,9 +58,8 @@ describe.skipIf(missingForMixed("plexusctl probe"))("plexusctl probe", () => {
     narrow.exec(["ip", "link", "set", "net1", "mtu", "1400"]);
     other.exec(["ip", "link", "set", "net1", "down"]);
     // The kernel answers for the gateway's IPv6 address once duplicate address detection has ended.
-    await expect
-      .poll(() => node.stage.node.exec(["ip", "-6", "address", "show", "dev", "br-storage"]).stdout)
-      .not.toContain("tentative");
+    const show = ["ip", "-6", "address", "show", "dev", "br-storage"] as const;
+    await expect.poll(() => node.stage.node.exec(show).stdout).not.toContain("tentative");
     const targets = await probed("shop/asks", "storage", "10.20.0.99", "192.0.2.1");
     expect(targets).toEqual([
       "gateway 10.20.0.1 answers 1500",

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { command, missing } from "../../lab/requires.ts";
 import { type ScriptedApiServer, startScriptedApiServer } from "../../../host/cluster/testing/scripted-api-server.ts";
 import { ApiClient } from "../../../host/cluster/kube/api-client.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 
 const needed = missing("a scripted API server", command("openssl", "version"));
 let server: ScriptedApiServer;
@@ -36,7 +37,7 @@ describe.skipIf(needed)("the API client", () => {
     client = new ApiClient({
       credentials: server.credentials,
       budgetMs,
-      now: () => waits.reduce((sum, ms) => sum + ms, 0),
+      clock: { ...systemClock, now: () => waits.reduce((sum, ms) => sum + ms, 0) },
       sleep: async (ms) => void waits.push(ms),
       warn: (text) => void warnings.push(text),
       random: () => 0.5,

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { command, missing } from "../../lab/requires.ts";
 import { type ScriptedApiServer, startScriptedApiServer } from "../../../host/cluster/testing/scripted-api-server.ts";
 import { Connection } from "../../../host/cluster/kube/connection.ts";
+import { VirtualClock } from "../../../host/system/testing/virtual-clock.ts";
 import { Reflector, type ReflectorState } from "../../../host/cluster/kube/reflector.ts";
 import { storedDefinition } from "../../../host/cluster/kube/stored-objects.ts";
 
@@ -17,6 +18,7 @@ afterAll(() => server?.dispose());
 const warnings: string[] = [];
 let running: Reflector<unknown> | undefined;
 let connection: Connection | undefined;
+let clock: VirtualClock;
 afterEach(() => {
   running?.stop();
   connection?.close();
@@ -41,7 +43,8 @@ function isWatch(query: URLSearchParams): boolean {
 }
 
 function start(silenceMs = 90_000): Reflector<unknown> {
-  connection = new Connection();
+  clock = new VirtualClock();
+  connection = new Connection({ clock });
   running = new Reflector<unknown>({
     what: "definitions",
     connection,
@@ -82,13 +85,19 @@ describe.skipIf(needed)("the reflector", () => {
             event("DELETED", definition("red", "12")) +
             event("BOOKMARK", { kind: "X", metadata: { resourceVersion: "15" } }),
         );
-        setTimeout(() => response.end(), 1_200);
+        // A shorter watch would count as a failure.
+        setTimeout(() => {
+          clock.advance(1_200);
+          response.end();
+        }, 50);
       }, 50);
     };
     const reflector = start();
     await expectState(reflector, ({ watches }) => watches === 2);
     expect(versions).toEqual(["10", "15"]);
-    await expectState(reflector, ({ live }) => live);
+    expect(reflector.live).toBe(false);
+    clock.advance(1_000);
+    expect(reflector.live).toBe(true);
     expect([reflector.get("shop", "green") !== undefined, reflector.get("shop", "red"), reflector.state.objects]).toEqual([
       true,
       undefined,
@@ -107,7 +116,9 @@ describe.skipIf(needed)("the reflector", () => {
       response.writeHead(200).end(event("ERROR", { kind: "Status", code: 410, message: "too old" }));
     };
     const reflector = start();
-    await expectState(reflector, ({ lists, live }) => lists === 2 && live);
+    await expectState(reflector, ({ lists, watches: opened }) => lists === 2 && opened === (how === "status" ? 1 : 2));
+    clock.advance(1_000);
+    expect(reflector.live).toBe(true);
     expect(warnings).toEqual([]);
   });
 
@@ -122,6 +133,19 @@ describe.skipIf(needed)("the reflector", () => {
     expect(warnings).toEqual([
       "definitions: not watched, so each call reads its objects from the API: a line is not a watch event",
     ]);
+  });
+
+  test("is not live after a silence by the time of day, because the watch's timer stands still on a suspended machine", async () => {
+    server.script = ({ query }, response) => {
+      if (!isWatch(query)) return void response.writeHead(200).end(list("35", "blue"));
+      response.writeHead(200).flushHeaders();
+    };
+    const reflector = start(90_000);
+    await expectState(reflector, ({ watches }) => watches === 1);
+    clock.advance(90_000);
+    expect(reflector.live).toBe(true);
+    clock.advance(1);
+    expect([reflector.live, reflector.get("shop", "blue")]).toEqual([false, undefined]);
   });
 
   test("ends a watch that is silent for too long", async () => {

@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { root } from "../../lab/compiled.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { manifestDirectory } from "../../../host/cluster/manifests/manifest-directory.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -52,8 +53,8 @@ function refusal<T>(result: Result<T>): { kind: string; msg: string; details: st
   return { kind: result.fault.kind, msg: result.fault.msg, details: result.fault.details ?? "" };
 }
 
-const isWebFound = async () => (await manifestDirectory(directory).pod("ns", "web")).ok;
-const problems = async () => refusal(await manifestDirectory(directory).pod("ns", "none")).details;
+const isWebFound = async () => (await manifestDirectory(directory, systemClock).pod("ns", "web")).ok;
+const problems = async () => refusal(await manifestDirectory(directory, systemClock).pod("ns", "none")).details;
 
 const demo = `
 apiVersion: v1
@@ -85,7 +86,7 @@ metadata: { name: ns }
 describe("reading", () => {
   test("YAML with several documents gives its pods and definitions; other kinds are ignored", async () => {
     write("demo.yaml", demo);
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     const web = value(await cluster.pod("ns", "web"));
     expect(web).toMatchObject({ namespace: "ns", name: "web", uid: "0a1b" });
     expect(web.annotations.get("k8s.v1.cni.cncf.io/networks")).toBe('[{"name": "a"}]\n');
@@ -96,7 +97,7 @@ describe("reading", () => {
   test("N1-05: the specification's examples give their three configurations, also with a closing quote in the first column", async () => {
     const text = readFileSync(join(root, "host/cluster/manifests/specification-examples.txt"), "utf8");
     write("examples.yaml", text);
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     const config = async (name: string): Promise<unknown> =>
       JSON.parse(value(await cluster.networkAttachmentDefinition("default", name)).config ?? "null");
     expect(await config("a-bridge-network")).toMatchObject({ type: "bridge", ipam: { dataDir: "/mnt/cluster-ipam" } });
@@ -110,24 +111,25 @@ describe("reading", () => {
   test("JSON files, a List and a PodList give their objects", async () => {
     write("pods.json", { apiVersion: "v1", kind: "PodList", items: [{ metadata: { name: "p1", namespace: "ns" } }, pod("p2")] });
     write("all.json", { apiVersion: "v1", kind: "List", items: [pod("p3"), nad("n1", "{}")] });
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     for (const name of ["p1", "p2", "p3"]) expect(value(await cluster.pod("ns", name)).name).toBe(name);
     expect(value(await cluster.networkAttachmentDefinition("ns", "n1")).config).toBe("{}");
   });
 
   test("a manifest without a namespace is in the namespace default", async () => {
     write("p.yml", "apiVersion: v1\nkind: Pod\nmetadata: { name: p }\n");
-    expect(value(await manifestDirectory(directory).pod("default", "p")).namespace).toBe("default");
+    expect(value(await manifestDirectory(directory, systemClock).pod("default", "p")).namespace).toBe("default");
   });
 
   test("the YAML library is loaded only if a file is not JSON", () => {
     write("p.json", pod("p"));
     const probe = `
       import { manifestDirectory } from ${JSON.stringify(join(root, "host/cluster/manifests/manifest-directory.ts"))};
+      import { systemClock } from ${JSON.stringify(join(root, "host/system/clock.ts"))};
       import { registerHooks } from "node:module";
       const loaded = [];
       registerHooks({ resolve(specifier, context, next) { loaded.push(specifier); return next(specifier, context); } });
-      const found = await manifestDirectory(process.argv[1]).pod("ns", "p");
+      const found = await manifestDirectory(process.argv[1], systemClock).pod("ns", "p");
       console.log(JSON.stringify({ ok: found.ok, yaml: loaded.includes("yaml") }));`;
     const run = () => execFileSync(process.execPath, ["--input-type=module", "-e", probe, directory], { encoding: "utf8" });
     expect(JSON.parse(run())).toEqual({ ok: true, yaml: false });
@@ -136,7 +138,7 @@ describe("reading", () => {
   });
 
   test("a lookup sees added, changed and removed files", async () => {
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     const path = write("n.json", nad("a", "{}"));
     expect(value(await cluster.networkAttachmentDefinition("ns", "a")).config).toBe("{}");
     write("n.json", nad("a", '{"type":"x"}'));
@@ -149,14 +151,14 @@ describe("reading", () => {
 describe("refused lookups", () => {
   test("MO-03: a pod without a manifest is a fault with code 11, never a success", async () => {
     write("demo.yaml", demo);
-    const result = await manifestDirectory(directory).pod("ns", "ghost");
+    const result = await manifestDirectory(directory, systemClock).pod("ns", "ghost");
     expect(result).toMatchObject({ ok: false, fault: { kind: "POD_NOT_FOUND", code: 11 } });
     expect(refusal(result).msg).toContain("ns/ghost");
-    expect((await manifestDirectory(directory).pod("other", "web")).ok).toBe(false);
+    expect((await manifestDirectory(directory, systemClock).pod("other", "web")).ok).toBe(false);
   });
 
   test("MO-03: a missing directory is a fault", async () => {
-    const result = await manifestDirectory(join(directory, "missing")).pod("ns", "p");
+    const result = await manifestDirectory(join(directory, "missing"), systemClock).pod("ns", "p");
     expect(refusal(result)).toMatchObject({ kind: "CLUSTER_UNREADABLE", msg: expect.stringContaining("ENOENT") });
   });
 
@@ -166,7 +168,7 @@ describe("refused lookups", () => {
     write("s.json", pod("s", { uid: "mirror", annotations: mirror }));
     write("posing.json", pod("posing", { uid: "new", annotations: { "kubernetes.io/config.source": "file" } }));
     write("u.json", pod("u"));
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     expect(refusal(await cluster.pod("ns", "p", { uid: "old" }))).toMatchObject({
       kind: "POD_NOT_FOUND",
       msg: 'pod ns/p has uid "new", but the runtime means "old"',
@@ -182,7 +184,7 @@ describe("refused lookups", () => {
   test("N1-12: the fault of a missing definition names it and the unreadable files", async () => {
     write("broken.json", '{"kind": "Pod",}');
     write("broken.yaml", "a: [1\nb: 2\n");
-    const found = refusal(await manifestDirectory(directory).networkAttachmentDefinition("ns", "lost"));
+    const found = refusal(await manifestDirectory(directory, systemClock).networkAttachmentDefinition("ns", "lost"));
     expect(found).toMatchObject({ kind: "NETWORK_NOT_FOUND", msg: expect.stringContaining("ns/lost") });
     expect(found.details).toContain("broken.json is not JSON: line 1, column 16");
     expect(found.details).toContain("broken.yaml, document 1");
@@ -192,7 +194,7 @@ describe("refused lookups", () => {
     write("a.json", nad("n", "{}"));
     write("b.yaml", "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: n, namespace: ns}\n");
     write("c.yaml", `${demo}---${demo}`);
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     const { kind, msg } = refusal(await cluster.networkAttachmentDefinition("ns", "n"));
     expect(kind).toBe("CLUSTER_UNREADABLE");
     expect(msg).toContain("a.json and in ");
@@ -205,7 +207,7 @@ describe("refused lookups", () => {
       "n.yaml",
       "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: n}\nspec: {config: {type: bridge}}\n",
     );
-    const found = refusal(await manifestDirectory(directory).networkAttachmentDefinition("default", "n"));
+    const found = refusal(await manifestDirectory(directory, systemClock).networkAttachmentDefinition("default", "n"));
     expect(found.kind).toBe("NETWORK_INVALID");
     expect(found.msg).toContain("n.yaml: NetworkAttachmentDefinition default/n: spec.config must be a string");
   });
@@ -229,7 +231,7 @@ describe("unusual files", () => {
     symlinkSync(join(outside, "x.json"), join(directory, "out.json"));
     symlinkSync("nowhere.json", join(directory, "dangling.json"));
     symlinkSync("loop.json", join(directory, "loop.json"));
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     const { kind, details } = refusal(await cluster.pod("ns", "outside"));
     rmSync(outside, { recursive: true });
     expect(kind).toBe("POD_NOT_FOUND");
@@ -300,7 +302,7 @@ describe("unusual files", () => {
       '{"apiVersion":"v1","kind":"Pod","__proto__":{"metadata":{"name":"evil"}},"metadata":{"__proto__":{"name":"evil"}}}',
     );
     write("odd.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: y, annotations: {__proto__: z, constructor: c}}\n");
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     expect((await cluster.pod("default", "evil")).ok).toBe(false);
     const annotations = value(await cluster.pod("default", "y")).annotations;
     expect([...annotations]).toEqual([
@@ -315,7 +317,7 @@ describe("the status", () => {
   const web = { namespace: "ns", name: "web.0", annotations: new Map<string, string>() };
 
   test("N1-36: the status file has the pod's name, and a new status replaces it", async () => {
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     value(await cluster.publishStatus(web, '[{"name":"a","default":true}]'));
     value(await cluster.publishStatus(web, '[{"name":"b","default":true}]'));
     const path = join(directory, "status", "ns.web.0.json");
@@ -325,7 +327,7 @@ describe("the status", () => {
   });
 
   test("each published status replaces the whole file", async () => {
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     const texts = ["a", "b"].map((each) => JSON.stringify([each.repeat(100_000)]));
     for (let round = 0; round < 40; round++) {
       value(await cluster.publishStatus(web, texts[round % 2] ?? ""));
@@ -337,12 +339,12 @@ describe("the status", () => {
     mkdirSync(join(directory, "status"));
     const victim = write("victim.txt", "untouched");
     symlinkSync(victim, join(directory, "status", `.ns.web.0.json.${process.pid}`));
-    value(await manifestDirectory(directory).publishStatus(web, "[]"));
+    value(await manifestDirectory(directory, systemClock).publishStatus(web, "[]"));
     expect(readFileSync(victim, "utf8")).toBe("untouched");
   });
 
   test("A-05: a pod whose name is a path is refused, and a status directory that cannot be written is a fault", async () => {
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     expect(refusal(await cluster.publishStatus({ ...web, name: "../x" }, "[]")).kind).toBe("INTERNAL");
     expect(refusal(await cluster.publishStatus({ ...web, namespace: "a/b" }, "[]")).kind).toBe("INTERNAL");
     write("status", "a file in the way");
@@ -350,7 +352,7 @@ describe("the status", () => {
   });
 
   test("the status file is not read as a manifest", async () => {
-    const cluster = manifestDirectory(directory);
+    const cluster = manifestDirectory(directory, systemClock);
     value(await cluster.publishStatus(web, JSON.stringify(pod("fake"))));
     expect((await cluster.pod("ns", "fake")).ok).toBe(false);
   });

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { mappedId, missing } from "../../lab/requires.ts";
 import { listTraces, openTraceDirectory, traceFileName, writeTrace } from "../../../host/store/traces/trace-directory.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 
 let root: string;
 beforeEach(() => {
@@ -26,9 +27,9 @@ const modeOf = (path: string): number => statSync(path).mode & 0o7777;
 
 test("a missing directory is made for its owner only", () => {
   const path = join(root, "state", "traces");
-  expect(openTraceDirectory(path)).toMatchObject({ ok: true });
+  expect(openTraceDirectory(path, systemClock)).toMatchObject({ ok: true });
   expect(modeOf(path)).toBe(0o700);
-  expect(openTraceDirectory(path)).toMatchObject({ ok: true });
+  expect(openTraceDirectory(path, systemClock)).toMatchObject({ ok: true });
 });
 
 test("an existing directory that other users may enter is refused and stays as it is", () => {
@@ -36,7 +37,7 @@ test("an existing directory that other users may enter is refused and stays as i
   mkdirSync(path);
   for (const mode of [0o755, 0o1777]) {
     chmodSync(path, mode);
-    expect(openTraceDirectory(path)).toMatchObject({ ok: false, fault: { kind: "STORE_UNSAFE" } });
+    expect(openTraceDirectory(path, systemClock)).toMatchObject({ ok: false, fault: { kind: "STORE_UNSAFE" } });
     expect(modeOf(path)).toBe(mode);
   }
 });
@@ -45,7 +46,7 @@ test("a link and a file are refused", () => {
   const target = join(root, "target");
   mkdirSync(target, { mode: 0o700 });
   symlinkSync(target, join(root, "link"));
-  expect(openTraceDirectory(join(root, "link"))).toMatchObject({ ok: false, fault: { kind: "STORE_UNSAFE" } });
+  expect(openTraceDirectory(join(root, "link"), systemClock)).toMatchObject({ ok: false, fault: { kind: "STORE_UNSAFE" } });
 });
 
 const notRoot = process.geteuid?.() !== 0;
@@ -56,10 +57,10 @@ test.skipIf(notRoot || missing("a daemon that is not root", mappedId(1)))(
     mkdirSync(state, { mode: 0o700 });
     chownSync(state, 1, 1);
     const path = join(state, "traces");
-    expect(openTraceDirectory(path)).toMatchObject({ ok: true });
+    expect(openTraceDirectory(path, systemClock)).toMatchObject({ ok: true });
     expect([statSync(path).uid, statSync(path).gid, modeOf(path)]).toEqual([1, 1, 0o700]);
     // The one-shot engine of root still uses it.
-    expect(openTraceDirectory(path)).toMatchObject({ ok: true });
+    expect(openTraceDirectory(path, systemClock)).toMatchObject({ ok: true });
   },
 );
 
@@ -67,7 +68,7 @@ test("what an interrupted write has left is removed; a write that is under way, 
   const [old, fresh, other] = [".2026-11-24T1.json", ".2026-11-24T2.json", ".other"].map((name) => join(root, name));
   for (const path of [old, fresh, other]) writeFileSync(path ?? "", "");
   for (const path of [old, other]) utimesSync(path ?? "", 0, 0);
-  expect(openTraceDirectory(root)).toMatchObject({ ok: true });
+  expect(openTraceDirectory(root, systemClock)).toMatchObject({ ok: true });
   expect([old, fresh, other].map((path) => existsSync(path ?? ""))).toEqual([false, true, true]);
 });
 

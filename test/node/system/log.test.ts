@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openLog } from "../../../host/telemetry/log.ts";
+import { systemClock } from "../../../host/system/clock.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -19,7 +20,8 @@ const patient = { stallMs: 100_000, totalMs: 100_000 };
 function program(body: string, settings: object = {}): string {
   return `
     import { openLog } from ${JSON.stringify(resolve("host/telemetry/log.ts"))};
-    const log = openLog({ level: "info", fd: 2, dropped: () => undefined, ...${JSON.stringify(settings)} });
+    import { systemClock } from ${JSON.stringify(resolve("host/system/clock.ts"))};
+    const log = openLog({ level: "info", fd: 2, clock: systemClock, dropped: () => undefined, ...${JSON.stringify(settings)} });
     process.on("exit", () => log.flush());
     for (let line = 0; line < 2000; line++) log.write("info", { request: String(line) }, "x".repeat(300));
     ${body}`;
@@ -61,7 +63,7 @@ test("an unread log blocks neither the daemon nor its end, and dropped lines are
   expect(spawnSync("mkfifo", [path]).status).toBe(0);
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   let lost = 0;
-  const log = openLog({ level: "info", fd, dropped: () => (lost += 1) });
+  const log = openLog({ level: "info", fd, clock: systemClock, dropped: () => (lost += 1) });
   for (let line = 0; line < 20_000; line++) log.write("info", {}, "y".repeat(200));
   expect(lost).toBeGreaterThan(10_000);
   log.flush();

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { systemClock } from "../../../host/system/clock.ts";
 import { LoopDelay } from "../../../host/telemetry/loop-delay.ts";
 
 /** Blocks the event loop. */
@@ -10,7 +11,7 @@ function block(ms: number): void {
 }
 
 test("measures the delay by an I/O callback that took long", async () => {
-  const loop = new LoopDelay({ isBusy: () => true });
+  const loop = new LoopDelay({ isBusy: () => true, now: systemClock.now });
   loop.watch();
   await new Promise<void>((resolve) => {
     readFile(import.meta.filename, () => {
@@ -73,7 +74,7 @@ import { setTimeout } from "node:timers/promises";
 import { LoopDelay } from ${JSON.stringify(new URL("../../../host/telemetry/loop-delay.ts", import.meta.url).href)};
 const turns = () => performance.nodeTiming.uvMetricsInfo.loopCount;
 let isBusy = true;
-const loop = new LoopDelay({ isBusy: () => isBusy, quietMs: 20 });
+const loop = new LoopDelay({ isBusy: () => isBusy, quietMs: 20, now: () => performance.now() });
 loop.watch();
 // Each wait costs a few turns of its own. A busy machine makes fewer turns in a wait.
 const begun = turns();

@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { buildDelegate } from "../../../../delegates/sdk/build/build-delegate.ts";
 import { delegateCall, type DelegateCall } from "../../../../host/engine/steps/delegate-request.ts";
-import { answerAsPlugin } from "../../../../host/engine/session/answer-as-plugin.ts";
+import { answerAsPlugin } from "../../../../host/engine/session/component-call.ts";
 import { runSync } from "../../../../host/capabilities/leases/testing/run-sync.ts";
 import type { LeaseOperation } from "../../../../host/capabilities/leases/effect.ts";
 import { leasesFor } from "../../../../host/capabilities/leases/scope.ts";

@@ -1,7 +1,7 @@
 // The report of one run of a shadow.
 
-import type { ChainStep } from "../../../src/cni/chain-step.ts";
-import type { JsonChange } from "../../../src/json/json-changes.ts";
+import type { ChainStep } from "../cni/chain-step.ts";
+import type { JsonChange } from "../json/json-changes.ts";
 
 /**
  * How a shadow's run ended. `match`, `mismatch`: it was compared. `inconclusive`: the answers differ, but so did the states that both saw.
