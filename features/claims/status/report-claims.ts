@@ -138,7 +138,10 @@ export class ClaimReports {
     for (const [uid, report] of this.#waiting) {
       if (tried.has(report)) continue;
       tried.add(report);
-      outcome = await this.#write(report).catch((): WriteOutcome => "done");
+      outcome = await this.#write(report).catch((error: unknown): WriteOutcome => {
+        this.#lost(report, error instanceof Error ? error.message : String(error));
+        return "done";
+      });
       // A newer report of the claim may have come meanwhile.
       if (outcome === "done" && this.#waiting.get(uid) === report) this.#waiting.delete(uid);
       // A claim that its author changes again and again holds back no other claim.
@@ -152,9 +155,14 @@ export class ClaimReports {
     }, retryMs).unref();
   }
 
+  #lost({ namespace, name }: Pick<Report, "namespace" | "name">, why: string): void {
+    this.#init.log("warn", `claims: the status of resource claim ${namespace}/${name}: ${inertLine(why, maxFailure)}`);
+  }
+
   async #write({ namespace, name, uid, devices }: Report): Promise<WriteOutcome> {
     const api = await this.#init.api();
-    if (api === undefined) return "done";
+    // The daemon has no credentials yet.
+    if (api === undefined) return "failed";
     const path = claimPath({ namespace, name });
     const read = await api.get(path);
     if (read.kind !== "object") return read.kind === "failed" ? "failed" : "done";
@@ -173,7 +181,7 @@ export class ClaimReports {
       case "absent":
         return "done";
       case "refused":
-        this.#init.log("warn", `claims: the status of resource claim ${namespace}/${name}: ${inertLine(answer.why, maxFailure)}`);
+        this.#lost({ namespace, name }, answer.why);
         return "done";
       case "conflict":
       case "failed":
