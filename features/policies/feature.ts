@@ -16,5 +16,6 @@ export const policies: Feature = {
   },
   controller: async () => (await import("./controller.ts")).controller,
   commands: async () => (await import("./ctl/commands.ts")).policyCommands,
+  metrics: async () => (await import("./metrics.ts")).policyMetrics,
   resident: async () => (await import("./resident.ts")).resident,
 };

@@ -2,6 +2,7 @@
 
 import type { FollowedWork } from "../../host/node/running-pods/follow-pods.ts";
 import { applyPolicies } from "./node/guard-pod.ts";
+import { endKnownRound } from "./node/guarded-pods.ts";
 import { beginPolicyRound, onPolicyChange } from "./policy-changes.ts";
 
 /** The work. A change is that of a namespace; undefined: of all. */
@@ -9,9 +10,11 @@ export const followPolicies: FollowedWork = {
   name: "policies",
   isOn: ({ policies }) => policies !== undefined,
   noAgent: "POLICY_FAILED",
+  failureReason: "PoliciesNotApplied",
   apply: applyPolicies,
   onChange: onPolicyChange,
   isConcerned: (pod, _, namespaces) => namespaces.has(undefined) || namespaces.has(pod.slice(0, pod.indexOf("/"))),
   followsLabels: true,
   onRound: beginPolicyRound,
+  onRoundEnd: endKnownRound,
 };

@@ -1,6 +1,8 @@
 // Policies in the daemon. The part has no option: it works once a configuration has the key `policies`.
 
 import type { ResidentFeature } from "../resident-part.ts";
+import { policyMetrics } from "./metrics.ts";
+import { policyTablesPath } from "./rules/table-report.ts";
 
 /** The description. */
 export const resident: ResidentFeature = {
@@ -11,7 +13,18 @@ export const resident: ResidentFeature = {
     sockets: [],
     make: async (init) => {
       const { FollowPods } = await import("../../host/node/running-pods/follow-pods.ts");
+      const { reportTables, tableCount } = await import("./node/report-tables.ts");
       const follow = new FollowPods(init, (await import("./follow-policies.ts")).followPolicies);
+      const metrics = init.metrics.with(policyMetrics);
+      metrics.onScrape(async () => {
+        if (!follow.isOn) return;
+        const { totals, failures, ageSeconds } = follow;
+        metrics.set("plexus_policy_tables", {}, tableCount(await follow.containers()));
+        metrics.set("plexus_policy_failed_pods", {}, failures);
+        metrics.set("plexus_policy_applies_total", { outcome: "applied" }, totals.applied);
+        metrics.set("plexus_policy_applies_total", { outcome: "failed" }, totals.failed);
+        if (ageSeconds !== undefined) metrics.set("plexus_policy_reconcile_age_seconds", {}, ageSeconds);
+      });
       return {
         get sentence() {
           if (!follow.isOn) return "off";
@@ -24,6 +37,14 @@ export const resident: ResidentFeature = {
           if (configuration.policies === undefined) return;
           void follow.noteConfiguration(configuration);
           if (environment.get("CNI_COMMAND") === "ADD") follow.noteAdded(environment.get("CNI_ARGS") ?? "");
+        },
+        pages: {
+          [policyTablesPath]: async (method, query) => {
+            if (method !== "GET") return { status: 405, type: "text/plain; charset=utf-8", body: "GET only\n" };
+            const pods = new URLSearchParams(query).getAll("pod");
+            const report = reportTables(follow.isOn, await follow.containers(), pods);
+            return { status: 200, type: "application/json", body: JSON.stringify(report) };
+          },
         },
         podChanged: (namespace, name, pod) => follow.podChanged(namespace, name, pod),
       };

@@ -15,5 +15,7 @@ export const services: Feature = {
     },
   },
   controller: async () => (await import("./controller.ts")).controller,
+  commands: async () => (await import("./ctl/commands.ts")).serviceCommands,
+  metrics: async () => (await import("./metrics.ts")).serviceMetrics,
   resident: async () => (await import("./resident.ts")).resident,
 };

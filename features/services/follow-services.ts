@@ -10,6 +10,7 @@ export const followServices: FollowedWork = {
   name: "services",
   isOn: ({ services }) => services,
   noAgent: "SERVICES_FAILED",
+  failureReason: "ServicesNotApplied",
   apply: servePod,
   onChange: onServiceChange,
   isConcerned: (_, { plan }, networks) => networkIds(plan.attachments).some((each) => networks.has(each)),

@@ -1,5 +1,6 @@
 // Kubernetes Events about a pod's networks: those with the reasons that users of Multus look for (MA-06), of ADD and of changes of running pods, the
-// reconciler's, those of rules for steps, and those of lost links.
+// reconciler's, those of rules for steps, those of lost links, and those of policies and Services
+// that could not be applied.
 
 import type { Pod } from "../npwg/pod.ts";
 import { eventText } from "./event.ts";
@@ -19,7 +20,9 @@ export interface PodEvent {
     | "InterfaceLost"
     | "InterfaceRecovered"
     | "InterfaceRepaired"
-    | "InterfaceRepairFailed";
+    | "InterfaceRepairFailed"
+    | "PoliciesNotApplied"
+    | "ServicesNotApplied";
   readonly message: string;
 }
 
@@ -32,6 +35,8 @@ const warnings: readonly PodEvent["reason"][] = [
   "AddressConflict",
   "InterfaceLost",
   "InterfaceRepairFailed",
+  "PoliciesNotApplied",
+  "ServicesNotApplied",
 ];
 
 /** The Event object as JSON; see `eventText`. */

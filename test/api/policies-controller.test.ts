@@ -40,9 +40,13 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     };
     const addresses = async (namespace: string): Promise<readonly string[]> =>
       (await slices(namespace)).flatMap(({ endpoints }) => endpoints.flatMap((each) => each.addresses)).toSorted();
+    const events: string[] = [];
     const begin = (): void => {
       term = new AbortController();
-      running = policiesPart()(partContext(objects)).run(term.signal);
+      const context = partContext(objects, {
+        event: ({ kind, name }, { reason, message }) => void events.push(`${kind} ${name} ${reason}: ${message}`),
+      });
+      running = policiesPart()(context).run(term.signal);
     };
     const end = async (): Promise<void> => {
       term.abort();
@@ -88,6 +92,21 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       outcome(await objects.patch("/api/v1/namespaces/two", { metadata: { labels: { team: "one" } } }));
       await vi.waitFor(async () => expect(await addresses("one")).toEqual(["10.0.0.3"]), patience);
       expect((await slices("one")).map(({ endpoints }) => endpoints.length).toSorted()).toEqual([0, 1]);
+    });
+
+    test("PO-20: a policy that cannot be read, or that names no network, gets an Event", async () => {
+      await create(multiNetworkPolicy("one", "bad", "red", { podSelector: {}, policyTypes: ["Sideways"] }));
+      await create(multiNetworkPolicy("one", "nowhere", "re d", { podSelector: {} }));
+      await vi.waitFor(() => {
+        expect(events).toContainEqual(
+          expect.stringMatching(
+            /^MultiNetworkPolicy bad PolicyUnreadable: pods of the namespace on one\/red do not start.*: spec\.policyTypes/u,
+          ),
+        );
+        expect(events).toContainEqual(expect.stringMatching(/^MultiNetworkPolicy nowhere PolicyNetworkUnknown: .*re d/u));
+      }, patience);
+      for (const name of ["bad", "nowhere"])
+        outcome(await objects.remove(`/apis/k8s.cni.cncf.io/v1beta1/namespaces/one/multi-networkpolicies/${name}`));
     });
 
     test("a query that no policy asks has no slices, also if the policy went while no controller ran", async () => {

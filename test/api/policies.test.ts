@@ -6,6 +6,9 @@ import { policiesPart } from "../../features/policies/controller/part.ts";
 import { slicesPath } from "../../features/policies/rules/address-slice.ts";
 import { policiesPath } from "../../features/policies/node/policy-source.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { askDaemon } from "../../host/node/command-line/ask-daemon.ts";
+import type { CommandResult } from "../../host/node/command-line/command.ts";
+import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { startAgent, type TestAgent } from "../lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { selectNetworks } from "../lab/kube/annotate.ts";
@@ -58,6 +61,14 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
     const term = new AbortController();
     let controller: Promise<void>;
     const socket = (): string => join(node.plexus.directory, "daemon", "plexus.sock");
+    const statusSocket = (): string => join(node.plexus.directory, "status.sock");
+    const onNode = (...words: readonly string[]): Promise<CommandResult> =>
+      runCommandLine([...words, "--status-socket", statusSocket()], false);
+
+    const metricsText = async (): Promise<string> => {
+      const answer = await askDaemon({ socketPath: statusSocket(), method: "GET", path: "/metrics", patienceMs: 60_000 });
+      return "body" in answer ? answer.body : "";
+    };
 
     const create = async (object: Parameters<typeof collectionOf>[0]): Promise<void> => {
       const made = outcome(await objects.create(collectionOf(object), object as never));
@@ -94,7 +105,16 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       node = openNode(api);
       daemon = await startDaemon({
         socket: socket(),
-        args: ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", kubeconfig],
+        args: [
+          "--state-dir",
+          node.plexus.state("cni"),
+          "--node-name",
+          "node",
+          "--kubeconfig",
+          kubeconfig,
+          "--status-socket",
+          statusSocket(),
+        ],
       });
       agent = beginAgent();
       for (const [name, subnet] of [
@@ -239,6 +259,32 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       expect(reaches(other, target, "eth0")).toBe(true);
       outcome(await objects.patch(blue, { spec: { policies: null } }));
       await expect.poll(() => reaches(other, target), patience).toBe(true);
+      await removed(target, other);
+    });
+
+    test("PO-20: the node's tables, failures and metrics are shown, and a running pod gets an Event", async () => {
+      await allow("web", fromDb);
+      const target = await running("web", { app: "web" });
+      const other = await running("other", {});
+      await expect
+        .poll(async () => (await onNode("policies", "tables")).stdout, patience)
+        .toMatch(/^POD .*\nshop\/web +net1 +shop\/red +ingress +MultiNetworkPolicy web \(0\)\n$/u);
+      await allow("odd", { ...web, ingress: [{ ports: [{ port: 70_000 }] }] });
+      await expect.poll(async () => (await onNode("policies", "tables", "shop/web")).status, patience).toBe(1);
+      const { stdout } = await onNode("policies", "tables", "shop/web", "shop/none", "-o", "wide");
+      expect(stdout).toContain("- shop/web: policies: MultiNetworkPolicy shop/odd for network shop/red: spec.ingress[0].ports");
+      expect(stdout).toContain("- shop/none: this node has no attachment of it");
+      await expect
+        .poll(() => api.eventsOf(target), patience)
+        .toContainEqual(expect.stringMatching(/PoliciesNotApplied.*MultiNetworkPolicy shop\/odd/u));
+      expect(await metricsText()).toMatch(/^plexus_policy_tables 1$/mu);
+      // The other pod of the namespace fails as well: a policy that cannot be read counts as selecting all pods.
+      await expect.poll(metricsText, patience).toMatch(/^plexus_policy_failed_pods 2$/mu);
+      await forbid("odd");
+      await expect.poll(metricsText, patience).toMatch(/^plexus_policy_failed_pods 0$/mu);
+      await expect.poll(metricsText, patience).toMatch(/^plexus_policy_reconcile_age_seconds [\d.]+$/mu);
+      expect((await onNode("policies", "tables", "-o", "name")).stdout).toBe("shop/web\n");
+      await forbid("web");
       await removed(target, other);
     });
 

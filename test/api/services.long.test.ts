@@ -7,6 +7,9 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { servicesPart } from "../../features/services/controller/part.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { askDaemon } from "../../host/node/command-line/ask-daemon.ts";
+import type { CommandResult } from "../../host/node/command-line/command.ts";
+import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { startAgent, type TestAgent } from "../lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { selectNetworks } from "../lab/kube/annotate.ts";
@@ -56,6 +59,11 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
     let controller: Promise<void> | undefined;
     const servers: ChildProcessWithoutNullStreams[] = [];
     const socket = (): string => join(node.plexus.directory, "daemon", "plexus.sock");
+    const statusSocket = (): string => join(node.plexus.directory, "status.sock");
+    const onNode = (...words: readonly string[]): Promise<CommandResult> =>
+      runCommandLine([...words, "--status-socket", statusSocket()], false);
+    const inCluster = (...words: readonly string[]): Promise<CommandResult> =>
+      runCommandLine([...words, "--kubeconfig", api.adminKubeconfig], false);
 
     const create = async (object: KubernetesObject & Readonly<Record<string, unknown>>): Promise<unknown> => {
       const made = outcome(await objects.create(collectionOf(object), object));
@@ -97,6 +105,7 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       kubeconfig = await proxy.kubeconfig();
       node = openNode(api);
       const args = ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", kubeconfig];
+      args.push("--status-socket", statusSocket());
       daemon = await startDaemon({ socket: socket(), args });
       const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: node.plexus.cniPath, PLEXUS_SOCKET: socket() };
       agent = startAgent({ command: node.entrance(), env });
@@ -197,6 +206,32 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       talking.stdin.end();
       await removed(one, two, client);
       expect(node.left().links).toEqual(nothing.links);
+    });
+
+    test("SV-11: the Services, the reason for a missing endpoint, and the node's tables are shown", async () => {
+      const web = await service("shown", "red", "shown");
+      const client = await running("client", "other");
+      const pod = await running("shown", "shown");
+      const from = addressOf(pod);
+      await expect
+        .poll(async () => (await inCluster("services", "explain", "shop/shown")).stdout, patience)
+        .toContain(`shop/shown on shop/red, ${web}; addresses in its slices: 1`);
+      const { stdout, status } = await inCluster("services", "explain", "shop/shown", "-o", "wide");
+      expect(status).toBe(1);
+      expect(stdout).toContain(`is not ready: its condition Ready is not True, with ${from}`);
+      expect((await inCluster("services", "show", "shop")).stdout).toMatch(/^shop +shown +shop\/red +[\d.]+ +0\/1$/mu);
+      await ready(pod, "True");
+      await expect.poll(async () => (await inCluster("services", "explain", "shop/shown")).status, patience).toBe(0);
+      await expect
+        .poll(async () => (await inCluster("services", "show", "shop")).stdout, patience)
+        .toMatch(/^shop +shown +shop\/red +[\d.]+ +1\/1$/mu);
+      await expect
+        .poll(async () => (await onNode("services", "tables", "shop/client", "-o", "wide")).stdout, patience)
+        .toMatch(new RegExp(`^shop/client +shop/shown +${web} +80/TCP +${from} 8080$`, "mu"));
+      const answer = await askDaemon({ socketPath: statusSocket(), method: "GET", path: "/metrics", patienceMs: 60_000 });
+      expect(answer).toEqual({ body: expect.stringMatching(/^plexus_service_tables 2$/mu) });
+      outcome(await objects.remove(`${services}/shown`));
+      await removed(client, pod);
     });
 
     test("SV-08: a pod has the Services of a network that it gets later, and of no other; without the API those last seen hold", async () => {

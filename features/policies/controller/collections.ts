@@ -7,7 +7,7 @@ import { type AddressSlice, queryLabel, slicesPath } from "../rules/address-slic
 import { type Labels, selects } from "../rules/label-selector.ts";
 import { finds, type Peer, type PeerQuery } from "../rules/peers.ts";
 import { type AskingPodNetwork, askingNetworks, networkPoliciesPath, podNetworksPath } from "../rules/network-policies.ts";
-import type { Policy, UnreadablePolicy } from "../rules/policy.ts";
+import { reportMistakes, type SeenPolicy } from "./report-mistakes.ts";
 import {
   queriesOf,
   storedAsker,
@@ -15,7 +15,7 @@ import {
   storedNetworkPolicy,
   storedPod,
   type StoredPod,
-  storedQueries,
+  storedPolicy,
   storedSlice,
 } from "./stored.ts";
 
@@ -44,8 +44,8 @@ export function queryOf(key: string): NamespaceQuery {
 
 /** The watched objects. `onDue` receives the key of each query whose slices may have to change. */
 export class PolicyCollections {
-  readonly #policies: WatchedCollection<ReadonlyMap<string, PeerQuery>>;
-  readonly #networkPolicies: WatchedCollection<Policy | UnreadablePolicy>;
+  readonly #policies: WatchedCollection<SeenPolicy>;
+  readonly #networkPolicies: WatchedCollection<SeenPolicy>;
   readonly #podNetworks: WatchedCollection<AskingPodNetwork>;
   readonly #pods: WatchedCollection<StoredPod>;
   readonly #namespaces: WatchedCollection<Labels>;
@@ -60,15 +60,17 @@ export class PolicyCollections {
   readonly #namespacesSeen = new Map<string, Labels>();
   /** The PodNetworks that ask for NetworkPolicies, as policies name them. */
   #asking: readonly string[] = [];
+  readonly #context: PartContext;
   readonly #onDue: (key: string, afterMs: number) => void;
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
     this.#onDue = onDue;
+    this.#context = context;
     this.#policies = new WatchedCollection(context, {
       what: "multi-networkpolicies",
       path: "/apis/k8s.cni.cncf.io/v1beta1/multi-networkpolicies",
       absentIsEmpty: true,
-      read: storedQueries,
+      read: storedPolicy,
       onChange: (namespace, name) => this.#policyChanged(namespace, name),
     });
     this.#networkPolicies = new WatchedCollection(context, {
@@ -149,12 +151,16 @@ export class PolicyCollections {
   }
 
   #policyChanged(namespace: string, name: string): void {
-    this.#asks(`${namespace}/${name}`, namespace, this.#policies.get(namespace, name) ?? noQueries);
+    const seen = this.#policies.get(namespace, name);
+    if (seen !== undefined) reportMistakes(this.#context, seen);
+    this.#asks(`${namespace}/${name}`, namespace, seen === undefined ? noQueries : queriesOf(seen.policy));
   }
 
   #networkPolicyChanged(namespace: string, name: string): void {
-    const policy = this.#networkPolicies.get(namespace, name);
-    const queries = policy === undefined ? noQueries : queriesOf({ ...policy, networks: this.#asking });
+    const seen = this.#networkPolicies.get(namespace, name);
+    const policy = seen === undefined ? undefined : { ...seen.policy, networks: this.#asking };
+    if (policy !== undefined) reportMistakes(this.#context, { policy, uid: seen?.uid });
+    const queries = policy === undefined ? noQueries : queriesOf(policy);
     this.#asks(`NetworkPolicy ${namespace}/${name}`, namespace, queries);
   }
 
@@ -163,8 +169,8 @@ export class PolicyCollections {
     const asking = askingNetworks([...this.#podNetworks.all()].map(({ value }) => value));
     if (asking.join(" ") === this.#asking.join(" ")) return;
     this.#asking = asking;
-    for (const { namespace, name } of [...this.#networkPolicies.all()].map(({ value }) => value))
-      this.#networkPolicyChanged(namespace, name);
+    for (const { policy } of [...this.#networkPolicies.all()].map(({ value }) => value))
+      this.#networkPolicyChanged(policy.namespace, policy.name);
   }
 
   /** Notes the queries of a policy. `policy` is its key. */

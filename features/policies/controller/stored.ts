@@ -12,6 +12,7 @@ import { type AskingPodNetwork, readAsker, readNetworkPolicy } from "../rules/ne
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
 import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
 import { queryId } from "../query-id.ts";
+import type { SeenPolicy } from "./report-mistakes.ts";
 
 /** A pod that may be a peer. */
 export interface StoredPod {
@@ -43,24 +44,27 @@ export function storedNamespace(object: unknown): StoredObject<Labels> | undefin
   return meta.ok ? { namespace: "", name: meta.value.name, value: labelsOf(object), size: 200 } : undefined;
 }
 
-/** The queries of a policy by their ids. An unreadable policy asks none: its pods are isolated by the failure policy of their nodes. */
-export function storedQueries(object: unknown): StoredObject<ReadonlyMap<string, PeerQuery>> | undefined {
-  const policy = readPolicy(object, "MultiNetworkPolicy");
-  if (policy === undefined) return undefined;
-  return { namespace: policy.namespace, name: policy.name, value: queriesOf(policy), size: JSON.stringify(object).length };
+/** Reads a MultiNetworkPolicy. */
+export function storedPolicy(object: unknown): StoredObject<SeenPolicy> | undefined {
+  return stored(object, readPolicy(object, "MultiNetworkPolicy"));
 }
 
-/** The queries of a policy on its networks. */
+/** The queries of a policy on its networks, by their ids. An unreadable policy asks none: its pods are isolated by the failure policy of their nodes. */
 export function queriesOf(policy: Policy | UnreadablePolicy): ReadonlyMap<string, PeerQuery> {
   const queries = "problem" in policy ? [] : policy.networks.flatMap((network) => policyQueries(policy, network));
   return new Map(queries.slice(0, maxQueries).map((query) => [queryId(query), query]));
 }
 
 /** Reads a NetworkPolicy. Its networks are those of the PodNetworks that ask, whenever its queries are made. */
-export function storedNetworkPolicy(object: unknown): StoredObject<Policy | UnreadablePolicy> | undefined {
-  const policy = readNetworkPolicy(object, []);
-  if (policy === undefined) return undefined;
-  return { namespace: policy.namespace, name: policy.name, value: policy, size: JSON.stringify(object).length };
+export function storedNetworkPolicy(object: unknown): StoredObject<SeenPolicy> | undefined {
+  return stored(object, readNetworkPolicy(object, []));
+}
+
+function stored(object: unknown, policy: Policy | UnreadablePolicy | undefined): StoredObject<SeenPolicy> | undefined {
+  const meta = readObjectMeta(object);
+  if (policy === undefined || !meta.ok) return undefined;
+  const value = { policy, uid: meta.value.uid };
+  return { namespace: policy.namespace, name: policy.name, value, size: JSON.stringify(object).length };
 }
 
 /** Reads what policies need of a PodNetwork. */

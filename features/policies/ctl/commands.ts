@@ -1,6 +1,6 @@
 // Commands about policies on further networks.
 
-import { accessOptions } from "../../../host/node/command-line/common-options.ts";
+import { accessOptions, statusSocketOption } from "../../../host/node/command-line/common-options.ts";
 import type { Command } from "../../../host/node/command-line/command.ts";
 
 /** The commands. */
@@ -17,6 +17,19 @@ export const policyCommands: readonly Command[] = [
     names: "each policy",
     attention: "a policy cannot be read or names no network, or the API cannot be read",
     run: async (line) => (await import("./show-policies.ts")).showPoliciesCommand(line),
+  },
+  {
+    name: "policies tables",
+    summary: "shows the policies that the tables of this node's pods have, and why a table could not be written",
+    synopsis: "[POD...]",
+    count: [0, Infinity],
+    details:
+      "POD is NAMESPACE/NAME of a pod of this node; without one, all are shown. Asks the daemon, which answers with the tables that it wrote last: `nft list table inet plexus-policies` in the pod's network namespace shows what the kernel has.",
+    options: [statusSocketOption],
+    forms: ["table", "wide", "json", "yaml", "name"],
+    names: "the pods that have a table",
+    attention: "a pod's policies could not be applied, a pod is not on this node, or the daemon did not answer",
+    run: async (line) => (await import("./show-tables.ts")).showTablesCommand(line),
   },
   {
     name: "policies explain",

@@ -1,6 +1,7 @@
 // The state that this process has for its life: the last known policies of each state directory, and the tables that it wrote last, so that a change of peers
 // sends elements only.
 
+import { resolve } from "node:path";
 import type { PolicyTable } from "../rules/table.ts";
 import { KnownPolicies } from "./known-policies.ts";
 
@@ -36,4 +37,9 @@ export function knownPolicies(cniDir: string): KnownPolicies {
   const made = known.get(cniDir) ?? new KnownPolicies(cniDir);
   known.set(cniDir, made);
   return made;
+}
+
+/** Ends a round of the work for all pods. */
+export function endKnownRound(directories: readonly string[]): void {
+  for (const [cniDir, each] of known) if (directories.includes(resolve(cniDir))) each.endRound();
 }

@@ -3,7 +3,10 @@
 //     policies/NAMESPACE/policies.json            the MultiNetworkPolicies
 //     policies/NAMESPACE/network-policies.json    the NetworkPolicies, if a pod of this node is on a PodNetwork
 //     policies/NAMESPACE/ID.json                  the slices of a query that a pod of this node asked
+//
+// A file that no pod of the node has asked in the last rounds is removed.
 
+import { readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { boundedJson } from "../../../src/json/bounded-json.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
@@ -15,12 +18,17 @@ import { keptPolicy, type KeptPolicy, type KeptSlice, type PolicySource, storedN
 const maxBytes = 32 * 1024 * 1024;
 const policiesName = "policies";
 const networkPoliciesName = "network-policies";
+/** Rounds of 5 minutes in which a file stays that no pod has asked: the next pod of a workload that restarts needs no API. */
+const keptRounds = 12;
 
 /** The last known policies of one node. */
 export class KnownPolicies {
   readonly #directory: string;
   /** The files as they were written last, so that an ADD without a change writes nothing. */
   readonly #texts = new Map<string, string>();
+  /** The round in which a pod asked each file last. A file of an earlier daemon counts as asked in the first round that sees it. */
+  readonly #asked = new Map<string, number>();
+  #round = 0;
 
   constructor(cniDir: string) {
     this.#directory = join(cniDir, "policies");
@@ -51,6 +59,29 @@ export class KnownPolicies {
     };
   }
 
+  /** Ends a round, in which each pod of the node has asked its files. Removes the files that no pod has asked in the last rounds. */
+  endRound(): void {
+    this.#round += 1;
+    const present = new Set<string>();
+    for (const namespace of namesIn(this.#directory)) {
+      const directory = join(this.#directory, namespace);
+      for (const name of namesIn(directory)) {
+        const path = join(directory, name);
+        const asked = this.#asked.get(path) ?? this.#round;
+        if (this.#round - asked < keptRounds) {
+          present.add(path);
+          this.#asked.set(path, asked);
+          continue;
+        }
+        // The text goes first: the next answer is written, even if it is the same.
+        this.#texts.delete(path);
+        rmSync(path, { force: true });
+      }
+      removeIfEmpty(directory);
+    }
+    for (const path of this.#asked.keys()) if (!present.has(path)) this.#asked.delete(path);
+  }
+
   /** The answer, which is kept; in place of a fault the last known answer, if there is one. */
   #orKnown(
     read: Result<readonly KeptPolicy[]>,
@@ -68,6 +99,7 @@ export class KnownPolicies {
 
   #kept<T>(namespace: string, name: string, read: Result<T>, text: string): Result<T> {
     const path = this.#path(namespace, name);
+    this.#asked.set(path, this.#round);
     if ((this.#texts.get(path) ?? textOf(path)) !== text) {
       const written = writeWhole(path, text);
       if (!written.ok) return written;
@@ -81,7 +113,9 @@ export class KnownPolicies {
     name: string,
     read: (value: unknown) => T | undefined,
   ): readonly T[] | undefined {
-    const text = textOf(this.#path(namespace, name));
+    const path = this.#path(namespace, name);
+    this.#asked.set(path, this.#round);
+    const text = textOf(path);
     const list = text === undefined ? undefined : boundedJson(text);
     return Array.isArray(list) ? list.flatMap((each) => read(each) ?? []) : undefined;
   }
@@ -96,5 +130,22 @@ function textOf(path: string): string | undefined {
     return readRegularFile(path, { maxBytes, foreign: false });
   } catch {
     return undefined;
+  }
+}
+
+/** The names in a directory; none if it is not there. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function removeIfEmpty(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch {
+    // A file is there, or an ADD has written one meanwhile.
   }
 }

@@ -3,16 +3,17 @@
 //
 // - output: destination NAT, by a map from address, protocol and port to a chain for each port of a Service.
 // - refused: packets that still have a cluster address as their destination have no endpoint.
+// - kept4, kept6: the endpoint of each client of a port with session affinity. They outlive a replacement, without endpoints that are gone.
 // - postrouting: the source was chosen by the route to the cluster address; the reply must come back on the endpoint's network.
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { concat } from "../../../host/system/netlink/bytes.ts";
-import { u16be } from "../../../host/capabilities/firewall/big-endian.ts";
 import {
   addressBytes,
   addressInSet,
   changeDestination,
+  changeDestinationAndKeep,
   changeDestinationByMap,
+  changeDestinationToKept,
   familyIs,
   lookUpPort,
   masquerade,
@@ -32,15 +33,22 @@ import {
   newSet,
   newTable,
   setElements,
-  type Table,
 } from "../../../host/capabilities/firewall/nf-tables.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
 import { protocolNumbers } from "../../../src/kube/named-ports.ts";
 import type { BalancedPort } from "../rules/balance.ts";
-
-/** The table of Plexus in a pod's network namespace. Other tables stay as they are. */
-export const podTable = { family: "inet", name: "plexus-services" } as const satisfies Table;
+import {
+  backendData,
+  destinationsName,
+  frontKey,
+  keptDestinations,
+  type KeptElements,
+  keptMap,
+  maxKept,
+  numberBytes,
+  podTable,
+} from "./kept-destinations.ts";
 
 /** Key types by nft's numbers. */
 const [INTEGER, PROTOCOL, SERVICE] = [4, 12, 13];
@@ -51,9 +59,10 @@ const priorities = { dstnat: -100, refused: 0, srcnat: 100 } as const;
 
 /** Makes the table in place of an earlier one; without ports, removes it. Fault: FIREWALL_FAILED. */
 export async function replaceTable(shim: NetlinkShim, path: string, ports: readonly BalancedPort[]): Promise<Result<void>> {
+  const kept = await keptDestinations(shim, path, ports);
   // Making the table first lets the removal succeed where there is none.
   const removal = [newTable(podTable), deleteTable(podTable)];
-  const requests = ports.length === 0 ? removal : [...removal, ...tableRequests(ports)];
+  const requests = ports.length === 0 ? removal : [...removal, ...tableRequests(ports, kept)];
   const changes = requests.map((request): Change => ({ request, action: "writing the pod's Services" }));
   const refusals = await commit(shim, changes, "commit", path);
   if (!refusals.ok) return refusals;
@@ -61,7 +70,7 @@ export async function replaceTable(shim: NetlinkShim, path: string, ports: reado
   return refused === undefined ? ok(undefined) : failed(refusalFault(refused));
 }
 
-function tableRequests(ports: readonly BalancedPort[]): readonly NetlinkRequest[] {
+function tableRequests(ports: readonly BalancedPort[], kept: KeptElements): readonly NetlinkRequest[] {
   const both = ([4, 6] as const).map((family) => ({ family, own: ports.filter(({ address }) => address.family === family) }));
   const used = both.filter(({ own }) => own.length > 0);
   let id = 0;
@@ -83,14 +92,20 @@ function tableRequests(ports: readonly BalancedPort[]): readonly NetlinkRequest[
         [...clusters.values()].map((key) => ({ key, isEnd: false })),
       ),
     );
+    const hasAffinity = own.some(({ affinitySeconds }) => affinitySeconds !== undefined);
+    if (hasAffinity) {
+      declared?.push(newDataMap(podTable, keptMap(family), next(), { maxElements: maxKept }));
+      elements?.push(...dataElements(podTable, keptMap(family).name, kept[family]));
+    }
     for (const port of own) {
-      const { name, backends, address } = port;
+      const { name, backends, affinitySeconds } = port;
       const [only] = backends;
       if (only === undefined) continue;
       declared?.push(newChain(podTable, name));
-      if (backends.length === 1) rules?.push(newRule(podTable, name, changeDestination(only.address, only.port)));
+      if (backends.length === 1 && affinitySeconds === undefined)
+        rules?.push(newRule(podTable, name, changeDestination(only.address, only.port)));
       else {
-        const map = `to/${name}`;
+        const map = destinationsName(name);
         declared?.push(
           newDataMap(
             podTable,
@@ -99,10 +114,16 @@ function tableRequests(ports: readonly BalancedPort[]): readonly NetlinkRequest[
           ),
         );
         elements?.push(...dataElements(podTable, map, backends.map(backendElement)));
+        if (affinitySeconds !== undefined) {
+          const keeping = { map: keptMap(family).name, seconds: affinitySeconds };
+          rules?.push(
+            newRule(podTable, name, changeDestinationToKept(family, map, keeping)),
+            newRule(podTable, name, changeDestinationAndKeep(family, backends.length, map, keeping)),
+          );
+        }
         rules?.push(newRule(podTable, name, changeDestinationByMap(family, backends.length, map)));
       }
-      const key = concat([addressBytes(address), Uint8Array.of(port.protocol, 0, 0, 0), u16be(port.port), new Uint8Array(2)]);
-      elements?.push(newElement(podTable, { map: fronts, key, verdict: { kind: "jump", chain: name } }));
+      elements?.push(newElement(podTable, { map: fronts, key: frontKey(port), verdict: { kind: "jump", chain: name } }));
     }
     const toCluster = [...familyIs(family), ...addressInSet(family, "destination", addresses)];
     rules?.push(
@@ -125,6 +146,5 @@ function tableRequests(ports: readonly BalancedPort[]): readonly NetlinkRequest[
 
 /** The number of an endpoint is a host's integer; address and port are as in a packet. */
 function backendElement({ address, port }: BalancedPort["backends"][number], index: number) {
-  const key = new Uint8Array(Uint32Array.of(index).buffer);
-  return { key, data: concat([addressBytes(address), u16be(port), new Uint8Array(2)]) };
+  return { key: numberBytes(index), data: backendData({ address, port }) };
 }

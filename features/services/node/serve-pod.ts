@@ -3,7 +3,7 @@
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
-import { backendText, balance, balanceText } from "../rules/balance.ts";
+import { balance, balanceText } from "../rules/balance.ts";
 import { flushFlows } from "./flush-flows.ts";
 import { networkIds } from "./pod-networks.ts";
 import { replaceTable } from "./pod-table.ts";
@@ -28,12 +28,7 @@ export async function servePod(context: GuardContext, guarded: GuardedPod, anew:
     return failed(servicesFault("a directory of manifests has no Services; set kubeconfig instead of manifests"));
   const slices = networks.length === 0 ? ok([]) : await source.slices(networks);
   if (!slices.ok) return failed(servicesFault(slices.fault.msg));
-  const earlier = new Map(
-    (before?.ports ?? []).flatMap(({ name, backends: [first] }) =>
-      first === undefined ? [] : [[name, backendText(first)] as const],
-    ),
-  );
-  const { ports, left } = balance(slices.value, pod.uid ?? containerId, earlier);
+  const { ports, left } = balance(slices.value);
   if (left > 0) context.warn(`pod ${pod.namespace}/${pod.name}: ${left} ports of Services are beyond the bounds of a pod`);
   const isSame = before === undefined ? ports.length === 0 : balanceText(before.ports) === balanceText(ports);
   if (isSame && !anew) return ok(undefined);

@@ -9,17 +9,16 @@ const slice = (addresses: readonly string[], more: Partial<KeptSlice> = {}): Kep
   namespace: "shop",
   service: "web",
   network: "n",
-  front: { clusterIps: ["10.96.0.7"], ports: [{ name: "http", protocol: "TCP", port: 80 }], hasAffinity: false },
+  front: { clusterIps: ["10.96.0.7"], ports: [{ name: "http", protocol: "TCP", port: 80 }] },
   family: 4,
   ports: [{ name: "http", protocol: "TCP", port: 8080 }],
   endpoints: addresses.map((address) => ({ address, isReady: true })),
   ...more,
 });
 const endpoint = (address: string, conditions: object): string => JSON.stringify({ addresses: [address], conditions });
-const text = (...addresses: string[]): string => balanceText(balance([slice(addresses)], "pod", new Map()).ports);
-const sticky = { ...slice([]).front, hasAffinity: true };
-const shown = (slices: readonly KeptSlice[], client = "pod", earlier: ReadonlyMap<string, string> = new Map()) =>
-  balance(slices, client, earlier).ports.map(({ name, address, port, backends }) => [
+const text = (...addresses: string[]): string => balanceText(balance([slice(addresses)]).ports);
+const shown = (slices: readonly KeptSlice[]) =>
+  balance(slices).ports.map(({ name, address, port, backends }) => [
     name,
     `${formatAddress(address)} ${port}`,
     backends.map(backendText),
@@ -50,21 +49,30 @@ test("SV-06: endpoints that terminate and serve count where none is ready; other
   expect(shown([slice(["10.1.0.2"]), slice([], { endpoints: [old] })])[0]?.[2]).toEqual(["10.1.0.2 8080"]);
 });
 
-test("SV-06: with session affinity a pod keeps its endpoint while it is there, and few pods change theirs when one comes", () => {
-  const some = [slice(["10.1.0.1", "10.1.0.2", "10.1.0.3"], { front: sticky })];
-  const more = [slice(["10.1.0.1", "10.1.0.2", "10.1.0.3", "10.1.0.4"], { front: sticky })];
-  const pods = Array.from({ length: 400 }, (_, index) => `pod-${index}`);
-  const choice = (slices: readonly KeptSlice[], pod: string): string => String(shown(slices, pod)[0]?.[2]);
-  const byEndpoint = Map.groupBy(pods, (pod) => choice(some, pod));
-  expect(byEndpoint.size).toBe(3);
-  for (const [, chosen] of byEndpoint) expect(chosen.length).toBeGreaterThan(80);
-  const moved = pods.filter((pod) => choice(some, pod) !== choice(more, pod));
-  expect(new Set(moved.map((pod) => choice(more, pod)))).toEqual(new Set(["10.1.0.4 8080"]));
-  expect(moved.length).toBeLessThan(150);
-  const earlier = new Map([["shop/web:80/tcp/4", "10.1.0.2 8080"]]);
-  for (const pod of pods.slice(0, 20)) expect(shown(more, pod, earlier)[0]?.[2]).toEqual(["10.1.0.2 8080"]);
-  const gone = new Map([["shop/web:80/tcp/4", "10.1.0.9 8080"]]);
-  expect(shown(some, "pod", gone)).toEqual(shown(some, "pod"));
+const sticky = (affinitySeconds: number) =>
+  balance([slice(["10.1.0.1"], { front: { ...slice([]).front, affinitySeconds } })]).ports;
+
+const seconds = (spec: object): number | undefined => {
+  const service = readService(serviceObject("web", spec));
+  if (service === undefined || "problem" in service) throw new Error("no Service");
+  return readFront(frontText(service))?.affinitySeconds;
+};
+
+test("SV-10: the time of session affinity is the Service's, and changes the text of a table", () => {
+  const affinity = { sessionAffinity: "ClientIP" };
+  const lasting = (timeoutSeconds: unknown): object => ({ ...affinity, sessionAffinityConfig: { clientIP: { timeoutSeconds } } });
+  expect([{}, affinity, lasting(20), lasting(86_400), lasting(0), lasting("20"), lasting(86_401)].map(seconds)).toEqual([
+    undefined,
+    10_800,
+    20,
+    86_400,
+    10_800,
+    10_800,
+    10_800,
+  ]);
+  expect(seconds({ ...lasting(20), sessionAffinity: "None" })).toBeUndefined();
+  expect(sticky(20)).toMatchObject([{ affinitySeconds: 20, backends: [{ port: 8080 }] }]);
+  expect(balanceText(sticky(20))).not.toBe(balanceText(sticky(30)));
 });
 
 test("a pod's ports and endpoints are bounded, and those left are counted", () => {
@@ -73,13 +81,13 @@ test("a pod's ports and endpoints are bounded, and those left are counted", () =
     ports: Array.from({ length: 100 }, (_, index) => ({ name: "http", protocol: "TCP" as const, port: index + 1 })),
   };
   const many = Array.from({ length: 41 }, (_, index) => slice([], { service: `s${index}`, front }));
-  const { ports, left } = balance(many, "pod", new Map());
+  const { ports, left } = balance(many);
   expect([ports.length, left]).toEqual([balanceBounds.ports, 4]);
   const big = slice(
     Array.from({ length: 1000 }, (_, index) => `10.1.${index >> 8}.${index & 255}`),
     { front },
   );
-  expect(balance([big], "pod", new Map())).toMatchObject({ left: 35 });
+  expect(balance([big])).toMatchObject({ left: 35 });
 });
 
 test("equal balances have equal texts; a change of an endpoint changes the text", () => {
@@ -93,10 +101,10 @@ test("the front of a Service is read as it is written; a headless Service has no
   expect(readFront(frontText(service))).toEqual({
     clusterIps: ["10.96.0.7"],
     ports: [{ name: "", protocol: "TCP", port: 80 }],
-    hasAffinity: true,
+    affinitySeconds: 10_800,
   });
   expect(frontText({ ...service, clusterIps: [] })).toBeUndefined();
   expect([undefined, "", "[]", "{", '{"clusterIPs":1}'].map(readFront)).toEqual(Array.from({ length: 5 }, () => undefined));
   const spoilt = { clusterIPs: ["x", "10.96.0.1", "10.96.0.2", "10.96.0.3"], ports: [{ name: "a", protocol: "TCP", port: 0 }] };
-  expect(readFront(JSON.stringify(spoilt))).toEqual({ clusterIps: ["10.96.0.1", "10.96.0.2"], ports: [], hasAffinity: false });
+  expect(readFront(JSON.stringify(spoilt))).toEqual({ clusterIps: ["10.96.0.1", "10.96.0.2"], ports: [] });
 });

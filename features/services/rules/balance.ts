@@ -33,6 +33,8 @@ export interface BalancedPort {
   readonly port: number;
   /** Sorted, without repetition. Empty: connections are refused. */
   readonly backends: readonly Backend[];
+  /** Connections of one client go to one endpoint until so many seconds have passed without any. */
+  readonly affinitySeconds?: number | undefined;
 }
 
 /** An endpoint's address and port. */
@@ -63,11 +65,8 @@ export function backendAddress(text: EndpointText): BackendAddress | undefined {
   return isReady || (serving === true && terminating === true) ? { address, isReady } : undefined;
 }
 
-/**
- * The ports of all Services of the slices. With session affinity a pod keeps one endpoint while it is there: `earlier` has its last choices by the port's name,
- * and a new choice is the endpoint with the highest hash for `client`, so that few pods change theirs when another endpoint comes.
- */
-export function balance(slices: readonly KeptSlice[], client: string, earlier: ReadonlyMap<string, string>): Balance {
+/** The ports of all Services of the slices. */
+export function balance(slices: readonly KeptSlice[]): Balance {
   const services = Map.groupBy(slices, ({ namespace, service }) => `${namespace}/${service}`);
   const ports: BalancedPort[] = [];
   let [backends, left] = [0, 0];
@@ -78,12 +77,12 @@ export function balance(slices: readonly KeptSlice[], client: string, earlier: R
       const address = readAddress(ip);
       if (front === undefined || address === undefined) continue;
       for (const { name: portName, protocol, port } of front.ports) {
-        const all = backendsOf(own, address.family, portName, protocol);
+        const used = backendsOf(own, address.family, portName, protocol);
         const name = `${service}:${port}/${protocol.toLowerCase()}/${address.family}`;
-        const used = front.hasAffinity ? chosen(all, name, client, earlier) : all;
+        const { affinitySeconds } = front;
         if (ports.length >= balanceBounds.ports || backends + used.length > balanceBounds.backends) left += 1;
         else {
-          ports.push({ name, address, protocol: protocolNumbers[protocol], port, backends: used });
+          ports.push({ name, address, protocol: protocolNumbers[protocol], port, backends: used, affinitySeconds });
           backends += used.length;
         }
       }
@@ -108,16 +107,6 @@ function backendsOf(slices: readonly KeptSlice[], family: Family, portName: stri
   return (ready.length > 0 ? ready : sorted).map(({ backend }) => backend);
 }
 
-function chosen(all: readonly Backend[], name: string, client: string, earlier: ReadonlyMap<string, string>): readonly Backend[] {
-  const kept = all.find((each) => backendText(each) === earlier.get(name));
-  if (kept !== undefined) return [kept];
-  const ranked = all.map((each) => ({ each, rank: hash(`${client} ${name} ${backendText(each)}`) }));
-  return ranked
-    .toSorted((one, other) => other.rank - one.rank)
-    .slice(0, 1)
-    .map(({ each }) => each);
-}
-
 /** The text of an endpoint: `10.0.0.1 80`. */
 export function backendText({ address, port }: Backend): string {
   return `${formatAddress(address)} ${port}`;
@@ -126,15 +115,8 @@ export function backendText({ address, port }: Backend): string {
 /** The text of ports: equal texts are equal tables. */
 export function balanceText(ports: readonly BalancedPort[]): string {
   return ports
-    .map(({ name, address, backends }) => [name, formatAddress(address), ...backends.map(backendText)].join(" "))
+    .map(({ name, address, affinitySeconds = 0, backends }) =>
+      [name, formatAddress(address), affinitySeconds, ...backends.map(backendText)].join(" "),
+    )
     .join("\n");
-}
-
-/** FNV-1a of 32 bits, and a final mix: close texts need far ranks. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
-  return (value ^ (value >>> 16)) >>> 0;
 }

@@ -5,7 +5,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { boundedJson } from "../../../src/json/bounded-json.ts";
 import { readAddress } from "../../../src/net/ip.ts";
 import { isPortNumber, isProtocol, type Protocol } from "../../../src/kube/named-ports.ts";
-import type { NetworkService } from "./service.ts";
+import { isAffinity, type NetworkService } from "./service.ts";
 
 /** The annotation of slices. */
 export const frontAnnotation = "plexus.dev/service";
@@ -14,19 +14,19 @@ export const frontAnnotation = "plexus.dev/service";
 export interface Front {
   readonly clusterIps: readonly string[];
   readonly ports: readonly { readonly name: string; readonly protocol: Protocol; readonly port: number }[];
-  readonly hasAffinity: boolean;
+  readonly affinitySeconds?: number;
 }
 
 const maxPorts = 100;
 const maxIps = 2;
 
 /** The annotation's text; undefined for a headless Service, which pods reach by its endpoints. */
-export function frontText({ clusterIps, ports, hasAffinity }: NetworkService): string | undefined {
+export function frontText({ clusterIps, ports, affinitySeconds }: NetworkService): string | undefined {
   if (clusterIps.length === 0) return undefined;
   return JSON.stringify({
     clusterIPs: clusterIps,
     ports: ports.map(({ name, protocol, port }) => ({ name, protocol, port })),
-    affinity: hasAffinity,
+    affinitySeconds,
   });
 }
 
@@ -34,12 +34,12 @@ export function frontText({ clusterIps, ports, hasAffinity }: NetworkService): s
 export function readFront(text: string | undefined): Front | undefined {
   const value = text === undefined ? undefined : boundedJson(text);
   if (!isJsonObject(value)) return undefined;
-  const { clusterIPs, ports, affinity } = value;
+  const { clusterIPs, ports, affinitySeconds } = value;
   if (!Array.isArray(clusterIPs) || !Array.isArray(ports)) return undefined;
   const clusterIps = clusterIPs.filter((ip): ip is string => typeof ip === "string" && readAddress(ip) !== undefined);
   const read = ports.slice(0, maxPorts).flatMap((each) => {
     const { name, protocol, port } = isJsonObject(each) ? each : {};
     return typeof name === "string" && isProtocol(protocol) && isPortNumber(port) ? [{ name, protocol, port }] : [];
   });
-  return { clusterIps: clusterIps.slice(0, maxIps), ports: read, hasAffinity: affinity === true };
+  return { clusterIps: clusterIps.slice(0, maxIps), ports: read, ...(isAffinity(affinitySeconds) ? { affinitySeconds } : {}) };
 }

@@ -43,8 +43,8 @@ export interface NetworkService {
   readonly clusterIps: readonly string[];
   readonly families: readonly Family[];
   readonly publishesNotReady: boolean;
-  /** Whether connections of one client go to one endpoint. */
-  readonly hasAffinity: boolean;
+  /** Connections of one client go to one endpoint until so many seconds have passed without any; undefined: each goes to an endpoint by chance. */
+  readonly affinitySeconds: number | undefined;
 }
 
 /** A Service with a mistake. */
@@ -96,7 +96,7 @@ export function readService(object: unknown): NetworkService | UnreadableService
     clusterIps: ips,
     families: familiesOf(listOf(spec["ipFamilies"])),
     publishesNotReady: spec["publishNotReadyAddresses"] === true,
-    hasAffinity: spec["sessionAffinity"] === "ClientIP",
+    affinitySeconds: affinityOf(spec),
   };
 }
 
@@ -116,6 +116,21 @@ function readPort(value: unknown): ServicePort | undefined {
   const target = targetPort === 0 ? port : targetPort;
   if (!isPortNumber(target) && !isPortName(target)) return undefined;
   return { name, protocol, port, target, ...(typeof appProtocol === "string" ? { appProtocol } : {}) };
+}
+
+/** The API server's default and its bounds (core/v1 SessionAffinityConfig). */
+export const affinityBounds = { usual: 10_800, max: 86_400 } as const;
+
+function affinityOf({ sessionAffinity, sessionAffinityConfig }: Readonly<Record<string, unknown>>): number | undefined {
+  if (sessionAffinity !== "ClientIP") return undefined;
+  const clientIp = isJsonObject(sessionAffinityConfig) ? sessionAffinityConfig["clientIP"] : undefined;
+  const seconds = isJsonObject(clientIp) ? clientIp["timeoutSeconds"] : undefined;
+  return isAffinity(seconds) ? seconds : affinityBounds.usual;
+}
+
+/** Whether the value is a time of session affinity in seconds. */
+export function isAffinity(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= affinityBounds.max;
 }
 
 function familiesOf(families: readonly string[]): readonly Family[] {

@@ -4,7 +4,7 @@
 import type { IpAddress } from "../../../src/net/ip.ts";
 import { attribute, attributesIn, textIn } from "../../system/netlink/attributes.ts";
 import { concat } from "../../system/netlink/bytes.ts";
-import { u16be, u32be } from "./big-endian.ts";
+import { u16be, u32be, u64be } from "./big-endian.ts";
 
 /** One expression of a rule. */
 export interface Expression {
@@ -21,6 +21,7 @@ const VERDICT_REGISTER = 0;
 const FIRST = 1;
 const SECOND = 2;
 const FIRST_WORDS = 8;
+const LAST_WORD = 15;
 
 const DATA_VALUE = 1;
 const DATA_VERDICT = 2;
@@ -30,6 +31,7 @@ const TRANSPORT_HEADER = 2;
 const DESTINATION_PORT_AT = 2;
 const SOURCE_MAC_AT = 6;
 const HOP_LIMIT_AT = 7;
+const META_MARK = 3;
 const META_IIF = 4;
 const META_IIFNAME = 6;
 const META_OIFNAME = 7;
@@ -51,6 +53,7 @@ const RTN_LOCAL = 2;
 /** NFT_NG_RANDOM, and NFT_REJECT_ICMPX_PORT_UNREACH. */
 const RANDOM = 1;
 const PORT_UNREACHABLE = 1;
+const UPDATE = 1;
 const AF = { 4: 2, 6: 10 } as const;
 /** Offsets of the addresses in the IP header, and their size, in bytes. */
 const header = { 4: { source: 12, destination: 16, size: 4 }, 6: { source: 8, destination: 24, size: 16 } } as const;
@@ -76,6 +79,8 @@ function masked(mask: Uint8Array): Expression {
 }
 
 const meta = (register: number, key: number): Expression => expression("meta", number(2, key), number(1, register));
+
+const setMeta = (register: number, key: number): Expression => expression("meta", number(2, key), number(3, register));
 
 /** The bytes of an address in network byte order. */
 export function addressBytes({ family, value: bits }: IpAddress): Uint8Array {
@@ -297,6 +302,62 @@ export function changeDestinationByMap(family: 4 | 6, count: number, map: string
     expression("numgen", number(1, FIRST), number(2, count), number(3, RANDOM)),
     expression("lookup", attribute(1, zeroEnded(map)), number(2, FIRST), number(3, FIRST)),
     expression("nat", number(1, 1), number(2, AF[family]), number(3, FIRST), number(5, wordRegister(header[family].size / 4))),
+  ];
+}
+
+/**
+ * Changes the connection's destination (DNAT) to the one of `destinations` whose number the map of kept destinations has for the packet's client, and renews the time of
+ * the map's element; continues if the map has none.
+ */
+export function changeDestinationToKept(family: 4 | 6, destinations: string, kept: KeptDestinations): readonly Expression[] {
+  const { data } = keptRegisters(family);
+  const found = expression("lookup", attribute(1, zeroEnded(kept.map)), number(2, FIRST), number(3, data));
+  const mark = wordRegister(LAST_WORD);
+  // The number goes through the packet's mark, which is as before at the end: nft 1.0.6 aborts on a map's value that is the data of another element.
+  const throughMark = [meta(mark, META_MARK), found, setMeta(data, META_MARK), meta(data, META_MARK), setMeta(mark, META_MARK)];
+  return [...keptKey(family), ...throughMark, ...keepAndGo(family, destinations, kept)];
+}
+
+/** Like `changeDestinationByMap`, and keeps the number for the packet's client. Continues if the map of kept destinations is full. */
+export function changeDestinationAndKeep(
+  family: 4 | 6,
+  count: number,
+  destinations: string,
+  kept: KeptDestinations,
+): readonly Expression[] {
+  const { data } = keptRegisters(family);
+  const chosen = expression("numgen", number(1, data), number(2, count), number(3, RANDOM));
+  return [...keptKey(family), chosen, ...keepAndGo(family, destinations, kept)];
+}
+
+/** A map of kept destinations, and the time without a connection after which a destination is forgotten. */
+export interface KeptDestinations {
+  readonly map: string;
+  readonly seconds: number;
+}
+
+/** The key of kept destinations: destination address, protocol and port, and the client's address behind them. */
+function keptKey(family: 4 | 6): readonly Expression[] {
+  const { size, source } = header[family];
+  const client = payload(wordRegister(size / 4 + 2), NETWORK_HEADER, source, size);
+  return [...addressAndPort(family, "destination"), client];
+}
+
+/** The registers behind the key: of the number, then of the address, and of the port. */
+function keptRegisters(family: 4 | 6): { readonly data: number; readonly port: number } {
+  const words = header[family].size / 4;
+  const keyWords = 2 * words + 2;
+  return { data: wordRegister(keyWords), port: wordRegister(keyWords + words) };
+}
+
+/** Adds the key with its number to the map, or renews its time (NFT_DYNSET_OP_UPDATE); then changes the destination. */
+function keepAndGo(family: 4 | 6, destinations: string, { map, seconds }: KeptDestinations): readonly Expression[] {
+  const { data, port } = keptRegisters(family);
+  const timeout = attribute(6, u64be(seconds * 1000));
+  return [
+    expression("dynset", attribute(1, zeroEnded(map)), number(3, UPDATE), number(4, FIRST), number(5, data), timeout),
+    expression("lookup", attribute(1, zeroEnded(destinations)), number(2, data), number(3, data)),
+    expression("nat", number(1, 1), number(2, AF[family]), number(3, data), number(5, port)),
   ];
 }
 

@@ -4,7 +4,7 @@
 import { attribute, attributesIn, textIn, Attributes } from "../../system/netlink/attributes.ts";
 import { concat, u16 } from "../../system/netlink/bytes.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
-import { numberIn, u16be, u32be } from "./big-endian.ts";
+import { numberIn, u16be, u32be, u64be } from "./big-endian.ts";
 import { chainOfVerdict, type Expression, type Verdict, verdictData } from "./expressions.ts";
 
 /** The name of Plexus's table in each family. */
@@ -106,6 +106,8 @@ const APPEND = 0xc00;
 const LIST_ELEMENT = 1;
 const SET_OF_INTERVALS = 4;
 const MAP_OF_VERDICTS = 8;
+const SET_WITH_TIMEOUTS = 0x10;
+const SET_FOR_RULES = 0x20;
 const INTERVAL_END = 1;
 /** An attribute has at most 65,535 bytes, and an element at most 52. */
 const ELEMENTS_IN_MESSAGE = 1000;
@@ -256,39 +258,61 @@ export interface DataMap extends VerdictMap {
   readonly dataSize: number;
 }
 
-/** Makes a map of data unless it exists. `id`: a number that is unique in the batch. */
-export function newDataMap(table: Table, { name, types, keySize, dataTypes, dataSize }: DataMap, id: number): NetlinkRequest {
+/** Makes a map of data unless it exists. `id`: a number that is unique in the batch. `kept`: rules add elements, at most so many, that time out. */
+export function newDataMap(
+  table: Table,
+  { name, types, keySize, dataTypes, dataSize }: DataMap,
+  id: number,
+  kept?: { readonly maxElements: number },
+): NetlinkRequest {
+  const flags = kept === undefined ? MAP_OF_VERDICTS : MAP_OF_VERDICTS | SET_WITH_TIMEOUTS | SET_FOR_RULES;
   return request(
     NEWSET,
     CREATE,
     AF[table.family],
     within(1, table),
     text(2, name),
-    attribute(3, u32be(MAP_OF_VERDICTS)),
+    attribute(3, u32be(flags)),
     attribute(4, u32be(keyType(types))),
     attribute(5, u32be(keySize)),
     attribute(6, u32be(keyType(dataTypes))),
     attribute(7, u32be(dataSize)),
     attribute(10, u32be(id)),
+    ...(kept === undefined ? [] : [attribute(9, attribute(1, u32be(kept.maxElements)))]),
   );
 }
 
+/** An element of a map of data. */
+export interface DataElement {
+  readonly key: Uint8Array;
+  readonly data: Uint8Array;
+  /** Of an element that times out: its whole time and the time that is left, in ms. */
+  readonly times?: { readonly wholeMs: number; readonly leftMs: number };
+}
+
 /** Adds elements to a map of data: one message for each thousand. */
-export function dataElements(
-  table: Table,
-  map: string,
-  elements: readonly { readonly key: Uint8Array; readonly data: Uint8Array }[],
-): readonly NetlinkRequest[] {
+export function dataElements(table: Table, map: string, elements: readonly DataElement[]): readonly NetlinkRequest[] {
   const requests: NetlinkRequest[] = [];
   for (let from = 0; from < elements.length; from += ELEMENTS_IN_MESSAGE) {
-    const list = elements
-      .slice(from, from + ELEMENTS_IN_MESSAGE)
-      .map(({ key, data }) =>
-        attribute(LIST_ELEMENT, concat([attribute(1, attribute(1, key)), attribute(2, attribute(1, data))])),
-      );
+    const list = elements.slice(from, from + ELEMENTS_IN_MESSAGE).map(({ key, data, times }) => {
+      const timing = times === undefined ? [] : [attribute(4, u64be(times.wholeMs)), attribute(5, u64be(times.leftMs))];
+      return attribute(LIST_ELEMENT, concat([attribute(1, attribute(1, key)), attribute(2, attribute(1, data)), ...timing]));
+    });
     requests.push(request(NEWSETELEM, CREATE, AF[table.family], within(1, table), text(2, map), attribute(3, concat(list))));
   }
   return requests;
+}
+
+/** The elements of a map of data in a message; none for a message of another type. */
+export function dataElementsIn(message: Message): readonly DataElement[] {
+  if (message.type !== NEWSETELEM) return [];
+  return listIn(attributesOf(message).get(3)).flatMap((each) => {
+    const parts = attributesIn(each);
+    const [key, data] = [parts.within(1).get(1), parts.within(2).get(1)];
+    if (key === undefined || data === undefined) return [];
+    const [wholeMs, leftMs] = [numberIn(parts.get(4)), numberIn(parts.get(5))];
+    return [{ key, data, ...(leftMs > 0 ? { times: { wholeMs: Math.max(wholeMs, leftMs), leftMs } } : {}) }];
+  });
 }
 
 /** Adds an element. An existing element of the key stays; the kernel refuses another verdict for it (EEXIST). */

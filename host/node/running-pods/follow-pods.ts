@@ -14,6 +14,8 @@ import { keptConfigurationsWith, KeptConfigurations } from "../reconcile/kept-co
 import { Journal } from "../../store/journal/journal.ts";
 import type { RoundAgent } from "../reconcile/clean.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
+import type { Clock } from "../../system/clock.ts";
+import { FollowedRounds } from "./followed-rounds.ts";
 import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
 
 /** Pods that are worked on at once. */
@@ -36,6 +38,7 @@ export interface FollowPodsInit {
   readonly directories: readonly string[];
   readonly agent: () => RoundAgent | undefined;
   readonly takeLock: TakeLock;
+  readonly clock: Pick<Clock, "now">;
   /** Begins to report changes of pods in the source that the configuration names. */
   readonly watch: (configuration: HostConfiguration, onManifests: () => void) => Promise<void>;
   readonly log: (level: "info" | "warn", text: string) => void;
@@ -51,6 +54,18 @@ export interface FollowedWork extends PodWork {
   readonly followsLabels: boolean;
   /** Called before the work for all pods begins. */
   readonly onRound?: () => void;
+  /** Called when the work for all pods has succeeded, with the state directories. */
+  readonly onRoundEnd?: (directories: readonly string[]) => void;
+}
+
+/** A container of a followed pod. */
+export interface FollowedContainer {
+  /** `namespace/name`. */
+  readonly pod: string;
+  readonly containerId: string;
+  readonly netns: string;
+  /** The reason why the last work for the pod failed. */
+  readonly failure?: string | undefined;
 }
 
 /** The pods of one daemon for one feature. */
@@ -68,6 +83,9 @@ export class FollowPods {
   readonly #due = new Set<string | undefined>();
   /** The last failure of each pod: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
+  readonly #rounds: FollowedRounds;
+  /** Works for pods that succeeded and failed since the daemon's start. */
+  readonly totals = { applied: 0, failed: 0 };
   #running: Promise<void> | undefined;
   #resync: NodeJS.Timeout | undefined;
   #collect: NodeJS.Timeout | undefined;
@@ -79,12 +97,15 @@ export class FollowPods {
     const log = (lines: string): void => {
       for (const line of lines.split("\n")) if (line !== "") init.log("warn", `${work.name}: ${inertLine(line, maxLine)}`);
     };
+    const end = (): void => work.onRoundEnd?.(init.directories.map((path) => resolve(path)));
+    this.#rounds = new FollowedRounds(() => init.clock.now(), end);
+    const isNews = (pod: string, failure: string): boolean => this.#failures.get(pod) !== failure;
     this.#states = init.directories.map((path) => {
       const stateDirectory = resolve(path);
       const { agent, takeLock } = init;
       const configurations = new KeptConfigurations(stateDirectory);
       const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
-      return { work, stateDirectory, configurations, agent, takeLock, log, entries };
+      return { work, stateDirectory, configurations, agent, takeLock, log, entries, isNews };
     });
     this.#queue = new WorkQueue({ workers, work: (pod) => this.#work(pod) });
     this.#unsubscribe = work.onChange((what) => this.#noteChange(what));
@@ -103,6 +124,24 @@ export class FollowPods {
   /** Pods for which the work failed. */
   get failures(): number {
     return this.#failures.size;
+  }
+
+  /** Seconds since the work for all pods last succeeded; undefined: it never has. */
+  get ageSeconds(): number | undefined {
+    return this.#rounds.ageSeconds;
+  }
+
+  /** The containers of this boot. */
+  async containers(): Promise<readonly FollowedContainer[]> {
+    const found: FollowedContainer[] = [];
+    for (const state of this.#states) {
+      for (const listed of await this.#entries(state)) {
+        const pod = podOf(listed);
+        const { containerId, netns } = listed.entry.plan;
+        if (pod !== "") found.push({ pod, containerId, netns, failure: this.#failures.get(pod) });
+      }
+    }
+    return found;
   }
 
   /** Begins with the configurations that earlier calls left. */
@@ -154,7 +193,9 @@ export class FollowPods {
     clearTimeout(this.#resync);
     this.#resync = setTimeout(() => void this.resync(), resyncMs).unref();
     this.#followed.onRound?.();
-    for (const pod of await this.#pods()) {
+    const pods = await this.#pods();
+    this.#rounds.begin(pods);
+    for (const pod of pods) {
       this.#anew.add(pod);
       this.#queue.add(pod, 0);
     }
@@ -218,8 +259,10 @@ export class FollowPods {
       }
     }
     const why = faults.join("; ");
+    this.totals[why === "" ? "applied" : "failed"] += 1;
     if (why === "") {
       this.#failures.delete(pod);
+      this.#rounds.succeeded(pod);
       return { kind: "done" };
     }
     if (anew) this.#anew.add(pod);

@@ -5,6 +5,7 @@ import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
+import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Call } from "../../engine/call.ts";
 import { callOfRunning } from "../../engine/session/internal-call.ts";
@@ -25,6 +26,8 @@ export interface PodWork {
   readonly name: string;
   readonly isOn: (configuration: HostConfiguration) => boolean;
   readonly noAgent: FaultKind;
+  /** The reason of the Event that a pod gets when its work fails. */
+  readonly failureReason: PodEvent["reason"];
   /** `anew`: whatever was done before, so that changes by the pod are undone. */
   readonly apply: (call: Call, pod: GuardedPod, anew: boolean) => Promise<Result<void>>;
 }
@@ -38,6 +41,8 @@ export interface PodCallsInit {
   readonly takeLock: TakeLock;
   /** Receives the log lines of a call. */
   readonly log: (lines: string) => void;
+  /** Whether a pod's failure is another one than its last. */
+  readonly isNews: (pod: string, failure: string) => boolean;
 }
 
 /** Does the work for one running container. Faults: those of the work, SHIM_GONE, CALL_BUSY, and those of the journal. */
@@ -61,7 +66,7 @@ export async function refreshContainer(init: PodCallsInit, { key, entry }: Liste
         const held = await locks.container(key);
         if (!held.ok) return held;
         try {
-          outcome = await refresh(work, opened, key, anew);
+          outcome = await refresh(init, opened, key, anew);
         } finally {
           held.value();
         }
@@ -79,7 +84,7 @@ export async function refreshContainer(init: PodCallsInit, { key, entry }: Liste
 }
 
 /** Under the container's lock: the runtime's DEL may have come before. */
-async function refresh(work: PodWork, call: Call, key: ListedEntry["key"], anew: boolean): Promise<Result<void>> {
+async function refresh(init: PodCallsInit, call: Call, key: ListedEntry["key"], anew: boolean): Promise<Result<void>> {
   const loaded = call.journal.load(key);
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
@@ -92,5 +97,10 @@ async function refresh(work: PodWork, call: Call, key: ListedEntry["key"], anew:
   // The pod is gone: the runtime's DEL comes.
   if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
   const { containerId, netns, attachments } = entry.plan;
-  return work.apply(call, { containerId, netns, cluster, pod: pod.value, interfaces: attachments }, anew);
+  const guarded = { containerId, netns, cluster, pod: pod.value, interfaces: attachments };
+  const applied = await init.work.apply(call, guarded, anew);
+  // An ADD that fails needs no Event of Plexus: the kubelet sends one.
+  if (!applied.ok && init.isNews(`${namespace}/${name}`, applied.fault.msg))
+    cluster.tell(pod.value, { reason: init.work.failureReason, message: applied.fault.msg });
+  return applied;
 }

@@ -25,4 +25,7 @@ export const policies: Readonly<Record<string, string>> = {
   "PO-17":
     "A policy selects pods of its own namespace only, and costs a node no more than its bounds; nobody but plexus-controller writes slices.",
   "PO-18": "plexusctl policies explain says which policy allows or stops a connection.",
+  "PO-19": "Known policies and peers that no pod of the node has asked for an hour are removed.",
+  "PO-20":
+    "plexusctl policies tables and metrics say what the node's tables have, what failed and when all were last right; a pod and a policy get Events.",
 };

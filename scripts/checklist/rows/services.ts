@@ -15,4 +15,8 @@ export const services: Readonly<Record<string, string>> = {
   "SV-07": "New connections leave an endpoint that goes, and its UDP flows are flushed.",
   "SV-08": "Hot-plug adds and removes endpoints, on PodNetworks and definitions alike.",
   "SV-09": "Policies judge the endpoint's address and network, not the cluster address.",
+  "SV-10":
+    "With sessionAffinity a pod keeps its endpoint while it is there, and until timeoutSeconds have passed without a connection.",
+  "SV-11":
+    "plexusctl services show, explain and tables, metrics and Events say what a Service and a node's tables have, and why a Service has no endpoint.",
 };

@@ -138,6 +138,55 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
     for (const { child } of flows) child.stdin.end();
   });
 
+  test.each([
+    ["10.96.0.7", ["10.1.0.11", "10.1.0.12"]],
+    ["fd96::7", ["fd01::11", "fd01::12"]],
+  ])(
+    "SV-10: with session affinity a client keeps its endpoint, over replaced tables, until the time is over or the endpoint goes (%s)",
+    async (address, endpoints) => {
+      const sticky = (seconds: number, ...backends: readonly string[]): BalancedPort => ({
+        ...port(address, TCP, 80, ...backends),
+        affinitySeconds: seconds,
+      });
+      const kept = address.includes(":") ? "kept6" : "kept4";
+      const listed = (): string => pod.exec(["nft", "-n", "list", "map", "inet", "plexus-services", kept]).stdout;
+      const chosen = (count = 1): string => {
+        const answers = new Set(ask("tcp", address, 80, count).map((each) => each.split(" ")[0] ?? ""));
+        expect(answers.size).toBe(1);
+        return [...answers][0] ?? "";
+      };
+      await install([sticky(10_800, ...endpoints)]);
+      const first = chosen(20);
+      expect(endpoints).toContain(first);
+      expect(listed()).toMatch(/ 6 \. 80 \. .* expires .* : /u);
+      expect(pod.exec(["nft", "list", "table", "inet", "plexus-services"]).stdout).toContain(`update @${kept}`);
+      // The rules leave the packet's mark as it was.
+      pod.exec(["nft", "add table inet mine; add chain inet mine out { type filter hook postrouting priority 0; }"]);
+      pod.exec(["nft", "add rule inet mine out meta mark != 0 drop"]);
+      // The pod's own choice outlives tables that are written anew, and other endpoints.
+      await install([sticky(10_800, ...endpoints), port(address, UDP, 53, ...endpoints)]);
+      await install([sticky(10_800, ...endpoints)]);
+      expect(chosen(20)).toBe(first);
+      const other = endpoints.find((each) => each !== first) ?? "";
+      await install([sticky(10_800, other)]);
+      expect(chosen(5)).toBe(other);
+      await install([sticky(10_800, ...endpoints)]);
+      expect(chosen(20)).toBe(other);
+      // After a second without a connection each client is a new one: 40 times the same of two endpoints has a probability of 2 in 2^40.
+      await install([sticky(1, ...endpoints)]);
+      pod.exec(["nft", "flush", "map", "inet", "plexus-services", kept]);
+      const over = new Set<string>();
+      for (let round = 0; round < 40 && over.size < 2; round++) {
+        over.add(chosen());
+        await expect.poll(listed, { timeout: 60_000, interval: 200 }).not.toContain("expires");
+      }
+      expect(over.size).toBe(2);
+      await install([port(address, TCP, 80, ...endpoints)]);
+      expect(pod.exec(["nft", "list", "table", "inet", "plexus-services"]).stdout).not.toContain(kept);
+      pod.exec(["nft", "delete", "table", "inet", "mine"]);
+    },
+  );
+
   test("SV-09: policies of the pod judge the endpoint's address and network, not the cluster address", async () => {
     const peers: readonly TestPod[] = [{ namespace: "a", labels: { app: "db" }, addresses: ["10.1.0.11"] }];
     const egress = {

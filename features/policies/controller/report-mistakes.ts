@@ -1,0 +1,26 @@
+// Events of policies that cannot be read, or whose annotation names no network.
+
+import type { PartContext } from "../../../host/controller/part.ts";
+import type { Policy, UnreadablePolicy } from "../rules/policy.ts";
+
+/** A policy with the identity of its object. */
+export interface SeenPolicy {
+  readonly policy: Policy | UnreadablePolicy;
+  readonly uid: string | undefined;
+}
+
+const apiVersions = { MultiNetworkPolicy: "k8s.cni.cncf.io/v1beta1", NetworkPolicy: "networking.k8s.io/v1" } as const;
+
+/** Sends an Event for each mistake. The next Event with the same content comes with the next change of the policy. */
+export function reportMistakes({ event }: Pick<PartContext, "event">, { policy, uid }: SeenPolicy): void {
+  const { kind, namespace, name, networkProblems } = policy;
+  const target = { kind, apiVersion: apiVersions[kind], eventNamespace: namespace, name, uid };
+  const tell = (reason: string, message: string): void => event(target, { type: "Warning", reason, message });
+  // A policy for no network affects no pod.
+  if ("problem" in policy && policy.networks.length > 0)
+    tell(
+      "PolicyUnreadable",
+      `pods of the namespace on ${policy.networks.join(", ")} do not start, except with policies.failure: open: ${policy.problem}`,
+    );
+  if (networkProblems.length > 0) tell("PolicyNetworkUnknown", networkProblems.join("; "));
+}

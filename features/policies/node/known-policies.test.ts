@@ -1,0 +1,46 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok } from "../../../src/fault/result.ts";
+import { policyObject } from "../rules/testing/policy-objects.ts";
+import { KnownPolicies } from "./known-policies.ts";
+import { keptPolicy, type PolicySource } from "./policy-source.ts";
+
+const cniDir = mkdtempSync(join(tmpdir(), "known-policies-"));
+afterEach(() => rmSync(cniDir, { recursive: true, force: true }));
+
+const policy = keptPolicy(policyObject({ podSelector: {} }));
+const source: PolicySource = {
+  policies: async () => ok(policy === undefined ? [] : [policy]),
+  networkPolicies: async () => ok([]),
+  slices: async () => ok([]),
+};
+const away = async () => failed(fault("API_REFUSED", "away"));
+const silent: PolicySource = { policies: away, networkPolicies: away, slices: away };
+
+test("PO-19: files of namespaces and queries that no pod has asked for an hour go; those that a pod asks stay, also while the API is away", async () => {
+  const known = new KnownPolicies(cniDir);
+  const over = known.over(source, () => undefined);
+  for (const namespace of ["gone", "shop"]) await over.policies(namespace);
+  await over.slices("shop", ["old", "used"]);
+  const others = new KnownPolicies(cniDir);
+  const unheard = others.over(silent, () => undefined);
+  for (let round = 0; round < 12; round++) {
+    expect(await unheard.policies("shop")).toMatchObject({ ok: true });
+    await unheard.slices("shop", ["used"]);
+    expect(readdirSync(join(cniDir, "policies"))).toEqual(["gone", "shop"]);
+    others.endRound();
+  }
+  others.endRound();
+  expect(readdirSync(join(cniDir, "policies"))).toEqual(["shop"]);
+  expect(readdirSync(join(cniDir, "policies", "shop")).toSorted()).toEqual(["policies.json", "used.json"]);
+  // A removed file is written again by the next answer, though the text is the same.
+  const again = others.over(source, () => undefined);
+  await again.policies("gone");
+  for (let round = 0; round < 14; round++) others.endRound();
+  expect(existsSync(join(cniDir, "policies", "gone"))).toBe(false);
+  await again.policies("gone");
+  expect(readdirSync(join(cniDir, "policies"))).toEqual(["gone"]);
+});

@@ -1,0 +1,39 @@
+// The rounds in which the work for all pods is done anew. A round ends when the work for each of its pods has succeeded.
+
+/** The rounds of one feature. */
+export class FollowedRounds {
+  readonly #now: () => number;
+  readonly #onEnd: () => void;
+  /** Pods of the round that the work has not succeeded for; undefined: no round has begun, or the last one has ended. */
+  #left: Set<string> | undefined;
+  #endedMs: number | undefined;
+
+  /** `now` answers ms of a clock that never goes back. */
+  constructor(now: () => number, onEnd: () => void) {
+    this.#now = now;
+    this.#onEnd = onEnd;
+  }
+
+  /** Seconds since the last round ended; undefined: none has ended. */
+  get ageSeconds(): number | undefined {
+    return this.#endedMs === undefined ? undefined : (this.#now() - this.#endedMs) / 1000;
+  }
+
+  /** Begins a round; an earlier one that has not ended is given up. */
+  begin(pods: Iterable<string>): void {
+    this.#left = new Set(pods);
+    this.#endIfDone();
+  }
+
+  /** Notes that the work for a pod has succeeded. */
+  succeeded(pod: string): void {
+    if (this.#left?.delete(pod) === true) this.#endIfDone();
+  }
+
+  #endIfDone(): void {
+    if (this.#left?.size !== 0) return;
+    this.#left = undefined;
+    this.#endedMs = this.#now();
+    this.#onEnd();
+  }
+}
