@@ -39,7 +39,8 @@ export function knownPolicies(cniDir: string): KnownPolicies {
   return made;
 }
 
-/** Ends a round of the work for all pods. */
-export function endKnownRound(directories: readonly string[]): void {
-  for (const [cniDir, each] of known) if (directories.includes(resolve(cniDir))) each.endRound();
+/** Ends a round of the work for all pods. `failed`: the pods, as `namespace/name`, for which the work has failed. */
+export function endKnownRound(directories: readonly string[], failed: readonly string[]): void {
+  const unfinished = new Set(failed.map((pod) => pod.slice(0, pod.indexOf("/"))));
+  for (const [cniDir, each] of known) if (directories.includes(resolve(cniDir))) each.endRound(unfinished);
 }

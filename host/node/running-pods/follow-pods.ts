@@ -54,8 +54,8 @@ export interface FollowedWork extends PodWork {
   readonly followsLabels: boolean;
   /** Called before the work for all pods begins. */
   readonly onRound?: () => void;
-  /** Called when the work for all pods has succeeded, with the state directories. */
-  readonly onRoundEnd?: (directories: readonly string[]) => void;
+  /** Called when the work for all pods has ended, with the state directories, and with the pods that it failed for or has not reached. */
+  readonly onRoundEnd?: (directories: readonly string[], failed: readonly string[]) => void;
 }
 
 /** A container of a followed pod. */
@@ -97,7 +97,8 @@ export class FollowPods {
     const log = (lines: string): void => {
       for (const line of lines.split("\n")) if (line !== "") init.log("warn", `${work.name}: ${inertLine(line, maxLine)}`);
     };
-    const end = (): void => work.onRoundEnd?.(init.directories.map((path) => resolve(path)));
+    const directories = init.directories.map((path) => resolve(path));
+    const end = (failed: readonly string[]): void => work.onRoundEnd?.(directories, failed);
     this.#rounds = new FollowedRounds(() => init.clock.now(), end);
     const isNews = (pod: string, failure: string): boolean => this.#failures.get(pod) !== failure;
     this.#states = init.directories.map((path) => {
