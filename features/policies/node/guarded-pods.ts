@@ -2,6 +2,7 @@
 // sends elements only.
 
 import { resolve } from "node:path";
+import { WrittenTables } from "../../../host/node/running-pods/written-tables.ts";
 import type { PolicyTable } from "../rules/table.ts";
 import { KnownPolicies } from "./known-policies.ts";
 
@@ -11,25 +12,27 @@ export interface WrittenTable {
   readonly table: PolicyTable | undefined;
 }
 
-/** More containers than a node has; beyond it the oldest are written as a whole at their next change. */
-const maxTables = 2000;
-
-const tables = new Map<string, WrittenTable>();
+const tables = new WrittenTables<WrittenTable>();
 const known = new Map<string, KnownPolicies>();
 
 /** The table that was written last for a container in this network namespace; undefined if none is known. */
 export function writtenTable(containerId: string, netns: string): WrittenTable | undefined {
-  const written = tables.get(containerId);
-  return written?.netns === netns ? written : undefined;
+  return tables.get(containerId, netns);
 }
 
 /** Notes a table; undefined: the state of the kernel's table is unknown. */
 export function noteTable(containerId: string, written: WrittenTable | undefined): void {
-  tables.delete(containerId);
-  if (written === undefined) return;
-  tables.set(containerId, written);
-  const [oldest] = tables.keys();
-  if (tables.size > maxTables && oldest !== undefined) tables.delete(oldest);
+  tables.note(containerId, written);
+}
+
+/** Forgets the table of a container that is gone. */
+export function forgetTable(containerId: string): void {
+  tables.forget(containerId);
+}
+
+/** Forgets the tables of all other containers. */
+export function keepTables(containers: ReadonlySet<string>): void {
+  tables.keepOnly(containers);
 }
 
 /** The last known policies of a state directory. */
