@@ -4,7 +4,7 @@ import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Cluster } from "../../../host/cluster/cluster.ts";
 import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
-import { balance, type KeptSlice } from "../rules/balance.ts";
+import { balance, balanceBounds, type KeptSlice } from "../rules/balance.ts";
 import { flushFlows } from "./flush-flows.ts";
 import { networkIds } from "./pod-networks.ts";
 import { replaceTable } from "./pod-table.ts";
@@ -27,8 +27,14 @@ export async function servePod(context: GuardContext, guarded: GuardedPod, anew:
   if (networks.length === 0 && before === undefined && !anew) return ok(undefined);
   const slices = networks.length === 0 ? ok([]) : await slicesOf(cluster, networks);
   if (!slices.ok) return failed(servicesFault(slices.fault.msg));
-  const { ports, left } = balance(slices.value);
-  if (left > 0) context.warn(`pod ${pod.namespace}/${pod.name}: ${left} ports of Services are beyond the bounds of a pod`);
+  const { ports, left, leftNames } = balance(slices.value, pod.namespace);
+  if (left > 0) {
+    const names = `${leftNames.join(", ")}${left > leftNames.length ? ` and ${left - leftNames.length} others` : ""}`;
+    const bounds = `${balanceBounds.ports} ports and ${balanceBounds.backends} endpoints`;
+    context.warn(
+      `pod ${pod.namespace}/${pod.name} does not reach these ports of Services: ${names}; Plexus allows ${bounds} for a pod`,
+    );
+  }
   const hash = portsHash(ports);
   const isSame = before === undefined ? ports.length === 0 : before.hash === hash;
   if (isSame && !anew) return ok(undefined);
