@@ -90,20 +90,20 @@ test("a pod's ports and endpoints are bounded, and those left are counted", () =
   expect(balance([big], "shop")).toMatchObject({ left: 35 });
 });
 
+const manyAddresses = (count: number) => Array.from({ length: count }, (_, index) => `10.9.${index >> 8}.${index & 255}`);
 const portsFrom = (count: number) => ({
   clusterIps: ["10.96.1.1"],
   ports: Array.from({ length: count }, (_, index) => ({ name: "http", protocol: "TCP" as const, port: index + 1 })),
 });
 
 test("SV-12: Services of one namespace do not displace those of others: the pod's own namespace is first, then the namespaces take turns", () => {
-  const addresses = (count: number) => Array.from({ length: count }, (_, index) => `10.9.${index >> 8}.${index & 255}`);
   const tenants: readonly (readonly KeptSlice[])[] = [
     Array.from({ length: 41 }, (_, index) => slice([], { namespace: "aaa", service: `s${index}`, front: portsFrom(100) })),
     [
-      slice(addresses(655), { namespace: "aaa", front: portsFrom(100) }),
-      slice(addresses(36), { namespace: "aaa", service: "t" }),
+      slice(manyAddresses(655), { namespace: "aaa", front: portsFrom(100) }),
+      slice(manyAddresses(36), { namespace: "aaa", service: "t" }),
     ],
-    [slice(addresses(1000), { namespace: "zzz", front: portsFrom(100) })],
+    [slice(manyAddresses(1000), { namespace: "zzz", front: portsFrom(100) })],
   ];
   const db = slice(["10.1.0.1", "10.1.0.2"], { service: "db" });
   for (const tenant of tenants) {

@@ -55,6 +55,13 @@ export interface Balance {
   readonly leftNames: readonly string[];
 }
 
+/** The memory of a slice in characters: each part has some 50 besides its text, and a port some 100. */
+export function keptSize({ front, ports, endpoints }: KeptSlice): number {
+  const ofPorts = [...front.ports, ...ports].reduce((sum, { name }) => sum + 100 + name.length, 0);
+  const texts = [...front.clusterIps, ...endpoints.map(({ address }) => address)];
+  return texts.reduce((sum, text) => sum + 50 + text.length, ofPorts);
+}
+
 /** The endpoint of a slice's text; undefined for one that gets no connections. */
 export function backendAddress(text: EndpointText): BackendAddress | undefined {
   const value: unknown = JSON.parse(text);

@@ -28,4 +28,6 @@ export const policies: Readonly<Record<string, string>> = {
   "PO-19": "Known policies and peers that no pod of the node has asked for an hour are removed.",
   "PO-20":
     "plexusctl policies tables and metrics say what the node's tables have, what failed and when all were last right; a pod and a policy get Events.",
+  "PO-21":
+    "The memory for policies counts queries and addresses; queries of a pod, a policy and a namespace are bounded, and a bound that is reached is told.",
 };
