@@ -2,7 +2,7 @@
 
 import type { FollowedWork } from "../../host/node/running-pods/follow-pods.ts";
 import { applyPolicies } from "./node/guard-pod.ts";
-import { endKnownRound } from "./node/guarded-pods.ts";
+import { endKnownRound, keepTables } from "./node/guarded-pods.ts";
 import { beginPolicyRound, onPolicyChange } from "./policy-changes.ts";
 
 /** The work. A change is that of a namespace; undefined: of all. */
@@ -16,5 +16,6 @@ export const followPolicies: FollowedWork = {
   isConcerned: (pod, _, namespaces) => namespaces.has(undefined) || namespaces.has(pod.slice(0, pod.indexOf("/"))),
   followsLabels: true,
   onRound: beginPolicyRound,
+  onContainers: keepTables,
   onRoundEnd: endKnownRound,
 };

@@ -4,7 +4,7 @@
 import { ok, type Result } from "../../src/fault/result.ts";
 import type { WatchAccess, WatchedObjects } from "../../host/cluster/object-source.ts";
 import { Reflector, type ReflectorState } from "../../host/cluster/kube/reflector.ts";
-import { slicesPath } from "./rules/address-slice.ts";
+import { contentSize, slicesPath } from "./rules/address-slice.ts";
 import {
   type AskingPodNetwork,
   askingNetworks,
@@ -190,7 +190,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
       read: (object) => {
         const [kept, meta] = [keptSlice(object), readObjectMeta(object)];
         if (kept === undefined || !meta.ok) return undefined;
-        return { namespace, name: meta.value.name, value: kept, size: kept.query.length + 100 * kept.endpoints.length };
+        return { namespace, name: meta.value.name, value: kept, size: contentSize(kept) };
       },
       onChange: () => notePolicyChange(namespace),
     });

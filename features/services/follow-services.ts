@@ -2,6 +2,7 @@
 
 import type { FollowedWork } from "../../host/node/running-pods/follow-pods.ts";
 import { networkIds } from "./node/pod-networks.ts";
+import { keepTables } from "./node/served-pods.ts";
 import { servePod } from "./node/serve-pod.ts";
 import { beginServiceRound, onServiceChange } from "./service-changes.ts";
 
@@ -16,4 +17,5 @@ export const followServices: FollowedWork = {
   isConcerned: (_, { plan }, networks) => networkIds(plan.attachments).some((each) => networks.has(each)),
   followsLabels: false,
   onRound: beginServiceRound,
+  onContainers: keepTables,
 };

@@ -13,6 +13,7 @@ export const resident: ResidentFeature = {
     sockets: [],
     make: async (init) => {
       const { FollowPods } = await import("../../host/node/running-pods/follow-pods.ts");
+      const { forgetTable } = await import("./node/served-pods.ts");
       const { reportTables, tableCount } = await import("./node/report-tables.ts");
       const follow = new FollowPods(init, (await import("./follow-services.ts")).followServices);
       const metrics = init.metrics.with(serviceMetrics);
@@ -34,6 +35,7 @@ export const resident: ResidentFeature = {
         stop: (maxMs) => follow.stop(maxMs),
         agentConnected: () => void follow.resync(),
         noteCall: (configuration, environment) => {
+          if (environment.get("CNI_COMMAND") === "DEL") forgetTable(environment.get("CNI_CONTAINERID") ?? "");
           if (!configuration.services) return;
           void follow.noteConfiguration(configuration);
           if (environment.get("CNI_COMMAND") === "ADD") follow.noteAdded(environment.get("CNI_ARGS") ?? "");

@@ -5,7 +5,7 @@ import { readObjectMeta } from "../../src/npwg/object-meta.ts";
 import type { WatchAccess, WatchedObjects } from "../../host/cluster/object-source.ts";
 import { Reflector, type ReflectorState } from "../../host/cluster/kube/reflector.ts";
 import { keptSlice, type ServiceSource, sliceSelector } from "./node/service-source.ts";
-import type { KeptSlice } from "./rules/balance.ts";
+import { type KeptSlice, keptSize } from "./rules/balance.ts";
 import { endpointSlicesPath } from "./rules/service-slice.ts";
 import { noteServiceChange, serviceRound } from "./service-changes.ts";
 
@@ -99,7 +99,7 @@ export class ServiceInformer implements WatchedObjects<ServiceSource> {
         const [kept, meta] = [keptSlice(object), readObjectMeta(object)];
         if (kept === undefined || !meta.ok) return undefined;
         const { namespace, name } = meta.value;
-        return { namespace, name, value: kept, size: 100 + 100 * kept.endpoints.length };
+        return { namespace, name, value: kept, size: keptSize(kept) };
       },
       onChange: (namespace, name) => {
         const key = `${namespace}/${name}`;

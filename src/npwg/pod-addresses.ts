@@ -12,13 +12,20 @@ export const podNetworkStatusAnnotation = "plexus.dev/network-status";
 /** Maximum entries of a status, and addresses of an entry. */
 const maxEntries = 64;
 const maxAddresses = 64;
+/** Maximum addresses of a pod in one network, and in all: an author of a forged status must not take memory of the controller. */
+const maxOfNetwork = 100;
+const maxOfPod = 256;
 
 /** The pod's addresses by the name of their network. An unreadable annotation has none. */
 export function podAddresses(annotation: (key: string) => string | undefined): ReadonlyMap<string, readonly IpAddress[]> {
   const found = new Map<string, IpAddress[]>();
   const byInterface = new Map<string, readonly IpAddress[]>();
+  let count = 0;
   const add = (network: string, addresses: readonly IpAddress[]): void => {
-    found.set(network, [...(found.get(network) ?? []), ...addresses]);
+    const known = found.get(network) ?? [];
+    const added = addresses.slice(0, Math.max(0, Math.min(maxOfNetwork - known.length, maxOfPod - count)));
+    found.set(network, [...known, ...added]);
+    count += added.length;
   };
   for (const entry of entriesIn(annotation(networkStatusAnnotation))) {
     const addresses = addressesIn(entry["ips"]);

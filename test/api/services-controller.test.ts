@@ -49,10 +49,10 @@ const web = (name: string, networks: Readonly<Record<string, readonly string[]>>
   const pod = podOn("shop", name, { app: "web", tier: "front" }, networks);
   return { ...pod, spec: { ...(pod as { spec?: object }).spec, nodeName: "n1" } };
 };
-const forged = (labels: object): ApiObject => ({
+const forged = (labels: object, ...owners: readonly object[]): ApiObject => ({
   apiVersion: "discovery.k8s.io/v1",
   kind: "EndpointSlice",
-  metadata: { namespace: "shop", name: "forged", labels },
+  metadata: { namespace: "shop", name: "forged", labels, ownerReferences: owners },
   addressType: "IPv4",
   endpoints: [],
 });
@@ -171,12 +171,40 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
         "by plexus-controller only",
       );
       expect(outcome(await account.create(slicesPath, forged({})))).toContain("its own EndpointSlices only");
-      const [own] = await slices("web");
-      const path = `${slicesPath}/${own?.metadata.name ?? ""}`;
+      // The label of the manager alone would let the account redirect any Service: kube-proxy reads slices without the proxy's label.
+      const own = { "endpointslice.kubernetes.io/managed-by": "plexus-controller", "kubernetes.io/service-name": "web" };
+      const ofPlexus = { ...own, "service.kubernetes.io/service-proxy-name": "plexus.dev" };
+      const owner = (kind: string, name: string) => ({ apiVersion: "v1", kind, name, uid: "u" });
+      const refusals = [forged(own, owner("Service", "web")), forged(ofPlexus), forged(ofPlexus, owner("Service", "blue"))];
+      for (const object of [...refusals, forged(ofPlexus, owner("Pod", "web"))])
+        expect(outcome(await account.create(slicesPath, object))).toContain("as an owner only");
+      expect(outcome(await account.create(slicesPath, forged(ofPlexus, owner("Service", "web"))))).toHaveProperty("metadata");
+      const spoilt = { metadata: { labels: { "service.kubernetes.io/service-proxy-name": null } } };
+      expect(outcome(await account.patch(`${slicesPath}/forged`, spoilt))).toContain("as an owner only");
+      outcome(await admin.remove(`${slicesPath}/forged`));
+      const [first] = await slices("web");
+      const path = `${slicesPath}/${first?.metadata.name ?? ""}`;
       expect(outcome(await admin.patch(path, { endpoints: [] }))).toContain("by plexus-controller only");
       expect(outcome(await admin.patch(path, { metadata: { labels: { "plexus.dev/network": null } } }))).toContain(
         "plexus-controller only",
       );
+    });
+
+    test("the garbage collector changes the owners of a slice, and nothing else of it", async () => {
+      for (const user of ["system:serviceaccount:kube-system:generic-garbage-collector", "system:kube-controller-manager"]) {
+        const collector = objectsOf(api.kubeconfig(user, ["system:masters"]));
+        const [slice] = await slices("web");
+        const path = `${slicesPath}/${slice?.metadata.name ?? ""}`;
+        expect(outcome(await collector.patch(path, { metadata: { ownerReferences: [], finalizers: [] } }))).toHaveProperty(
+          "metadata",
+        );
+        expect(outcome(await collector.patch(path, { endpoints: [] }))).toContain("by plexus-controller only");
+        collector.close();
+      }
+      // The next change brings the owner back, which the chart's policy demands.
+      await create(web("late", { "shop/red": ["10.1.0.9"] }));
+      await vi.waitFor(async () => expect(await addresses("web")).toContain("10.1.0.9"), patience);
+      expect((await slices("web"))[0]).toMatchObject({ metadata: { ownerReferences: [{ kind: "Service", name: "web" }] } });
     });
 
     test("a Service whose annotation names nothing has an Event and no slices", async () => {

@@ -4,7 +4,7 @@ import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import { labelsOf } from "../../../src/npwg/pod.ts";
 import type { IpAddress } from "../../../src/net/ip.ts";
 import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
-import { type AddressSlice, readSlice } from "../rules/address-slice.ts";
+import { type AddressSlice, contentSize, readSlice } from "../rules/address-slice.ts";
 import type { Labels } from "../rules/label-selector.ts";
 import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 import { type PeerQuery, policyQueries } from "../rules/peers.ts";
@@ -34,14 +34,23 @@ export function storedPod(object: unknown): StoredObject<StoredPod> | undefined 
     ports: isPeer ? namedPorts(object) : [],
     addresses,
   };
-  const size = [...value.labels].reduce((sum, [key, text]) => sum + key.length + text.length, 0) + 40 * addresses.size;
-  return { namespace, name, value, size };
+  return { namespace, name, value, size: podSize(value) };
+}
+
+/** The memory of a pod in characters: an address takes some 80. */
+function podSize({ labels, ports, addresses }: StoredPod): number {
+  const ofLabels = [...labels].reduce((sum, [key, text]) => sum + 50 + key.length + text.length, 0);
+  const ofPorts = ports.reduce((sum, { name }) => sum + 50 + name.length, 0);
+  return [...addresses].reduce((sum, [network, own]) => sum + 50 + network.length + 80 * own.length, ofLabels + ofPorts);
 }
 
 /** Reads a namespace's labels. */
 export function storedNamespace(object: unknown): StoredObject<Labels> | undefined {
   const meta = readObjectMeta(object);
-  return meta.ok ? { namespace: "", name: meta.value.name, value: labelsOf(object), size: 200 } : undefined;
+  if (!meta.ok) return undefined;
+  const labels = labelsOf(object);
+  const size = [...labels].reduce((sum, [key, text]) => sum + 50 + key.length + text.length, 0);
+  return { namespace: "", name: meta.value.name, value: labels, size };
 }
 
 /** Reads a MultiNetworkPolicy. */
@@ -80,6 +89,6 @@ const maxQueries = 256;
 export function storedSlice(object: unknown): StoredObject<AddressSlice> | undefined {
   const slice = readSlice(object);
   if (!slice.ok) return undefined;
-  const { namespace, metadata, endpoints } = slice.value;
-  return { namespace, name: metadata.name, value: slice.value, size: 100 * endpoints.length };
+  const { namespace, metadata } = slice.value;
+  return { namespace, name: metadata.name, value: slice.value, size: contentSize(slice.value) };
 }

@@ -10,7 +10,8 @@ import type { GuardedInterface, GuardedPod } from "../../../host/engine/planned/
 import { peersOf } from "../rules/address-slice.ts";
 import { appliedPolicies, type PodInterface } from "../rules/applied-policies.ts";
 import { compile, type IsolatedInterface } from "../rules/compile.ts";
-import { type FindPeers, type PeerQuery, policyQueries, queryText } from "../rules/peers.ts";
+import { type FindPeers, type PeerQuery, queryText } from "../rules/peers.ts";
+import { podQueries } from "../rules/pod-queries.ts";
 import { policyText } from "../rules/policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
@@ -53,7 +54,9 @@ export async function decideTable(
     if (applied.policies.length > 0) isolated.push({ link, policies: applied.policies });
   }
   if (isolated.length === 0) return ok(undefined);
-  const findPeers = await peersOfPolicies(source, namespace, isolated);
+  const queries = podQueries(isolated);
+  if (!queries.ok) return failed(policyFault(`pod ${namespace}/${pod.name}: ${queries.problem}`));
+  const findPeers = await peersOfQueries(source, namespace, queries.value);
   if (!findPeers.ok) return failed(policyFault(findPeers.fault.msg));
   const ports = await ownPorts(cluster, pod, isolated);
   if (!ports.ok) return ports;
@@ -84,17 +87,12 @@ function podInterface({ ifname, source, podNetwork }: GuardedInterface): PodInte
   return { ifname, networks };
 }
 
-async function peersOfPolicies(
+async function peersOfQueries(
   source: PolicySource,
   namespace: string,
-  isolated: readonly IsolatedInterface[],
+  queries: readonly PeerQuery[],
 ): Promise<Result<FindPeers>> {
-  const queries = new Map<string, PeerQuery>();
-  for (const { policies } of isolated) {
-    for (const { policy, network } of policies)
-      for (const query of policyQueries(policy, network)) queries.set(queryId(query), query);
-  }
-  const slices = await source.slices(namespace, [...queries.keys()]);
+  const slices = await source.slices(namespace, queries.map(queryId));
   if (!slices.ok) return slices;
   const byQuery = Map.groupBy(slices.value, ({ query }) => query);
   return ok((query) => peersOf(byQuery.get(queryText(query)) ?? []));

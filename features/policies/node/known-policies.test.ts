@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -43,4 +43,22 @@ test("PO-19: files of namespaces and queries that no pod has asked for an hour g
   expect(existsSync(join(cniDir, "policies", "gone"))).toBe(false);
   await again.policies("gone");
   expect(readdirSync(join(cniDir, "policies"))).toEqual(["gone"]);
+});
+
+test("PO-19: a namespace whose pods fail keeps its files, and others' files go; edits of a policy without an end leave a bounded number of files", async () => {
+  const maxFiles = 20;
+  const known = new KnownPolicies(cniDir, maxFiles);
+  const over = known.over(source, () => undefined);
+  for (const namespace of ["fails", "gone"]) await over.policies(namespace);
+  for (let round = 0; round < 13; round++) known.endRound(new Set(["fails"]));
+  expect(readdirSync(join(cniDir, "policies"))).toEqual(["fails"]);
+  // Files that edits have left: each edit asked one further query.
+  const directory = join(cniDir, "policies", "shop");
+  mkdirSync(directory, { recursive: true });
+  for (let edit = 0; edit < maxFiles; edit++) writeFileSync(join(directory, `${edit}.json`), "[]");
+  known.endRound();
+  for (let edit = maxFiles; edit < maxFiles + 10; edit++) await over.slices("shop", [`${edit}`, "used"]);
+  const files = readdirSync(directory);
+  expect(files).toHaveLength(maxFiles);
+  expect(files).toEqual(expect.arrayContaining(["used.json", `${maxFiles + 9}.json`]));
 });

@@ -4,8 +4,10 @@
 //     policies/NAMESPACE/network-policies.json    the NetworkPolicies, if a pod of this node is on a PodNetwork
 //     policies/NAMESPACE/ID.json                  the slices of a query that a pod of this node asked
 //
-// A file that no pod of the node has asked in the last rounds is removed.
+// A file that no pod of the node has asked in the last rounds is removed. A namespace has a bounded number of files: beyond it the file that was asked longest
+// ago goes.
 
+import { createHash } from "node:crypto";
 import { readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { boundedJson } from "../../../src/json/bounded-json.ts";
@@ -20,17 +22,24 @@ const policiesName = "policies";
 const networkPoliciesName = "network-policies";
 /** Rounds of 5 minutes in which a file stays that no pod has asked: the next pod of a workload that restarts needs no API. */
 const keptRounds = 12;
+/** Maximum files of a namespace: an author who edits a policy again and again makes a new query each time. */
+const defaultMaxFiles = 4096;
 
 /** The last known policies of one node. */
 export class KnownPolicies {
   readonly #directory: string;
-  /** The files as they were written last, so that an ADD without a change writes nothing. */
-  readonly #texts = new Map<string, string>();
-  /** The round in which a pod asked each file last. A file of an earlier daemon counts as asked in the first round that sees it. */
-  readonly #asked = new Map<string, number>();
+  /** The hash of each file as it was written last, so that an ADD without a change writes nothing. */
+  readonly #hashes = new Map<string, string>();
+  /**
+   * By namespace and path, the file that was asked longest ago at the beginning: the round in which a pod asked it last. A file of an earlier daemon counts
+   * as asked in the first round that sees it.
+   */
+  readonly #asked = new Map<string, Map<string, number>>();
+  readonly #maxFiles: number;
   #round = 0;
 
-  constructor(cniDir: string) {
+  constructor(cniDir: string, maxFiles = defaultMaxFiles) {
+    this.#maxFiles = maxFiles;
     this.#directory = join(cniDir, "policies");
   }
 
@@ -59,27 +68,55 @@ export class KnownPolicies {
     };
   }
 
-  /** Ends a round, in which each pod of the node has asked its files. Removes the files that no pod has asked in the last rounds. */
-  endRound(): void {
+  /**
+   * Ends a round, in which each pod of the node has asked its files. Removes the files that no pod has asked in the last rounds. `unfinished`: the namespaces of
+   * pods whose work has failed, which may not have asked; their files stay.
+   */
+  endRound(unfinished: ReadonlySet<string> = new Set()): void {
     this.#round += 1;
-    const present = new Set<string>();
-    for (const namespace of namesIn(this.#directory)) {
+    const namespaces = namesIn(this.#directory);
+    for (const namespace of namespaces) {
       const directory = join(this.#directory, namespace);
-      for (const name of namesIn(directory)) {
-        const path = join(directory, name);
-        const asked = this.#asked.get(path) ?? this.#round;
-        if (this.#round - asked < keptRounds) {
-          present.add(path);
-          this.#asked.set(path, asked);
-          continue;
-        }
-        // The text goes first: the next answer is written, even if it is the same.
-        this.#texts.delete(path);
-        rmSync(path, { force: true });
+      const known = this.#asked.get(namespace) ?? new Map<string, number>();
+      const present = new Map<string, number>();
+      for (const path of namesIn(directory).map((name) => join(directory, name))) {
+        const asked = known.get(path) ?? this.#round;
+        if (unfinished.has(namespace) || this.#round - asked < keptRounds) present.set(path, asked);
+        else this.#remove(path);
       }
+      // Files of an earlier daemon come first; the others keep their order.
+      const order = [...present].filter(([path]) => !known.has(path));
+      for (const [path, asked] of known) if (present.has(path)) order.push([path, asked]);
+      this.#asked.set(namespace, new Map(order));
+      this.#removeExcess(namespace);
+      if (present.size === 0) this.#asked.delete(namespace);
       removeIfEmpty(directory);
     }
-    for (const path of this.#asked.keys()) if (!present.has(path)) this.#asked.delete(path);
+    for (const namespace of this.#asked.keys()) if (!namespaces.includes(namespace)) this.#asked.delete(namespace);
+  }
+
+  #remove(path: string): void {
+    // The hash goes first: the next answer is written, even if it is the same.
+    this.#hashes.delete(path);
+    rmSync(path, { force: true });
+  }
+
+  /** Notes that a pod has asked the file. */
+  #ask(namespace: string, path: string): void {
+    const asked = this.#asked.get(namespace) ?? new Map<string, number>();
+    this.#asked.set(namespace, asked);
+    asked.delete(path);
+    asked.set(path, this.#round);
+    this.#removeExcess(namespace);
+  }
+
+  #removeExcess(namespace: string): void {
+    const asked = this.#asked.get(namespace);
+    for (const path of asked?.keys() ?? []) {
+      if (asked === undefined || asked.size <= this.#maxFiles) return;
+      asked.delete(path);
+      this.#remove(path);
+    }
   }
 
   /** The answer, which is kept; in place of a fault the last known answer, if there is one. */
@@ -99,12 +136,13 @@ export class KnownPolicies {
 
   #kept<T>(namespace: string, name: string, read: Result<T>, text: string): Result<T> {
     const path = this.#path(namespace, name);
-    this.#asked.set(path, this.#round);
-    if ((this.#texts.get(path) ?? textOf(path)) !== text) {
+    this.#ask(namespace, path);
+    const hash = hashOf(text);
+    if (this.#hashes.get(path) !== hash && textOf(path) !== text) {
       const written = writeWhole(path, text);
       if (!written.ok) return written;
     }
-    this.#texts.set(path, text);
+    this.#hashes.set(path, hash);
     return read;
   }
 
@@ -114,7 +152,7 @@ export class KnownPolicies {
     read: (value: unknown) => T | undefined,
   ): readonly T[] | undefined {
     const path = this.#path(namespace, name);
-    this.#asked.set(path, this.#round);
+    this.#ask(namespace, path);
     const text = textOf(path);
     const list = text === undefined ? undefined : boundedJson(text);
     return Array.isArray(list) ? list.flatMap((each) => read(each) ?? []) : undefined;
@@ -123,6 +161,10 @@ export class KnownPolicies {
   #path(namespace: string, name: string): string {
     return join(this.#directory, namespace, `${name}.json`);
   }
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
 }
 
 function textOf(path: string): string | undefined {

@@ -80,6 +80,14 @@ export function readContent(value: unknown): Pick<AddressSlice, "id" | "query" |
   return typeof id === "string" && typeof query === "string" && read.ok ? { id, query, endpoints: read.value } : undefined;
 }
 
+/** The memory that query and endpoints take, in characters: each part has some 50 besides its text. */
+export function contentSize({ query, endpoints }: Pick<AddressSlice, "query" | "endpoints">): number {
+  return endpoints.reduce((sum, { addresses, ports = [] }) => {
+    const texts = [...addresses, ...ports.map(({ name }) => name)];
+    return texts.reduce((size, text) => size + 50 + text.length, sum + 50);
+  }, query.length);
+}
+
 function readEndpoints(endpoints: unknown): Reading<readonly SliceEndpoint[]> {
   if (!Array.isArray(endpoints) || endpoints.length > maxAddresses) {
     return problem(`spec.endpoints is no list of at most ${maxAddresses}`);

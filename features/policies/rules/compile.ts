@@ -36,9 +36,8 @@ const maxNamePart = 120;
 
 /** Compiles the table; undefined if no policy isolates any interface. A problem names the bound that the policies exceed. */
 export function compile(init: CompileInit): Reading<PolicyTable | undefined> {
-  const applied = init.interfaces.reduce((sum, { policies }) => sum + policies.length, 0);
-  if (applied > tableBounds.policies)
-    return problem(`${applied} policies apply to the pod; Plexus allows ${tableBounds.policies}`);
+  const tooMany = policyExcess(init.interfaces);
+  if (tooMany !== undefined) return problem(tooMany);
   const chains: TableChain[] = [];
   const sets: NamedSet[] = [];
   const jumps: Record<"ingress" | "egress", TableRule[]> = { ingress: [], egress: [] };
@@ -64,6 +63,14 @@ export function compile(init: CompileInit): Reading<PolicyTable | undefined> {
   const table = { chains: [...baseChains(jumps), ...chains], sets };
   const excess = excessOf(table);
   return excess === undefined ? { ok: true, value: table } : problem(excess);
+}
+
+/** The excess of policies of a pod; undefined within the bound. */
+export function policyExcess(interfaces: readonly IsolatedInterface[]): string | undefined {
+  const applied = interfaces.reduce((sum, { policies }) => sum + policies.length, 0);
+  return applied > tableBounds.policies
+    ? `${applied} policies apply to the pod; Plexus allows ${tableBounds.policies}`
+    : undefined;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { NetworkService, UnreadableService } from "../rules/service.ts";
 import {
   endpointObject,
   endpointSlicesPath,
+  ownersOf,
   type ServiceSlice,
   sliceMeta,
   type SliceMeta,
@@ -53,7 +54,7 @@ async function carryOut(context: PartContext, service: NetworkService, meta: Sli
       const annotations = { [frontAnnotation]: meta.front ?? null };
       const { ports, endpoints } = write.content;
       const change = {
-        metadata: { uid, resourceVersion, labels, annotations },
+        metadata: { uid, resourceVersion, labels, annotations, ownerReferences: ownersOf(service) },
         ports,
         endpoints: endpoints.map(endpointObject),
       };

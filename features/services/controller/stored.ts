@@ -45,11 +45,17 @@ export function podReader(): (object: unknown) => StoredObject<MemberPod | undef
       ports: shared,
       networks: pod.networks.map(({ network, addresses }) => ({ network: texts.of(network), addresses })),
     };
-    return { namespace: texts.of(namespace), name, value, size: pod.labels.length + 100 * pod.networks.length };
+    return { namespace: texts.of(namespace), name, value, size: podSize(pod) };
   };
 }
 
 const maxShared = 1000;
+
+/** The memory of a pod in characters: each part has some 50 besides its text. */
+function podSize({ labels, ports, networks }: MemberPod): number {
+  const texts = networks.flatMap(({ network, addresses }) => [network, ...addresses]);
+  return [...texts, ...ports.map(({ name }) => name)].reduce((sum, text) => sum + 50 + text.length, labels.length);
+}
 
 /** Reads a Service; a Service of the cluster's own network is not stored. */
 export function storedService(object: unknown): StoredObject<NetworkService | UnreadableService | undefined> | undefined {
@@ -64,7 +70,12 @@ export function storedSlice(object: unknown): StoredObject<ServiceSlice> | undef
   const slice = readSlice(object);
   if (slice === undefined || slice.managedBy !== manager) return undefined;
   const { managedBy: _, ...value } = slice;
-  return { namespace: value.namespace, name: value.name, value, size: 300 * value.endpoints.length };
+  return { namespace: value.namespace, name: value.name, value, size: sliceSize(value) };
+}
+
+/** The memory of a slice in characters. Its metadata and its labels have the same texts. */
+function sliceSize({ meta, ports, endpoints }: ServiceSlice): number {
+  return endpoints.reduce((sum, text) => sum + 50 + text.length, 2 * meta.length + ports.length);
 }
 
 /** Reads a node's zone; empty if it names none. */

@@ -2,12 +2,13 @@
 
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { Cluster } from "../../../host/cluster/cluster.ts";
 import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
-import { balance, balanceText } from "../rules/balance.ts";
+import { balance, balanceBounds, type KeptSlice } from "../rules/balance.ts";
 import { flushFlows } from "./flush-flows.ts";
 import { networkIds } from "./pod-networks.ts";
 import { replaceTable } from "./pod-table.ts";
-import { noteTable, writtenTable } from "./served-pods.ts";
+import { noteTable, portsHash, writtenTable } from "./served-pods.ts";
 import { serviceObjects } from "./service-objects.ts";
 
 /** Before interfaces are made. A failure is a warning: the pod starts, and gets its Services when the daemon can write them. */
@@ -22,21 +23,33 @@ export async function servePod(context: GuardContext, guarded: GuardedPod, anew:
   const { containerId, netns, pod, cluster, interfaces } = guarded;
   const networks = networkIds(interfaces);
   const before = writtenTable(containerId, netns);
-  if (networks.length === 0 && before === undefined) return ok(undefined);
-  const source = await cluster.objects?.(serviceObjects);
-  if (source === undefined)
-    return failed(servicesFault("a directory of manifests has no Services; set kubeconfig instead of manifests"));
-  const slices = networks.length === 0 ? ok([]) : await source.slices(networks);
+  // An earlier daemon may have written a table that this one does not know.
+  if (networks.length === 0 && before === undefined && !anew) return ok(undefined);
+  const slices = networks.length === 0 ? ok([]) : await slicesOf(cluster, networks);
   if (!slices.ok) return failed(servicesFault(slices.fault.msg));
-  const { ports, left } = balance(slices.value);
-  if (left > 0) context.warn(`pod ${pod.namespace}/${pod.name}: ${left} ports of Services are beyond the bounds of a pod`);
-  const isSame = before === undefined ? ports.length === 0 : balanceText(before.ports) === balanceText(ports);
+  const { ports, left, leftNames } = balance(slices.value, pod.namespace);
+  if (left > 0) {
+    const names = `${leftNames.join(", ")}${left > leftNames.length ? ` and ${left - leftNames.length} others` : ""}`;
+    const bounds = `${balanceBounds.ports} ports and ${balanceBounds.backends} endpoints`;
+    context.warn(
+      `pod ${pod.namespace}/${pod.name} does not reach these ports of Services: ${names}; Plexus allows ${bounds} for a pod`,
+    );
+  }
+  const hash = portsHash(ports);
+  const isSame = before === undefined ? ports.length === 0 : before.hash === hash;
   if (isSame && !anew) return ok(undefined);
   const written = await replaceTable(context.shim, netns, ports);
-  noteTable(containerId, written.ok ? { netns, ports } : undefined);
+  noteTable(containerId, written.ok ? { netns, ports, hash } : undefined);
   if (!written.ok) return failed(servicesFault(`network namespace of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
   await flushFlows(context.shim, netns, before?.ports ?? [], ports);
   return written;
+}
+
+async function slicesOf(cluster: Cluster, networks: readonly string[]): Promise<Result<readonly KeptSlice[]>> {
+  const source = await cluster.objects?.(serviceObjects);
+  return source === undefined
+    ? failed(fault("SERVICES_FAILED", "a directory of manifests has no Services; set kubeconfig instead of manifests"))
+    : source.slices(networks);
 }
 
 function servicesFault(why: string): Fault {

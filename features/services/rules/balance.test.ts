@@ -16,9 +16,9 @@ const slice = (addresses: readonly string[], more: Partial<KeptSlice> = {}): Kep
   ...more,
 });
 const endpoint = (address: string, conditions: object): string => JSON.stringify({ addresses: [address], conditions });
-const text = (...addresses: string[]): string => balanceText(balance([slice(addresses)]).ports);
+const text = (...addresses: string[]): string => balanceText(balance([slice(addresses)], "shop").ports);
 const shown = (slices: readonly KeptSlice[]) =>
-  balance(slices).ports.map(({ name, address, port, backends }) => [
+  balance(slices, "shop").ports.map(({ name, address, port, backends }) => [
     name,
     `${formatAddress(address)} ${port}`,
     backends.map(backendText),
@@ -50,7 +50,7 @@ test("SV-06: endpoints that terminate and serve count where none is ready; other
 });
 
 const sticky = (affinitySeconds: number) =>
-  balance([slice(["10.1.0.1"], { front: { ...slice([]).front, affinitySeconds } })]).ports;
+  balance([slice(["10.1.0.1"], { front: { ...slice([]).front, affinitySeconds } })], "shop").ports;
 
 const seconds = (spec: object): number | undefined => {
   const service = readService(serviceObject("web", spec));
@@ -81,13 +81,44 @@ test("a pod's ports and endpoints are bounded, and those left are counted", () =
     ports: Array.from({ length: 100 }, (_, index) => ({ name: "http", protocol: "TCP" as const, port: index + 1 })),
   };
   const many = Array.from({ length: 41 }, (_, index) => slice([], { service: `s${index}`, front }));
-  const { ports, left } = balance(many);
+  const { ports, left } = balance(many, "shop");
   expect([ports.length, left]).toEqual([balanceBounds.ports, 4]);
   const big = slice(
     Array.from({ length: 1000 }, (_, index) => `10.1.${index >> 8}.${index & 255}`),
     { front },
   );
-  expect(balance([big])).toMatchObject({ left: 35 });
+  expect(balance([big], "shop")).toMatchObject({ left: 35 });
+});
+
+const manyAddresses = (count: number) => Array.from({ length: count }, (_, index) => `10.9.${index >> 8}.${index & 255}`);
+const portsFrom = (count: number) => ({
+  clusterIps: ["10.96.1.1"],
+  ports: Array.from({ length: count }, (_, index) => ({ name: "http", protocol: "TCP" as const, port: index + 1 })),
+});
+
+test("SV-12: Services of one namespace do not displace those of others: the pod's own namespace is first, then the namespaces take turns", () => {
+  const tenants: readonly (readonly KeptSlice[])[] = [
+    Array.from({ length: 41 }, (_, index) => slice([], { namespace: "aaa", service: `s${index}`, front: portsFrom(100) })),
+    [
+      slice(manyAddresses(655), { namespace: "aaa", front: portsFrom(100) }),
+      slice(manyAddresses(36), { namespace: "aaa", service: "t" }),
+    ],
+    [slice(manyAddresses(1000), { namespace: "zzz", front: portsFrom(100) })],
+  ];
+  const db = slice(["10.1.0.1", "10.1.0.2"], { service: "db" });
+  for (const tenant of tenants) {
+    for (const podNamespace of ["shop", "other", "aaa"]) {
+      const { ports, left, leftNames } = balance([...tenant, db], podNamespace);
+      const isThere = ports.some(({ name }) => name.startsWith("shop/db"));
+      const { namespace } = tenant[0] ?? db;
+      // A namespace may displace others' Services from its own pods only.
+      expect(podNamespace === namespace || isThere, `${namespace}, pod of ${podNamespace}`).toBe(true);
+      expect([
+        leftNames.length,
+        leftNames.every((name) => name.startsWith(`${namespace}/`) || podNamespace === namespace),
+      ]).toEqual([Math.min(left, 5), true]);
+    }
+  }
 });
 
 test("equal balances have equal texts; a change of an endpoint changes the text", () => {

@@ -51,6 +51,15 @@ export interface Balance {
   readonly ports: readonly BalancedPort[];
   /** Service ports beyond the bounds, which the pod does not reach. */
   readonly left: number;
+  /** The names of the first of them. */
+  readonly leftNames: readonly string[];
+}
+
+/** The memory of a slice in characters: each part has some 50 besides its text, and a port some 100. */
+export function keptSize({ front, ports, endpoints }: KeptSlice): number {
+  const ofPorts = [...front.ports, ...ports].reduce((sum, { name }) => sum + 100 + name.length, 0);
+  const texts = [...front.clusterIps, ...endpoints.map(({ address }) => address)];
+  return texts.reduce((sum, text) => sum + 50 + text.length, ofPorts);
 }
 
 /** The endpoint of a slice's text; undefined for one that gets no connections. */
@@ -65,30 +74,70 @@ export function backendAddress(text: EndpointText): BackendAddress | undefined {
   return isReady || (serving === true && terminating === true) ? { address, isReady } : undefined;
 }
 
-/** The ports of all Services of the slices. */
-export function balance(slices: readonly KeptSlice[]): Balance {
-  const services = Map.groupBy(slices, ({ namespace, service }) => `${namespace}/${service}`);
+/** A port of a Service before its endpoints are looked up. */
+interface Candidate {
+  readonly name: string;
+  readonly slices: readonly KeptSlice[];
+  readonly front: Front;
+  readonly port: Front["ports"][number];
+  readonly address: IpAddress;
+  /** Endpoints of the slices; the port has no more. */
+  readonly maxBackends: number;
+  /** The cost of this port and of the earlier ones of its namespace. */
+  readonly turn: number;
+}
+
+/** The cost of a port by the number of its endpoints: a full table has its maximum by ports or by endpoints. */
+const portCost = balanceBounds.backends / balanceBounds.ports;
+
+/** Maximum names of the ports that are left out. */
+const maxNames = 5;
+
+/**
+ * The ports of all Services of the slices. Within the bounds the Services of the pod's own namespace come first, and the other namespaces take turns, so that
+ * Services of one namespace do not displace those of others.
+ */
+export function balance(slices: readonly KeptSlice[], podNamespace: string): Balance {
   const ports: BalancedPort[] = [];
+  const leftNames: string[] = [];
   let [backends, left] = [0, 0];
+  for (const { name, slices: own, front, port, address, maxBackends } of inTurns(slices, podNamespace)) {
+    if (ports.length >= balanceBounds.ports || backends + maxBackends > balanceBounds.backends) {
+      left += 1;
+      if (leftNames.length < maxNames) leftNames.push(name);
+      continue;
+    }
+    const used = backendsOf(own, address.family, port.name, port.protocol);
+    const { affinitySeconds } = front;
+    ports.push({ name, address, protocol: protocolNumbers[port.protocol], port: port.port, backends: used, affinitySeconds });
+    backends += used.length;
+  }
+  // Pods of several namespaces have equal tables, unless a bound is reached.
+  return { ports: ports.toSorted(({ name: one }, { name: other }) => (one < other ? -1 : Number(one > other))), left, leftNames };
+}
+
+function inTurns(slices: readonly KeptSlice[], podNamespace: string): readonly Candidate[] {
+  const services = Map.groupBy(slices, ({ namespace, service }) => `${namespace}/${service}`);
+  const costs = new Map<string, number>();
+  const found: Candidate[] = [];
   for (const [service, own] of [...services].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     // Slices differ for a moment after a change of the Service.
-    const front = own[0]?.front;
-    for (const ip of front?.clusterIps ?? []) {
+    const [first] = own;
+    for (const ip of first?.front.clusterIps ?? []) {
       const address = readAddress(ip);
-      if (front === undefined || address === undefined) continue;
-      for (const { name: portName, protocol, port } of front.ports) {
-        const used = backendsOf(own, address.family, portName, protocol);
-        const name = `${service}:${port}/${protocol.toLowerCase()}/${address.family}`;
-        const { affinitySeconds } = front;
-        if (ports.length >= balanceBounds.ports || backends + used.length > balanceBounds.backends) left += 1;
-        else {
-          ports.push({ name, address, protocol: protocolNumbers[protocol], port, backends: used, affinitySeconds });
-          backends += used.length;
-        }
+      if (first === undefined || address === undefined) continue;
+      const { namespace, front } = first;
+      const ofFamily = own.filter(({ family }) => family === address.family);
+      const maxBackends = ofFamily.reduce((sum, { endpoints }) => sum + endpoints.length, 0);
+      for (const port of front.ports) {
+        const turn = (costs.get(namespace) ?? 0) + portCost + maxBackends;
+        costs.set(namespace, turn);
+        const name = `${service}:${port.port}/${port.protocol.toLowerCase()}/${address.family}`;
+        found.push({ name, slices: ofFamily, front, port, address, maxBackends, turn: namespace === podNamespace ? 0 : turn });
       }
     }
   }
-  return { ports, left };
+  return found.toSorted(({ turn: one }, { turn: other }) => one - other);
 }
 
 function backendsOf(slices: readonly KeptSlice[], family: Family, portName: string, protocol: Protocol): readonly Backend[] {

@@ -68,6 +68,11 @@ export function metaText({ labels, front = "" }: SliceMeta): string {
   return JSON.stringify([Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1)), front]);
 }
 
+/** The owner of a Service's slices. The chart's policy refuses slices of plexus-controller without it. */
+export function ownersOf({ name, uid }: Pick<NetworkService, "name" | "uid">): readonly object[] {
+  return [{ apiVersion: "v1", kind: "Service", name, uid, controller: true }];
+}
+
 /** The object of a new slice. The garbage collector removes it with its Service. */
 export function sliceObject(
   service: NetworkService,
@@ -75,7 +80,7 @@ export function sliceObject(
   meta: SliceMeta,
   content: { readonly family: Family; readonly ports: readonly EndpointPort[]; readonly endpoints: readonly EndpointText[] },
 ): Readonly<Record<string, unknown>> {
-  const { namespace, uid } = service;
+  const { namespace } = service;
   return {
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",
@@ -84,7 +89,7 @@ export function sliceObject(
       name,
       labels: meta.labels,
       ...(meta.front === undefined ? {} : { annotations: { [frontAnnotation]: meta.front } }),
-      ownerReferences: [{ apiVersion: "v1", kind: "Service", name: service.name, uid, controller: true }],
+      ownerReferences: ownersOf(service),
     },
     addressType: content.family === 4 ? "IPv4" : "IPv6",
     ports: content.ports,

@@ -54,8 +54,10 @@ export interface FollowedWork extends PodWork {
   readonly followsLabels: boolean;
   /** Called before the work for all pods begins. */
   readonly onRound?: () => void;
-  /** Called when the work for all pods has succeeded, with the state directories. */
-  readonly onRoundEnd?: (directories: readonly string[]) => void;
+  /** Called before the work for all pods begins, with the ids of all containers that a journal has, those of running ADDs included. */
+  readonly onContainers?: (containers: ReadonlySet<string>) => void;
+  /** Called when the work for all pods has ended, with the state directories, and with the pods that it failed for or has not reached. */
+  readonly onRoundEnd?: (directories: readonly string[], failed: readonly string[]) => void;
 }
 
 /** A container of a followed pod. */
@@ -97,7 +99,8 @@ export class FollowPods {
     const log = (lines: string): void => {
       for (const line of lines.split("\n")) if (line !== "") init.log("warn", `${work.name}: ${inertLine(line, maxLine)}`);
     };
-    const end = (): void => work.onRoundEnd?.(init.directories.map((path) => resolve(path)));
+    const directories = init.directories.map((path) => resolve(path));
+    const end = (failed: readonly string[]): void => work.onRoundEnd?.(directories, failed);
     this.#rounds = new FollowedRounds(() => init.clock.now(), end);
     const isNews = (pod: string, failure: string): boolean => this.#failures.get(pod) !== failure;
     this.#states = init.directories.map((path) => {
@@ -193,6 +196,8 @@ export class FollowPods {
     clearTimeout(this.#resync);
     this.#resync = setTimeout(() => void this.resync(), resyncMs).unref();
     this.#followed.onRound?.();
+    const containers = await this.#containerIds();
+    if (containers !== undefined) this.#followed.onContainers?.(containers);
     const pods = await this.#pods();
     this.#rounds.begin(pods);
     for (const pod of pods) {
@@ -235,6 +240,17 @@ export class FollowPods {
     const found = new Set<string>();
     for (const state of this.#states) for (const entry of await this.#entries(state)) found.add(podOf(entry));
     found.delete("");
+    return found;
+  }
+
+  /** The containers with an entry in a journal; undefined if a journal cannot be read as a whole. */
+  async #containerIds(): Promise<ReadonlySet<string> | undefined> {
+    const found = new Set<string>();
+    for (const { entries } of this.#states) {
+      const listed = await entries.refresh();
+      if (!listed.ok || listed.value.damaged.length > 0) return undefined;
+      for (const { entry } of listed.value.entries) found.add(entry.plan.containerId);
+    }
     return found;
   }
 

@@ -3,13 +3,13 @@
 /** The rounds of one feature. */
 export class FollowedRounds {
   readonly #now: () => number;
-  readonly #onEnd: () => void;
+  readonly #onEnd: (failed: readonly string[]) => void;
   /** Pods of the round that the work has not succeeded for; undefined: no round has begun, or the last one has ended. */
   #left: Set<string> | undefined;
   #endedMs: number | undefined;
 
-  /** `now` answers ms of a clock that never goes back. */
-  constructor(now: () => number, onEnd: () => void) {
+  /** `now` answers ms of a clock that never goes back. `onEnd` receives the pods that the work has failed for. */
+  constructor(now: () => number, onEnd: (failed: readonly string[]) => void) {
     this.#now = now;
     this.#onEnd = onEnd;
   }
@@ -19,8 +19,9 @@ export class FollowedRounds {
     return this.#endedMs === undefined ? undefined : (this.#now() - this.#endedMs) / 1000;
   }
 
-  /** Begins a round; an earlier one that has not ended is given up. */
+  /** Begins a round; an earlier one that has not ended is given up: a pod that always fails must not keep the others' rounds from their end. */
   begin(pods: Iterable<string>): void {
+    if (this.#left !== undefined) this.#onEnd([...this.#left]);
     this.#left = new Set(pods);
     this.#endIfDone();
   }
@@ -34,6 +35,6 @@ export class FollowedRounds {
     if (this.#left?.size !== 0) return;
     this.#left = undefined;
     this.#endedMs = this.#now();
-    this.#onEnd();
+    this.#onEnd([]);
   }
 }

@@ -1,30 +1,53 @@
-// The tables that this process wrote last into the network namespaces of pods: a table that has not changed is not written again.
+// The tables that this process wrote last into pods' network namespaces, by container. They are forgotten with the container.
 
-/** The tables of one feature, by container. */
-export interface WrittenTables<T> {
-  /** The table that was written last for a container in this network namespace; undefined if none is known. */
-  readonly writtenTable: (containerId: string, netns: string) => T | undefined;
-  /** Notes a table; undefined: the state of the kernel's table is unknown. */
-  readonly noteTable: (containerId: string, written: T | undefined) => void;
+/** A table with its network namespace. */
+export interface WrittenInto {
+  readonly netns: string;
 }
 
-/** More containers than a node has; beyond it the oldest are written as a whole at their next change. */
-const maxTables = 2000;
+/** More containers than a node has; beyond it the oldest tables are forgotten. */
+const defaultMaxTables = 2000;
 
-/** Makes the record of one feature. */
-export function writtenTables<T extends { readonly netns: string }>(): WrittenTables<T> {
-  const tables = new Map<string, T>();
-  return {
-    writtenTable: (containerId, netns) => {
-      const written = tables.get(containerId);
-      return written?.netns === netns ? written : undefined;
-    },
-    noteTable: (containerId, written) => {
-      tables.delete(containerId);
-      if (written === undefined) return;
-      tables.set(containerId, written);
-      const [oldest] = tables.keys();
-      if (tables.size > maxTables && oldest !== undefined) tables.delete(oldest);
-    },
-  };
+/** Tables of one feature. A table that is not known is written as a whole at its next change. */
+export class WrittenTables<T extends WrittenInto> {
+  readonly #tables = new Map<string, T>();
+  readonly #maxTables: number;
+
+  constructor(maxTables = defaultMaxTables) {
+    this.#maxTables = maxTables;
+  }
+
+  get size(): number {
+    return this.#tables.size;
+  }
+
+  /** The table that was written last for a container in this network namespace; undefined if none is known. */
+  get(containerId: string, netns: string): T | undefined {
+    const written = this.#tables.get(containerId);
+    return written?.netns === netns ? written : undefined;
+  }
+
+  /** All tables. */
+  all(): Iterable<T> {
+    return this.#tables.values();
+  }
+
+  /** Notes a table; undefined: the state of the kernel's table is unknown. */
+  note(containerId: string, written: T | undefined): void {
+    this.#tables.delete(containerId);
+    if (written === undefined) return;
+    this.#tables.set(containerId, written);
+    const [oldest] = this.#tables.keys();
+    if (this.#tables.size > this.#maxTables && oldest !== undefined) this.#tables.delete(oldest);
+  }
+
+  /** Forgets the table of a container that is gone. */
+  forget(containerId: string): void {
+    this.#tables.delete(containerId);
+  }
+
+  /** Forgets the tables of all other containers. */
+  keepOnly(containers: ReadonlySet<string>): void {
+    for (const containerId of this.#tables.keys()) if (!containers.has(containerId)) this.#tables.delete(containerId);
+  }
 }

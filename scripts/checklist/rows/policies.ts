@@ -31,4 +31,6 @@ export const policies: Readonly<Record<string, string>> = {
   "PO-21":
     "The connections of the end-to-end tests of multi-networkpolicy-nftables and multi-networkpolicy-iptables pass and stop as there, in both families.",
   "PO-22": "A pod that sends from before its first interface on sends no packet that a policy forbids, in 200 starts.",
+  "PO-23":
+    "The memory for policies counts queries and addresses; queries of a pod, a policy and a namespace are bounded, and a bound that is reached is told.",
 };

@@ -19,4 +19,7 @@ export const services: Readonly<Record<string, string>> = {
     "With sessionAffinity a pod keeps its endpoint while it is there, and until timeoutSeconds have passed without a connection.",
   "SV-11":
     "plexusctl services show, explain and tables, metrics and Events say what a Service and a node's tables have, and why a Service has no endpoint.",
+  "SV-12":
+    "Services of one namespace do not displace those of others from a pod's table: the pod's own namespace is first, then namespaces take turns.",
+  "SV-13": "The memory for Services counts addresses, fronts and ports, and a pod's addresses are bounded.",
 };
