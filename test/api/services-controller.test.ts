@@ -49,6 +49,7 @@ const web = (name: string, networks: Readonly<Record<string, readonly string[]>>
   const pod = podOn("shop", name, { app: "web", tier: "front" }, networks);
   return { ...pod, spec: { ...(pod as { spec?: object }).spec, nodeName: "n1" } };
 };
+const owner = (kind: string, name: string) => ({ apiVersion: "v1", kind, name, uid: "u" });
 const forged = (labels: object, ...owners: readonly object[]): ApiObject => ({
   apiVersion: "discovery.k8s.io/v1",
   kind: "EndpointSlice",
@@ -174,7 +175,6 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
       // The label of the manager alone would let the account redirect any Service: kube-proxy reads slices without the proxy's label.
       const own = { "endpointslice.kubernetes.io/managed-by": "plexus-controller", "kubernetes.io/service-name": "web" };
       const ofPlexus = { ...own, "service.kubernetes.io/service-proxy-name": "plexus.dev" };
-      const owner = (kind: string, name: string) => ({ apiVersion: "v1", kind, name, uid: "u" });
       const refusals = [forged(own, owner("Service", "web")), forged(ofPlexus), forged(ofPlexus, owner("Service", "blue"))];
       for (const object of [...refusals, forged(ofPlexus, owner("Pod", "web"))])
         expect(outcome(await account.create(slicesPath, object))).toContain("as an owner only");
