@@ -49,6 +49,7 @@ const web = (name: string, networks: Readonly<Record<string, readonly string[]>>
   const pod = podOn("shop", name, { app: "web", tier: "front" }, networks);
   return { ...pod, spec: { ...(pod as { spec?: object }).spec, nodeName: "n1" } };
 };
+const owner = (kind: string, name: string) => ({ apiVersion: "v1", kind, name, uid: "u" });
 const forged = (labels: object, ...owners: readonly object[]): ApiObject => ({
   apiVersion: "discovery.k8s.io/v1",
   kind: "EndpointSlice",
@@ -56,9 +57,6 @@ const forged = (labels: object, ...owners: readonly object[]): ApiObject => ({
   addressType: "IPv4",
   endpoints: [],
 });
-
-/** An owner reference. */
-const ownerOf = (kind: string, name: string): object => ({ apiVersion: "v1", kind, name, uid: "u" });
 
 describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespaces, kubeApi, helm))(
   "the controller's part for Services",
@@ -177,10 +175,10 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
       // The label of the manager alone would let the account redirect any Service: kube-proxy reads slices without the proxy's label.
       const own = { "endpointslice.kubernetes.io/managed-by": "plexus-controller", "kubernetes.io/service-name": "web" };
       const ofPlexus = { ...own, "service.kubernetes.io/service-proxy-name": "plexus.dev" };
-      const refusals = [forged(own, ownerOf("Service", "web")), forged(ofPlexus), forged(ofPlexus, ownerOf("Service", "blue"))];
-      for (const object of [...refusals, forged(ofPlexus, ownerOf("Pod", "web"))])
+      const refusals = [forged(own, owner("Service", "web")), forged(ofPlexus), forged(ofPlexus, owner("Service", "blue"))];
+      for (const object of [...refusals, forged(ofPlexus, owner("Pod", "web"))])
         expect(outcome(await account.create(slicesPath, object))).toContain("as an owner only");
-      expect(outcome(await account.create(slicesPath, forged(ofPlexus, ownerOf("Service", "web"))))).toHaveProperty("metadata");
+      expect(outcome(await account.create(slicesPath, forged(ofPlexus, owner("Service", "web"))))).toHaveProperty("metadata");
       const spoilt = { metadata: { labels: { "service.kubernetes.io/service-proxy-name": null } } };
       expect(outcome(await account.patch(`${slicesPath}/forged`, spoilt))).toContain("as an owner only");
       outcome(await admin.remove(`${slicesPath}/forged`));

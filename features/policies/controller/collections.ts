@@ -7,7 +7,10 @@ import { type AddressSlice, queryLabel, slicesPath } from "../rules/address-slic
 import { type Labels, selects } from "../rules/label-selector.ts";
 import { finds, type Peer, type PeerQuery } from "../rules/peers.ts";
 import { type AskingPodNetwork, askingNetworks, networkPoliciesPath, podNetworksPath } from "../rules/network-policies.ts";
-import { reportMistakes, type SeenPolicy } from "./report-mistakes.ts";
+import { boundedPolicy } from "../rules/policy-bounds.ts";
+import { AskedQueries } from "./asked-queries.ts";
+import { keyOf } from "./query-key.ts";
+import { reportMistakes, reportUnanswered, type SeenPolicy } from "./report-mistakes.ts";
 import {
   queriesOf,
   storedAsker,
@@ -19,28 +22,11 @@ import {
   storedSlice,
 } from "./stored.ts";
 
-/** A query of the policies of a namespace. */
-export interface NamespaceQuery {
-  readonly namespace: string;
-  readonly id: string;
-}
-
 /** Pause in which further changes of a query's pods are collected, in ms. */
 const collectMs = 100;
 
 const noLabels: Labels = new Map();
 const noQueries: ReadonlyMap<string, PeerQuery> = new Map();
-
-/** The key of a query in the work queue. */
-export function keyOf({ namespace, id }: NamespaceQuery): string {
-  return `${namespace} ${id}`;
-}
-
-/** The query of a key. */
-export function queryOf(key: string): NamespaceQuery {
-  const space = key.indexOf(" ");
-  return { namespace: key.slice(0, space), id: key.slice(space + 1) };
-}
 
 /** The watched objects. `onDue` receives the key of each query whose slices may have to change. */
 export class PolicyCollections {
@@ -50,11 +36,8 @@ export class PolicyCollections {
   readonly #pods: WatchedCollection<StoredPod>;
   readonly #namespaces: WatchedCollection<Labels>;
   readonly slices: WatchedCollection<AddressSlice>;
-  /** The queries of each policy as last seen, and how many policies of a namespace ask each. */
-  readonly #asked = new Map<string, ReadonlyMap<string, PeerQuery>>();
-  readonly #queries = new Map<string, { readonly query: PeerQuery; users: number }>();
-  /** The keys of the queries of each network, and its pods. */
-  readonly #ofNetwork = new Map<string, Set<string>>();
+  readonly #asked: AskedQueries;
+  /** The pods of each network. */
   readonly #podsOfNetwork = new Map<string, Set<string>>();
   readonly #podsSeen = new Map<string, { readonly namespace: string; readonly pod: StoredPod }>();
   readonly #namespacesSeen = new Map<string, Labels>();
@@ -66,6 +49,7 @@ export class PolicyCollections {
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
     this.#onDue = onDue;
+    this.#asked = new AskedQueries((key) => onDue(key, 0));
     this.#context = context;
     this.#policies = new WatchedCollection(context, {
       what: "multi-networkpolicies",
@@ -119,7 +103,7 @@ export class PolicyCollections {
 
   /** The query, if a policy of the namespace asks it. */
   asked(key: string): PeerQuery | undefined {
-    return this.#queries.get(key)?.query;
+    return this.#asked.get(key);
   }
 
   /** The pods that a query finds, with its named ports only. */
@@ -140,17 +124,15 @@ export class PolicyCollections {
   }
 
   #policyChanged(namespace: string, name: string): void {
-    const seen = this.#policies.get(namespace, name);
-    if (seen !== undefined) reportMistakes(this.#context, seen);
-    this.#asks(`${namespace}/${name}`, namespace, seen === undefined ? noQueries : queriesOf(seen.policy));
+    const [key, seen] = [`${namespace}/${name}`, this.#policies.get(namespace, name)];
+    if (seen === undefined) this.#asked.set(key, namespace, noQueries);
+    else this.#asks(key, seen);
   }
 
   #networkPolicyChanged(namespace: string, name: string): void {
-    const seen = this.#networkPolicies.get(namespace, name);
-    const policy = seen === undefined ? undefined : { ...seen.policy, networks: this.#asking };
-    if (policy !== undefined) reportMistakes(this.#context, { policy, uid: seen?.uid });
-    const queries = policy === undefined ? noQueries : queriesOf(policy);
-    this.#asks(`NetworkPolicy ${namespace}/${name}`, namespace, queries);
+    const [key, seen] = [`NetworkPolicy ${namespace}/${name}`, this.#networkPolicies.get(namespace, name)];
+    if (seen === undefined) this.#asked.set(key, namespace, noQueries);
+    else this.#asks(key, { ...seen, policy: boundedPolicy({ ...seen.policy, networks: this.#asking }) });
   }
 
   /** The networks that NetworkPolicies are for have changed if one asks now or does no longer. */
@@ -162,28 +144,11 @@ export class PolicyCollections {
       this.#networkPolicyChanged(policy.namespace, policy.name);
   }
 
-  /** Notes the queries of a policy. `policy` is its key. */
-  #asks(policy: string, namespace: string, after: ReadonlyMap<string, PeerQuery>): void {
-    const before = this.#asked.get(policy) ?? noQueries;
-    if (after.size === 0) this.#asked.delete(policy);
-    else this.#asked.set(policy, after);
-    for (const [id, query] of after) if (!before.has(id)) this.#use(keyOf({ namespace, id }), query, 1);
-    for (const [id, query] of before) if (!after.has(id)) this.#use(keyOf({ namespace, id }), query, -1);
-  }
-
-  #use(key: string, query: PeerQuery, change: 1 | -1): void {
-    const users = (this.#queries.get(key)?.users ?? 0) + change;
-    const keys = this.#ofNetwork.get(query.network) ?? new Set();
-    if (users === 0) {
-      this.#queries.delete(key);
-      keys.delete(key);
-    } else {
-      this.#queries.set(key, { query, users });
-      keys.add(key);
-    }
-    if (keys.size === 0) this.#ofNetwork.delete(query.network);
-    else this.#ofNetwork.set(query.network, keys);
-    this.#onDue(key, 0);
+  /** Notes the queries of a policy. `key` is unique among the policies. */
+  #asks(key: string, seen: SeenPolicy): void {
+    reportMistakes(this.#context, seen);
+    const fits = this.#asked.set(key, seen.policy.namespace, queriesOf(seen.policy));
+    if (!fits) reportUnanswered(this.#context, seen);
   }
 
   #podChanged(namespace: string, name: string): void {
@@ -199,7 +164,7 @@ export class PolicyCollections {
       this.#podsOfNetwork.set(network, (this.#podsOfNetwork.get(network) ?? new Set()).add(key));
     const networks = new Set([...(before?.pod.addresses.keys() ?? []), ...(after?.pod.addresses.keys() ?? [])]);
     for (const network of networks) {
-      for (const each of this.#ofNetwork.get(network) ?? []) {
+      for (const each of this.#asked.ofNetwork(network)) {
         const query = this.asked(each);
         const isConcerned = query !== undefined && [before, after].some((seen) => seen !== undefined && this.#finds(query, seen));
         if (isConcerned) this.#onDue(each, collectMs);
@@ -219,7 +184,7 @@ export class PolicyCollections {
     if (labels === undefined) this.#namespacesSeen.delete(name);
     else this.#namespacesSeen.set(name, labels);
     const after = labels ?? noLabels;
-    for (const [key, { query }] of this.#queries) {
+    for (const [key, query] of this.#asked.all()) {
       if ("name" in query.namespaces) continue;
       const { selector } = query.namespaces;
       if (selects(selector, before) !== selects(selector, after)) this.#onDue(key, collectMs);

@@ -5,7 +5,8 @@ import type { PartContext } from "../../../host/controller/part.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 import { type AddressSlice, distribute, endpointOf, sliceName, sliceObject, slicesPath } from "../rules/address-slice.ts";
 import { type PeerQuery, queryText } from "../rules/peers.ts";
-import { type PolicyCollections, queryOf } from "./collections.ts";
+import type { PolicyCollections } from "./collections.ts";
+import { queryOf } from "./query-key.ts";
 
 const done: WorkOutcome = { kind: "done" };
 

@@ -9,6 +9,7 @@ import type { Labels } from "../rules/label-selector.ts";
 import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 import { type PeerQuery, policyQueries } from "../rules/peers.ts";
 import { type AskingPodNetwork, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
+import { boundedPolicy } from "../rules/policy-bounds.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
 import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
 import { queryId } from "../query-id.ts";
@@ -61,7 +62,7 @@ export function storedPolicy(object: unknown): StoredObject<SeenPolicy> | undefi
 /** The queries of a policy on its networks, by their ids. An unreadable policy asks none: its pods are isolated by the failure policy of their nodes. */
 export function queriesOf(policy: Policy | UnreadablePolicy): ReadonlyMap<string, PeerQuery> {
   const queries = "problem" in policy ? [] : policy.networks.flatMap((network) => policyQueries(policy, network));
-  return new Map(queries.slice(0, maxQueries).map((query) => [queryId(query), query]));
+  return new Map(queries.map((query) => [queryId(query), query]));
 }
 
 /** Reads a NetworkPolicy. Its networks are those of the PodNetworks that ask, whenever its queries are made. */
@@ -72,7 +73,7 @@ export function storedNetworkPolicy(object: unknown): StoredObject<SeenPolicy> |
 function stored(object: unknown, policy: Policy | UnreadablePolicy | undefined): StoredObject<SeenPolicy> | undefined {
   const meta = readObjectMeta(object);
   if (policy === undefined || !meta.ok) return undefined;
-  const value = { policy, uid: meta.value.uid };
+  const value = { policy: boundedPolicy(policy), uid: meta.value.uid };
   return { namespace: policy.namespace, name: policy.name, value, size: JSON.stringify(object).length };
 }
 
@@ -81,9 +82,6 @@ export function storedAsker(object: unknown): StoredObject<AskingPodNetwork> | u
   const asker = readAsker(object);
   return asker === undefined ? undefined : { namespace: "", name: asker.name, value: asker, size: 100 };
 }
-
-/** Maximum queries of one policy: a tenant's policy must not make thousands of objects. */
-const maxQueries = 256;
 
 /** Reads a slice; undefined for one that another writer has spoilt, so that it is written anew. */
 export function storedSlice(object: unknown): StoredObject<AddressSlice> | undefined {

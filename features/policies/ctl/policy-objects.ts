@@ -8,6 +8,7 @@ import { policiesPath } from "../node/policy-source.ts";
 import { askingNetworks, networkPoliciesPath, podNetworksPath, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
 import type { ExplainedPod } from "../rules/explain.ts";
 import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
+import { boundedPolicy } from "../rules/policy-bounds.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
 import { namedPorts } from "../../../src/kube/named-ports.ts";
 
@@ -23,10 +24,11 @@ export async function readPolicies(
   const networks = askingNetworks(podNetworks.value.flatMap((item) => readAsker(item) ?? []));
   const plain = networks.length === 0 ? ok([]) : await listOf(objects, networkPoliciesPath(namespace), "NetworkPolicies");
   if (!plain.ok) return plain;
-  return ok([
+  const policies = [
     ...multi.value.flatMap((item) => readPolicy(item, "MultiNetworkPolicy") ?? []),
     ...plain.value.flatMap((item) => readNetworkPolicy(item, networks) ?? []),
-  ]);
+  ];
+  return ok(policies.map(boundedPolicy));
 }
 
 async function listOf(objects: ApiObjects, path: string, what: string): Promise<Result<readonly unknown[]>> {

@@ -7,6 +7,7 @@ import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import type { ClusterApi } from "../../../host/cluster/object-source.ts";
 import { type AddressSlice, queryLabel, readSlice, slicesPath } from "../rules/address-slice.ts";
 import { askingNetworks, networkPoliciesPath, podNetworksPath, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
+import { boundedPolicy } from "../rules/policy-bounds.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
 import { policyForAnnotation } from "../rules/policy-networks.ts";
 
@@ -68,7 +69,7 @@ export function keptPolicy(object: unknown): KeptPolicy | undefined {
   const networks = meta.value.annotations.get(policyForAnnotation);
   const annotations = networks === undefined ? {} : { [policyForAnnotation]: networks };
   const spec = isJsonObject(object) ? object["spec"] : undefined;
-  return { policy, text: JSON.stringify({ metadata: { namespace, name, annotations }, spec }) };
+  return { policy: boundedPolicy(policy), text: JSON.stringify({ metadata: { namespace, name, annotations }, spec }) };
 }
 
 /** Reads a NetworkPolicy for these networks; undefined without usable metadata. The text has the networks, too. */
@@ -77,7 +78,7 @@ export function keptNetworkPolicy(object: unknown, networks: readonly string[]):
   if (policy === undefined) return undefined;
   const { namespace, name } = policy;
   const spec = isJsonObject(object) ? object["spec"] : undefined;
-  return { policy, text: JSON.stringify({ networks, metadata: { namespace, name }, spec }) };
+  return { policy: boundedPolicy(policy), text: JSON.stringify({ networks, metadata: { namespace, name }, spec }) };
 }
 
 /** Reads the text of `keptNetworkPolicy`, parsed. */
