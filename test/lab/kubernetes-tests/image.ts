@@ -39,6 +39,7 @@ export function unpackTestTools(): string | undefined {
 
 /** Writes the list of registries for KUBE_TEST_REPO_LIST and answers its path. */
 export function writeRegistryList(directory: string): string {
+  mkdirSync(directory, { recursive: true });
   const path = join(directory, "registries.yaml");
   const names = ["promoterE2eRegistry", "gcRegistry", "dockerLibraryRegistry", "buildImageRegistry", "gcEtcdRegistry"];
   writeFileSync(path, names.map((name) => `${name}: ${registry}\n`).join(""));
