@@ -19,7 +19,7 @@ const tools =
 const registry = "plexus.invalid/kubernetes-tests";
 
 /** Images of e2e.test that this image replaces. */
-const replaced = ["agnhost", "jessie-dnsutils", "busybox"];
+const replaced = ["agnhost", "glibc-dns-testing", "busybox"];
 
 /** Requires the tools. */
 export const testTools: Requirement = () =>
