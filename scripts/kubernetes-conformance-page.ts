@@ -49,8 +49,8 @@ export function kubernetesConformancePage({ release, runs }: KubernetesConforman
   return `# Kubernetes' own network tests
 
 For: administrators who ask whether a cluster without native plugins is a conforming one. The tests of \`[sig-network]\` with the mark \`[Conformance]\` of
-Kubernetes ${release} run on a cluster of two nodes with a real kubelet, containerd, kube-proxy in nftables mode, and CoreDNS: once with the native plugins \`bridge\`, \`host-local\`
-and \`portmap\`, once with the chart's \`nativePlugins: none\`, where each step is a component and no native plugin lies in the node's directory of plugins.
+Kubernetes ${release} run on a cluster of two nodes with a real kubelet, containerd, kube-proxy in iptables mode, and CoreDNS: once with the native plugins \`bridge\`, \`host-local\`,
+\`portmap\`, \`bandwidth\` and \`firewall\`, once with the chart's \`nativePlugins: none\`, where each step is a component and no native plugin lies in the node's directory of plugins.
 
 \`\`\`sh
 node test/lab/kubernetes-tests/get.ts              # builds e2e.test and agnhost from their module, once

@@ -14,6 +14,7 @@ import { helm } from "../../lab/kube/helm.ts";
 import { kubernetesTestsRequirements, networkConformance, startTestedCluster } from "../../lab/kubernetes-tests/cluster.ts";
 import { recordOutcomes } from "../../lab/kubernetes-tests/record.ts";
 import { missingBuild } from "../../lab/plexus.ts";
+import { referencePlugins } from "../../lab/requires.ts";
 import { nativePlugins } from "../../lab/wasm-only.ts";
 
 const maxRunMs = 2 * 3600_000;
@@ -26,10 +27,22 @@ const grants = {
   bridge: { log: {}, links: { bridges: ["cni0"], forwarding: true }, delegation: { plugins: ["host-local"] } },
   "host-local": { log: {}, leases: {}, resolver: {} },
   portmap: { log: {}, firewall: { hostPorts: ["1-65535"] } },
+  bandwidth: { shaping: {} },
+  firewall: { log: {}, filter: { bridges: ["cni0"] } },
 };
 
-const build = (): string | undefined => missingBuild({ components: ["bridge-adapter", "ipam-host-local", "portmap"] });
-const skip = missingCluster("Kubernetes' network tests", helm, build, ...kubernetesTestsRequirements);
+/** The steps behind bridge and portmap. */
+const steps = [{ type: "bandwidth", capabilities: { bandwidth: true } }, { type: "firewall" }];
+
+const build = (): string | undefined =>
+  missingBuild({ components: ["bridge-adapter", "ipam-host-local", "portmap", "bandwidth", "firewall"] });
+const skip = missingCluster(
+  "Kubernetes' network tests",
+  helm,
+  build,
+  referencePlugins(...steps.map(({ type }) => type)),
+  ...kubernetesTestsRequirements,
+);
 
 describe.skipIf(skip)("Kubernetes' network tests", () => {
   let directory: string;
@@ -41,7 +54,7 @@ describe.skipIf(skip)("Kubernetes' network tests", () => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "kubernetes-tests-"));
     cluster = await startTestedCluster();
-    for (const node of cluster.nodes) node.installNetwork();
+    for (const node of cluster.nodes) node.installNetwork(steps);
     await cluster.nodesReady();
   }, 600_000);
   afterAll(async () => {

@@ -43,8 +43,8 @@ export interface ClusterNode extends NamespaceCommands {
   ): Finished;
   readonly kubelet: NodeServer;
   readonly containerd: NodeServer;
-  /** Installs the reference plugins `bridge`, `host-local` and `portmap`, and their list `10-bridge.conflist` as the default network. */
-  installNetwork(): void;
+  /** Installs the reference plugins `bridge`, `host-local` and `portmap`, those of `steps`, and their list `10-bridge.conflist` as the default network. */
+  installNetwork(steps?: readonly NetworkStep[]): void;
   /** Gives the node a further link, whose other end is a port of the bridge `bridge` of the tests' host namespace. A reboot removes the link. */
   addLink(link: string, bridge: string): void;
   /** Copies an installed reference plugin into the node's /opt/cni/bin. */
@@ -56,6 +56,12 @@ export interface ClusterNode extends NamespaceCommands {
   /** Cuts the power and starts the machine again: processes, namespaces, mounts, links and /run are gone; /etc, /opt and /var remain. */
   reboot(): Promise<void>;
   dispose(): Promise<void>;
+}
+
+/** A further step of the default network. */
+export interface NetworkStep {
+  readonly type: string;
+  readonly capabilities?: Readonly<Record<string, boolean>>;
 }
 
 /** The names of a node's links, sorted. */
@@ -175,9 +181,9 @@ export async function startNode(
     addresses: () => inside().addresses(),
     routes: (family) => inside().routes(family),
     ping: (ip) => inside().ping(ip),
-    installNetwork() {
-      for (const plugin of networkPlugins) installPlugin(plugin);
-      configurationFile("10-bridge.conflist", bridgeList(podSubnet(index)));
+    installNetwork(steps = []) {
+      for (const plugin of [...networkPlugins, ...steps.map(({ type }) => type)]) installPlugin(plugin);
+      configurationFile("10-bridge.conflist", bridgeList(podSubnet(index), steps));
     },
     addLink(link, bridge) {
       const { name: inner } = connected.namespace;
@@ -202,11 +208,12 @@ export async function startNode(
 }
 
 /** The list of the default network, as an administrator writes it for the reference plugins. */
-function bridgeList(subnet: string): string {
+function bridgeList(subnet: string, steps: readonly NetworkStep[]): string {
   const ipam = { type: "host-local", ranges: [[{ subnet }]], routes: [{ dst: "0.0.0.0/0" }] };
   const plugins = [
     { type: "bridge", bridge: "cni0", isGateway: true, hairpinMode: true, ipam },
     { type: "portmap", capabilities: { portMappings: true } },
+    ...steps,
   ];
   return JSON.stringify({ cniVersion: "1.0.0", name: "pods", plugins }, null, 2);
 }

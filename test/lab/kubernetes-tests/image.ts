@@ -19,7 +19,7 @@ const tools =
 const registry = "plexus.invalid/kubernetes-tests";
 
 /** Images of e2e.test that this image replaces. */
-const replaced = ["agnhost", "jessie-dnsutils", "busybox"];
+const replaced = ["agnhost", "glibc-dns-testing", "busybox"];
 
 /** Requires the tools. */
 export const testTools: Requirement = () =>
@@ -39,6 +39,7 @@ export function unpackTestTools(): string | undefined {
 
 /** Writes the list of registries for KUBE_TEST_REPO_LIST and answers its path. */
 export function writeRegistryList(directory: string): string {
+  mkdirSync(directory, { recursive: true });
   const path = join(directory, "registries.yaml");
   const names = ["promoterE2eRegistry", "gcRegistry", "dockerLibraryRegistry", "buildImageRegistry", "gcEtcdRegistry"];
   writeFileSync(path, names.map((name) => `${name}: ${registry}\n`).join(""));

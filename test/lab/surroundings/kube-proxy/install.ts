@@ -4,16 +4,16 @@ import type { Cluster } from "../../cluster/cluster.ts";
 import { endDaemon, rolledOut } from "../daemon-set.ts";
 import { toolLinks } from "../node-tools.ts";
 import { importPrograms } from "../programs-image.ts";
-import { kubeProxyDaemon, kubeProxyObjects } from "./objects.ts";
+import { kubeProxyDaemon, kubeProxyObjects, type ProxyMode } from "./objects.ts";
 import { kubeProxy } from "./programs.ts";
 
 const image = "plexus.invalid/kube-proxy:1";
 
 /** Imports the image, applies kube-proxy and waits for its rollout. */
-export async function deployKubeProxy(cluster: Cluster): Promise<void> {
+export async function deployKubeProxy(cluster: Cluster, mode: ProxyMode = "nftables"): Promise<void> {
   const programs = { "/opt/bin/kube-proxy": kubeProxy.path("kube-proxy") };
   importPrograms(cluster.nodes, { name: image, programs, links: toolLinks });
-  await cluster.apply(...kubeProxyObjects(image));
+  await cluster.apply(...kubeProxyObjects(image, mode));
   await rolledOut(cluster, kubeProxyDaemon);
 }
 

@@ -1,4 +1,4 @@
-// kube-proxy as kubeadm installs it (cmd/kubeadm/app/phases/addons/proxy/manifests.go of kubernetes/kubernetes), in nftables mode. The objects are our own
+// kube-proxy as kubeadm installs it (cmd/kubeadm/app/phases/addons/proxy/manifests.go of kubernetes/kubernetes). The objects are our own
 // text. The tools are the node's, its service account takes the kubeconfig's place, and its limits of conntrack are off, because they are the machine's.
 
 import { daemonSet, fieldVariable, type NodeDaemon } from "../daemon-set.ts";
@@ -9,17 +9,19 @@ const namespace = "kube-system";
 /** The DaemonSet. */
 export const kubeProxyDaemon: NodeDaemon = { namespace, name: "kube-proxy" };
 
+/** A mode of kube-proxy. */
+export type ProxyMode = "nftables" | "iptables";
+
 const configuration = {
   apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
   kind: "KubeProxyConfiguration",
-  mode: "nftables",
   clusterCIDR: "10.244.0.0/16",
   healthzBindAddress: "0.0.0.0:10256",
   conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
 };
 
 /** The objects of an installation whose program is in `image`. */
-export function kubeProxyObjects(image: string): readonly object[] {
+export function kubeProxyObjects(image: string, mode: ProxyMode): readonly object[] {
   const { name } = kubeProxyDaemon;
   const container = {
     name,
@@ -53,7 +55,7 @@ export function kubeProxyObjects(image: string): readonly object[] {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name, namespace },
-      data: { "config.conf": JSON.stringify(configuration, undefined, 2) },
+      data: { "config.conf": JSON.stringify({ ...configuration, mode }, undefined, 2) },
     },
     daemonSet(kubeProxyDaemon, {
       serviceAccountName: name,
