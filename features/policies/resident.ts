@@ -14,7 +14,8 @@ export const resident: ResidentFeature = {
     make: async (init) => {
       const { FollowPods } = await import("../../host/node/running-pods/follow-pods.ts");
       const { forgetTable } = await import("./node/guarded-pods.ts");
-      const { reportTables, tableCount } = await import("./node/report-tables.ts");
+      const { reportedTables, tableCount } = await import("./node/report-tables.ts");
+      const { tablesPage } = await import("../../host/node/running-pods/tables-page.ts");
       const follow = new FollowPods(init, (await import("./follow-policies.ts")).followPolicies);
       const metrics = init.metrics.with(policyMetrics);
       metrics.onScrape(async () => {
@@ -40,14 +41,7 @@ export const resident: ResidentFeature = {
           void follow.noteConfiguration(configuration);
           if (environment.get("CNI_COMMAND") === "ADD") follow.noteAdded(environment.get("CNI_ARGS") ?? "");
         },
-        pages: {
-          [policyTablesPath]: async (method, query) => {
-            if (method !== "GET") return { status: 405, type: "text/plain; charset=utf-8", body: "GET only\n" };
-            const pods = new URLSearchParams(query).getAll("pod");
-            const report = reportTables(follow.isOn, await follow.containers(), pods);
-            return { status: 200, type: "application/json", body: JSON.stringify(report) };
-          },
-        },
+        pages: { [policyTablesPath]: tablesPage(follow, reportedTables) },
         podChanged: (namespace, name, pod) => follow.podChanged(namespace, name, pod),
       };
     },

@@ -57,16 +57,7 @@ describe.skipIf(missingForKube("hot-plug with a Kubernetes API"))("networks of a
   });
 
   type Running = CreatedPod & { readonly call: Attaching & { readonly pod: PodNamespace } };
-  const request = (verb: string, { call }: Running): Promise<Answer> =>
-    node.request({
-      verb,
-      config: call.config,
-      containerId: call.containerId,
-      ifname: "eth0",
-      netns: call.pod.path,
-      ...(call.args === undefined ? {} : { args: call.args }),
-      env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" },
-    });
+  const request = (verb: string, { call }: Running): Promise<Answer> => node.requestAt(socket(), verb, call);
   async function running(name: string, selection?: string, hotPlug = true): Promise<Running> {
     const pod = await api.pod("shop", name, selection);
     const each = { ...pod, call: node.attaching(pod, { hotPlug, kubeconfig }) };

@@ -38,15 +38,7 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
   test("WA-01: the pod gets Events and a condition in its network status' own key, which go when the link is mended", async () => {
     const pod = await api.pod("shop", "watched", "storage");
     const call = node.attaching(pod, { linkWatch: {} });
-    const request = {
-      config: call.config,
-      containerId: call.containerId,
-      ifname: "eth0",
-      netns: call.pod.path,
-      ...(call.args === undefined ? {} : { args: call.args }),
-      env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" },
-    };
-    expect(await node.request({ verb: "ADD", ...request })).toMatchObject({ status: 0 });
+    expect(await node.requestAt(socket(), "ADD", call)).toMatchObject({ status: 0 });
     const entry = async (): Promise<unknown> => {
       const status = await api.statusOf("shop", "watched");
       return Array.isArray(status)
@@ -72,6 +64,6 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
     call.pod.exec(["ip", "link", "set", "net1", "up"]);
     await expect.poll(entry, soon).toEqual(before);
     await expect.poll(events, soon).toHaveLength(2);
-    expect(await node.request({ verb: "DEL", ...request })).toMatchObject({ status: 0 });
+    expect(await node.requestAt(socket(), "DEL", call)).toMatchObject({ status: 0 });
   });
 });

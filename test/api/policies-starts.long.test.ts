@@ -80,16 +80,7 @@ describe.skipIf(
     await api?.dispose();
   });
 
-  const request = (verb: string, { call }: Running): Promise<Answer> =>
-    node.request({
-      verb,
-      config: call.config,
-      containerId: call.containerId,
-      ifname: "eth0",
-      netns: call.pod.path,
-      ...(call.args === undefined ? {} : { args: call.args }),
-      env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" },
-    });
+  const request = (verb: string, { call }: Running): Promise<Answer> => node.requestAt(socket(), verb, call);
   async function created(name: string, app: string): Promise<Running> {
     const pod = await api.pod("shop", name, "red");
     const patched = outcome(await objects.patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { app } } }));

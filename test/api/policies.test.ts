@@ -135,16 +135,7 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       await api?.dispose();
     });
 
-    const request = (verb: string, { call }: Running): Promise<Answer> =>
-      node.request({
-        verb,
-        config: call.config,
-        containerId: call.containerId,
-        ifname: "eth0",
-        netns: call.pod.path,
-        ...(call.args === undefined ? {} : { args: call.args }),
-        env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" },
-      });
+    const request = (verb: string, { call }: Running): Promise<Answer> => node.requestAt(socket(), verb, call);
     /** A pod of the API whose ADD has not run yet. */
     async function created(name: string, labels: object, selection = "red", config: object = {}): Promise<Running> {
       const pod = await api.pod("shop", name, selection);

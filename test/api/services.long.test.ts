@@ -128,16 +128,7 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       await api?.dispose();
     });
 
-    const request = (verb: string, { call }: Running): Promise<Answer> =>
-      node.request({
-        verb,
-        config: call.config,
-        containerId: call.containerId,
-        ifname: "eth0",
-        netns: call.pod.path,
-        ...(call.args === undefined ? {} : { args: call.args }),
-        env: { PLEXUS_SOCKET: socket(), PLEXUS_HOME: "/nowhere" },
-      });
+    const request = (verb: string, { call }: Running): Promise<Answer> => node.requestAt(socket(), verb, call);
     /** A running pod whose default route is on the cluster's network, as a Service's client needs it. */
     async function running(name: string, app: string, selection = "red"): Promise<Running> {
       const pod = await api.pod("shop", name, selection);

@@ -13,7 +13,7 @@ export { check } from "./check";
 
 /**
  * Releases the addresses, removes the link and the ports. A failure of one does not stop the others; the first is answered, with the other in its details.
- * Of the configuration only `ipam.type` is read.
+ * DEL reads only `ipam.type` of the configuration.
  */
 export function del(request: AttachmentRequest): Fault | null {
   const fault = delInterface(request);

@@ -40,7 +40,7 @@ export function delInterface(request: AttachmentRequest): Fault | null {
   return fault !== null || removed.isOk ? fault : removed.error;
 }
 
-/** DEL of the IPAM plugin; null without one. Of the configuration only `ipam.type` is read. */
+/** DEL of the IPAM plugin; null without one. The function reads only `ipam.type` of the configuration. */
 export function delOfIpam(network: Network): Fault | null {
   const ipam = IpamOnly.read(network);
   if (ipam.fault !== null || ipam.type == "") return ipam.fault;

@@ -196,7 +196,7 @@ function readNetworks(networks: unknown, where: string): Reading<readonly string
   return { ok: true, value: names };
 }
 
-/** The attribute's identifier for a PodNetwork: the API takes identifiers of the language C only, so `-` becomes `_`, and `_` precedes a digit at the begin. */
+/** The attribute's identifier for a PodNetwork: the API takes identifiers of the language C only, so `-` becomes `_`, and `_` precedes a leading digit. */
 export function attributeOf(podNetwork: string): string {
   return podNetwork.replaceAll("-", "_").replace(/^(?=\d)/, "_");
 }

@@ -56,15 +56,21 @@ function withLink(list: NetworkList, key: string, value: string, what: string): 
 
 /** Keys that choose another link or VLAN, and other spellings of keys: plugins in Go ignore the case of a key, and the last spelling counts. */
 function keyProblem({ document, type }: PluginConf, placement: LinkPlacement, { vlans }: ClaimedLink): string | undefined {
-  const forbidden = [...placement.otherLinks, ...(vlans === undefined ? [] : placement.otherVlans)];
-  const own = [placement.link, ...(placement.vlan === undefined ? [] : [placement.vlan])];
+  const own = placement.vlan === undefined ? [placement.link] : [placement.link, placement.vlan];
   for (const key of document.members.keys()) {
-    const exact = own.find((each) => foldedKey(each) === foldedKey(key));
+    const exact = spellingOf(own, key);
     if (exact !== undefined && exact !== key) return `plugins[0].${quote(key, 40)} must be written as ${exact}`;
-    if (forbidden.some((each) => foldedKey(each) === foldedKey(key)))
-      return `plugins[0].${quote(key, 40)} of ${quote(type, 40)} can choose another ${placement.otherLinks.some((each) => foldedKey(each) === foldedKey(key)) ? "link" : "VLAN"} than the claimed device's; leave the key out`;
+    const isOfLink = spellingOf(placement.otherLinks, key) !== undefined;
+    const isOfVlan = vlans !== undefined && spellingOf(placement.otherVlans, key) !== undefined;
+    if (isOfLink || isOfVlan)
+      return `plugins[0].${quote(key, 40)} of ${quote(type, 40)} can choose another ${isOfLink ? "link" : "VLAN"} than the claimed device's; leave the key out`;
   }
   return undefined;
+}
+
+/** The key among `keys` that Go takes for this one. */
+function spellingOf(keys: readonly string[], key: string): string | undefined {
+  return keys.find((each) => foldedKey(each) === foldedKey(key));
 }
 
 function vlanProblem({ document, type }: PluginConf, { vlan }: LinkPlacement, { vlans }: ClaimedLink): string | undefined {

@@ -62,7 +62,7 @@ export class AskedQueries {
   set(policy: string, namespace: string, queries: ReadonlyMap<string, PeerQuery>): boolean {
     const before = this.#used.get(namespace)?.queries ?? 0;
     const fits = this.#change(policy, { namespace, queries });
-    // Refused policies are looked at only when there is more room.
+    // A refused policy can fit only after another policy of its namespace asks for less.
     if ((this.#used.get(namespace)?.queries ?? 0) < before)
       for (const [other, each] of this.#refused) if (other !== policy && each.namespace === namespace) this.#change(other, each);
     return fits;

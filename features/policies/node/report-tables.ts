@@ -1,24 +1,18 @@
-// The report of the tables that the daemon wrote for the node's pods.
+// The tables of policies that the daemon wrote for the node's pods, as its report has them.
 
 import type { FollowedContainer } from "../../../host/node/running-pods/follow-pods.ts";
-import { isolatedDirections, type PolicyTables } from "../rules/table-report.ts";
+import type { ReportedTables } from "../../../host/node/running-pods/tables-page.ts";
+import { isolatedDirections, type PodPolicies, policyTablesKind } from "../rules/table-report.ts";
 import { writtenTable } from "./guarded-pods.ts";
 
-/** The report; `pods`: only of these, empty: of all. */
-export function reportTables(isOn: boolean, containers: readonly FollowedContainer[], pods: readonly string[]): PolicyTables {
-  const own = containers.filter(({ pod }) => pods.length === 0 || pods.includes(pod));
-  const found = own.map(({ pod, containerId, netns, failure }) => {
+/** The tables. */
+export const reportedTables: ReportedTables<PodPolicies> = {
+  kind: policyTablesKind,
+  tableOf: ({ containerId, netns }) => {
     const written = writtenTable(containerId, netns);
-    const isolated = written?.table === undefined ? [] : isolatedDirections(written.table);
-    return { pod, isKnown: written !== undefined, ...(failure === undefined ? {} : { failure }), isolated };
-  });
-  return {
-    apiVersion: "plexus/v1",
-    kind: "PolicyTables",
-    isOn,
-    pods: found.toSorted((one, other) => (one.pod < other.pod ? -1 : Number(one.pod > other.pod))),
-  };
-}
+    return { isKnown: written !== undefined, isolated: written?.table === undefined ? [] : isolatedDirections(written.table) };
+  },
+};
 
 /** The number of pods that have a table. */
 export function tableCount(containers: readonly FollowedContainer[]): number {

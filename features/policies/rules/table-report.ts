@@ -1,9 +1,12 @@
-// What a pod's table has, for administrators: each interface and direction that policies isolate, with the policies and the number of their peers.
+// The report of a pod's policies for administrators has each interface and direction that policies isolate, with the policies and the number of their peers.
 
 import type { PolicyTable } from "./table.ts";
 
-/** The path of the report on the daemon's status socket. The parameter `pod` names a pod, any number of times. */
+/** The path of the report on the daemon's status socket. */
 export const policyTablesPath = "/policy-tables";
+
+/** The kind of the report. */
+export const policyTablesKind = "PolicyTables";
 
 /** A direction of one interface that policies isolate. */
 export interface IsolatedDirection {
@@ -15,25 +18,10 @@ export interface IsolatedDirection {
   readonly policies: readonly { readonly policy: string; readonly peers: number }[];
 }
 
-/** The table of a pod. */
+/** The content of a pod's table in the report. */
 export interface PodPolicies {
-  /** `namespace/name`. */
-  readonly pod: string;
-  /** False: the daemon has not written the pod's table since its start. */
-  readonly isKnown: boolean;
-  /** The reason why the last work for the pod failed. */
-  readonly failure?: string | undefined;
   /** Empty: no policy selects the pod. */
   readonly isolated: readonly IsolatedDirection[];
-}
-
-/** The report of the daemon. */
-export interface PolicyTables {
-  readonly apiVersion: "plexus/v1";
-  readonly kind: "PolicyTables";
-  /** Whether a configuration of the node has the key `policies`. */
-  readonly isOn: boolean;
-  readonly pods: readonly PodPolicies[];
 }
 
 const hooks = { input: "ingress", postrouting: "egress" } as const;

@@ -1,24 +1,18 @@
-// The report of the tables of Services that the daemon wrote for the node's pods.
+// The tables of Services that the daemon wrote for the node's pods, as its report has them.
 
 import type { FollowedContainer } from "../../../host/node/running-pods/follow-pods.ts";
-import { servedPorts, type ServiceTables } from "../rules/table-report.ts";
+import type { ReportedTables } from "../../../host/node/running-pods/tables-page.ts";
+import { type PodServices, servedPorts, serviceTablesKind } from "../rules/table-report.ts";
 import { writtenTable } from "./served-pods.ts";
 
-/** The report; `pods`: only of these, empty: of all. */
-export function reportTables(isOn: boolean, containers: readonly FollowedContainer[], pods: readonly string[]): ServiceTables {
-  const own = containers.filter(({ pod }) => pods.length === 0 || pods.includes(pod));
-  const found = own.map(({ pod, containerId, netns, failure }) => {
+/** The tables. */
+export const reportedTables: ReportedTables<PodServices> = {
+  kind: serviceTablesKind,
+  tableOf: ({ containerId, netns }) => {
     const written = writtenTable(containerId, netns);
-    const ports = servedPorts(written?.ports ?? []);
-    return { pod, isKnown: written !== undefined, ...(failure === undefined ? {} : { failure }), ports };
-  });
-  return {
-    apiVersion: "plexus/v1",
-    kind: "ServiceTables",
-    isOn,
-    pods: found.toSorted((one, other) => (one.pod < other.pod ? -1 : Number(one.pod > other.pod))),
-  };
-}
+    return { isKnown: written !== undefined, ports: servedPorts(written?.ports ?? []) };
+  },
+};
 
 /** The number of pods that have a table. */
 export function tableCount(containers: readonly FollowedContainer[]): number {

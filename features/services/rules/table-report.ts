@@ -1,11 +1,14 @@
-// What a pod's table of Services has, for administrators.
+// The report of a pod's Services for administrators has each port of a cluster address, with its endpoints.
 
 import { formatAddress } from "../../../src/net/ip.ts";
 import { protocolNumbers } from "../../../src/kube/named-ports.ts";
 import { backendText, type BalancedPort } from "./balance.ts";
 
-/** The path of the report on the daemon's status socket. The parameter `pod` names a pod, any number of times. */
+/** The path of the report on the daemon's status socket. */
 export const serviceTablesPath = "/service-tables";
+
+/** The kind of the report. */
+export const serviceTablesKind = "ServiceTables";
 
 /** A port of a cluster address. */
 export interface ServedPort {
@@ -18,24 +21,9 @@ export interface ServedPort {
   readonly endpoints: readonly string[];
 }
 
-/** The table of a pod. */
+/** The content of a pod's table in the report. */
 export interface PodServices {
-  /** `namespace/name`. */
-  readonly pod: string;
-  /** False: the daemon has not written the pod's table since its start. */
-  readonly isKnown: boolean;
-  /** The reason why the last work for the pod failed. */
-  readonly failure?: string | undefined;
   readonly ports: readonly ServedPort[];
-}
-
-/** The report of the daemon. */
-export interface ServiceTables {
-  readonly apiVersion: "plexus/v1";
-  readonly kind: "ServiceTables";
-  /** Whether a configuration of the node has the key `services`. */
-  readonly isOn: boolean;
-  readonly pods: readonly PodServices[];
 }
 
 /** The ports of a table. */

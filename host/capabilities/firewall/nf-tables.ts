@@ -286,7 +286,7 @@ export function newDataMap(
 export interface DataElement {
   readonly key: Uint8Array;
   readonly data: Uint8Array;
-  /** Of an element that times out: its whole time and the time that is left, in ms. */
+  /** The whole time of an element that times out, and the time that is left to it, in ms. */
   readonly times?: { readonly wholeMs: number; readonly leftMs: number };
 }
 

@@ -21,7 +21,7 @@ interface Known {
   readonly settled: boolean;
 }
 
-/** What the source of kept credentials needs. */
+/** The means of a source of kept credentials. */
 export interface KeptCredentialsInit {
   readonly warn: (text: string) => void;
   readonly clock: Clock;

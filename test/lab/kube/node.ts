@@ -3,6 +3,8 @@
 import type { ApiServer, CreatedPod } from "./api-server.ts";
 import { kubeApi } from "./binaries.ts";
 import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../requires.ts";
+import type { PodNamespace } from "../namespaces.ts";
+import type { Answer } from "../plexus.ts";
 import { type Attaching, openStage, type Stage } from "../stage.ts";
 
 const native = ["bridge", "ptp", "host-local"] as const;
@@ -15,6 +17,8 @@ export function missingForKube(suite: string): boolean {
 export interface Node extends Stage {
   /** The parameters with which the runtime attaches a pod of the API. The default network is a native bridge. */
   attaching(pod: CreatedPod, more?: object): Attaching & { readonly pod: ReturnType<Stage["pod"]> };
+  /** Sends a call for the pod's interface eth0 to the daemon on this socket. No one-shot engine can answer in its place. */
+  requestAt(socket: string, verb: string, attaching: Attaching & { readonly pod: PodNamespace }): Promise<Answer>;
   /** A native bridge plugin with native host-local, whose leases lie in the stage's directory. */
   bridge(name: string, subnet: string): object;
 }
@@ -41,6 +45,16 @@ export function connectNode(stage: Stage, api: ApiServer, kubeconfig = api.plexu
   return {
     ...stage,
     bridge,
+    requestAt: (socket, verb, { config, containerId, pod, args }) =>
+      stage.request({
+        verb,
+        config,
+        containerId,
+        ifname: "eth0",
+        netns: pod.path,
+        ...(args === undefined ? {} : { args }),
+        env: { PLEXUS_SOCKET: socket, PLEXUS_HOME: "/nowhere" },
+      }),
     attaching: (pod, more = {}) => ({
       config: stage.network([bridge("pods", "10.10.0.0/24")], { kubeconfig, ...more }),
       containerId: `ctr-${pod.name}`,

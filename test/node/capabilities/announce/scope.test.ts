@@ -53,7 +53,8 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
       ip(pod, "link", "set", "eth0", "up");
       ip(node, "link", "set", "host0", "up");
       // The bridge drops packets until its port forwards, which follows the carrier of host0 and not that of eth0.
-      while (!ip(node, "-d", "link", "show", "host0").includes("state forwarding"));
+      const forwards = 'until ip -d link show host0 | grep -q "state forwarding"; do sleep 0.01; done';
+      node.exec(["timeout", "60", "sh", "-c", forwards]);
     };
 
     const use = (
