@@ -1,7 +1,7 @@
 // The tables of Services that the daemon wrote for the node's pods, as its report has them.
 
 import type { FollowedContainer } from "../../../host/node/running-pods/follow-pods.ts";
-import type { ReportedTables } from "../../../host/node/running-pods/tables-page.ts";
+import type { ReportedTables } from "../../tables-page.ts";
 import { type PodServices, servedPorts, serviceTablesKind } from "../rules/table-report.ts";
 import { writtenTable } from "./served-pods.ts";
 

@@ -30,6 +30,7 @@ import { readCredentialPlugin, readPluginOutput } from "../../../src/kube/creden
 import { readKubeconfig } from "../../../src/kube/kubeconfig.ts";
 import { readLease } from "../../../src/kube/lease.ts";
 import { readListPage, readWatchEvent } from "../../../src/kube/object-list.ts";
+import { readNodeTables } from "../../../src/kube/node-tables.ts";
 import { readTokenClaims } from "../../../src/kube/token-claims.ts";
 import { readAddress, readCidr } from "../../../src/net/ip.ts";
 import { readTraffic } from "../../../src/net/link-traffic.ts";
@@ -147,6 +148,7 @@ export const parsersOfFiles: readonly Parser[] = [
   { name: "list of components", covers: ["readComponentList"], kind: "json", sample: { keys: { a: "/a.pem" }, components: [{ type: "a", reference: `r.example/a@${digest}`, signedBy: "a", digest }] }, parse: (text) => readComponentList(text, "/list") },
   { name: "devices of claims", covers: ["readDeviceSettings"], kind: "json", sample: deviceSettings, parse: readDeviceSettings },
   { name: "prepared claim", covers: ["readPreparedClaim"], kind: "json", sample: preparedClaim, parse: readPreparedClaim },
+  { name: "tables of a node's pods", covers: ["readNodeTables"], kind: "json", sample: { kind: "PolicyTables", isOn: true, pods: [{ pod: "a/b", isKnown: true, isolated: [] }] }, parse: (text) => readNodeTables(text, "PolicyTables", ({ isolated }) => Array.isArray(isolated)) },
   { name: "traffic of links", covers: ["readTraffic"], kind: "json", sample: linkTraffic, parse: readTraffic },
   { name: "lock file", covers: ["readLock"], kind: "json", sample: { kind: "ComponentLock", components: [{ type: "a", file: "/a", digest, manifestDigest: digest, source: "s" }] }, parse: (text) => readLock(text, "/lock") },
 ];

@@ -1,8 +1,8 @@
 // The page of a feature's tables on the daemon's status socket.
 
-import { nodeTables, type PodTable } from "../../../src/kube/node-tables.ts";
-import type { Page } from "../../telemetry/page-server.ts";
-import type { FollowedContainer, FollowPods } from "./follow-pods.ts";
+import { nodeTables, type PodTable } from "../src/kube/node-tables.ts";
+import type { Page } from "../host/telemetry/page-server.ts";
+import type { FollowedContainer, FollowPods } from "../host/node/running-pods/follow-pods.ts";
 
 /** A feature's tables. `T` has what a table has. */
 export interface ReportedTables<T> {
