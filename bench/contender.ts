@@ -1,11 +1,11 @@
 // The contenders of a benchmark, as programs that a runtime would start: Plexus, or the plugins directly.
 
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 
-import { isRecycledFile } from "../host/store/files/recycled-files.ts";
 import { filesBelow, hostLinks, inHost, leases } from "../test/lab/namespaces.ts";
 import { type Call, type Installation, runtimeEnvironment } from "../test/lab/plexus.ts";
+import { isPermanent } from "../test/lab/stage.ts";
 import type { LaneCall, PodNamespaces } from "./lanes.ts";
 
 /** A pod's network: the plugin bridge with an IPAM plugin. */
@@ -125,11 +125,8 @@ export function metaContender(init: MetaContenderInit): Contender {
   };
 }
 
-/** Whether a file belongs to the node, not to a container: a lock, a slot of one-shot engines, a copy of a component, or a recycled file. */
-const isNodeFile = (path: string): boolean =>
-  ["locks/gc/lock", "calls.lock"].includes(path) ||
-  /^(?:components\/|one-shot\/\d+$)/.test(path) ||
-  isRecycledFile(basename(path));
+/** Whether a file belongs to the node, not to a container: a permanent file of Plexus, a lock of Multus, or a slot of one-shot engines. */
+const isNodeFile = (path: string): boolean => isPermanent(path) || path === "locks/gc/lock" || /^one-shot\/\d+$/.test(path);
 
 function filesOf(directory: string): readonly string[] {
   return filesBelow(directory)
