@@ -13,6 +13,8 @@ const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "
 export interface ImageInit {
   /** The image's name with its tag, in a domain that cannot exist. */
   readonly name: string;
+  /** Further names of the same image. */
+  readonly otherNames?: readonly string[];
   /** Keys of the image's configuration, such as Entrypoint, Cmd and Env. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Writes the layer's files into a directory. */
@@ -28,12 +30,12 @@ export interface KeptImageInit extends ImageInit {
 
 /** The path of the image's tar, which is kept. */
 export function imageTar({ file, inputs, ...init }: KeptImageInit): string {
-  const { name, config } = init;
-  return builtOnce(file, [...inputs, name, JSON.stringify(config), arch()], (output) => writeImage(output, init));
+  const { name, otherNames = [], config } = init;
+  return builtOnce(file, [...inputs, name, ...otherNames, JSON.stringify(config), arch()], (output) => writeImage(output, init));
 }
 
 /** Writes an image as a tar. */
-export function writeImage(output: string, { name, config, fill }: ImageInit): void {
+export function writeImage(output: string, { name, otherNames = [], config, fill }: ImageInit): void {
   const directory = mkdtempSync(join(tmpdir(), "plexus-image-"));
   try {
     const layer = join(directory, "layer");
@@ -42,7 +44,7 @@ export function writeImage(output: string, { name, config, fill }: ImageInit): v
     mkdirSync(join(layout, "blobs", "sha256"), { recursive: true });
     fill(layer);
     tar(layer, join(directory, "layer.tar"));
-    writeLayout(layout, join(directory, "layer.tar"), name, config);
+    writeLayout(layout, join(directory, "layer.tar"), [name, ...otherNames], config);
     tar(layout, output);
   } finally {
     rmSync(directory, { recursive: true });
@@ -53,7 +55,12 @@ function tar(directory: string, output: string): void {
   execFileSync("tar", ["--numeric-owner", "--owner=0", "--group=0", "--sort=name", "-C", directory, "-cf", output, "."]);
 }
 
-function writeLayout(layout: string, layer: string, name: string, imageConfig: Readonly<Record<string, unknown>>): void {
+function writeLayout(
+  layout: string,
+  layer: string,
+  names: readonly string[],
+  imageConfig: Readonly<Record<string, unknown>>,
+): void {
   const blob = (mediaType: string, content: Buffer): { mediaType: string; digest: string; size: number } => {
     const sha256 = createHash("sha256").update(content).digest("hex");
     writeFileSync(join(layout, "blobs", "sha256", sha256), content);
@@ -69,7 +76,7 @@ function writeLayout(layout: string, layer: string, name: string, imageConfig: R
   const config = blob("application/vnd.oci.image.config.v1+json", Buffer.from(JSON.stringify(image)));
   const manifest = { schemaVersion: 2, mediaType: "application/vnd.oci.image.manifest.v1+json", config, layers: [layerBlob] };
   const manifestBlob = blob(manifest.mediaType, Buffer.from(JSON.stringify(manifest)));
-  const named = { ...manifestBlob, annotations: { "io.containerd.image.name": name } };
-  writeFileSync(join(layout, "index.json"), JSON.stringify({ schemaVersion: 2, manifests: [named] }));
+  const manifests = names.map((name) => ({ ...manifestBlob, annotations: { "io.containerd.image.name": name } }));
+  writeFileSync(join(layout, "index.json"), JSON.stringify({ schemaVersion: 2, manifests }));
   writeFileSync(join(layout, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }));
 }

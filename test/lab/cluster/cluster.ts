@@ -38,6 +38,8 @@ export interface ClusterInit {
   readonly nodes?: number;
   /** The address of the cluster's DNS, which kubelets give to pods. Default: none. */
   readonly clusterDns?: string;
+  /** More flags for kube-apiserver, which win over its usual ones. */
+  readonly apiFlags?: readonly string[];
 }
 
 export interface Cluster extends Omit<ControlPlane, "dispose"> {
@@ -60,7 +62,7 @@ export interface Cluster extends Omit<ControlPlane, "dispose"> {
 }
 
 /** Starts a cluster. Resolves when the API server accepts pods and a kubelet runs on each node. */
-export async function startCluster({ nodes: count = 1, clusterDns }: ClusterInit = {}): Promise<Cluster> {
+export async function startCluster({ nodes: count = 1, clusterDns, apiFlags }: ClusterInit = {}): Promise<Cluster> {
   requirePrivateNamespaces();
   const directory = mkdtempSync(join(tmpdir(), "plexus-cluster-"));
   let api: ControlPlane | undefined;
@@ -73,7 +75,7 @@ export async function startCluster({ nodes: count = 1, clusterDns }: ClusterInit
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    api = await startControlPlane(directory);
+    api = await startControlPlane(directory, apiFlags);
     network = makeClusterNetwork(api.port);
     const [plane, connected] = [api, network];
     const starting = Array.from({ length: count }, (_, index) =>

@@ -34,7 +34,7 @@ export interface ControlPlane {
 const auditedUser = "system:serviceaccount:kube-system:plexus";
 
 /** Starts the programs, whose files lie in `directory`. Resolves when the API server is ready. */
-export async function startControlPlane(directory: string): Promise<ControlPlane> {
+export async function startControlPlane(directory: string, apiFlags: readonly string[] = []): Promise<ControlPlane> {
   inHost(["ip", "address", "replace", `${apiAddress}/32`, "dev", "lo"]);
   const authority = makeAuthority(join(directory, "pki"), "plexus test authority");
   const service = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"].map((name) => `DNS:${name}`);
@@ -57,6 +57,7 @@ export async function startControlPlane(directory: string): Promise<ControlPlane
       `--kubelet-client-key=${kubelets.key}`,
       `--kubelet-certificate-authority=${authority.certificate}`,
       "--kubelet-preferred-address-types=InternalIP",
+      ...apiFlags,
     ],
   });
   const url = `https://${apiAddress}:${processes.port}`;

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 
 import { type Cluster, startCluster } from "../cluster/cluster.ts";
+import { apiAddress } from "../kube/address.ts";
 import { inHost } from "../namespaces.ts";
 import { deployCoreDns } from "../surroundings/coredns/install.ts";
 import { nameServer } from "../surroundings/coredns/objects.ts";
@@ -24,7 +25,9 @@ export const kubernetesTestsRequirements: readonly Requirement[] = [
 
 /** The cluster before a default network is installed. */
 export async function startTestedCluster(): Promise<Cluster> {
-  const cluster = await startCluster({ nodes: 2, clusterDns: nameServer });
+  // A test wants the endpoints of the Service `kubernetes`, which the API server writes itself.
+  const apiFlags = [`--advertise-address=${apiAddress}`, "--endpoint-reconciler-type=lease"];
+  const cluster = await startCluster({ nodes: 2, clusterDns: nameServer, apiFlags });
   // The API server's proxy reaches pods.
   for (const { podSubnet, address } of cluster.nodes) inHost(["ip", "route", "replace", podSubnet, "via", address]);
   return cluster;

@@ -1,10 +1,22 @@
 // The image of the pods of Kubernetes' own tests: agnhost, and the tools that its Dockerfile installs, from Debian's packages.
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { ClusterNode } from "../cluster/node.ts";
+import { makeAuthority } from "../kube/certificates.ts";
 import { testCache, unpackPackages } from "../debian-packages.ts";
 import { imageTar } from "../oci-image.ts";
 import type { Requirement } from "../requires.ts";
@@ -19,7 +31,10 @@ const tools =
 const registry = "plexus.invalid/kubernetes-tests";
 
 /** Images of e2e.test that this image replaces. */
-const replaced = ["agnhost", "glibc-dns-testing", "busybox"];
+const replaced = ["agnhost", "glibc-dns-testing", "busybox", "pause"];
+
+/** The base name of the certificate and key with which `agnhost porter` serves TLS. */
+const certificateName = "localhost";
 
 /** Requires the tools. */
 export const testTools: Requirement = () =>
@@ -46,29 +61,33 @@ export function writeRegistryList(directory: string): string {
   return path;
 }
 
-/** Imports the image on the nodes under the names that this program asks for with this list of registries. */
+/** Imports the image on the nodes, once, under the names that this program asks for with this list of registries. */
 export function importTestImages(nodes: readonly ClusterNode[], program: string, registries: string): void {
   const listed = spawnSync(program, ["--list-images"], {
     env: { ...process.env, KUBE_TEST_REPO_LIST: registries },
     encoding: "utf8",
   });
   const names = listed.stdout.split("\n").filter((name) => replaced.some((each) => name.startsWith(`${registry}/${each}:`)));
-  if (names.length === 0) throw new Error(`e2e.test lists no image of ${registry}: ${listed.stdout}${listed.stderr}`);
-  for (const name of names) for (const node of nodes) node.importImage(testImageTar(name));
+  const [name, ...otherNames] = names.toSorted();
+  if (name === undefined) throw new Error(`e2e.test lists no image of ${registry}: ${listed.stdout}${listed.stderr}`);
+  const tar = testImageTar(name, otherNames);
+  for (const node of nodes) node.importImage(tar);
 }
 
-function testImageTar(name: string): string {
+function testImageTar(name: string, otherNames: readonly string[]): string {
   const agnhost = kubernetesTests.path("agnhost");
   if (agnhost === undefined) throw new Error("agnhost has not been built: run node test/lab/kubernetes-tests/get.ts");
   return imageTar({
     name,
-    file: `kubernetes-tests-${name.slice(name.lastIndexOf("/") + 1).replace(":", "-")}`,
-    inputs: [agnhost, ...readdirSync(join(unpacked, "usr", "bin"))],
+    otherNames,
+    file: "kubernetes-tests",
+    inputs: [agnhost, certificateName, ...readdirSync(join(unpacked, "usr", "bin"))],
     config: { Entrypoint: ["/agnhost"], Cmd: ["pause"], Env: ["PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/"] },
     fill(layer) {
       cpSync(unpacked, layer, { recursive: true, verbatimSymlinks: true });
       for (const path of ["tmp", "uploads", "var/registry"]) mkdirSync(join(layer, path), { recursive: true });
       copyFileSync(agnhost, join(layer, "agnhost"));
+      addCertificate(layer);
       for (const [link, target] of [
         ["agnhost-2", "agnhost"],
         ["bin/sh", "bash"],
@@ -80,4 +99,16 @@ function testImageTar(name: string): string {
       writeFileSync(join(layer, "etc", "group"), "root:x:0:\nnogroup:x:65534:\n");
     },
   });
+}
+
+/** Adds a self-signed certificate. The API server's proxy doesn't verify the certificates of pods. */
+function addCertificate(layer: string): void {
+  const directory = mkdtempSync(join(tmpdir(), "kubernetes-tests-certificate-"));
+  try {
+    const { certificate, key } = makeAuthority(directory, certificateName);
+    copyFileSync(certificate, join(layer, `${certificateName}.crt`));
+    copyFileSync(key, join(layer, `${certificateName}.key`));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 }

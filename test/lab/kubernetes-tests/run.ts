@@ -1,6 +1,6 @@
 // Runs Kubernetes' own tests on a cluster, and reads their report.
 
-import { mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawn } from "node:child_process";
 
@@ -47,7 +47,7 @@ const report = z.array(
 /** Ends a run that hangs. */
 const maxRunMs = 100 * 60_000;
 
-/** Runs the tests of the focus, one after the other. Throws with the end of the output if there is no report. */
+/** Runs the tests of the focus, one after the other. The file PLEXUS_KUBERNETES_OUTPUT gets the whole output. Throws with the end of the output if there is no report. */
 export async function runKubernetesTests(init: KubernetesTestsInit): Promise<readonly TestOutcome[]> {
   const { cluster, program, registries, directory, focus, skip } = init;
   mkdirSync(directory, { recursive: true });
@@ -89,9 +89,18 @@ export function outcomesIn(text: string): readonly TestOutcome[] {
 
 function outputOf(program: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"], timeout: maxRunMs });
+    // Ends with this process.
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", program, ...args], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: maxRunMs,
+    });
     let output = "";
-    const keep = (chunk: Buffer): void => void (output = (output + chunk.toString()).slice(-200_000));
+    const kept = process.env["PLEXUS_KUBERNETES_OUTPUT"];
+    const keep = (chunk: Buffer): void => {
+      output = (output + chunk.toString()).slice(-200_000);
+      if (kept !== undefined) appendFileSync(kept, chunk);
+    };
     child.stdout.on("data", keep);
     child.stderr.on("data", keep);
     child.on("error", reject);
