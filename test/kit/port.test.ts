@@ -1,6 +1,6 @@
 // `plexus-delegate port FILE.go`: the table of what a plugin calls.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,6 +8,7 @@ import { allCapabilities } from "../../delegates/sdk/testing/all-capabilities.ts
 import { portCommand } from "../../delegates/sdk/program/port.ts";
 import { portedCalls } from "../../delegates/sdk/program/ported-calls.ts";
 import { runProgram } from "../../delegates/sdk/program/run-program.ts";
+import { contractPath, releasesIn, witDirectory } from "../../wit/codegen/releases.ts";
 
 const source = `package main
 
@@ -46,6 +47,17 @@ test("each call has its place, its capability and a hint", () => {
   ]);
   const known = new Set([...allCapabilities, "none", "-"]);
   expect(portedCalls(source, "main.go").filter(({ capability }) => !known.has(capability))).toEqual([]);
+});
+
+test("the operations of links that a hint names are in the contract", () => {
+  const names = ["RouteAdd", "RouteList", "LinkSetVfVlan", "LinkSetNsFd", "LinkSetMaster", "LinkAdd", "LinkDel", "LinkSetUp"];
+  const more = ["LinkByName", "AddrAdd", "NeighSet", "BridgeVlanAdd"];
+  const calls = portedCalls([...names, ...more].map((name) => `netlink.${name}()`).join("\n"), "main.go");
+  const [release] = releasesIn(witDirectory).toSorted().slice(-1);
+  const contract = readFileSync(join(witDirectory, contractPath(release ?? "")), "utf8");
+  const hinted = calls.flatMap(({ hint }) => hint.match(/\b[a-z]+(?:-[a-z]+)+\b/gu) ?? []);
+  expect(hinted).toContain("add-vrf");
+  expect(hinted.filter((name) => !new RegExp(`^ {2,4}${name}[(:]`, "mu").test(contract))).toEqual([]);
 });
 
 // A delegate always declares log, and "none" is no capability.

@@ -35,7 +35,7 @@ const rows: readonly (readonly [pattern: RegExp, capability: string, hint: strin
   [
     /^netlink\.LinkAdd$|^ip\.SetupVeth/,
     "links",
-    "add-veth, add-macvlan, add-ipvlan, add-vlan, add-dummy, add-vrf, add-bond, add-vxlan",
+    "add-veth, add-macvlan, add-ipvlan, add-vlan, add-dummy, add-tap, add-vrf, add-bond; a vxlan: none",
   ],
   [/^netlink\.LinkDel$|^ip\.DelLinkByName/, "links", "delete-link"],
   [/^netlink\.LinkSet/, "links", "change-link"],
