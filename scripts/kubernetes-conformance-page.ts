@@ -43,9 +43,9 @@ function counts(of: Run | undefined): string {
 /** The page's text. */
 export function kubernetesConformancePage({ release, runs }: KubernetesConformance): string {
   const titles = [...new Set([...(runs.native?.tests ?? []), ...(runs.components?.tests ?? [])].map(({ title }) => title))];
-  const rows = titles.map(
-    (title) => `| ${title.replaceAll("|", "\\|")} | ${cell(runs.native, title)} | ${cell(runs.components, title)} |`,
-  );
+  const rows = titles
+    .toSorted()
+    .map((title) => `| ${title.replaceAll("|", "\\|")} | ${cell(runs.native, title)} | ${cell(runs.components, title)} |`);
   return `# Kubernetes' own network tests
 
 For: administrators who ask whether a cluster without native plugins is a conforming one. The tests of \`[sig-network]\` with the mark \`[Conformance]\` of
