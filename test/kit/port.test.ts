@@ -26,6 +26,7 @@ func add(args *skel.CmdArgs) error {
 	rules, _ := netlinksafe.RuleList(netlink.FAMILY_ALL)
 	log.Printf("%v", netlink.NewRule())
 	_ = ns.WithNetNSPath(args.Netns, run)
+	netlink.LinkSetVfVlan(link, 1, 5)
 	return types.PrintResult(result, conf.CNIVersion)
 }
 `;
@@ -44,6 +45,7 @@ test("each call has its place, its capability and a hint", () => {
     ["log.Printf", "main.go:15", "log"],
     ["netlink.NewRule", "main.go:15", "routing"],
     ["ns.WithNetNSPath", "main.go:16", "none"],
+    ["netlink.LinkSetVfVlan", "main.go:17", "-"],
   ]);
   const known = new Set([...allCapabilities, "none", "-"]);
   expect(portedCalls(source, "main.go").filter(({ capability }) => !known.has(capability))).toEqual([]);
