@@ -44,7 +44,10 @@ export async function lookIntoPod(
       const link = linkStateIn(message);
       if (link !== undefined) found.set(link.index, link);
       const address = addressStateIn(message);
-      if (address !== undefined) addresses.set(address.link, [...(addresses.get(address.link) ?? []), formatCidr(address.cidr)]);
+      if (address === undefined) continue;
+      // A pod has as many addresses as it likes: those of a link are one list, which grows in its place.
+      const ofLink = addresses.get(address.link) ?? [];
+      if (ofLink.push(formatCidr(address.cidr)) === 1) addresses.set(address.link, ofLink);
     }
   }
   return ok({ links: [...found.values()], addresses });

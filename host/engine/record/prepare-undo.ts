@@ -12,13 +12,14 @@ import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import { linkRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
-import { lookIntoNamespace, removeLink, renameLink } from "../../system/netlink/namespace-links.ts";
+import { findInNamespace, removeLink, renameLink, takeName } from "../../system/netlink/namespace-links.ts";
 import type { Call } from "../call.ts";
 
 /** The links of a living pod, for the undo of its attachments. Undefined: nothing is known, so that plugins go by names. */
 export interface PodView {
   /** Path of the namespace; empty: the path leads to another namespace, so that the pod's own is out of reach. */
   readonly netns: string;
+  /** Those of the entry's record, and those with the names of attachments. */
   readonly links: readonly ShownLink[];
 }
 
@@ -40,7 +41,9 @@ export async function viewPod(
   netns: string,
 ): Promise<Result<PodView | undefined>> {
   if (pod === undefined || netns === "") return ok(undefined);
-  const seen = await lookIntoNamespace(call.shim, netns);
+  const indexes = [...(pod.made ?? []), ...(pod.earlier ?? [])].map(({ index }) => index);
+  const names = plan.attachments.map(({ ifname }) => ifname);
+  const seen = await findInNamespace(call.shim, netns, { indexes, names });
   if (!seen.ok) return seen;
   if (seen.value === "gone") return ok(undefined);
   const { links, cookie } = seen.value;
@@ -81,7 +84,11 @@ export async function prepareUndo(
   if (plan.before !== undefined) {
     const { what, link } = plan.before;
     if (plan.aside !== undefined) {
-      const cleared = await renameLink(call.shim, view.netns, plan.aside, `aside${plan.aside.index}`);
+      const { aside } = plan;
+      const cleared =
+        aside.name === ifname
+          ? await renameLink(call.shim, view.netns, aside, `aside${aside.index}`)
+          : await takeName(call.shim, view.netns, aside, ifname);
       if (!cleared.ok) return kept(source, ifname, `has the name ${link.name} now`, cleared.fault.msg);
     }
     const renamed = what === "rename" ? await renameLink(call.shim, view.netns, link, ifname) : undefined;
