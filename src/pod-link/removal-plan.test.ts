@@ -63,6 +63,12 @@ test("FI-26: the undo of a failed ADD leaves an earlier link alone, and removes 
   expect(removalPlan({ ...failed, makesLink: false }, [shown(3, "net1")])).toEqual({ withNamespace: true });
 });
 
+test("FI-26: the undo of a failed ADD in a running pod gives no namespace to a DEL that would move the pod's own link to the node", () => {
+  const failed = { ifname: "net1", made: undefined, earlier: undefined, completed: false, makesLink: true };
+  expect(removalPlan({ ...failed, movesForeign: true }, [shown(9, "net1")])).toEqual({ withNamespace: false });
+  expect(removalPlan({ ...failed, movesForeign: false }, [shown(9, "net1")])).toEqual({ withNamespace: true });
+});
+
 test("an entry without a record of its links goes by names", () => {
   expect(removalPlan({ ...attached, made: undefined }, [shown(9, "net1")])).toEqual({ withNamespace: true });
 });

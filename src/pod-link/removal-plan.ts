@@ -14,6 +14,8 @@ export interface AttachedLink {
   readonly completed: boolean;
   /** Whether the failed step may make a link. A step that only changes a link found the earlier one, as its configuration asks. */
   readonly makesLink: boolean;
+  /** Whether the DEL would move a link of the pod to the node, also one that the pod has made. Absent: no process of the pod has run. */
+  readonly movesForeign?: boolean;
 }
 
 /** The steps before the plugins' DEL, and the DEL itself. */
@@ -33,14 +35,14 @@ const maxNames = 64;
 
 /** Plans the removal. `links`: all links of the attachment's namespace. */
 export function removalPlan(
-  { ifname, made, earlier, completed, makesLink }: AttachedLink,
+  { ifname, made, earlier, completed, makesLink, movesForeign = false }: AttachedLink,
   links: readonly ShownLink[],
 ): RemovalPlan {
   const named = links.find((link) => hasName(link, ifname));
   if (made === undefined) {
     // A plugin that succeeded with an earlier link, such as tuning, undoes its own changes of that link.
     const isForeign = !completed && makesLink && earlier !== undefined && named !== undefined && isSameLink(earlier, named);
-    return { withNamespace: !isForeign };
+    return { withNamespace: !isForeign && !(movesForeign && !completed) };
   }
   const own = links.find((link) => isSameLink(made, link));
   if (own === undefined) return { withNamespace: named === undefined, isMissing: true };

@@ -24,6 +24,7 @@ import { macBytes } from "../../../host/system/netlink/address-bytes.ts";
 import type { LinkState } from "../../../host/system/netlink/link-state.ts";
 import { encodeRequests } from "../../../host/system/netlink/message.ts";
 import { findInNamespace, removeLink } from "../../../host/system/netlink/namespace-links.ts";
+import { wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
 import { underLock } from "./follow-annotation.ts";
 import { isWhole, journalledResult, runningContainer } from "./running-container.ts";
 
@@ -93,7 +94,7 @@ async function attachAgain(call: Call, lost: Lost, own: LinkState | undefined): 
   const added = await add(call, lost);
   if (!added.ok) {
     call.deadline.undo();
-    await clear(call, lost, undefined, netns);
+    await clear(call, lost, undefined, (await movesForeign(call, lost)) ? "" : netns);
     return added;
   }
   const mended = await settleMac(call, lost, added.value);
@@ -113,6 +114,12 @@ async function attachAgain(call: Call, lost: Lost, own: LinkState | undefined): 
     `network ${planned.source} as ${planned.ifname} was attached again${made === undefined ? "" : `: its link ${made.index} was lost`}`,
   );
   return ok(undefined);
+}
+
+/** Whether the plugins' DEL would move a link to the node that the pod has made under the interface's name meanwhile. */
+async function movesForeign(call: Call, { entry, planned, list }: Lost): Promise<boolean> {
+  const seen = await findInNamespace(call.shim, entry.plan.netns, { indexes: [], names: [planned.ifname] });
+  return seen.ok && seen.value !== "gone" && wouldMoveForeign(list.plugins, seen.value.links[0]);
 }
 
 function known({ pod }: JournalEntry): {

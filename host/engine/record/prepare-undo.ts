@@ -4,8 +4,8 @@
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";
-import { type LinkIdentity, type ShownLink, isSameLink } from "../../../src/pod-link/link-identity.ts";
-import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
+import { hasName, type LinkIdentity, type ShownLink, isSameLink } from "../../../src/pod-link/link-identity.ts";
+import { mayMakeLink, wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
 import { removalPlan } from "../../../src/pod-link/removal-plan.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { NetlinkSender } from "../../system/netlink/exchange.ts";
@@ -19,6 +19,8 @@ import type { Call } from "../call.ts";
 export interface PodView {
   /** Path of the namespace; empty: the path leads to another namespace, so that the pod's own is out of reach. */
   readonly netns: string;
+  /** Whether the pod's processes run, so that any of its links may be the pod's own. */
+  readonly isRunning?: boolean;
   /** Those of the entry's record, and those with the names of attachments. */
   readonly links: readonly ShownLink[];
 }
@@ -72,8 +74,10 @@ export async function prepareUndo(
   const ownLinks = made === undefined ? undefined : pod?.made;
   if (view.netns === "") return ok({ netns: "", ownLinks });
   const failing = failedStep === undefined ? plugins : plugins.slice(failedStep.step, failedStep.step + 1);
+  const named = view.links.find((link) => hasName(link, ifname));
+  const movesForeign = view.isRunning === true && wouldMoveForeign(plugins, named);
   const plan = removalPlan(
-    { ifname, made, earlier, completed: result !== undefined, makesLink: mayMakeLink(failing) },
+    { ifname, made, earlier, completed: result !== undefined, makesLink: mayMakeLink(failing), movesForeign },
     view.links,
   );
   const prepared = { netns: plan.withNamespace ? view.netns : "", ownLinks };

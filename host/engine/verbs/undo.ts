@@ -118,7 +118,14 @@ export async function undoOne(call: Call, entry: JournalEntry, index: number): P
   const seen = await viewPod(call, entry, netns);
   if (!seen.ok) return failed(locatedByNetwork(seen.fault, planned));
   const undone = list.ok
-    ? await undoAttachment(call, { entry, planned, list: list.value, progress, netns, view: seen.value })
+    ? await undoAttachment(call, {
+        entry,
+        planned,
+        list: list.value,
+        progress,
+        netns,
+        view: seen.value && { ...seen.value, isRunning: true },
+      })
     : list;
   if (!undone.ok) return failed(locatedByNetwork(undone.fault, planned));
   const left = seen.value && (await removeLeftLink(call, entry, planned, seen.value));
