@@ -233,6 +233,8 @@ export class LinkWatch {
       if (!faults.ok) return this.#failed(key, faults.fault.msg);
       if (faults.value === "gone") return { kind: "done" };
       if (!this.#lost.isKnown(key, faults.value)) {
+        const pauseMs = this.#lost.tellingPauseMs(key, this.#init.clock.now());
+        if (pauseMs > 0) return { kind: "again", afterMs: pauseMs };
         const why = await this.#settle(key, watched, agent);
         if (why !== undefined) return this.#failed(key, why);
       }
@@ -291,6 +293,7 @@ export class LinkWatch {
       this.#count();
       return { events: eventsOf(changes), conditions: conditionsOf(faults, now) };
     });
+    this.#lost.noteTold(key, this.#init.clock.now());
     if (settled.ok) this.#failures.delete(key);
     return settled.ok ? undefined : settled.fault.msg;
   }
@@ -311,7 +314,6 @@ export class LinkWatch {
 
   #forget(container: string): void {
     this.#lost.forget(container);
-
     this.#failures.delete(container);
   }
 
