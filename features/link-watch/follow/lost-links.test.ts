@@ -32,13 +32,15 @@ test("WA-03: a new master shortens the pause after a failure, and not that of a 
   expect(pauses(new LostLinks(), true)).toEqual([0, 1000, 2000, 4000, 8000]);
 });
 
+/** Whether a new link of this kind counts as one that may be a master. */
+async function made(kind: string): Promise<boolean | undefined> {
+  const info = attribute(IFLA_LINKINFO, attribute(IFLA_INFO_KIND, cString(kind)));
+  const body = concat([ifinfomsg(7), attribute(IFLA_IFNAME, cString("new0")), info]);
+  const done = { kind: "done", errno: 0, sent: true, reply: encodeRequests([{ type: RTM_NEWLINK, flags: 0, body }]) } as const;
+  return (await new NodeLinks().next({ changes: async () => done, netlink: async () => done }))?.made;
+}
+
 test("WA-03: the end of a veth, which each repair makes, counts as no master; a bridge does", async () => {
-  const made = async (kind: string): Promise<boolean | undefined> => {
-    const info = attribute(IFLA_LINKINFO, attribute(IFLA_INFO_KIND, cString(kind)));
-    const body = concat([ifinfomsg(7), attribute(IFLA_IFNAME, cString("new0")), info]);
-    const done = { kind: "done", errno: 0, sent: true, reply: encodeRequests([{ type: RTM_NEWLINK, flags: 0, body }]) } as const;
-    return (await new NodeLinks().next({ changes: async () => done, netlink: async () => done }))?.made;
-  };
   expect([await made("veth"), await made("ifb"), await made("bridge"), await made("")]).toEqual([false, false, true, true]);
 });
 
