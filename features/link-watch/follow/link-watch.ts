@@ -16,6 +16,7 @@ import { fileNameOf } from "../../../host/store/journal/entry-file.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { linkWatchMetrics } from "../metrics.ts";
+import { lookPauseMs } from "../rules/look-pause.ts";
 import { judgeLink, type LinkFault } from "../rules/judge-link.ts";
 import { lookIntoPod } from "./look-into-pod.ts";
 import { conditionsOf, eventsOf, LostLinks } from "./lost-links.ts";
@@ -56,6 +57,8 @@ export class LinkWatch {
   readonly #lost = new LostLinks();
   /** Whether lost links are attached again, by state directory and configuration; those without the key are not in it. */
   readonly #settings = new Map<string, { readonly repair: boolean }>();
+  /** The end of the pause before the next look into a network namespace, in ms of a clock that never goes back. */
+  readonly #paused = new Map<string, number>();
   /** The last failure of each container: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
   #watched: ReadonlyMap<string, Watched> = new Map();
@@ -158,7 +161,11 @@ export class LinkWatch {
     }
     const before = this.#watched;
     this.#watched = watched;
-    for (const container of before.keys()) if (!watched.has(container)) this.#forget(container);
+    for (const [container, { container: links }] of before)
+      if (!watched.has(container)) {
+        this.#forget(container);
+        this.#paused.delete(links.netns);
+      }
     for (const [container, { listed }] of watched)
       if (before.get(container)?.listed.version !== listed.version) this.#queue.add(container);
     this.#count();
@@ -212,7 +219,10 @@ export class LinkWatch {
   }
 
   async #look(agent: RoundAgent, container: WatchedContainer): Promise<Result<LinkFaults | "gone">> {
-    const seen = await lookIntoPod(agent.shim, container);
+    const seen = await lookIntoPod(agent.shim, container, (bytes) => {
+      const pauseMs = lookPauseMs(bytes);
+      if (pauseMs > 0) this.#paused.set(container.netns, this.#init.clock.now() + pauseMs);
+    });
     if (!seen.ok || seen.value === "gone") return seen as Result<"gone">;
     const faults = new Map<string, LinkFault>();
     for (const link of container.links) {
@@ -228,6 +238,9 @@ export class LinkWatch {
     const agent = this.#agent();
     // An agent that connects begins a round.
     if (watched === undefined || agent === undefined) return { kind: "done" };
+    const leftMs = (this.#paused.get(watched.container.netns) ?? 0) - this.#init.clock.now();
+    if (leftMs > 0) return { kind: "again", afterMs: leftMs };
+    this.#paused.delete(watched.container.netns);
     try {
       const faults = await this.#look(agent, watched.container);
       if (!faults.ok) return this.#failed(key, faults.fault.msg);
