@@ -1,27 +1,36 @@
 // Networks as claims in the daemon: the driver's socket, the node's ResourceSlices, and the claims' statuses.
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { ok } from "../../src/fault/result.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { maxSocketPath, type OptionValues, pathOf } from "../../host/node/command-line/option-values.ts";
 import type { RpcServer } from "../../host/node/grpc/rpc-server.ts";
 import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
 import { driverName } from "./rules/names.ts";
+import type { ReachedNetworks } from "./slices/reached-networks.ts";
 
 interface ClaimOptions {
   readonly socket: string;
   /** The file of the node's devices. */
   readonly devices: string;
+  /** Whether PodNetworks name devices. */
+  readonly podNetworks: boolean;
 }
 
 /** The description. */
 export const resident: ResidentFeature = {
-  options: { "claims-devices": { type: "string" }, "claims-kubelet-dir": { type: "string" } },
+  options: {
+    "claims-devices": { type: "string" },
+    "claims-kubelet-dir": { type: "string" },
+    "claims-pod-networks": { type: "boolean" },
+  },
   usage: `  --claims-devices FILE what this node offers to resource claims, as JSON
                         (none: the driver of resource claims is off)
   --claims-kubelet-dir PATH
                         the kubelet's directory plugins_registry
                         (/var/lib/kubelet/plugins_registry)
+  --claims-pod-networks PodNetworks name devices (spec.devices): needs the right to
+                        list and watch podnetworks (off)
 `,
   read: (values) => {
     const options = optionsOf(values);
@@ -49,16 +58,20 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
     if (source !== undefined) known = new Objects({ ...source, requestMs: 10_000 });
     return known;
   };
-  const node = new NodeDevices({ path: options.devices, warn: (text) => log("warn", text) });
+  let networks: ReachedNetworks | undefined;
+  const warn = (text: string): void => log("warn", text);
+  const node = new NodeDevices({ path: options.devices, warn, networks: () => networks?.all ?? [] });
+  const isReady = (): boolean => !options.podNetworks || networks?.isListed === true;
   const store = new ClaimStore(init.stateDirectory);
   const journal = new Journal(init.stateDirectory);
-  const publisher = new SlicePublisher({ nodeName, api, look: () => node.look(), log, now: clock.now });
+  const publisher = new SlicePublisher({ nodeName, api, look: () => node.look(), isReady, log, now: clock.now });
   const reports = new ClaimReports({ store, api, journal, clock, log });
   let server: RpcServer | undefined;
   let isRegistered = false;
   return {
     get sentence() {
-      const state = publisher.failure === "" ? "" : `; the slices are not current: ${publisher.failure}`;
+      const failure = isReady() ? publisher.failure : "the PodNetworks are not listed yet";
+      const state = failure === "" ? "" : `; the slices are not current: ${failure}`;
       return `${isRegistered ? "registered with the kubelet" : "waits for the kubelet"}; ${node.devices.length} devices${state}`;
     },
     listen: async () => {
@@ -83,6 +96,11 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
       return ok(undefined);
     },
     start: async () => {
+      if (options.podNetworks) {
+        const { ReachedNetworks: Networks } = await import("./slices/reached-networks.ts");
+        const access = await init.apiFromStart();
+        if (access !== undefined) networks = new Networks({ ...access, warn }, () => void publisher.round());
+      }
       publisher.start();
       await reports.start();
       const objects = await api();
@@ -92,9 +110,13 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
     },
     stop: async () => {
       publisher.stop();
+      networks?.stop();
       reports.stop();
     },
     close: () => server?.close(),
+    linksSeen: ({ stateDirectory, key, faults }) => {
+      if (resolve(stateDirectory) === resolve(init.stateDirectory)) reports.noteLinks(key, faults);
+    },
     noteCall: (configuration, environment, reply) => {
       if (configuration.claims) reports.noteCall(configuration, environment, reply);
     },
@@ -106,10 +128,12 @@ function optionsOf(values: OptionValues): ClaimOptions | undefined {
   const directory = values["claims-kubelet-dir"];
   if (typeof devices !== "string") {
     if (directory !== undefined) throw new Error("--claims-kubelet-dir needs --claims-devices");
+    if (values["claims-pod-networks"] === true) throw new Error("--claims-pod-networks needs --claims-devices");
     return undefined;
   }
   const registry = typeof directory === "string" ? directory : "/var/lib/kubelet/plugins_registry";
   return {
+    podNetworks: values["claims-pod-networks"] === true,
     devices: pathOf("claims-devices", devices, 4095),
     socket: join(
       pathOf("claims-kubelet-dir", registry, maxSocketPath - driverName.length - "/-reg.sock".length),

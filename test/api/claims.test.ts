@@ -143,7 +143,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     await api.namespace("shop");
     for (const name of ["node-a", "node-b"])
       await admin.create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name } });
-    const objects = render("--set", "claims.enabled=true,claims.use=deny");
+    const objects = render("--set", "claims.enabled=true,claims.use=deny,networks.enabled=true");
     for (const object of objects.filter(
       ({ kind, metadata }) =>
         metadata.name.startsWith("plexus-claim") || (kind === "ServiceAccount" && metadata.name === "plexus"),
@@ -347,6 +347,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
         ]),
       { timeout: 60_000 },
     );
+    reports.noteCall({ name: "plexus" } as never, new Map([...environment, ["CNI_COMMAND", "DEL"]]), { status: 0, stdout: "" });
+    await vi.waitFor(async () => expect(await devices()).toEqual([]), { timeout: 60_000 });
     expect(warnings.filter((each) => each.includes("status"))).toEqual([]);
     const status = async (name: string, value: object): Promise<unknown> =>
       outcome(await daemon.patch(`${claimsPath}/${name}/status`, { status: value }));
@@ -409,7 +411,9 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const [values, ...objects] = documents;
     expect(readDeviceSettings(JSON.stringify({ devices: values?.claims?.devices }))).toMatchObject({ ok: true });
     expect(objects.map(({ kind }) => kind)).toEqual(
-      "DeviceClass ResourceClaimTemplate Pod ResourceClaimTemplate ResourceClaimTemplate DeviceClass ClusterRole".split(" "),
+      "DeviceClass ResourceClaimTemplate Pod ResourceClaimTemplate ResourceClaimTemplate ResourceClaimTemplate DeviceClass ClusterRole".split(
+        " ",
+      ),
     );
     for (const object of objects) {
       const path = object.kind === "DeviceClass" ? "/apis/resource.k8s.io/v1/deviceclasses" : collectionOf(object as never);
@@ -447,7 +451,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const classRule = { apiGroups: ["resource.k8s.io"], resources: ["deviceclasses"], resourceNames: ["links"], verbs: ["use"] };
     await admin.patch(`${rights}/clusterroles/author`, { rules: [claimRule, classRule] });
     await vi.waitFor(
-      async () => expect(await tried()).toContain("needs the verb use for each NetworkAttachmentDefinition: blue"),
+      async () => expect(await tried()).toContain("needs the verb use for each NetworkAttachmentDefinition: shop/blue"),
       {
         timeout: 60_000,
       },
@@ -455,6 +459,30 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const definitionRule = { apiGroups: ["k8s.cni.cncf.io"], resources: ["network-attachment-definitions"], verbs: ["use"] };
     await admin.patch(`${rights}/clusterroles/author`, { rules: [claimRule, classRule, definitionRule] });
     await vi.waitFor(async () => expect(await tried()).toMatchObject({ kind: "ResourceClaimTemplate" }), { timeout: 60_000 });
+    // PodNetworks of the claim, pools, and the networks whose policies hold for a list.
+    const triedWith = async (...networks: readonly object[]): Promise<unknown> => {
+      const config = networks.map((each) => ({
+        opaque: { driver: "plexus.dev", parameters: { apiVersion: "plexus.dev/v1alpha1", kind: "Network", ...each } },
+      }));
+      return outcome(
+        await author.create(path, { ...template, spec: { spec: { devices: { requests: spec.devices.requests, config } } } }),
+      );
+    };
+    const lists = { list: { plugins: [] } };
+    expect(await triedWith({ podNetwork: "blue", pool: "storage" })).toContain("you may not use one of the PodNetworks blue");
+    expect(await triedWith({ ...lists, policies: "podnetwork/green" })).toContain("one of the PodNetworks green");
+    const podNetworkRule = { apiGroups: ["plexus.dev"], resources: ["podnetworks"], verbs: ["use"] };
+    const ruleFor = (resourceNames: readonly string[]): object => ({ ...definitionRule, resourceNames });
+    await admin.patch(`${rights}/clusterroles/author`, { rules: [claimRule, classRule, ruleFor(["blue"]), podNetworkRule] });
+    const pooled = async (): Promise<unknown> => triedWith({ podNetwork: "blue", pool: "storage" });
+    await vi.waitFor(async () => expect(await pooled()).toContain("needs the verb use for each AddressPool: storage"), {
+      timeout: 60_000,
+    });
+    expect(await triedWith({ ...lists, policies: "podnetwork/green" })).toMatchObject({ kind: "ResourceClaimTemplate" });
+    expect(await triedWith({ ...lists, policies: "red" })).toContain("each NetworkAttachmentDefinition: shop/red");
+    // More checks than Kubernetes' cost limit allows in one expression.
+    const many = ["a", "b", "c", "d", "e", "f", "g", "h"].map((podNetwork) => ({ podNetwork }));
+    expect(await triedWith(...many)).toMatchObject({ kind: "ResourceClaimTemplate" });
   });
 
   test("DR-12: a pod that asks for a class by an extended resource needs the verb use, of its author or its service account", async () => {

@@ -5,6 +5,8 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import { type ClaimNetwork, readAllocatedClaim } from "../rules/claim-networks.ts";
+import { attributeOf } from "../rules/device-settings.ts";
+import { networksDomain } from "../rules/names.ts";
 import type { OfferedDevice } from "../rules/offered-devices.ts";
 import type { ClaimedLink, PreparedNetwork } from "../rules/prepared-claim.ts";
 import type { ClaimStore } from "../node/claim-store.ts";
@@ -74,6 +76,10 @@ async function prepare(deps: PrepareDeps, claim: KubeletClaim): Promise<readonly
     const device = network.pool === deps.nodeName ? deps.device(network.device) : undefined;
     if (device === undefined)
       return `has device ${quote(network.pool, 60)}/${quote(network.device, 60)}, which node ${deps.nodeName} does not offer now: its link is gone, or the node's devices were configured anew`;
+    const { source } = network;
+    // The scheduler must have placed the pod by the device's attribute, so that the pod is only where the network is.
+    if (source.kind === "podNetwork" && !device.settings.networks.includes(source.name))
+      return `names PodNetwork ${quote(source.name, 60)}, which device ${quote(network.device, 60)} does not reach: select devices by the attribute ${networksDomain}/${attributeOf(source.name)}, or add the network to the device's networks`;
     networks.push({ ...network, link: linkOf(device) });
   }
   const written = await deps.store.write({ ...read.value, networks });

@@ -21,6 +21,8 @@ export interface ClaimNetwork {
   readonly interface?: string;
   readonly ips?: readonly string[];
   readonly mac?: string;
+  /** The AddressPool that has the attachment's addresses. */
+  readonly addressPool?: string;
 }
 
 /** An allocated claim. */
@@ -118,20 +120,24 @@ function networkOf(result: Readonly<Record<string, unknown>>, configurations: re
   const [request, pool, device] = [textOf(result["request"]), textOf(result["pool"]), textOf(result["device"])];
   let merged: NetworkParameters = {};
   let named: Configuration | undefined;
+  let pooled: Configuration | undefined;
   for (const each of configurations.filter(({ requests }) => appliesTo(requests, request))) {
-    const { source } = each.parameters;
-    // The class is the administrator's choice. A claim that could replace its network would make the right to the class worthless.
-    if (source !== undefined && named?.isOfClass === true && !each.isOfClass)
-      return problem(
-        `has ${each.where}: it names a network for request ${quote(request, 60)}, but its class names one already; remove it`,
+    const { source, addressPool } = each.parameters;
+    const refused = (what: string): Reading<ClaimNetwork> =>
+      problem(
+        `has ${each.where}: it names ${what} for request ${quote(request, 60)}, but its class names one already; remove it`,
       );
+    // The class is the administrator's choice. A claim that could replace its network would make the right to the class worthless.
+    if (source !== undefined && named?.isOfClass === true && !each.isOfClass) return refused("a network");
+    if (addressPool !== undefined && pooled?.isOfClass === true && !each.isOfClass) return refused("a pool");
     if (source !== undefined) named = each;
+    if (addressPool !== undefined) pooled = each;
     merged = { ...merged, ...each.parameters };
   }
   const { source, ...requests } = merged;
   if (source === undefined)
     return problem(
-      `names no network for request ${quote(request, 60)}: give its class or the claim an opaque configuration of driver ${driverName} with definition or list`,
+      `names no network for request ${quote(request, 60)}: give its class or the claim an opaque configuration of driver ${driverName} with definition, podNetwork or list`,
     );
   const shareId = textOf(result["shareID"]);
   return { ok: true, value: { request, pool, device, shareId, source, isOfClass: named?.isOfClass === true, ...requests } };

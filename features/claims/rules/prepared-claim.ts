@@ -2,6 +2,7 @@
 
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { AllocatedClaim, ClaimNetwork } from "./claim-networks.ts";
+import type { NetworkSource } from "./network-parameters.ts";
 import { type LinkKind, linkKinds } from "./node-link.ts";
 
 /** The link of a claimed device on this node. */
@@ -25,6 +26,7 @@ export interface PreparedClaim extends Omit<AllocatedClaim, "networks"> {
 }
 
 const kind = "plexusClaimV1";
+const sourceKinds: readonly NetworkSource["kind"][] = ["definition", "podNetwork", "list"];
 
 /** The file's text. */
 export function printPreparedClaim(claim: PreparedClaim): string {
@@ -54,5 +56,5 @@ function isNetwork(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { link, source } = value;
   const isLink = isJsonObject(link) && typeof link["name"] === "string" && linkKinds.some((each) => each === link["kind"]);
-  return isLink && isJsonObject(source) && (source["kind"] === "definition" || source["kind"] === "list");
+  return isLink && isJsonObject(source) && sourceKinds.some((each) => each === source["kind"]);
 }

@@ -13,6 +13,8 @@ export interface PublishInit {
   readonly api: () => Promise<ApiObjects | undefined>;
   /** Looks at the node. */
   readonly look: () => readonly OfferedDevice[];
+  /** Whether all is known that decides about the devices. */
+  readonly isReady?: () => boolean;
   readonly log: (level: "info" | "warn", text: string) => void;
   readonly now: () => number;
 }
@@ -66,7 +68,7 @@ export class SlicePublisher {
 
   /** Looks at the links, and writes what has changed. Never rejects. */
   async round(): Promise<void> {
-    if (this.#working || this.#stopped) return;
+    if (this.#working || this.#stopped || this.#init.isReady?.() === false) return;
     this.#working = true;
     try {
       const devices = publishedDevices(this.#init.look());

@@ -1,7 +1,8 @@
 // The part of an optional feature in the plan of an ADD. Programs hand the list of features in; planning knows none of them by name.
 
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { ok, type Result } from "../../../src/fault/result.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
@@ -72,6 +73,13 @@ export interface PlanFeature {
       cluster: Cluster | undefined,
       pod: Pod | undefined,
     ) => Promise<Result<SelectedNetworks | undefined>>;
+    /** The network of this name, which the pod's resource claim names, by the same rules. */
+    readonly named: (
+      context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+      cluster: Cluster | undefined,
+      pod: Pod,
+      podNetwork: string,
+    ) => Promise<Result<SelectedNetwork>>;
     /** Whether a running pod's networks are those of the feature. */
     readonly ownsNetworksOf: (pod: Pod) => boolean;
     /** Annotations of the pod besides the network status. */
@@ -132,10 +140,10 @@ export async function selectedNetworks(
   return ok(undefined);
 }
 
-/** The networks of the pod's resource claims. */
+/** The networks of the pod's resource claims. A PodNetwork is a fault if a claim names it and no feature knows PodNetworks. */
 export async function claimedNetworks(
   features: readonly PlanFeature[],
-  context: { readonly configuration: HostConfiguration },
+  context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
   cluster: Cluster | undefined,
   pod: Pod | undefined,
 ): Promise<Result<readonly ClaimedNetwork[]>> {
@@ -144,9 +152,31 @@ export async function claimedNetworks(
     if (pod === undefined || claimed?.isOn(context.configuration) !== true) continue;
     const read = await claimed.networks(context, cluster, pod);
     if (!read.ok) return read;
-    networks.push(...read.value);
+    for (const network of read.value) {
+      const whole = await withPodNetwork(features, context, cluster, pod, network);
+      if (!whole.ok) return failed({ ...whole.fault, msg: `${network.what}: ${whole.fault.msg}` });
+      networks.push(whole.value);
+    }
   }
   return ok(networks);
+}
+
+/** The network with the definitions of its PodNetwork. A list keeps its own plugins: its PodNetwork is the one whose policies hold for it. */
+async function withPodNetwork(
+  features: readonly PlanFeature[],
+  context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+  cluster: Cluster | undefined,
+  pod: Pod,
+  network: ClaimedNetwork,
+): Promise<Result<ClaimedNetwork>> {
+  const { podNetwork, selection, inline } = network;
+  if (podNetwork === undefined) return ok(network);
+  const knows = features.find(({ networks }) => networks !== undefined)?.networks;
+  if (knows === undefined) return failed(fault("SELECTION_INVALID", "this build of Plexus has no PodNetworks"));
+  const found = await knows.named(context, cluster, pod, podNetwork);
+  if (!found.ok || inline !== undefined) return found.ok ? ok(network) : found;
+  const [{ namespace, name } = selection, ...further] = found.value.definitions;
+  return ok({ ...network, selection: { ...selection, namespace, name }, further });
 }
 
 /** The annotations that features write for these attachments. */
@@ -217,6 +247,10 @@ export interface ClaimedNetwork {
   readonly selection: NetworkSelection;
   /** The list that the claim itself has, in the place of a definition. */
   readonly inline: NetworkAttachmentDefinition | undefined;
+  /** The attachment's PodNetwork. */
+  readonly podNetwork?: string;
+  /** The definitions of the PodNetwork that add keys to its chain. */
+  readonly further?: readonly { readonly namespace: string; readonly name: string }[];
   /** Whether the network is the administrator's, so that no rule of a namespace binds it. */
   readonly isTrusted: boolean;
   /** The network's list with the device. */

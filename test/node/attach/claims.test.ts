@@ -79,6 +79,26 @@ describe.skipIf(missingForMixed("networks of claims"))("networks of claims", () 
     expect(stage.left()).toMatchObject({ ...nothing, links: expect.any(Array) });
   });
 
+  test("DR-13: a list with the policies of a network is that network's attachment in the pod's status, and a pool needs an IPAM component", async () => {
+    manifests.pod("web");
+    const listed = network("first");
+    const text = listed.source.kind === "list" ? listed.source.text : "";
+    await prepare("a", "web", { ...listed, source: { kind: "list", text, policies: "shop/storage" } });
+    const web = attaching("web");
+    await stage.succeed("ADD", web);
+    expect(manifests.statusOf("web")).toMatchObject([{ name: "pods" }, { name: "shop/storage", interface: "net1" }]);
+    await stage.succeed("DEL", web);
+    await prepare("a", "web", { ...listed, addressPool: "cluster" });
+    const refused = await stage.call("ADD", web);
+    expect(refused.stdout).toContain("pool cluster: ");
+    expect(refused.stdout).toContain("which knows no pools");
+    await prepare("a", "web", { ...listed, source: { kind: "podNetwork", name: "blue" } });
+    const off = await stage.call("ADD", web);
+    expect(off.stdout).toContain(
+      String.raw`resource claim shop/a, request first: PodNetwork \"blue\": the key podNetworks is off`,
+    );
+  });
+
   test("DR-11: an ADD whose claim cannot be attached undoes all, and with the key off a claim attaches nothing", async () => {
     manifests.pod("web");
     const text = JSON.stringify({
