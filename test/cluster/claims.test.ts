@@ -54,6 +54,11 @@ const pod = (name: string, templateName: string, more: object = {}): object =>
     },
   });
 
+const labelled = (name: string): object => {
+  const made = pod(name, "one") as { readonly metadata: object };
+  return { ...made, metadata: { ...made.metadata, labels: { drained: "yes" } } };
+};
+
 const container = (name: string, resources: object): object => ({
   name,
   image: toolsImage,
@@ -302,6 +307,28 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
     await vi.waitFor(async () => expect(await condition()).toMatchObject([{ type: "Ready", status: "True" }]), patient);
     await gone("loses");
   }, 400_000);
+
+  test("DR-11: a pod whose claim cannot be prepared has the reason in an Event, and never starts", async () => {
+    const unusable = template("unusable", className, [opaque({ list: { plugins: [] } })]);
+    await cluster.apply(unusable, pod("refused", "unusable"));
+    const events = ["get", "events", "--field-selector", "involvedObject.name=refused", "-o", "jsonpath={.items[*].message}"];
+    const why = 'it names a network for request "net", but its class names one already; remove it';
+    await vi.waitFor(async () => expect(await cluster.succeed(...events)).toContain(why), patient);
+    const statuses = "jsonpath={.status.phase} {.status.podIPs} {.status.containerStatuses[*].containerID}";
+    expect((await cluster.succeed("get", "pod", "refused", "-o", statuses)).trim()).toBe("Pending");
+    expect(prepared()).toEqual([]);
+    await gone("refused");
+  }, 300_000);
+
+  test("DR-11: a drained node keeps no claim and no prepared file", async () => {
+    await cluster.apply(labelled("d1"), labelled("d2"));
+    await ready("d1", "d2");
+    expect(prepared()).toHaveLength(2);
+    await cluster.succeed("drain", node.name, "--pod-selector=drained=yes", "--force", "--timeout=120s");
+    await vi.waitFor(async () => expect([await claims(), prepared()]).toEqual([[], []]), patient);
+    expect(node.run(["ls", "/sys/class/net/br-claims/brif"]).stdout.trim()).toBe("");
+    await cluster.succeed("uncordon", node.name);
+  }, 300_000);
 
   test("DR-01, DR-11: the daemon and the kubelet restart between Prepare and DEL, a claim is removed by force, and nothing is left", async () => {
     await cluster.apply(pod("stays", "one"));

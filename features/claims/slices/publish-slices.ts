@@ -22,7 +22,7 @@ export interface PublishInit {
 /** Interval of looks at the node's links, in ms. */
 export const lookMs = 2_000;
 /** Time until the API is looked at without a reason, in ms. */
-const verifyMs = 600_000;
+export const verifyMs = 600_000;
 /** Pause after a failed write, in ms. */
 const retryMs = 10_000;
 
