@@ -15,6 +15,7 @@ interface ClaimOptions {
   readonly devices: string;
   /** Whether PodNetworks name devices. */
   readonly podNetworks: boolean;
+  readonly cdiDirectory: string | undefined;
 }
 
 /** The description. */
@@ -23,6 +24,7 @@ export const resident: ResidentFeature = {
     "claims-devices": { type: "string" },
     "claims-kubelet-dir": { type: "string" },
     "claims-pod-networks": { type: "boolean" },
+    "claims-cdi-dir": { type: "string" },
   },
   usage: `  --claims-devices FILE what this node offers to resource claims, as JSON
                         (none: the driver of resource claims is off)
@@ -31,6 +33,9 @@ export const resident: ResidentFeature = {
                         (/var/lib/kubelet/plugins_registry)
   --claims-pod-networks PodNetworks name devices (spec.devices): needs the right to
                         list and watch podnetworks (off)
+  --claims-cdi-dir PATH the runtime's directory of CDI specifications: containers get
+                        the PCI addresses of exclusive devices in their environment
+                        (none)
 `,
   read: (values) => {
     const options = optionsOf(values);
@@ -49,6 +54,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
   const { NodeDevices } = await import("./slices/node-devices.ts");
   const { SlicePublisher } = await import("./slices/publish-slices.ts");
   const { ClaimStore } = await import("./node/claim-store.ts");
+  const { DeviceFiles } = await import("./driver/device-files.ts");
   const { sweepClaims } = await import("./node/sweep-claims.ts");
   const { Journal } = await import("../../host/store/journal/journal.ts");
   const { ClaimReports } = await import("./status/report-claims.ts");
@@ -63,6 +69,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
   const node = new NodeDevices({ path: options.devices, warn, networks: () => networks?.all ?? [] });
   const isReady = (): boolean => !options.podNetworks || networks?.isListed === true;
   const store = new ClaimStore(init.stateDirectory);
+  const files = new DeviceFiles({ cdiDirectory: options.cdiDirectory });
   const journal = new Journal(init.stateDirectory);
   const publisher = new SlicePublisher({ nodeName, api, look: () => node.look(), isReady, log, now: clock.now });
   const reports = new ClaimReports({ store, api, journal, clock, log });
@@ -82,6 +89,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
         nodeName,
         api,
         store,
+        files,
         // A link may have come since the last look.
         device: (name) => [...node.devices, ...node.look()].find((each) => each.name === name),
         socket: options.socket,
@@ -106,7 +114,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
       publisher.start();
       await reports.start();
       const objects = await api();
-      const swept = objects && (await sweepClaims({ store, journal, api: objects }));
+      const swept = objects && (await sweepClaims({ store, files, journal, api: objects }));
       if (swept?.ok === true && swept.value > 0)
         log("info", `claims: removed ${swept.value} prepared claims that the API does not have`);
     },
@@ -130,11 +138,14 @@ function optionsOf(values: OptionValues): ClaimOptions | undefined {
   const directory = values["claims-kubelet-dir"];
   if (typeof devices !== "string") {
     if (directory !== undefined) throw new Error("--claims-kubelet-dir needs --claims-devices");
+    if (values["claims-cdi-dir"] !== undefined) throw new Error("--claims-cdi-dir needs --claims-devices");
     if (values["claims-pod-networks"] === true) throw new Error("--claims-pod-networks needs --claims-devices");
     return undefined;
   }
   const registry = typeof directory === "string" ? directory : "/var/lib/kubelet/plugins_registry";
+  const cdi = values["claims-cdi-dir"];
   return {
+    cdiDirectory: typeof cdi === "string" ? pathOf("claims-cdi-dir", cdi, 4095) : undefined,
     podNetworks: values["claims-pod-networks"] === true,
     devices: pathOf("claims-devices", devices, 4095),
     socket: join(

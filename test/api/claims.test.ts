@@ -7,6 +7,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { parseAllDocuments } from "yaml";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { DeviceFiles } from "../../features/claims/driver/device-files.ts";
 import { serveDriver } from "../../features/claims/driver/driver-server.ts";
 import { ClaimStore, claimDirectory } from "../../features/claims/node/claim-store.ts";
 import { claimedNetworks } from "../../features/claims/node/pod-claims.ts";
@@ -160,6 +161,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       nodeName: "node-a",
       api: async () => daemon,
       store,
+      files: new DeviceFiles({ root: directory, cdiDirectory: join(directory, "cdi") }),
       device: (name) => look().find((each) => each.name === name),
       socket,
       uids: [process.getuid?.() ?? -1],
@@ -398,7 +400,9 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const key = { containerId: "c", network: "plexus", ifname: "eth0" };
     const attachments = [{ claim: { ...used, pool: "node-a", device: "nic-eth1", shareId: "" } }];
     const journal = { list: () => ({ ok: true, value: [key] }), load: () => ({ ok: true, value: { plan: { attachments } } }) };
-    expect(await sweepClaims({ store, journal: journal as never, api: daemon })).toEqual({ ok: true, value: 1 });
+    expect(
+      await sweepClaims({ store, files: new DeviceFiles({ root: directory }), journal: journal as never, api: daemon }),
+    ).toEqual({ ok: true, value: 1 });
     expect(files().toSorted()).toEqual([kept, used].map(({ uid }) => `${uid}.shop.shared.json`).toSorted());
     await call("NodeUnprepareResources", { claims: [kept, used] });
   });

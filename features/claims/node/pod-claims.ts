@@ -9,6 +9,7 @@ import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
 import type { ClaimedNetwork } from "../../../host/engine/planned/plan-feature.ts";
+import { pciDeviceInfo } from "../rules/device-files.ts";
 import { isReservedFor } from "../rules/claim-networks.ts";
 import { placedLink } from "../rules/placed-link.ts";
 import { placedPool } from "../rules/placed-pool.ts";
@@ -109,6 +110,7 @@ function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): Claimed
       const placed = placedLink(list, link, what);
       return placed.ok && addressPool !== undefined ? placedPool(placed.value, addressPool, what) : placed;
     },
+    ...(link.isExclusive && link.pciAddress !== undefined ? { device: pciDeviceInfo(link.pciAddress) } : {}),
     claim: { namespace, name: claim.name, uid: claim.uid, pool, device, shareId },
   };
 }

@@ -94,6 +94,7 @@ export async function planDefinition(
     request: { selection, verification: verification.value },
     device,
     claim: claimed?.claim,
+    claimedDevice: claimed?.device,
     annotations: definition.value.annotations,
   });
 }

@@ -255,5 +255,7 @@ export interface ClaimedNetwork {
   readonly isTrusted: boolean;
   /** The network's list with the device. */
   readonly place: (list: NetworkList) => Result<NetworkList>;
+  /** The device information of an exclusive device, for the network status. */
+  readonly device?: object;
   readonly claim: ClaimedDevice;
 }
