@@ -1,8 +1,8 @@
 // Networks as claims on a real API server, with the rights and the admission policies of the chart: a client of gRPC's own library plays the kubelet.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Client, credentials } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { parseAllDocuments } from "yaml";
@@ -116,6 +116,15 @@ const askingPod = (where: "containers" | "initContainers", asked: object): objec
   },
 });
 
+/** A virtual function, which an exclusive claim gets. */
+const virtualFunction = (): readonly OfferedDevice[] => {
+  const entry = { name: "vf", match: { name: "eth2" }, exclusive: true, resourceName: "example.com/vf" };
+  const settings = readDeviceSettings(JSON.stringify({ devices: [entry] }));
+  return settings.ok ? offeredDevices(settings.value, [{ ...link(true), name: "eth2" }]).devices : [];
+};
+
+const readJson = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
+
 type Unary = (request: object) => Promise<object>;
 
 describe.skipIf(missing("networks as claims with the API server", privateNamespaces, kubeApi, helm))("networks as claims", () => {
@@ -162,7 +171,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       api: async () => daemon,
       store,
       files: new DeviceFiles({ root: directory, cdiDirectory: join(directory, "cdi") }),
-      device: (name) => look().find((each) => each.name === name),
+      device: (name) => [...look(), ...virtualFunction()].find((each) => each.name === name),
       socket,
       uids: [process.getuid?.() ?? -1],
       clock: systemClock,
@@ -208,7 +217,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   const allocated = async (
     name: string,
     node: string,
-    more: object = parameters,
+    more: object | undefined = parameters,
+    device = "nic-eth1",
   ): Promise<{ readonly namespace: string; readonly name: string; readonly uid: string }> => {
     const spec = { devices: { requests: [{ name: "net", exactly: { deviceClassName: "links" } }] } };
     const created = await admin.create(claimsPath, {
@@ -222,8 +232,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       allocation: {
         nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] }] },
         devices: {
-          results: [{ request: "net", driver: "plexus.dev", pool: node, device: "nic-eth1" }],
-          config: [{ source: "FromClaim", opaque: { driver: "plexus.dev", parameters: more } }],
+          results: [{ request: "net", driver: "plexus.dev", pool: node, device }],
+          config: device === "nic-eth1" ? [{ source: "FromClaim", opaque: { driver: "plexus.dev", parameters: more } }] : [],
         },
       },
       reservedFor: [{ resource: "pods", name: "web", uid: "pod-1" }],
@@ -269,6 +279,28 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     expect(await claimedNetworks({ configuration }, cluster as never, podOf("pod-2"))).toEqual({ ok: true, value: [] });
     for (let time = 0; time < 2; time++)
       expect(await call("NodeUnprepareResources", { claims: [claim] })).toMatchObject({ claims: { [claim.uid]: {} } });
+    expect(files()).toEqual([]);
+  });
+
+  test("DR-15: an exclusive device without a network of its own has its device information and its CDI device until Unprepare", async () => {
+    const claim = await allocated("exclusive", "node-a", parameters, "vf-eth2");
+    const id = `plexus.dev/claim=${claim.uid}-net`;
+    const information = join(directory, "var/run/k8s.cni.cncf.io/devinfo/dp/example.com-vf-0000:18:02.1-device.json");
+    const specification = join(directory, "cdi", `plexus.dev-claim_${claim.uid}.json`);
+    for (let time = 0; time < 2; time++)
+      expect(await call("NodePrepareResources", { claims: [claim] })).toMatchObject({
+        claims: { [claim.uid]: { devices: [{ deviceName: "vf-eth2", cdiDeviceIds: [id] }] } },
+      });
+    expect(readJson(information)).toEqual({ type: "pci", version: "1.1.0", pci: { "pci-address": "0000:18:02.1" } });
+    const env = ["PLEXUS_PCI_NET=0000:18:02.1", "PCIDEVICE_EXAMPLE_COM_VF=0000:18:02.1"];
+    expect(readJson(specification)).toMatchObject({ devices: [{ name: `${claim.uid}-net`, containerEdits: { env } }] });
+    // Another user's programs read both.
+    for (const path of [information, specification]) expect(statSync(path).mode & 0o777).toBe(0o644);
+    // Its network is the annotation's.
+    const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
+    expect(await claimedNetworks({ configuration }, undefined, podOf("pod-1"))).toEqual({ ok: true, value: [] });
+    await call("NodeUnprepareResources", { claims: [claim] });
+    for (const path of [information, specification]) expect(readdirSync(dirname(path))).toEqual([]);
     expect(files()).toEqual([]);
   });
 
@@ -350,7 +382,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       { timeout: 60_000 },
     );
     reports.noteCall({ name: "plexus" } as never, new Map([...environment, ["CNI_COMMAND", "DEL"]]), { status: 0, stdout: "" });
-    await vi.waitFor(async () => expect(await devices()).toEqual([]), { timeout: 60_000 });
+    await vi.waitFor(async () => expect((await devices()) ?? []).toEqual([]), { timeout: 60_000 });
     expect(warnings.filter((each) => each.includes("status"))).toEqual([]);
     const status = async (name: string, value: object): Promise<unknown> =>
       outcome(await daemon.patch(`${claimsPath}/${name}/status`, { status: value }));

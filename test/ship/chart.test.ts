@@ -657,6 +657,14 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
     expect(readHostConfiguration({ ...written, clusterNetwork: "/default.conflist" })).toMatchObject({ ok: true });
   });
 
+  test("DR-15: CDI specifications are written with claims.cdi only", () => {
+    const texts = (...more: readonly string[]): string =>
+      JSON.stringify(render("--set", ["claims.enabled=true", ...more].join(",")));
+    expect(texts()).not.toContain("/var/run/cdi");
+    for (const part of ["--claims-cdi-dir=/var/run/cdi", "--write-to=/var/run/cdi", '"mountPath":"/var/run/cdi"'])
+      expect(texts("claims.cdi=true")).toContain(part);
+  });
+
   test("MA-05: devices of resource claims add two rights and a key, for all namespaces or for those that the values name", () => {
     expect(claimRoles()).toEqual([]);
     const enabled = ["--set", "dynamicResources.enabled=true", "--set-json", 'config={"kubernetes":{"budgetMs":9000}}'];

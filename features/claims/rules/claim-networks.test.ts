@@ -128,7 +128,9 @@ test.each<[string, object, string]>([
 });
 
 test("a claim without a network, another claim, a claim without an allocation, and one name twice are refused", () => {
-  expect(read()).toMatchObject({ problem: expect.stringContaining('names no network for request "net"') });
+  expect(read(config("FromClaim", network({ interface: "net1" })))).toMatchObject({
+    problem: expect.stringContaining('names no network for request "net"'),
+  });
   expect(readAllocatedClaim(claim([]), { ...expected, uid: "u2" })).toMatchObject({
     problem: expect.stringContaining("the kubelet means"),
   });
@@ -138,6 +140,13 @@ test("a claim without a network, another claim, a claim without an allocation, a
   const twice = [config("FromClaim", network({ definition: { name: "a" }, interface: "net1" }))];
   expect(readAllocatedClaim(claim(twice, [result("a"), result("b")]), expected)).toMatchObject({
     problem: expect.stringContaining('the interface name "net1" to two devices'),
+  });
+});
+
+test("DR-15: a device without any configuration is the annotation's, as KubeVirt and Multus ask for it", () => {
+  const configs = [config("FromClaim", definition("blue"), ["net"])];
+  expect(readAllocatedClaim(claim(configs, [result("net"), result("vf", { device: "vf-1" })]), expected)).toMatchObject({
+    value: { networks: [{ request: "net" }], devices: [{ request: "vf", pool: "n1", device: "vf-1", shareId: "" }] },
   });
 });
 

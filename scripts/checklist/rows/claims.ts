@@ -18,4 +18,6 @@ export const claims: Readonly<Record<string, string>> = {
   "DR-12": "The author of a claim needs the verb use for its classes and definitions; a claim cannot replace its class' network.",
   "DR-13": "A claim names a PodNetwork, by the rules of the annotation, a pool, or for a list the network whose policies hold.",
   "DR-14": "1,000 claims on a node take at most 15 MiB of the daemon's memory.",
+  "DR-15":
+    "Exclusive PCI devices are known to KubeVirt and Multus (attributes, device information, CDI); a migration's two pods with two claims have one address.",
 };
