@@ -505,7 +505,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       );
     };
     const lists = { list: { plugins: [] } };
-    expect(await triedWith({ podNetwork: "blue", pool: "storage" })).toContain("you may not use one of the PodNetworks blue");
+    expect(await triedWith({ podNetwork: "blue" })).toContain("you may not use one of the PodNetworks blue");
     expect(await triedWith({ ...lists, policies: "podnetwork/green" })).toContain("one of the PodNetworks green");
     const podNetworkRule = { apiGroups: ["plexus.dev"], resources: ["podnetworks"], verbs: ["use"] };
     const ruleFor = (resourceNames: readonly string[]): object => ({ ...definitionRule, resourceNames });
