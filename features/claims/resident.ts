@@ -7,6 +7,7 @@ import { maxSocketPath, type OptionValues, pathOf } from "../../host/node/comman
 import type { RpcServer } from "../../host/node/grpc/rpc-server.ts";
 import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
 import { driverName } from "./rules/names.ts";
+import type { OfferedDevice } from "./rules/offered-devices.ts";
 import type { ReachedNetworks } from "./slices/reached-networks.ts";
 
 interface ClaimOptions {
@@ -90,8 +91,11 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
         api,
         store,
         files,
-        // A link may have come since the last look.
-        device: (name) => [...node.devices, ...node.look()].find((each) => each.name === name),
+        device: (name) => {
+          const isNamed = (each: OfferedDevice): boolean => each.name === name;
+          // A link may have come since the last look, which reads sysfs for each link of the node.
+          return node.devices.find(isNamed) ?? node.look().find(isNamed);
+        },
         socket: options.socket,
         uids: init.uids,
         clock,

@@ -277,6 +277,11 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       api: { call: async () => ({ ok: true as const, value: { status: 404, body: "{}" } }), pause: async () => undefined },
     };
     expect(await claimedNetworks({ configuration }, cluster as never, podOf("pod-2"))).toEqual({ ok: true, value: [] });
+    // DR-11: while the API is away, the pod that Prepare named starts, and a later one gets an error that the runtime repeats.
+    const away = { ok: false as const, fault: { kind: "API_UNAVAILABLE", msg: "the API is away" } };
+    const gone = { api: { call: async () => away, pause: async () => undefined } };
+    expect(await claimedNetworks({ configuration }, gone as never, podOf("pod-1"))).toMatchObject({ value: [{}] });
+    expect(await claimedNetworks({ configuration }, gone as never, podOf("pod-2"))).toEqual(away);
     for (let time = 0; time < 2; time++)
       expect(await call("NodeUnprepareResources", { claims: [claim] })).toMatchObject({ claims: { [claim.uid]: {} } });
     expect(files()).toEqual([]);

@@ -27,7 +27,7 @@ const virtualFunction = (index: number): NodeLink => ({
   hasRdma: true,
 });
 
-test("the page's figures for 5,000 nodes with 64 devices each are those of the slices", () => {
+test("DR-02: the page's figures for 5,000 nodes with 64 devices each are those of the slices", () => {
   const entry = {
     name: "vf",
     match: { driver: "mlx5_core" },
