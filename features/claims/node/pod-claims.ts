@@ -8,7 +8,7 @@ import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
-import type { ClaimedNetwork } from "../../../host/engine/planned/plan-feature.ts";
+import type { ClaimedNetwork } from "../../../host/engine/planned/claimed-network.ts";
 import { pciDeviceInfo } from "../rules/device-files.ts";
 import { isReservedFor } from "../rules/claim-networks.ts";
 import { placedLink } from "../rules/placed-link.ts";

@@ -1,16 +1,13 @@
 // The part of an optional feature in the plan of an ADD. Programs hand the list of features in; planning knows none of them by name.
 
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
 import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
-import type { NetworkList } from "../../../src/cni/network-list.ts";
-import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
-import type { ClaimedDevice } from "../../store/journal/entry.ts";
+import type { ClaimedNetwork } from "./claimed-network.ts";
 
 /** The attachments of a pod as planned so far. */
 export interface PlannedNetworks {
@@ -140,45 +137,6 @@ export async function selectedNetworks(
   return ok(undefined);
 }
 
-/** The networks of the pod's resource claims. A PodNetwork is a fault if a claim names it and no feature knows PodNetworks. */
-export async function claimedNetworks(
-  features: readonly PlanFeature[],
-  context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
-  cluster: Cluster | undefined,
-  pod: Pod | undefined,
-): Promise<Result<readonly ClaimedNetwork[]>> {
-  const networks: ClaimedNetwork[] = [];
-  for (const { claimed } of features) {
-    if (pod === undefined || claimed?.isOn(context.configuration) !== true) continue;
-    const read = await claimed.networks(context, cluster, pod);
-    if (!read.ok) return read;
-    for (const network of read.value) {
-      const whole = await withPodNetwork(features, context, cluster, pod, network);
-      if (!whole.ok) return failed({ ...whole.fault, msg: `${network.what}: ${whole.fault.msg}` });
-      networks.push(whole.value);
-    }
-  }
-  return ok(networks);
-}
-
-/** The network with the definitions of its PodNetwork. A list keeps its own plugins: its PodNetwork is the one whose policies hold for it. */
-async function withPodNetwork(
-  features: readonly PlanFeature[],
-  context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
-  cluster: Cluster | undefined,
-  pod: Pod,
-  network: ClaimedNetwork,
-): Promise<Result<ClaimedNetwork>> {
-  const { podNetwork, selection, inline } = network;
-  if (podNetwork === undefined) return ok(network);
-  const knows = features.find(({ networks }) => networks !== undefined)?.networks;
-  if (knows === undefined) return failed(fault("SELECTION_INVALID", "this build of Plexus has no PodNetworks"));
-  const found = await knows.named(context, cluster, pod, podNetwork);
-  if (!found.ok || inline !== undefined) return found.ok ? ok(network) : found;
-  const [{ namespace, name } = selection, ...further] = found.value.definitions;
-  return ok({ ...network, selection: { ...selection, namespace, name }, further });
-}
-
 /** The annotations that features write for these attachments. */
 export async function featureAnnotations(
   features: readonly PlanFeature[],
@@ -238,24 +196,4 @@ export async function refusedOfRunningPod(
     if (!refused.ok) return refused;
   }
   return ok(undefined);
-}
-
-/** The network, and the device that the attachment uses. */
-export interface ClaimedNetwork {
-  /** The claim and its request, for messages. */
-  readonly what: string;
-  readonly selection: NetworkSelection;
-  /** The list that the claim itself has, in the place of a definition. */
-  readonly inline: NetworkAttachmentDefinition | undefined;
-  /** The attachment's PodNetwork. */
-  readonly podNetwork?: string;
-  /** The definitions of the PodNetwork that add keys to its chain. */
-  readonly further?: readonly { readonly namespace: string; readonly name: string }[];
-  /** Whether the network is the administrator's, so that no rule of a namespace binds it. */
-  readonly isTrusted: boolean;
-  /** The network's list with the device. */
-  readonly place: (list: NetworkList) => Result<NetworkList>;
-  /** The device information of an exclusive device, for the network status. */
-  readonly device?: object;
-  readonly claim: ClaimedDevice;
 }
