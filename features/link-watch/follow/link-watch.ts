@@ -61,6 +61,8 @@ export class LinkWatch {
   readonly #paused = new Map<string, number>();
   /** The last failure of each container: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
+  /** The containers whose links other parts know. */
+  readonly #told = new Set<string>();
   #watched: ReadonlyMap<string, Watched> = new Map();
   #running: Promise<unknown> | undefined;
   #round: NodeJS.Timeout | undefined;
@@ -245,6 +247,8 @@ export class LinkWatch {
       const faults = await this.#look(agent, watched.container);
       if (!faults.ok) return this.#failed(key, faults.fault.msg);
       if (faults.value === "gone") return { kind: "done" };
+      // The first look of this daemon: an earlier one may have told other faults.
+      if (!this.#told.has(key)) this.#tell(key, watched, faults.value);
       if (!this.#lost.isKnown(key, faults.value)) {
         const pauseMs = this.#lost.tellingPauseMs(key, this.#init.clock.now());
         if (pauseMs > 0) return { kind: "again", afterMs: pauseMs };
@@ -303,12 +307,18 @@ export class LinkWatch {
         if (after !== undefined) this.#metrics.add("plexus_link_losses_total", { fault: after.kind });
       }
       this.#lost.keep(key, container.pod, faults, now);
+      this.#init.linksSeen({ stateDirectory: state.stateDirectory, key: listed.key, faults });
       this.#count();
       return { events: eventsOf(changes), conditions: conditionsOf(faults, now) };
     });
     this.#lost.noteTold(key, this.#init.clock.now());
     if (settled.ok) this.#failures.delete(key);
     return settled.ok ? undefined : settled.fault.msg;
+  }
+
+  #tell(key: string, { state, listed }: Watched, faults: LinkFaults): void {
+    this.#told.add(key);
+    this.#init.linksSeen({ stateDirectory: state.stateDirectory, key: listed.key, faults });
   }
 
   #settingOf({ state, listed }: Watched): { readonly repair: boolean } | undefined {
@@ -327,6 +337,7 @@ export class LinkWatch {
 
   #forget(container: string): void {
     this.#lost.forget(container);
+    this.#told.delete(container);
     this.#failures.delete(container);
   }
 
