@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, credentials } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
+import { DeviceFiles } from "../features/claims/driver/device-files.ts";
 import { serveDriver } from "../features/claims/driver/driver-server.ts";
 import { claimPath } from "../features/claims/driver/prepare-claims.ts";
 import { ClaimStore } from "../features/claims/node/claim-store.ts";
@@ -54,6 +55,7 @@ async function measurePrepare(): Promise<Samples | string> {
     nodeName: "node",
     api: async () => admin,
     store: new ClaimStore(directory),
+    files: new DeviceFiles({ root: directory }),
     device: (name) => devices().find((each) => each.name === name),
     socket,
     uids: [process.getuid?.() ?? -1],

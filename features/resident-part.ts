@@ -11,6 +11,7 @@ import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "./container-changes.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
 import type { Reply } from "../host/protocol/messages.ts";
+import type { JournalKey } from "../host/store/journal/entry-file.ts";
 import type { TakeLock } from "../host/store/locks/file-lock.ts";
 import type { Clock } from "../host/system/clock.ts";
 import type { Metrics } from "../host/telemetry/metrics/metrics.ts";
@@ -39,7 +40,17 @@ export interface ResidentInit {
   readonly serveStatus: (stdin: string) => Promise<{ readonly status: number; readonly stdout: string | Uint8Array } | undefined>;
   /** Changes running containers, by the feature that can. */
   readonly changes: () => InterfaceChanges;
+  /** Tells the other parts what was found of the links of a container. */
+  readonly linksSeen: (seen: SeenLinks) => void;
   readonly log: (level: "info" | "warn", text: string) => void;
+}
+
+/** The state of a running container's further links. */
+export interface SeenLinks {
+  readonly stateDirectory: string;
+  readonly key: JournalKey;
+  /** The reasons why links are not as their ADD left them, by interface; a link that is as it should be has none. */
+  readonly faults: ReadonlyMap<string, { readonly why: string }>;
 }
 
 /** The part. The daemon calls what the part has. */
@@ -62,6 +73,8 @@ export interface ResidentPart {
     environment: ReadonlyMap<string, string>,
     reply: Pick<Reply, "status" | "stdout"> | undefined,
   ) => void;
+  /** Links of a running container were found changed: lost, mended, or attached again. */
+  readonly linksSeen?: (seen: SeenLinks) => void;
   /** A watched pod was listed, created, changed or removed (undefined). */
   readonly podChanged?: (namespace: string, name: string, pod: Pod | undefined) => void;
   /** Records a call that a client of the daemon has asked for. */

@@ -62,6 +62,7 @@ const values = z.strictObject({
     devices: z.array(kubernetes),
     use: z.enum(["none", "warn", "deny"]),
     classes: z.array(z.string().min(1)),
+    cdi: z.boolean(),
   }),
   networkApi: z.strictObject({
     enabled: z.boolean(),

@@ -1,27 +1,42 @@
 // Networks as claims in the daemon: the driver's socket, the node's ResourceSlices, and the claims' statuses.
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { ok } from "../../src/fault/result.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { maxSocketPath, type OptionValues, pathOf } from "../../host/node/command-line/option-values.ts";
 import type { RpcServer } from "../../host/node/grpc/rpc-server.ts";
 import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
 import { driverName } from "./rules/names.ts";
+import type { OfferedDevice } from "./rules/offered-devices.ts";
+import type { ReachedNetworks } from "./slices/reached-networks.ts";
 
 interface ClaimOptions {
   readonly socket: string;
   /** The file of the node's devices. */
   readonly devices: string;
+  /** Whether PodNetworks name devices. */
+  readonly podNetworks: boolean;
+  readonly cdiDirectory: string | undefined;
 }
 
 /** The description. */
 export const resident: ResidentFeature = {
-  options: { "claims-devices": { type: "string" }, "claims-kubelet-dir": { type: "string" } },
+  options: {
+    "claims-devices": { type: "string" },
+    "claims-kubelet-dir": { type: "string" },
+    "claims-pod-networks": { type: "boolean" },
+    "claims-cdi-dir": { type: "string" },
+  },
   usage: `  --claims-devices FILE what this node offers to resource claims, as JSON
                         (none: the driver of resource claims is off)
   --claims-kubelet-dir PATH
                         the kubelet's directory plugins_registry
                         (/var/lib/kubelet/plugins_registry)
+  --claims-pod-networks PodNetworks name devices (spec.devices): needs the right to
+                        list and watch podnetworks (off)
+  --claims-cdi-dir PATH the runtime's directory of CDI specifications: containers get
+                        the PCI addresses of exclusive devices in their environment
+                        (none)
 `,
   read: (values) => {
     const options = optionsOf(values);
@@ -40,6 +55,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
   const { NodeDevices } = await import("./slices/node-devices.ts");
   const { SlicePublisher } = await import("./slices/publish-slices.ts");
   const { ClaimStore } = await import("./node/claim-store.ts");
+  const { DeviceFiles } = await import("./driver/device-files.ts");
   const { sweepClaims } = await import("./node/sweep-claims.ts");
   const { Journal } = await import("../../host/store/journal/journal.ts");
   const { ClaimReports } = await import("./status/report-claims.ts");
@@ -49,26 +65,37 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
     if (source !== undefined) known = new Objects({ ...source, requestMs: 10_000 });
     return known;
   };
-  const node = new NodeDevices({ path: options.devices, warn: (text) => log("warn", text) });
+  let networks: ReachedNetworks | undefined;
+  const warn = (text: string): void => log("warn", text);
+  const node = new NodeDevices({ path: options.devices, warn, networks: () => networks?.all ?? [] });
+  const isReady = (): boolean => !options.podNetworks || networks?.isListed === true;
   const store = new ClaimStore(init.stateDirectory);
+  const files = new DeviceFiles({ cdiDirectory: options.cdiDirectory });
   const journal = new Journal(init.stateDirectory);
-  const publisher = new SlicePublisher({ nodeName, api, look: () => node.look(), log, now: clock.now });
+  const publisher = new SlicePublisher({ nodeName, api, look: () => node.look(), isReady, log, now: clock.now });
   const reports = new ClaimReports({ store, api, journal, clock, log });
   let server: RpcServer | undefined;
   let isRegistered = false;
   return {
     get sentence() {
-      const state = publisher.failure === "" ? "" : `; the slices are not current: ${publisher.failure}`;
+      const failure = isReady() ? publisher.failure : "the PodNetworks are not listed yet";
+      const state = failure === "" ? "" : `; the slices are not current: ${failure}`;
       return `${isRegistered ? "registered with the kubelet" : "waits for the kubelet"}; ${node.devices.length} devices${state}`;
     },
     listen: async () => {
+      const cleaned = store.removeTemporary();
+      if (!cleaned.ok) log("warn", `claims: ${cleaned.fault.msg}`);
       const { serveDriver } = await import("./driver/driver-server.ts");
       const served = await serveDriver({
         nodeName,
         api,
         store,
-        // A link may have come since the last look.
-        device: (name) => [...node.devices, ...node.look()].find((each) => each.name === name),
+        files,
+        device: (name) => {
+          const isNamed = (each: OfferedDevice): boolean => each.name === name;
+          // A link may have come since the last look, which reads sysfs for each link of the node.
+          return node.devices.find(isNamed) ?? node.look().find(isNamed);
+        },
         socket: options.socket,
         uids: init.uids,
         clock,
@@ -83,18 +110,27 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
       return ok(undefined);
     },
     start: async () => {
+      if (options.podNetworks) {
+        const { ReachedNetworks: Networks } = await import("./slices/reached-networks.ts");
+        const access = await init.apiFromStart();
+        if (access !== undefined) networks = new Networks({ ...access, warn }, () => void publisher.round());
+      }
       publisher.start();
       await reports.start();
       const objects = await api();
-      const swept = objects && (await sweepClaims({ store, journal, api: objects }));
+      const swept = objects && (await sweepClaims({ store, files, journal, api: objects }));
       if (swept?.ok === true && swept.value > 0)
         log("info", `claims: removed ${swept.value} prepared claims that the API does not have`);
     },
     stop: async () => {
       publisher.stop();
+      networks?.stop();
       reports.stop();
     },
     close: () => server?.close(),
+    linksSeen: ({ stateDirectory, key, faults }) => {
+      if (resolve(stateDirectory) === resolve(init.stateDirectory)) reports.noteLinks(key, faults);
+    },
     noteCall: (configuration, environment, reply) => {
       if (configuration.claims) reports.noteCall(configuration, environment, reply);
     },
@@ -106,10 +142,15 @@ function optionsOf(values: OptionValues): ClaimOptions | undefined {
   const directory = values["claims-kubelet-dir"];
   if (typeof devices !== "string") {
     if (directory !== undefined) throw new Error("--claims-kubelet-dir needs --claims-devices");
+    if (values["claims-cdi-dir"] !== undefined) throw new Error("--claims-cdi-dir needs --claims-devices");
+    if (values["claims-pod-networks"] === true) throw new Error("--claims-pod-networks needs --claims-devices");
     return undefined;
   }
   const registry = typeof directory === "string" ? directory : "/var/lib/kubelet/plugins_registry";
+  const cdi = values["claims-cdi-dir"];
   return {
+    cdiDirectory: typeof cdi === "string" ? pathOf("claims-cdi-dir", cdi, 4095) : undefined,
+    podNetworks: values["claims-pod-networks"] === true,
     devices: pathOf("claims-devices", devices, 4095),
     socket: join(
       pathOf("claims-kubelet-dir", registry, maxSocketPath - driverName.length - "/-reg.sock".length),

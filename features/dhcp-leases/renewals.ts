@@ -5,10 +5,10 @@ import { inertLine } from "../../src/text/inert-text.ts";
 import { readPodLink } from "../../host/capabilities/announce/pod-link.ts";
 import { renewLease } from "../../host/capabilities/dhcp/client.ts";
 import { LeaseRecords } from "../../host/capabilities/dhcp/lease-records.ts";
+import { isGone } from "../../host/capabilities/links/namespaces.ts";
 import { addressOf, recordOf } from "../../host/capabilities/dhcp/scope.ts";
 import { type Shim, ShimGone } from "../../host/protocol/shim.ts";
 import type { Clock } from "../../host/system/clock.ts";
-import { ENOENT } from "../../host/system/errno.ts";
 import { macText } from "../../host/system/netlink/address-bytes.ts";
 import { linkChange } from "../../host/system/netlink/link-change.ts";
 import { encodeRequests } from "../../host/system/netlink/message.ts";
@@ -97,7 +97,7 @@ export class Renewals {
       const link = await readPodLink(shim, lease.netns, lease.ifname);
       if (!("index" in link)) {
         // A pod that is gone has no address. Its DEL or a GC forgets the lease; a lease that has ended needs neither.
-        if (!link.entered && link.errno === ENOENT && need.need === "end") records.forget(lease);
+        if (isGone({ sent: link.entered, errno: link.errno }) && need.need === "end") records.forget(lease);
         return;
       }
       if (link.mac === undefined || macText(link.mac) !== macText(lease.mac)) return;

@@ -4,9 +4,15 @@ import type { ControllerFeature } from "../../host/controller/controller-feature
 
 /** The feature's part. */
 export const controller: ControllerFeature = {
-  options: { "pod-networks": { type: "boolean" }, "disable-default-podnetwork-creation": { type: "boolean" } },
+  options: {
+    "pod-networks": { type: "boolean" },
+    "pod-network-claims": { type: "boolean" },
+    "disable-default-podnetwork-creation": { type: "boolean" },
+  },
   usage: `  --pod-networks        serve PodNetworks: needs the CustomResourceDefinitions of
                         the chart's networks.enabled (off)
+  --pod-network-claims  keep PodNetworks that resource claims use, too: needs the
+                        right to list and watch resourceclaims (off)
   --disable-default-podnetwork-creation
                         do not create the PodNetwork "default"
 `,
@@ -14,6 +20,7 @@ export const controller: ControllerFeature = {
   read: (values) => {
     if (values["pod-networks"] !== true) return undefined;
     const createDefault = values["disable-default-podnetwork-creation"] !== true;
-    return async () => (await import("./controller/part.ts")).podNetworksPart({ createDefault });
+    const withClaims = values["pod-network-claims"] === true;
+    return async () => (await import("./controller/part.ts")).podNetworksPart({ createDefault, withClaims });
   },
 };

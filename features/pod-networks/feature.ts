@@ -14,6 +14,8 @@ export const podNetworks: Feature = {
       // A pod with the label must not start without its networks on a node whose key is off.
       isNeeded: ({ podNetworks: isOn }, pod) => isOn || pod?.hasNetworksLabel === true,
       select: async (context, cluster, pod) => (await import("./plan-networks.ts")).podNetworksOf(context, cluster, pod),
+      named: async (context, cluster, pod, name) =>
+        (await import("./plan-networks.ts")).podNetworkNamed(context, cluster, pod, name),
       ownsNetworksOf: ({ annotations }) => annotations.has(podNetworksAnnotation),
       annotations: async (attachments) => (await import("./pod-status.ts")).podNetworkAnnotations(attachments),
     },

@@ -11,7 +11,8 @@ import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachm
 import { type PodNetwork, type PodNetworkAttachment, readPodNetwork, readPodNetworkAttachment } from "./rules/objects.ts";
 import type { Pod } from "../../host/cluster/cluster.ts";
 import { planDefinition } from "../../host/engine/plan/plan-definition.ts";
-import { podNetworksOf } from "./plan-networks.ts";
+import { storedClaim } from "./controller/stored-claim.ts";
+import { podNetworkNamed, podNetworksOf } from "./plan-networks.ts";
 
 const ready = { conditions: [{ type: "Ready", status: "True", reason: "Ready", observedGeneration: 1 }] };
 const ref = (namespace: string, name: string): object => ({
@@ -127,6 +128,65 @@ describe("the default PodNetwork without parameters", () => {
     const found = await targetsOf({ networks: [network("default", { enabled: false })] });
     expect(found).toMatchObject({ ok: false, fault: { kind: "POD_NETWORK_NOT_READY" } });
   });
+});
+
+describe("a PodNetwork that a resource claim names", () => {
+  const refs = { parametersRefs: [ref("networks", "blue"), ref("networks", "more")] };
+  const networks = [network("default"), network("blue", refs), network("later", refs, {}), network("off", { enabled: false })];
+  const configuration = {
+    podNetworks: true,
+    namespaceIsolation: true,
+    globalNamespaces: [],
+    systemNamespaces: [],
+  };
+  const objects = async <T>(): Promise<T> =>
+    ({ network: async (name: string) => ok(networks.find((each) => each.name === name)) }) as T;
+  const named = (name: string, isOn = true): ReturnType<typeof podNetworkNamed> =>
+    podNetworkNamed(
+      { configuration: { ...configuration, podNetworks: isOn }, warn: () => undefined },
+      { objects },
+      podWith(),
+      name,
+    );
+
+  test("DR-13: has the definitions of the object, the administrator's choice, under namespaceIsolation, too", async () => {
+    const definitions = [
+      { namespace: "networks", name: "blue" },
+      { namespace: "networks", name: "more" },
+    ];
+    expect(await named("blue")).toMatchObject({ ok: true, value: { podNetwork: "blue", definitions } });
+  });
+
+  test.each([
+    ["red", 'PodNetwork \\"red\\" not found'],
+    ["later", 'PodNetwork \\"later\\" is not Ready'],
+    ["off", "AdministrativelyDisabled"],
+    ["default", "is the cluster's default network, which a claim cannot attach"],
+  ])("DR-13: is refused as by annotation: %s", async (name, message) => {
+    const found = await named(name);
+    expect(found).toMatchObject({ ok: false, fault: { kind: "POD_NETWORK_NOT_READY" } });
+    expect(JSON.stringify(found)).toContain(message);
+  });
+
+  test("DR-13: is refused on a node without the key podNetworks", async () => {
+    expect(JSON.stringify(await named("blue", false))).toContain("the key podNetworks is off");
+  });
+});
+
+const opaque = (parameters: object, driver = "plexus.dev"): object => ({ opaque: { driver, parameters } });
+
+test("DR-13: an allocated claim uses the PodNetworks that it names, for its network or for its policies", () => {
+  const metadata = { namespace: "shop", name: "net", uid: "u", resourceVersion: "1" };
+  const config = [
+    opaque({ podNetwork: "blue" }),
+    opaque({ list: {}, policies: "podnetwork/green" }),
+    opaque({ list: {}, policies: "shop/blue" }),
+    opaque({ podNetwork: "red" }, "gpu.example.com"),
+    { opaque: 7 },
+  ];
+  const status = { allocation: { devices: { config } } };
+  expect(storedClaim({ metadata, spec: {}, status })?.value).toEqual(["blue", "green"]);
+  expect(storedClaim({ metadata, spec: { devices: { config } }, status: {} })?.value).toEqual([]);
 });
 
 test("keys are not added to a file of the node, which a rule lets others use unchanged", async () => {

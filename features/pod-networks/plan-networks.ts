@@ -4,11 +4,12 @@ import type { HostConfiguration } from "../../src/configuration/host-configurati
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { checkNamespace, type NamespacePolicy } from "../../src/npwg/namespace-policy.ts";
+import { quote } from "../../src/json/quote.ts";
 import { networksLabel } from "../../src/npwg/pod.ts";
 import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
 import type { PodNetwork, PodNetworkAttachment } from "./rules/objects.ts";
 import { waitReason } from "./rules/pod-readiness.ts";
-import { defaultPodNetwork, type PodNetworkEntry, readPodNetworks } from "./rules/pod-networks.ts";
+import { defaultPodNetwork, podNetworkEntry, type PodNetworkEntry, readPodNetworks } from "./rules/pod-networks.ts";
 import { podNetworksAnnotation } from "./rules/annotations.ts";
 import { definitionOf, refProblem } from "./rules/provider.ts";
 import type { Cluster, Pod } from "../../host/cluster/cluster.ts";
@@ -62,6 +63,38 @@ export async function podNetworksOf(
     targets.push(target.value);
   }
   return ok(arranged(entries.value, targets, objects.value));
+}
+
+/**
+ * The PodNetwork of this name for a resource claim of the pod, by the rules of the pod's own list. Faults: POD_NETWORK_NOT_READY with the KEP's reason, and
+ * those of the API.
+ */
+export async function podNetworkNamed(
+  { configuration }: PodNetworksContext,
+  cluster: Pick<Cluster, "objects"> | undefined,
+  pod: Pod,
+  name: string,
+): Promise<Result<SelectedNetwork>> {
+  const what = `PodNetwork ${quote(name, 60)}`;
+  if (!configuration.podNetworks) return notReady(`${what}: the key podNetworks is off in this node's configuration`);
+  const source = await cluster?.objects?.(podNetworkObjects);
+  if (source === undefined) return notReady(`${what} needs the Kubernetes API (kubeconfig)`);
+  const entry = podNetworkEntry(name);
+  const objects = await readObjects(source, [entry], pod.namespace);
+  if (!objects.ok) return objects;
+  const { networks, attachments } = objects.value;
+  const reason = waitReason([entry], {
+    network: (each) => networks.get(each),
+    attachment: (each) => attachments.get(each),
+  });
+  if (reason !== undefined) return notReady(reason);
+  const target = targetOf(entry, objects.value, pod.namespace, configuration);
+  if (!target.ok || target.value !== undefined) return target as Result<SelectedNetwork>;
+  return notReady(`${what} is the cluster's default network, which a claim cannot attach`);
+}
+
+function notReady(why: string): Result<never> {
+  return failed(fault("POD_NETWORK_NOT_READY", why));
 }
 
 /** A node whose configuration is older than the cluster's must not start the pod without its networks. */

@@ -4,7 +4,10 @@ import { type Fault, fault } from "../../src/fault/fault.ts";
 import type { FaultKind } from "../../src/fault/catalogue.ts";
 import { quote } from "../../src/json/quote.ts";
 import { systemError } from "../system/system-error.ts";
-import { EXDEV } from "../system/errno.ts";
+import { EMSGSIZE, ENOBUFS, ETIMEDOUT, EXDEV } from "../system/errno.ts";
+
+/** The errnos of an answer that did not come whole. */
+const cutOff: readonly number[] = [EMSGSIZE, ENOBUFS, ETIMEDOUT];
 
 /**
  * The fault of an effect in the network namespace `netns` that the shim could not enter; `capability` begins the message. Fault
@@ -18,5 +21,7 @@ export function unreachable(kind: FaultKind, capability: string, netns: string, 
       "ENVIRONMENT_INVALID",
       `CNI_NETNS: ${namespace} is the node's own; a delegate may act only in a pod's namespace`,
     );
-  return fault(kind, `${namespace} could not be entered: ${systemError(errno)}`);
+  if (!cutOff.includes(errno)) return fault(kind, `${namespace} could not be entered: ${systemError(errno)}`);
+  const why = "perhaps a process of the pod has made more links, addresses or routes than an answer has room for";
+  return fault(kind, `${namespace} was entered, and the kernel's answer is incomplete: ${systemError(errno)}; ${why}`);
 }

@@ -15,7 +15,7 @@
 
 #define STDERR_TAIL_MAX 2047           /* of a dead engine's stderr, quoted in the error */
 
-#define NETLINK_PIECE 65536            /* twice the kernel's largest message of a dump */
+#define NETLINK_PIECE 262144           /* of one receipt: a link's message has lists of 64 KiB, such as its alternative names */
 #define NETLINK_SEND_BUFFER (8 << 20)  /* SO_SNDBUF, which the kernel doubles: bounds one batch */
 #define NETLINK_RECEIVE_BUFFER (1 << 20) /* SO_RCVBUF, which the kernel doubles */
 #define NETLINK_REPLY_MAX (16u << 20)  /* some 100 000 routes */

@@ -1,6 +1,7 @@
 #include "link-changes.h"
 #include "engine-connection.h"
 #include "loop.h"
+#include "netlink.h"
 #include "netlink-policy.h"
 #include "policy-file.h"
 
@@ -22,7 +23,7 @@ static int listen_to_links(void) {
     int size = NETLINK_RECEIVE_BUFFER, fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (fd < 0) return errno;
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0) setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
-    if (bind(fd, (struct sockaddr *)&group, sizeof group) == 0) {
+    if (bind(fd, (struct sockaddr *)&group, sizeof group) == 0 && hear_kernel_alone(fd)) {
         listener.fd = fd;
         return 0;
     }
@@ -46,7 +47,7 @@ static void collect(struct watch *watch, UNUSED short revents) {
         ssize_t got = recvfrom(watch->fd, messages.data + messages.size, NETLINK_PIECE, MSG_DONTWAIT, (struct sockaddr *)&sender, &sender_size);
         if (got < 0 && errno == ENOBUFS) error = ENOBUFS;
         else if (got < 0) break;
-        else if (sender.nl_pid == 0) messages.size += (size_t)got; /* another process may send to this socket, too */
+        else if (sender.nl_pid == 0) messages.size += (size_t)got; /* another: sent before the socket was connected */
     }
     if (messages.size == 0 && error == 0 && now_us() < watch->due) {
         buffer_free(&messages);

@@ -50,6 +50,11 @@ static void size_buffer(int fd, int forced, int capped, int size) {
     if (setsockopt(fd, SOL_SOCKET, forced, &size, sizeof size) != 0) setsockopt(fd, SOL_SOCKET, capped, &size, sizeof size);
 }
 
+bool hear_kernel_alone(int fd) {
+    static const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+    return connect(fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0;
+}
+
 int open_netlink(const struct message *netlink, UNUSED struct done *done) {
     static const int options[] = {NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_GET_STRICT_CHK};
     bool keep = netlink->protocol == NETLINK_NETFILTER && netlink->path.size == 0;
@@ -58,6 +63,12 @@ int open_netlink(const struct message *netlink, UNUSED struct done *done) {
     errno = EINVAL;
     int fd = valid ? socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, (int)netlink->protocol) : -1, on = 1;
     if (fd < 0) return -1;
+    if (!hear_kernel_alone(fd)) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        return -1;
+    }
     /* best effort: an older kernel lacks some of them */
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) setsockopt(fd, SOL_NETLINK, options[i], &on, sizeof on);
     size_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, NETLINK_RECEIVE_BUFFER);
@@ -84,8 +95,11 @@ static int receive(int fd, uint32_t requests, int64_t due, bool netfilter, struc
         ssize_t got = recvfrom(fd, reply->data + reply->size, NETLINK_PIECE, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &sender_size);
         if (got < 0 && errno == ENOBUFS) lost = ENOBUFS;
         else if (got < 0 && errno != EAGAIN && errno != EINTR) return errno;
+        if (got <= 0 || sender.nl_pid != 0) { /* from another process: sent before the socket was connected */
+            if (now_us() > due) return lost != 0 ? lost : ETIMEDOUT;
+            continue;
+        }
         if (got > NETLINK_PIECE) return EMSGSIZE;
-        if (got <= 0 || sender.nl_pid != 0) continue; /* another process may send to this socket, too */
         struct bytes answers = {.data = reply->data + reply->size, .size = (uint32_t)got};
         uint32_t ends = count_messages(answers, true);
         if (netfilter && denies_right(answers)) lost = EPERM;

@@ -13,4 +13,9 @@ void use_netlink(int fd, const struct message *netlink, struct done *done);
 /* Whether the socket stays open after the effect. */
 bool netlink_keeps_open(int fd);
 
+/*
+ * Lets a netlink socket take messages of the kernel alone (netlink(7), connect(2)): a process with CAP_NET_ADMIN may otherwise fill its buffer. False: errno.
+ */
+bool hear_kernel_alone(int fd);
+
 #endif

@@ -33,6 +33,7 @@ export const EAFNOSUPPORT = 97;
 export const EADDRNOTAVAIL = 99;
 export const ENOBUFS = 105;
 export const ETIMEDOUT = 110;
+export const ECONNREFUSED = 111;
 export const ESTALE = 116;
 /** The shim's answer to an effect that the node's policy forbids. */
 export const EKEYREJECTED = 129;

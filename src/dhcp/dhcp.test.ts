@@ -85,6 +85,9 @@ describe("the terms of an answer", () => {
     expect(termsOf(read(`${ack}ff`))).toMatchObject({ value: { renewSeconds: 1800, rebindSeconds: 3060, leaseSeconds: 3600 } });
     const wrong = termsOf(read(`${ack}33 04 00000000 3a 04 ffffffff 3b 04 ffffffff ff`));
     expect(wrong).toMatchObject({ value: { renewSeconds: 5, rebindSeconds: 8, leaseSeconds: 10 } });
+    // A server would otherwise make the node renew, and write the record, every few seconds.
+    const short = termsOf(read(`${ack}33 04 00000e10 3a 04 00000001 3b 04 00000001 ff`));
+    expect(short).toMatchObject({ value: { renewSeconds: 1800, rebindSeconds: 3060, leaseSeconds: 3600 } });
   });
 
   test("static routes are classful; classless ones replace them and the router", () => {

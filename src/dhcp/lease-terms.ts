@@ -31,6 +31,8 @@ export interface LeaseTerms {
 const defaultLeaseSeconds = 3600;
 /** A server must not make the node renew without a pause. */
 const minLeaseSeconds = 10;
+const minRenewSeconds = minLeaseSeconds / 2;
+const minRebindSeconds = 8;
 const maxName = 253;
 const maxEntries = 64;
 
@@ -46,9 +48,10 @@ export function termsOf({ yourAddress, options }: ServerMessage): Result<LeaseTe
   const lease = secondsIn(options.get(OPTION.leaseTime)) ?? defaultLeaseSeconds;
   const leaseSeconds = Math.max(minLeaseSeconds, lease);
   const rebind = secondsIn(options.get(OPTION.rebindingTime)) ?? Infinity;
-  const rebindSeconds = rebind > 0 && rebind <= leaseSeconds ? rebind : Math.floor(leaseSeconds * 0.85);
+  const rebindSeconds = rebind >= minRebindSeconds && rebind <= leaseSeconds ? rebind : Math.floor(leaseSeconds * 0.85);
   const renew = secondsIn(options.get(OPTION.renewalTime)) ?? Infinity;
-  const renewSeconds = renew > 0 && renew <= rebindSeconds ? renew : Math.min(rebindSeconds, Math.floor(leaseSeconds / 2));
+  const renewSeconds =
+    renew >= minRenewSeconds && renew <= rebindSeconds ? renew : Math.min(rebindSeconds, Math.floor(leaseSeconds / 2));
   const name = options.get(OPTION.domainName);
   const mtu = options.get(OPTION.mtu);
   return ok({

@@ -1,5 +1,7 @@
 // Kubernetes Event objects.
 
+import { inertLine } from "../text/inert-text.ts";
+
 /** The object that an Event is about. */
 export interface InvolvedObject {
   /** `Pod`, `Node`, or the kind of a custom resource. */
@@ -38,7 +40,8 @@ export function eventText(
   hash: (text: string) => string,
 ): string {
   const time = `${at.toISOString().slice(0, 19)}Z`;
-  const shortMessage = message.slice(0, maxMessageLength);
+  // kubectl prints the message as it is.
+  const shortMessage = inertLine(message, maxMessageLength - "…".length);
   const minute = Math.floor(at.getTime() / 1000 / windowSeconds);
   const unique = hash(JSON.stringify([uid, reason, shortMessage, minute]));
   return JSON.stringify({

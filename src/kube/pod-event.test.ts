@@ -48,3 +48,13 @@ test.each(["a".repeat(253), `${"a".repeat(235)}.${"b".repeat(10)}`, `${"a".repea
     expect([subdomainProblem(metadata.name), message.length]).toEqual([undefined, 1_000]);
   },
 );
+
+test("a link's name in a message cannot change the terminal of a reader", () => {
+  const event = podEvent(
+    pod("web"),
+    { reason: "InterfaceLost", message: "net1 (\u001b[2Jx now)\nlost" },
+    new Date(0),
+    () => "hash",
+  );
+  expect(JSON.parse(event)).toMatchObject({ message: "net1 (x now) lost" });
+});

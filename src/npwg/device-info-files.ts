@@ -13,6 +13,8 @@ export interface DeviceInfoFiles {
   readonly path: string;
   /** The device plugin's file, from which `path` is copied at first; undefined if no device was allocated. */
   readonly allocated: string | undefined;
+  /** The first content of `path` without such a file; absent for none. */
+  readonly content?: string;
 }
 
 /** The device plugin's file for one device of one resource (`example.com/nic`). */
@@ -34,14 +36,16 @@ export interface DeviceInfoNeed {
   /** The definition's resource, and the pod's device of it. */
   readonly resourceName: string | undefined;
   readonly deviceId: string | undefined;
+  /** Device information that is known without a device plugin. */
+  readonly content?: string | undefined;
 }
 
 /** The attachment's files; undefined if no plugin declares the capability and no device was allocated. */
 export function deviceInfoFiles(need: DeviceInfoNeed): DeviceInfoFiles | undefined {
-  const { capabilities, containerId, ifname, resourceName, deviceId } = need;
+  const { capabilities, containerId, ifname, resourceName, deviceId, content } = need;
   const allocated = resourceName === undefined || deviceId === undefined ? undefined : devicePluginFile(resourceName, deviceId);
-  if (allocated === undefined && !capabilities.includes(deviceInfoCapability)) return undefined;
-  return { path: attachmentFile(containerId, ifname), allocated };
+  if (allocated === undefined && content === undefined && !capabilities.includes(deviceInfoCapability)) return undefined;
+  return { path: attachmentFile(containerId, ifname), allocated, ...(content === undefined ? {} : { content }) };
 }
 
 /** Replaces "/" of a resource by "-", as the specification says, so that the path cannot leave the directory. */

@@ -18,6 +18,8 @@ export interface LinkIdentity {
 export interface ShownLink {
   readonly index: number;
   readonly name: string;
+  /** The kernel, and so a plugin, finds the link by these names, too. */
+  readonly alternativeNames?: readonly string[];
   readonly kind: string;
   readonly mac: string;
   /** The index of a veth's other end, or of the lower link, in the namespace `linkNamespace`. */
@@ -32,6 +34,11 @@ export interface ShownLink {
 export function identityOf({ name, index, kind, mac, link, linkNamespace }: ShownLink): LinkIdentity {
   const peer = linkNamespace === undefined ? undefined : link;
   return { name, index, kind, mac, ...(peer === undefined ? {} : { peer }) };
+}
+
+/** Whether the kernel finds the link by this name. A namespace has one such link at most. */
+export function hasName({ name, alternativeNames = [] }: Pick<ShownLink, "name" | "alternativeNames">, wanted: string): boolean {
+  return name === wanted || alternativeNames.includes(wanted);
 }
 
 /** Whether a link of the same namespace is the identified one. Its name and its hardware address may have changed. */

@@ -30,6 +30,18 @@ test("FI-15: a renamed link gets its name back; where another link has the name,
   expect(removalPlan(attached, [foreign, own])).toEqual({ before: { what: "remove", link: own }, withNamespace: false });
 });
 
+test("FI-15: a link with the name as an alternative one counts as the one that has it: plugins would find it", () => {
+  const other = { ...single(9, "other", "dummy"), alternativeNames: ["net1"] };
+  expect(removalPlan(attached, [other])).toEqual({ withNamespace: false, isMissing: true });
+  expect(removalPlan(attached, [other, shown(3, "nic")])).toMatchObject({ before: { what: "remove" }, withNamespace: false });
+  expect(removalPlan(attached, [{ ...shown(3, "nic"), alternativeNames: ["net1"] }])).toEqual({ withNamespace: true });
+});
+
+test("FI-15: a link with more alternative names than a plugin can read is removed before the plugins' DEL", () => {
+  const own = { ...shown(3, "net1"), alternativeNames: Array.from({ length: 65 }, (_, index) => `name${index}`) };
+  expect(removalPlan(attached, [own])).toEqual({ before: { what: "remove", link: own }, withNamespace: true });
+});
+
 test("FI-15: hardware gets its name back from another link that has the name: it cannot be removed", () => {
   const device = { ...single(3, "0a1b-nic", ""), parentDevice: { bus: "pci", name: "0000:00:05.0" } };
   const foreign = single(9, "net1", "dummy");
@@ -49,6 +61,12 @@ test("FI-26: the undo of a failed ADD leaves an earlier link alone, and removes 
   expect(removalPlan(failed, [shown(4, "net1")])).toEqual({ withNamespace: true });
   expect(removalPlan({ ...failed, completed: true }, [shown(3, "net1")])).toEqual({ withNamespace: true });
   expect(removalPlan({ ...failed, makesLink: false }, [shown(3, "net1")])).toEqual({ withNamespace: true });
+});
+
+test("FI-26: the undo of a failed ADD in a running pod gives no namespace to a DEL that would move the pod's own link to the node", () => {
+  const failed = { ifname: "net1", made: undefined, earlier: undefined, completed: false, makesLink: true };
+  expect(removalPlan({ ...failed, movesForeign: true }, [shown(9, "net1")])).toEqual({ withNamespace: false });
+  expect(removalPlan({ ...failed, movesForeign: false }, [shown(9, "net1")])).toEqual({ withNamespace: true });
 });
 
 test("an entry without a record of its links goes by names", () => {

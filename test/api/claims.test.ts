@@ -1,12 +1,13 @@
 // Networks as claims on a real API server, with the rights and the admission policies of the chart: a client of gRPC's own library plays the kubelet.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Client, credentials } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { parseAllDocuments } from "yaml";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { DeviceFiles } from "../../features/claims/driver/device-files.ts";
 import { serveDriver } from "../../features/claims/driver/driver-server.ts";
 import { ClaimStore, claimDirectory } from "../../features/claims/node/claim-store.ts";
 import { claimedNetworks } from "../../features/claims/node/pod-claims.ts";
@@ -115,6 +116,15 @@ const askingPod = (where: "containers" | "initContainers", asked: object): objec
   },
 });
 
+/** A virtual function, which an exclusive claim gets. */
+const virtualFunction = (): readonly OfferedDevice[] => {
+  const entry = { name: "vf", match: { name: "eth2" }, exclusive: true, resourceName: "example.com/vf" };
+  const settings = readDeviceSettings(JSON.stringify({ devices: [entry] }));
+  return settings.ok ? offeredDevices(settings.value, [{ ...link(true), name: "eth2" }]).devices : [];
+};
+
+const readJson = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
+
 type Unary = (request: object) => Promise<object>;
 
 describe.skipIf(missing("networks as claims with the API server", privateNamespaces, kubeApi, helm))("networks as claims", () => {
@@ -143,7 +153,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     await api.namespace("shop");
     for (const name of ["node-a", "node-b"])
       await admin.create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name } });
-    const objects = render("--set", "claims.enabled=true,claims.use=deny");
+    const objects = render("--set", "claims.enabled=true,claims.use=deny,networks.enabled=true");
     for (const object of objects.filter(
       ({ kind, metadata }) =>
         metadata.name.startsWith("plexus-claim") || (kind === "ServiceAccount" && metadata.name === "plexus"),
@@ -160,7 +170,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       nodeName: "node-a",
       api: async () => daemon,
       store,
-      device: (name) => look().find((each) => each.name === name),
+      files: new DeviceFiles({ root: directory, cdiDirectory: join(directory, "cdi") }),
+      device: (name) => [...look(), ...virtualFunction()].find((each) => each.name === name),
       socket,
       uids: [process.getuid?.() ?? -1],
       clock: systemClock,
@@ -206,7 +217,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   const allocated = async (
     name: string,
     node: string,
-    more: object = parameters,
+    more: object | undefined = parameters,
+    device = "nic-eth1",
   ): Promise<{ readonly namespace: string; readonly name: string; readonly uid: string }> => {
     const spec = { devices: { requests: [{ name: "net", exactly: { deviceClassName: "links" } }] } };
     const created = await admin.create(claimsPath, {
@@ -220,8 +232,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       allocation: {
         nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] }] },
         devices: {
-          results: [{ request: "net", driver: "plexus.dev", pool: node, device: "nic-eth1" }],
-          config: [{ source: "FromClaim", opaque: { driver: "plexus.dev", parameters: more } }],
+          results: [{ request: "net", driver: "plexus.dev", pool: node, device }],
+          config: device === "nic-eth1" ? [{ source: "FromClaim", opaque: { driver: "plexus.dev", parameters: more } }] : [],
         },
       },
       reservedFor: [{ resource: "pods", name: "web", uid: "pod-1" }],
@@ -265,8 +277,35 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       api: { call: async () => ({ ok: true as const, value: { status: 404, body: "{}" } }), pause: async () => undefined },
     };
     expect(await claimedNetworks({ configuration }, cluster as never, podOf("pod-2"))).toEqual({ ok: true, value: [] });
+    // DR-11: while the API is away, the pod that Prepare named starts, and a later one gets an error that the runtime repeats.
+    const away = { ok: false as const, fault: { kind: "API_UNAVAILABLE", msg: "the API is away" } };
+    const gone = { api: { call: async () => away, pause: async () => undefined } };
+    expect(await claimedNetworks({ configuration }, gone as never, podOf("pod-1"))).toMatchObject({ value: [{}] });
+    expect(await claimedNetworks({ configuration }, gone as never, podOf("pod-2"))).toEqual(away);
     for (let time = 0; time < 2; time++)
       expect(await call("NodeUnprepareResources", { claims: [claim] })).toMatchObject({ claims: { [claim.uid]: {} } });
+    expect(files()).toEqual([]);
+  });
+
+  test("DR-15: an exclusive device without a network of its own has its device information and its CDI device until Unprepare", async () => {
+    const claim = await allocated("exclusive", "node-a", parameters, "vf-eth2");
+    const id = `plexus.dev/claim=${claim.uid}-net`;
+    const information = join(directory, "var/run/k8s.cni.cncf.io/devinfo/dp/example.com-vf-0000:18:02.1-device.json");
+    const specification = join(directory, "cdi", `plexus.dev-claim_${claim.uid}.json`);
+    for (let time = 0; time < 2; time++)
+      expect(await call("NodePrepareResources", { claims: [claim] })).toMatchObject({
+        claims: { [claim.uid]: { devices: [{ deviceName: "vf-eth2", cdiDeviceIds: [id] }] } },
+      });
+    expect(readJson(information)).toEqual({ type: "pci", version: "1.1.0", pci: { "pci-address": "0000:18:02.1" } });
+    const env = ["PLEXUS_PCI_NET=0000:18:02.1", "PCIDEVICE_EXAMPLE_COM_VF=0000:18:02.1"];
+    expect(readJson(specification)).toMatchObject({ devices: [{ name: `${claim.uid}-net`, containerEdits: { env } }] });
+    // Another user's programs read both.
+    for (const path of [information, specification]) expect(statSync(path).mode & 0o777).toBe(0o644);
+    // Its network is the annotation's.
+    const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
+    expect(await claimedNetworks({ configuration }, undefined, podOf("pod-1"))).toEqual({ ok: true, value: [] });
+    await call("NodeUnprepareResources", { claims: [claim] });
+    for (const path of [information, specification]) expect(readdirSync(dirname(path))).toEqual([]);
     expect(files()).toEqual([]);
   });
 
@@ -347,6 +386,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
         ]),
       { timeout: 60_000 },
     );
+    reports.noteCall({ name: "plexus" } as never, new Map([...environment, ["CNI_COMMAND", "DEL"]]), { status: 0, stdout: "" });
+    await vi.waitFor(async () => expect((await devices()) ?? []).toEqual([]), { timeout: 60_000 });
     expect(warnings.filter((each) => each.includes("status"))).toEqual([]);
     const status = async (name: string, value: object): Promise<unknown> =>
       outcome(await daemon.patch(`${claimsPath}/${name}/status`, { status: value }));
@@ -396,7 +437,9 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const key = { containerId: "c", network: "plexus", ifname: "eth0" };
     const attachments = [{ claim: { ...used, pool: "node-a", device: "nic-eth1", shareId: "" } }];
     const journal = { list: () => ({ ok: true, value: [key] }), load: () => ({ ok: true, value: { plan: { attachments } } }) };
-    expect(await sweepClaims({ store, journal: journal as never, api: daemon })).toEqual({ ok: true, value: 1 });
+    expect(
+      await sweepClaims({ store, files: new DeviceFiles({ root: directory }), journal: journal as never, api: daemon }),
+    ).toEqual({ ok: true, value: 1 });
     expect(files().toSorted()).toEqual([kept, used].map(({ uid }) => `${uid}.shop.shared.json`).toSorted());
     await call("NodeUnprepareResources", { claims: [kept, used] });
   });
@@ -409,7 +452,9 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const [values, ...objects] = documents;
     expect(readDeviceSettings(JSON.stringify({ devices: values?.claims?.devices }))).toMatchObject({ ok: true });
     expect(objects.map(({ kind }) => kind)).toEqual(
-      "DeviceClass ResourceClaimTemplate Pod ResourceClaimTemplate ResourceClaimTemplate DeviceClass ClusterRole".split(" "),
+      "DeviceClass ResourceClaimTemplate Pod ResourceClaimTemplate ResourceClaimTemplate ResourceClaimTemplate DeviceClass ClusterRole".split(
+        " ",
+      ),
     );
     for (const object of objects) {
       const path = object.kind === "DeviceClass" ? "/apis/resource.k8s.io/v1/deviceclasses" : collectionOf(object as never);
@@ -447,7 +492,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const classRule = { apiGroups: ["resource.k8s.io"], resources: ["deviceclasses"], resourceNames: ["links"], verbs: ["use"] };
     await admin.patch(`${rights}/clusterroles/author`, { rules: [claimRule, classRule] });
     await vi.waitFor(
-      async () => expect(await tried()).toContain("needs the verb use for each NetworkAttachmentDefinition: blue"),
+      async () => expect(await tried()).toContain("needs the verb use for each NetworkAttachmentDefinition: shop/blue"),
       {
         timeout: 60_000,
       },
@@ -455,6 +500,30 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const definitionRule = { apiGroups: ["k8s.cni.cncf.io"], resources: ["network-attachment-definitions"], verbs: ["use"] };
     await admin.patch(`${rights}/clusterroles/author`, { rules: [claimRule, classRule, definitionRule] });
     await vi.waitFor(async () => expect(await tried()).toMatchObject({ kind: "ResourceClaimTemplate" }), { timeout: 60_000 });
+    // PodNetworks of the claim, pools, and the networks whose policies hold for a list.
+    const triedWith = async (...networks: readonly object[]): Promise<unknown> => {
+      const config = networks.map((each) => ({
+        opaque: { driver: "plexus.dev", parameters: { apiVersion: "plexus.dev/v1alpha1", kind: "Network", ...each } },
+      }));
+      return outcome(
+        await author.create(path, { ...template, spec: { spec: { devices: { requests: spec.devices.requests, config } } } }),
+      );
+    };
+    const lists = { list: { plugins: [] } };
+    expect(await triedWith({ podNetwork: "blue" })).toContain("you may not use one of the PodNetworks blue");
+    expect(await triedWith({ ...lists, policies: "podnetwork/green" })).toContain("one of the PodNetworks green");
+    const podNetworkRule = { apiGroups: ["plexus.dev"], resources: ["podnetworks"], verbs: ["use"] };
+    const ruleFor = (resourceNames: readonly string[]): object => ({ ...definitionRule, resourceNames });
+    await admin.patch(`${rights}/clusterroles/author`, { rules: [claimRule, classRule, ruleFor(["blue"]), podNetworkRule] });
+    const pooled = async (): Promise<unknown> => triedWith({ podNetwork: "blue", pool: "storage" });
+    await vi.waitFor(async () => expect(await pooled()).toContain("needs the verb use for each AddressPool: storage"), {
+      timeout: 60_000,
+    });
+    expect(await triedWith({ ...lists, policies: "podnetwork/green" })).toMatchObject({ kind: "ResourceClaimTemplate" });
+    expect(await triedWith({ ...lists, policies: "red" })).toContain("each NetworkAttachmentDefinition: shop/red");
+    // More checks than Kubernetes' cost limit allows in one expression.
+    const many = ["a", "b", "c", "d", "e", "f", "g", "h"].map((podNetwork) => ({ podNetwork }));
+    expect(await triedWith(...many)).toMatchObject({ kind: "ResourceClaimTemplate" });
   });
 
   test("DR-12: a pod that asks for a class by an extended resource needs the verb use, of its author or its service account", async () => {

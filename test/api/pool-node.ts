@@ -39,6 +39,8 @@ export interface PoolCall {
 
 /** Settings of a node's daemon. */
 export interface PoolNodeInit {
+  /** Components besides ipam-host-local. */
+  readonly components?: readonly string[];
   readonly sandboxes?: number;
   /** Further arguments of Node, before the daemon's program. */
   readonly nodeArgs?: readonly string[];
@@ -50,9 +52,9 @@ export interface PoolNodeInit {
 export async function openPoolNode(
   name: string,
   kubeconfig: string,
-  { sandboxes = 2, nodeArgs = [], env = {} }: PoolNodeInit = {},
+  { sandboxes = 2, nodeArgs = [], env = {}, components = [] }: PoolNodeInit = {},
 ): Promise<PoolNode> {
-  const plexus = installPlexus({ components: ["ipam-host-local"] });
+  const plexus = installPlexus({ components: ["ipam-host-local", ...components] });
   const cniDir = plexus.state("cni");
   const runDir = plexus.state("run");
   const socket = join(plexus.runState("daemon"), "plexusd.sock");

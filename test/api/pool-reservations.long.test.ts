@@ -1,8 +1,10 @@
 // Addresses that outlive pods, with two nodes' daemons and the controller's part for pools on a real API server.
 
+import { execFileSync } from "node:child_process";
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { ClaimStore } from "../../features/claims/node/claim-store.ts";
 import { poolsPart } from "../../features/pools/controller/part.ts";
 import type { ReservationHolder } from "../../features/pools/rules/address-reservation.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
@@ -12,7 +14,8 @@ import { kubeApi } from "../lab/kube/binaries.ts";
 import { partContext } from "../lab/kube/part-context.ts";
 import { daemonRights, poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
 import type { Answer } from "../lab/plexus.ts";
-import { missing, privateNamespaces } from "../lab/requires.ts";
+import { createPodNamespace, type PodNamespace, requirePrivateNamespaces } from "../lab/namespaces.ts";
+import { iproute2, linkType, missing, privateNamespaces } from "../lab/requires.ts";
 import { addressesIn, openPoolNode, type PoolNode } from "./pool-node.ts";
 
 const claims = "/apis/k8s.cni.cncf.io/v1alpha1/namespaces/shop/ipamclaims";
@@ -50,6 +53,25 @@ const instancesKind = {
   },
 };
 const instances = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances";
+
+/** Runs ip(8) in the network namespace of this file, which is private. */
+function runIp(...args: readonly string[]): void {
+  requirePrivateNamespaces();
+  execFileSync("ip", args);
+}
+
+/** A pod with a prepared claim. */
+interface Claiming {
+  readonly node: PoolNode;
+  readonly netns: PodNamespace;
+  readonly args: string;
+}
+
+const addressOf = ({ netns }: Claiming): string =>
+  netns
+    .addresses()
+    .find(({ link }) => link === "net1")
+    ?.address.split("/")[0] ?? "";
 
 interface ReservingCall {
   /** The AddressPool. */
@@ -133,6 +155,35 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     return typeof found === "string" ? found : (found as { status?: { ips?: unknown } }).status?.ips;
   };
 
+  /** Prepares the pod's claim on its node. */
+  const claiming = async (node: PoolNode, pod: string, owner?: Owner): Promise<Claiming> => {
+    const uid = await makePod(pod, owner);
+    const plugins = [{ type: "macvlan", ipam: { type: "ipam-host-local" } }];
+    const written = await new ClaimStore(node.plexus.state("cni")).write({
+      namespace: "shop",
+      name: `of-${pod}`,
+      uid: `claim-${pod}`,
+      pods: [uid],
+      isShareable: false,
+      networks: [
+        {
+          request: "net",
+          pool: node.name,
+          device: "nic-up-mig",
+          shareId: "",
+          isOfClass: true,
+          source: { kind: "list", text: JSON.stringify({ cniVersion: "1.0.0", name: "moving", plugins }) },
+          addressPool: "migrated",
+          link: { name: "up-mig", kind: "link", isExclusive: false },
+        },
+      ],
+    });
+    expect(written).toMatchObject({ ok: true });
+    const netns = createPodNamespace("mig");
+    onTestFinished(() => netns.dispose());
+    return { node, netns, args: `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pod};K8S_POD_UID=${uid};IgnoreUnknown=1` };
+  };
+
   beforeAll(async () => {
     const others = [
       "pods",
@@ -164,7 +215,10 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     controlled = part.run(controller.signal);
     const kept = [{ subnet: "10.190.0.0/24", static: ["10.190.0.128/29", "10.190.0.200"] }];
     await makePool(pool, kept, { blockSize: 16 });
-    nodes = await Promise.all([openPoolNode("node-1", api.plexus), openPoolNode("node-2", api.plexus)] as const);
+    nodes = await Promise.all([
+      openPoolNode("node-1", api.plexus, { components: ["macvlan"] }),
+      openPoolNode("node-2", api.plexus, { components: ["macvlan"] }),
+    ] as const);
   });
   afterAll(async () => {
     controller.abort();
@@ -255,6 +309,43 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     await call(nodes[0], "DEL", another, { from });
     await call(nodes[0], "DEL", plain, { from });
   });
+
+  test.skipIf(missing("macvlan", iproute2, linkType("macvlan")))(
+    "DR-15: two pods with two resource claims of one pool have the machine's one address during a migration, and no other pod gets it",
+    async () => {
+      await makePool("migrated", [{ subnet: "10.192.0.0/24", static: ["10.192.0.128/29"] }], { keepInstanceAddresses: true });
+      runIp("link", "add", "up-mig", "type", "veth", "peer", "name", "up-mig-peer");
+      onTestFinished(() => runIp("link", "delete", "up-mig"));
+      runIp("link", "set", "up-mig", "up");
+      const instance = await makeInstance("moved");
+      const config = {
+        claims: true,
+        wasm: {
+          grants: {
+            macvlan: { log: {}, links: { parents: ["up-mig"] }, delegation: { plugins: ["ipam-host-local"] } },
+            "ipam-host-local": { log: {}, leases: { pools: ["*"] }, resolver: {} },
+          },
+        },
+      };
+      const send = ({ node, netns, args }: Claiming, verb: string): Promise<Answer> =>
+        node.plexus.call({ ...node.request(verb, netns.name, { pool, config }), netns: netns.path, args });
+      const source = await claiming(nodes[0], "virt-launcher-moved-a", instance);
+      const target = await claiming(nodes[1], "virt-launcher-moved-b", instance);
+      const other = await claiming(nodes[1], "virt-launcher-still-a", await makeInstance("still"));
+      for (const each of [source, target, other]) {
+        const { status, stdout } = await send(each, "ADD");
+        expect({ status, stdout: status === 0 ? "" : stdout }).toEqual({ status: 0, stdout: "" });
+      }
+      const address = addressOf(source);
+      expect(address).toMatch(/^10\.192\.0\.1(2[89]|3[0-5])$/);
+      expect(addressOf(target)).toBe(address);
+      expect(addressOf(other)).not.toBe(address);
+      expect(await holdersOf(address, "migrated")).toEqual(["virt-launcher-moved-a node-1", "virt-launcher-moved-b node-2"]);
+      expect(await send(source, "DEL")).toMatchObject({ status: 0 });
+      await expectSoon(async () => expect(await holdersOf(address, "migrated")).toEqual(["virt-launcher-moved-b node-2"]));
+      for (const each of [target, other]) expect(await send(each, "DEL")).toMatchObject({ status: 0 });
+    },
+  );
 
   test("FI-24: in another pool, the pod of a VirtualMachineInstance without a claim gets a warning Event, and no other pod does", async () => {
     const instance = await makeInstance("lost");

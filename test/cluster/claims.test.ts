@@ -12,6 +12,7 @@ import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
 import { deployPlexus, explained } from "../lab/cluster/release.ts";
 import { missingCluster } from "../lab/cluster/requirements.ts";
 import { helm } from "../lab/kube/helm.ts";
+import { networkObjects } from "../lab/kube/network-objects.ts";
 import { missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("networks as claims on a cluster", helm, () => missingBuild());
@@ -53,6 +54,11 @@ const pod = (name: string, templateName: string, more: object = {}): object =>
     },
   });
 
+const labelled = (name: string): object => {
+  const made = pod(name, "one") as { readonly metadata: object };
+  return { ...made, metadata: { ...made.metadata, labels: { drained: "yes" } } };
+};
+
 const container = (name: string, resources: object): object => ({
   name,
   image: toolsImage,
@@ -77,7 +83,7 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
     node.exec(["ip", "link", "add", "br-claims", "type", "bridge"]);
     node.exec(["ip", "link", "set", "br-claims", "up"]);
     const claims = `claims=${JSON.stringify({ enabled: true, devices })}`;
-    await deployPlexus(cluster, "upgrade", "v1", "--set-json", claims);
+    await deployPlexus(cluster, "upgrade", "v1", "--set-json", claims, "--set", "networks.enabled=true,linkWatch.enabled=true");
     await cluster.apply(
       {
         apiVersion: api,
@@ -110,7 +116,10 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
     if (cluster === undefined) return;
     await cluster.kubectl("delete", "pods,resourceclaims,resourceclaimtemplates", "--all", "--timeout=120s");
     await cluster.kubectl("delete", "deviceclasses", "--all");
-    await deployPlexus(cluster, "upgrade", "v1", "--set-json", `claims=${JSON.stringify({ enabled: false, devices: [] })}`);
+    const crds = ["podnetworks.plexus.dev", "podnetworkattachments.plexus.dev"];
+    await cluster.kubectl("delete", "crd", ...crds, "--wait", "--timeout=120s");
+    const off = `claims=${JSON.stringify({ enabled: false, devices: [] })}`;
+    await deployPlexus(cluster, "upgrade", "v1", "--set-json", off, "--set", "networks.enabled=false,linkWatch.enabled=false");
     node.exec(["ip", "link", "delete", "br-claims"]);
     await cluster.kubectl("delete", "resourceslices", "--all");
     await cluster.stop();
@@ -139,6 +148,7 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
     await cluster.succeed("delete", "pod", ...names, "--timeout=120s");
     await vi.waitFor(async () => expect([await claims(), prepared()]).toEqual([[], []]), patient);
   };
+  const condition = async (): Promise<unknown> => (await claims())[0]?.status?.devices?.[0]?.conditions;
   const phases = async (): Promise<Readonly<Record<string, string>>> =>
     Object.fromEntries(
       (await items<{ readonly metadata: { readonly name: string }; readonly status: { readonly phase: string } }>("pods")).map(
@@ -223,6 +233,46 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
     await gone("to-blue", "to-green");
   }, 300_000);
 
+  test("DR-09, DR-13: a PodNetwork names its devices, a claim names the PodNetwork, and the pod waits until a device reaches it", async () => {
+    const definition = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition" };
+    const ref = { group: "k8s.cni.cncf.io", kind: "network-attachment-definitions", name: "violet", namespace: "default" };
+    const requests = [{ name: "net", exactly: { deviceClassName: "violet" } }];
+    const selector = `device.driver == "plexus.dev" && "violet" in device.attributes["networks.plexus.dev"]`;
+    await cluster.apply(
+      { ...definition, metadata: { name: "violet", namespace: "default" }, spec: { config: JSON.stringify(list) } },
+      networkObjects.podNetwork("violet", { parametersRefs: [ref] }),
+      {
+        apiVersion: api,
+        kind: "DeviceClass",
+        metadata: { name: "violet" },
+        spec: { selectors: [{ cel: { expression: selector } }] },
+      },
+      {
+        apiVersion: api,
+        kind: "ResourceClaimTemplate",
+        metadata: { name: "violet", namespace: "default" },
+        spec: { spec: { devices: { requests, config: [opaque({ podNetwork: "violet", interface: "violet0" })] } } },
+      },
+      pod("to-violet", "violet"),
+    );
+    await vi.waitFor(async () => expect(await schedulingOf("to-violet")).toContain("cannot allocate all claims"), patient);
+    const named = '{"spec":{"devices":["shared"]}}';
+    await cluster.succeed("patch", "podnetwork", "violet", "--type=merge", "-p", named);
+    await ready("to-violet");
+    expect(await addresses("to-violet", "violet0")).toContain("10.88.0.");
+    const status = ["get", "pod", "to-violet", "-o", "jsonpath={.metadata.annotations.plexus\\.dev/network-status}"];
+    expect(JSON.parse(await cluster.succeed(...status))).toMatchObject([
+      { name: "default" },
+      { name: "violet", interfaceName: "violet0" },
+    ]);
+    // The claim keeps the network (KE-13).
+    await cluster.succeed("wait", "--for=jsonpath={.status.phase}=InUse", "--timeout=120s", "podnetwork/violet");
+    await cluster.succeed("delete", "podnetwork", "violet", "--wait=false");
+    expect(await cluster.succeed("get", "podnetwork", "violet", "-o", "jsonpath={.metadata.finalizers}")).toContain("in-use");
+    await gone("to-violet");
+    await cluster.succeed("wait", "--for=delete", "--timeout=120s", "podnetwork/violet");
+  }, 400_000);
+
   test("DR-08: a link that is down has a taint, so that no pod is scheduled to it until it is back", async () => {
     node.exec(["ip", "link", "set", "br-claims", "down"]);
     await vi.waitFor(
@@ -244,6 +294,41 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
     await ready("later");
     await gone("later");
   }, 400_000);
+
+  test("DR-07: the claim's status says that the pod's link is lost, and that it is back", async () => {
+    await cluster.apply(pod("loses", "one"));
+    await ready("loses");
+    const [port = ""] = node.run(["ls", "/sys/class/net/br-claims/brif"]).stdout.trim().split("\n");
+    await vi.waitFor(async () => expect(await condition()).toMatchObject([{ type: "Ready", status: "True" }]), patient);
+    node.exec(["ip", "link", "set", port, "nomaster"]);
+    const lost = { type: "Ready", status: "False", reason: "InterfaceLost", message: expect.stringContaining("br-claims") };
+    await vi.waitFor(async () => expect(await condition()).toMatchObject([lost]), patient);
+    node.exec(["ip", "link", "set", port, "master", "br-claims"]);
+    await vi.waitFor(async () => expect(await condition()).toMatchObject([{ type: "Ready", status: "True" }]), patient);
+    await gone("loses");
+  }, 400_000);
+
+  test("DR-11: a pod whose claim cannot be prepared has the reason in an Event, and never starts", async () => {
+    const unusable = template("unusable", className, [opaque({ list: { plugins: [] } })]);
+    await cluster.apply(unusable, pod("refused", "unusable"));
+    const events = ["get", "events", "--field-selector", "involvedObject.name=refused", "-o", "jsonpath={.items[*].message}"];
+    const why = 'it names a network for request "net", but its class names one already; remove it';
+    await vi.waitFor(async () => expect(await cluster.succeed(...events)).toContain(why), patient);
+    const statuses = "jsonpath={.status.phase} {.status.podIPs} {.status.containerStatuses[*].containerID}";
+    expect((await cluster.succeed("get", "pod", "refused", "-o", statuses)).trim()).toBe("Pending");
+    expect(prepared()).toEqual([]);
+    await gone("refused");
+  }, 300_000);
+
+  test("DR-11: a drained node keeps no claim and no prepared file", async () => {
+    await cluster.apply(labelled("d1"), labelled("d2"));
+    await ready("d1", "d2");
+    expect(prepared()).toHaveLength(2);
+    await cluster.succeed("drain", node.name, "--pod-selector=drained=yes", "--force", "--timeout=120s");
+    await vi.waitFor(async () => expect([await claims(), prepared()]).toEqual([[], []]), patient);
+    expect(node.run(["ls", "/sys/class/net/br-claims/brif"]).stdout.trim()).toBe("");
+    await cluster.succeed("uncordon", node.name);
+  }, 300_000);
 
   test("DR-01, DR-11: the daemon and the kubelet restart between Prepare and DEL, a claim is removed by force, and nothing is left", async () => {
     await cluster.apply(pod("stays", "one"));

@@ -213,6 +213,22 @@ describe.skipIf(missing("the kernel against the simulated rules", privateNamespa
       });
     });
 
+    // A pod could otherwise make the DEL exceed the limit of its input, and keep its link and its addresses.
+    test("a DEL gets the beginning of a long list of the pod's rules", async () => {
+      await inPod(async (capability) => {
+        for (let net = 0; net < 5; net++)
+          await capability("add").addRules(
+            "pod",
+            Array.from({ length: 250 }, (_, host) => from(`10.2.${net}.${host}/32`, 101)),
+          );
+        const lengthIn = async (verb: "add" | "del"): Promise<number | undefined> => {
+          const listed = await capability(verb).listRules("pod");
+          return "ok" in listed ? listed.ok.length : undefined;
+        };
+        expect([await lengthIn("add"), await lengthIn("del")]).toEqual([1250, 1024]);
+      });
+    });
+
     test("the node's rules need a granted table and a granted priority", async () => {
       await inPod(async (capability) => {
         const grant = { tables: ["200-201"], priorities: ["1000-1001"] };

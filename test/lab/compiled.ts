@@ -45,7 +45,8 @@ export function compiledPlugin(
     | "flawed"
     | "bereave"
     | "pester"
-    | "inject",
+    | "inject"
+    | "post",
 ): string {
   const source = join(pluginSources, `${name}.c`);
   const inputs = [flags.join(" "), readFileSync(source, "utf8"), readFileSync(join(pluginSources, "record.h"), "utf8")];

@@ -1,6 +1,6 @@
 /* A native plugin between the steps of a chain that answers prevResult. If the file "<binary>.VERB.CONTAINER" exists, the plugin removes
    the file and sends SIGKILL to the process that the file names: "engine" (the other child of the parent), "shim" (the parent), or
-   "both". Then the plugin waits until the shim or the kernel kills it. With "fail" in the file the plugin kills no process and fails
+   "both"; "pid:N" names a daemon. Then the plugin waits until the shim or the kernel kills it. With "fail" in the file the plugin kills no process and fails
    like a plugin whose backend is busy. */
 #include "plugins/record.h"
 
@@ -34,6 +34,11 @@ int main(void) {
   if (strcmp(victim.bytes, "fail") == 0) {
     puts("{\"code\":11,\"msg\":\"the backend is busy\"}");
     return 1;
+  }
+  if (strncmp(victim.bytes, "pid:", 4) == 0) {
+    kill((pid_t)atoi(victim.bytes + 4), SIGKILL);
+    alarm(20);
+    for (;;) pause();
   }
   if (strcmp(victim.bytes, "both") == 0) kill(shim, SIGSTOP); /* Otherwise the shim could answer for the killed engine. */
   if (strcmp(victim.bytes, "shim") != 0 && kill_siblings(shim) != 1) {

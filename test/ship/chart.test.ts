@@ -153,6 +153,10 @@ const plexusdOf = (...args: readonly string[]): Container => containerOf(podOf(r
 /** The options of plexusd for the CRI Network API. */
 const networkOptions = ({ args = [] }: Container): readonly string[] => args.filter((arg) => /^--(?:network|state)-/u.test(arg));
 
+/** The chart with claims, as text. */
+const textsWithClaims = (...more: readonly string[]): string =>
+  JSON.stringify(render("--set", ["claims.enabled=true", ...more].join(",")));
+
 /** The roles and bindings for resource claims, each with its rules as text. */
 function claimRoles(...args: readonly string[]): readonly string[] {
   const ours = render(...args).filter(({ metadata }) => /resource-(?:claims|slices)$/.test(metadata.name));
@@ -655,6 +659,12 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       wasm: { limits: { timeMs: 500 } },
     });
     expect(readHostConfiguration({ ...written, clusterNetwork: "/default.conflist" })).toMatchObject({ ok: true });
+  });
+
+  test("DR-15: CDI specifications are written with claims.cdi only", () => {
+    expect(textsWithClaims()).not.toContain("/var/run/cdi");
+    for (const part of ["--claims-cdi-dir=/var/run/cdi", "--write-to=/var/run/cdi", '"mountPath":"/var/run/cdi"'])
+      expect(textsWithClaims("claims.cdi=true")).toContain(part);
   });
 
   test("MA-05: devices of resource claims add two rights and a key, for all namespaces or for those that the values name", () => {

@@ -1,13 +1,18 @@
-// Prepares and unprepares claims for the kubelet. Preparing reads the claim and writes down what an ADD will attach. Nothing else of the node changes, so
-// that there is nothing to undo.
+// Prepares and unprepares claims for the kubelet. Preparing reads the claim and writes down what an ADD will attach, and what other programs may know of
+// exclusive devices. Nothing else of the node changes, so that there is nothing to undo.
 
+import { ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
-import { type ClaimNetwork, readAllocatedClaim } from "../rules/claim-networks.ts";
+import { type ClaimDevice, noNetwork, readAllocatedClaim } from "../rules/claim-networks.ts";
+import { cdiDeviceId } from "../rules/device-files.ts";
+import { attributeOf } from "../rules/device-settings.ts";
+import { networksDomain } from "../rules/names.ts";
 import type { OfferedDevice } from "../rules/offered-devices.ts";
-import type { ClaimedLink, PreparedNetwork } from "../rules/prepared-claim.ts";
+import type { ClaimedLink, PreparedClaim, PreparedDevice, PreparedNetwork } from "../rules/prepared-claim.ts";
 import type { ClaimStore } from "../node/claim-store.ts";
+import type { DeviceFiles } from "./device-files.ts";
 
 /** A claim as the kubelet names it. */
 export interface KubeletClaim {
@@ -22,6 +27,7 @@ export interface PrepareDeps {
   /** The API; undefined if the daemon has none. */
   readonly api: () => Promise<Pick<ApiObjects, "get"> | undefined>;
   readonly store: ClaimStore;
+  readonly files: DeviceFiles;
   /** The node's device of this name; undefined if the node has no such link now. */
   readonly device: (name: string) => OfferedDevice | undefined;
 }
@@ -44,7 +50,9 @@ export async function prepareClaims(deps: PrepareDeps, request: unknown): Promis
       const what = `resource claim ${claim.namespace}/${claim.name}`;
       return [
         claim.uid,
-        typeof prepared === "string" ? { error: `${what} ${prepared}` } : { devices: prepared.map(deviceMessage) },
+        typeof prepared === "string"
+          ? { error: `${what} ${prepared}` }
+          : { devices: [...prepared.networks, ...(prepared.devices ?? [])].map((each) => deviceMessage(deps, claim.uid, each)) },
       ];
     }),
   );
@@ -52,16 +60,24 @@ export async function prepareClaims(deps: PrepareDeps, request: unknown): Promis
 }
 
 /** Answers NodeUnprepareResources. The API is not asked: the claim may be gone. */
-export function unprepareClaims({ store }: Pick<PrepareDeps, "store">, request: unknown): object {
+export function unprepareClaims(deps: Pick<PrepareDeps, "store" | "files">, request: unknown): object {
   const answers = claimsIn(request).map(({ uid }): [string, object] => {
-    const removed = store.remove(uid);
+    const removed = unprepared(deps, uid);
     return [uid, removed.ok ? {} : { error: removed.fault.msg }];
   });
   return { claims: Object.fromEntries(answers) };
 }
 
+/** Removes all files of a claim. Fault STORE_FAILED. */
+export function unprepared({ store, files }: Pick<PrepareDeps, "store" | "files">, uid: string): Result<void> {
+  const claim = store.claim(uid);
+  // A file that cannot be read names no other file.
+  const removed = claim.ok && claim.value !== undefined ? files.remove(claim.value) : ok(undefined);
+  return removed.ok ? store.remove(uid) : removed;
+}
+
 /** The devices, or why the claim cannot be prepared: the kubelet writes the reason into an Event of the pod, and tries again. */
-async function prepare(deps: PrepareDeps, claim: KubeletClaim): Promise<readonly ClaimNetwork[] | string> {
+async function prepare(deps: PrepareDeps, claim: KubeletClaim): Promise<PreparedClaim | string> {
   if (!nameForm.test(claim.namespace) || !nameForm.test(claim.name)) return "has no name of Kubernetes";
   const api = await deps.api();
   if (api === undefined) return "cannot be read: plexusd has no credentials of the Kubernetes API (--kubeconfig)";
@@ -71,29 +87,58 @@ async function prepare(deps: PrepareDeps, claim: KubeletClaim): Promise<readonly
   if (!read.ok) return read.problem;
   const networks: PreparedNetwork[] = [];
   for (const network of read.value.networks) {
-    const device = network.pool === deps.nodeName ? deps.device(network.device) : undefined;
-    if (device === undefined)
-      return `has device ${quote(network.pool, 60)}/${quote(network.device, 60)}, which node ${deps.nodeName} does not offer now: its link is gone, or the node's devices were configured anew`;
+    const device = offered(deps, network);
+    if (typeof device === "string") return device;
+    const { source } = network;
+    // The scheduler must have placed the pod by the device's attribute, so that the pod is only where the network is.
+    if (source.kind === "podNetwork" && !device.settings.networks.includes(source.name))
+      return `names PodNetwork ${quote(source.name, 60)}, which device ${quote(network.device, 60)} does not reach: select devices by the attribute ${networksDomain}/${attributeOf(source.name)}, or add the network to the device's networks`;
     networks.push({ ...network, link: linkOf(device) });
   }
-  const written = await deps.store.write({ ...read.value, networks });
-  return written.ok ? networks : written.fault.msg;
+  const devices: PreparedDevice[] = [];
+  for (const each of read.value.devices) {
+    const device = offered(deps, each);
+    if (typeof device === "string") return device;
+    if (device.settings.resourceName === undefined) return noNetwork(each.request);
+    devices.push({ ...each, link: linkOf(device) });
+  }
+  const prepared = { ...read.value, networks, devices };
+  const written = await deps.store.write(prepared);
+  if (!written.ok) return written.fault.msg;
+  const filed = deps.files.write(prepared);
+  return filed.ok ? prepared : filed.fault.msg;
+}
+
+function offered({ nodeName, device: find }: PrepareDeps, { pool, device: name }: ClaimDevice): OfferedDevice | string {
+  const device = pool === nodeName ? find(name) : undefined;
+  return (
+    device ??
+    `has device ${quote(pool, 60)}/${quote(name, 60)}, which node ${nodeName} does not offer now: its link is gone, or the node's devices were configured anew`
+  );
 }
 
 function linkOf({ link, settings }: OfferedDevice): ClaimedLink {
   const { name, kind, pciAddress } = link;
-  const { shared, vlans } = settings;
+  const { shared, vlans, resourceName } = settings;
   return {
     name,
     kind,
     isExclusive: shared === undefined,
     ...(pciAddress === undefined ? {} : { pciAddress }),
+    ...(resourceName === undefined ? {} : { resourceName }),
     ...(vlans === undefined ? {} : { vlans }),
   };
 }
 
-function deviceMessage({ request, pool, device, shareId }: ClaimNetwork): object {
-  return { request_names: [request], pool_name: pool, device_name: device, ...(shareId === "" ? {} : { share_id: shareId }) };
+function deviceMessage({ files }: PrepareDeps, uid: string, { request, pool, device, shareId, link }: PreparedDevice): object {
+  const hasCdi = files.hasCdi && link.isExclusive && link.pciAddress !== undefined;
+  return {
+    request_names: [request],
+    pool_name: pool,
+    device_name: device,
+    ...(hasCdi ? { cdi_device_ids: [cdiDeviceId(uid, request)] } : {}),
+    ...(shareId === "" ? {} : { share_id: shareId }),
+  };
 }
 
 function claimsIn(request: unknown): readonly KubeletClaim[] {

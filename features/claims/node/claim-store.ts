@@ -49,7 +49,12 @@ export class ClaimStore {
       const removed = removeFile(join(this.#directory, name));
       if (!removed.ok) return removed;
     }
-    return ok(undefined);
+    return this.#removeTemporary((name) => name.startsWith(`.${uid}.`));
+  }
+
+  /** Removes what writes of an earlier daemon have left. No write may run meanwhile. */
+  removeTemporary(): Result<void> {
+    return this.#removeTemporary(() => true);
   }
 
   /** The uids of all prepared claims. */
@@ -80,9 +85,25 @@ export class ClaimStore {
     return ok(claims.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
   }
 
+  #removeTemporary(isIt: (name: string) => boolean): Result<void> {
+    const names = this.#entries();
+    if (!names.ok) return names;
+    for (const name of names.value) {
+      if (!name.startsWith(".") || !isIt(name)) continue;
+      const removed = removeFile(join(this.#directory, name));
+      if (!removed.ok) return removed;
+    }
+    return ok(undefined);
+  }
+
   #names(): Result<readonly string[]> {
+    const names = this.#entries();
+    return names.ok ? ok(names.value.filter((name) => name.endsWith(".json") && !name.startsWith("."))) : names;
+  }
+
+  #entries(): Result<readonly string[]> {
     try {
-      return ok(readdirSync(this.#directory).filter((name) => name.endsWith(".json") && !name.startsWith(".")));
+      return ok(readdirSync(this.#directory));
     } catch (error) {
       return errnoOf(error) === "ENOENT" ? ok([]) : failed(storeFault("reading", this.#directory, error));
     }

@@ -5,11 +5,15 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
+import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
-import type { ClaimedNetwork } from "../../../host/engine/planned/plan-feature.ts";
+import type { ClaimedNetwork } from "../../../host/engine/planned/claimed-network.ts";
+import { pciDeviceInfo } from "../rules/device-files.ts";
 import { isReservedFor } from "../rules/claim-networks.ts";
 import { placedLink } from "../rules/placed-link.ts";
+import { placedPool } from "../rules/placed-pool.ts";
+import type { NetworkSource } from "../rules/network-parameters.ts";
 import type { PreparedClaim, PreparedNetwork } from "../rules/prepared-claim.ts";
 import { ClaimStore } from "./claim-store.ts";
 
@@ -37,16 +41,21 @@ export async function claimedNetworks(
     if (!isOfPod.ok) return isOfPod;
     if (!isOfPod.value) continue;
     for (const network of claim.networks) {
-      const { source, isOfClass } = network;
-      const allowed =
-        source.kind === "definition" && !isOfClass
-          ? checkNamespace(configuration, pod.namespace, source, "network")
-          : ok(undefined);
+      const named = network.isOfClass ? undefined : namedDefinition(network.source);
+      const allowed = named === undefined ? ok(undefined) : checkNamespace(configuration, pod.namespace, named, "network");
       if (!allowed.ok) return failed({ ...allowed.fault, msg: `${nameOf(claim, network)}: ${allowed.fault.msg}` });
       networks.push(claimedNetwork(claim, network));
     }
   }
   return ok(networks);
+}
+
+/** The definition that a claim names: as its network, or as the network whose policies hold for its list. */
+function namedDefinition(source: NetworkSource): { readonly namespace: string; readonly name: string } | undefined {
+  if (source.kind === "definition") return source;
+  if (source.kind === "podNetwork" || source.policies?.startsWith(podNetworkPrefix) !== false) return undefined;
+  const [namespace = "", name = ""] = source.policies.split("/");
+  return { namespace, name };
 }
 
 /** The kubelet prepares a claim of several pods once, so that later pods are known to the API only. */
@@ -73,12 +82,14 @@ async function belongsTo(
 }
 
 function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): ClaimedNetwork {
-  const { source, isOfClass, request, pool, device, shareId, link, interface: name, ips, mac } = network;
+  const { source, isOfClass, request, pool, device, shareId, link, interface: name, ips, mac, addressPool } = network;
   const what = nameOf(claim, network);
   // A period is in no definition's name, so that no definition is taken for the list.
   const listName = `${claim.name}.${request.replaceAll("/", ".")}`;
   const { namespace } = claim;
-  const named = source.kind === "definition" ? source : { namespace, name: listName };
+  // A list with the policies of a definition is an attachment to the definition's network: for the pod's status, for policies and for Services.
+  const named = namedDefinition(source) ?? { namespace, name: listName };
+  const podNetwork = podNetworkIn(source);
   return {
     what,
     selection: {
@@ -93,10 +104,22 @@ function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): Claimed
       source.kind === "list"
         ? { namespace, name: listName, annotations: new Map<string, string>(), config: source.text }
         : undefined,
+    ...(podNetwork === undefined ? {} : { podNetwork }),
     isTrusted: isOfClass && source.kind === "list",
-    place: (list) => placedLink(list, link, what),
+    place: (list) => {
+      const placed = placedLink(list, link, what);
+      return placed.ok && addressPool !== undefined ? placedPool(placed.value, addressPool, what) : placed;
+    },
+    ...(link.isExclusive && link.pciAddress !== undefined ? { device: pciDeviceInfo(link.pciAddress) } : {}),
     claim: { namespace, name: claim.name, uid: claim.uid, pool, device, shareId },
   };
+}
+
+/** The PodNetwork of a source: its network, or the network whose policies hold for its list. */
+function podNetworkIn(source: NetworkSource): string | undefined {
+  if (source.kind === "podNetwork") return source.name;
+  if (source.kind === "definition" || source.policies?.startsWith(podNetworkPrefix) !== true) return undefined;
+  return source.policies.slice(podNetworkPrefix.length);
 }
 
 function nameOf({ namespace, name }: PreparedClaim, { request }: PreparedNetwork): string {

@@ -4,18 +4,20 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import type { Journal } from "../../../host/store/journal/journal.ts";
-import { claimPath } from "../driver/prepare-claims.ts";
+import { claimPath, unprepared } from "../driver/prepare-claims.ts";
+import type { DeviceFiles } from "../driver/device-files.ts";
 import type { ClaimStore } from "./claim-store.ts";
 
 /** The parts of the daemon that the sweep needs. */
 export interface SweepDeps {
   readonly store: ClaimStore;
+  readonly files: DeviceFiles;
   readonly journal: Pick<Journal, "list" | "load">;
   readonly api: Pick<ApiObjects, "get">;
 }
 
 /** Removes the claims that the API does not have and no attachment uses; answers their number. Faults: STORE_FAILED. */
-export async function sweepClaims({ store, journal, api }: SweepDeps): Promise<Result<number>> {
+export async function sweepClaims({ store, files, journal, api }: SweepDeps): Promise<Result<number>> {
   const uids = store.uids();
   if (!uids.ok || uids.value.length === 0) return uids.ok ? ok(0) : uids;
   const keys = journal.list();
@@ -34,7 +36,7 @@ export async function sweepClaims({ store, journal, api }: SweepDeps): Promise<R
     const metadata = answer.kind === "object" ? answer.object["metadata"] : undefined;
     const isGone = answer.kind === "absent" || (isJsonObject(metadata) && metadata["uid"] !== uid);
     if (!isGone) continue;
-    const done = store.remove(uid);
+    const done = unprepared({ store, files }, uid);
     if (!done.ok) return done;
     removed += 1;
   }

@@ -66,6 +66,24 @@ test("DR-12: a claim cannot replace the network that its class names", () => {
   });
 });
 
+const withPolicies = (policies: string): object => ({ value: { networks: [{ source: { kind: "list", policies } }] } });
+
+test("DR-13: a claim names a PodNetwork, a list the network whose policies hold for it, and either one a pool", () => {
+  expect(read(config("FromClaim", network({ podNetwork: "blue", pool: "storage" })))).toMatchObject({
+    value: { networks: [{ pool: "n1", source: { kind: "podNetwork", name: "blue" }, addressPool: "storage" }] },
+  });
+  const policiesOf = (policies: string): unknown => read(config("FromClass", network({ list: { plugins: [] }, policies })));
+  expect(policiesOf("blue")).toMatchObject(withPolicies("shop/blue"));
+  expect(policiesOf("podnetwork/blue")).toMatchObject(withPolicies("podnetwork/blue"));
+});
+
+test("DR-12: a claim cannot replace the pool that its class names", () => {
+  const [ofClass, ofClaim] = [network({ podNetwork: "blue", pool: "a" }), network({ pool: "b" })];
+  expect(read(config("FromClass", ofClass), config("FromClaim", ofClaim))).toMatchObject({
+    problem: expect.stringContaining("it names a pool for request"),
+  });
+});
+
 test("devices of other drivers and with admin access, and configurations of other drivers, are left out", () => {
   const results = [
     result("a", { driver: "gpu.example.com" }),
@@ -85,7 +103,16 @@ test.each<[string, object, string]>([
     "must have apiVersion plexus.dev/v1alpha1 and kind Network",
   ],
   ["an unknown field", network({ vlan: 3 }), 'opaque.parameters."vlan" is no field; known are'],
-  ["both networks", network({ definition: { name: "a" }, list: {} }), "have both definition and list"],
+  ["both networks", network({ definition: { name: "a" }, list: {} }), "have definition and list"],
+  ["two other networks", network({ podNetwork: "a", list: {} }), "have podNetwork and list"],
+  ["a PodNetwork that is no name", network({ podNetwork: "A" }), 'parameters.podNetwork "A" is not'],
+  ["policies of a definition", network({ definition: { name: "a" }, policies: "b" }), "parameters.policies is for a list only"],
+  [
+    "policies of no network",
+    network({ list: { plugins: [] }, policies: "a/b/c" }),
+    'parameters.policies "a/b/c" names no network',
+  ],
+  ["a pool that is no name", network({ pool: "A" }), "parameters.pool must be the name of an AddressPool"],
   ["a definition that is a text", network({ definition: "a" }), "parameters.definition must be an object"],
   ["a definition's unknown field", network({ definition: { name: "a", kind: "b" } }), 'parameters.definition."kind" is no field'],
   ["a name that is no label", network({ definition: { name: "A" } }), 'parameters.definition.name "A" is not a DNS-1123 label'],
@@ -101,7 +128,9 @@ test.each<[string, object, string]>([
 });
 
 test("a claim without a network, another claim, a claim without an allocation, and one name twice are refused", () => {
-  expect(read()).toMatchObject({ problem: expect.stringContaining('names no network for request "net"') });
+  expect(read(config("FromClaim", network({ interface: "net1" })))).toMatchObject({
+    problem: expect.stringContaining('names no network for request "net"'),
+  });
   expect(readAllocatedClaim(claim([]), { ...expected, uid: "u2" })).toMatchObject({
     problem: expect.stringContaining("the kubelet means"),
   });
@@ -111,6 +140,13 @@ test("a claim without a network, another claim, a claim without an allocation, a
   const twice = [config("FromClaim", network({ definition: { name: "a" }, interface: "net1" }))];
   expect(readAllocatedClaim(claim(twice, [result("a"), result("b")]), expected)).toMatchObject({
     problem: expect.stringContaining('the interface name "net1" to two devices'),
+  });
+});
+
+test("DR-15: a device without any configuration is the annotation's, as KubeVirt and Multus ask for it", () => {
+  const configs = [config("FromClaim", definition("blue"), ["net"])];
+  expect(readAllocatedClaim(claim(configs, [result("net"), result("vf", { device: "vf-1" })]), expected)).toMatchObject({
+    value: { networks: [{ request: "net" }], devices: [{ request: "vf", pool: "n1", device: "vf-1", shareId: "" }] },
   });
 });
 

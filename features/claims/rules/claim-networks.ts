@@ -7,20 +7,26 @@ import { problem, type Reading } from "../../../src/kube/object-parts.ts";
 import { driverName } from "./names.ts";
 import { type NetworkParameters, type NetworkSource, readNetworkParameters } from "./network-parameters.ts";
 
-/** One device of a claim, and the attachment that it means. */
-export interface ClaimNetwork {
+/** One device of a claim. */
+export interface ClaimDevice {
   /** The claim's request; of a request with alternatives, `request/alternative`. */
   readonly request: string;
   readonly pool: string;
   readonly device: string;
   /** The share of a device that several claims have; empty for the device itself. */
   readonly shareId: string;
+}
+
+/** One device of a claim, and the attachment that it means. */
+export interface ClaimNetwork extends ClaimDevice {
   readonly source: NetworkSource;
   /** Whether the class, which only an administrator writes, names the network. */
   readonly isOfClass: boolean;
   readonly interface?: string;
   readonly ips?: readonly string[];
   readonly mac?: string;
+  /** The AddressPool that has the attachment's addresses. */
+  readonly addressPool?: string;
 }
 
 /** An allocated claim. */
@@ -33,6 +39,8 @@ export interface AllocatedClaim {
   /** Whether further pods may come: the claim was not made from a pod's template. */
   readonly isShareable: boolean;
   readonly networks: readonly ClaimNetwork[];
+  /** Devices without any configuration: a network of the pod's annotation takes them by its definition's resource name. */
+  readonly devices: readonly ClaimDevice[];
 }
 
 /** Kubernetes' own maxima (AllocationResultsMaxSize, ResourceClaimReservedForMaxSize, DeviceConfigMaxSize of class and claim). */
@@ -62,12 +70,14 @@ export function readAllocatedClaim(
   const configurations = readConfigurations(listOf(devices["config"], maxConfigs), namespace);
   if (!configurations.ok) return configurations;
   const networks: ClaimNetwork[] = [];
+  const unconfigured: ClaimDevice[] = [];
   for (const result of listOf(devices["results"], maxResults)) {
     // Admin access means to look at a device that another pod uses, so nothing is attached by it.
     if (result["driver"] !== driverName || result["adminAccess"] === true) continue;
     const network = networkOf(result, configurations.value);
     if (!network.ok) return network;
-    networks.push(network.value);
+    if ("source" in network.value) networks.push(network.value);
+    else unconfigured.push(network.value);
   }
   const named = networks.filter((each) => each.interface !== undefined);
   const twice = named.find((each) => named.some((other) => other !== each && other.interface === each.interface));
@@ -85,6 +95,7 @@ export function readAllocatedClaim(
         (each) => each["kind"] === "Pod" && each["controller"] === true,
       ),
       networks,
+      devices: unconfigured,
     },
   };
 }
@@ -114,27 +125,38 @@ function readConfigurations(
   return { ok: true, value: [...read.filter((each) => each.isOfClass), ...read.filter((each) => !each.isOfClass)] };
 }
 
-function networkOf(result: Readonly<Record<string, unknown>>, configurations: readonly Configuration[]): Reading<ClaimNetwork> {
+function networkOf(
+  result: Readonly<Record<string, unknown>>,
+  configurations: readonly Configuration[],
+): Reading<ClaimNetwork | ClaimDevice> {
   const [request, pool, device] = [textOf(result["request"]), textOf(result["pool"]), textOf(result["device"])];
   let merged: NetworkParameters = {};
   let named: Configuration | undefined;
-  for (const each of configurations.filter(({ requests }) => appliesTo(requests, request))) {
-    const { source } = each.parameters;
-    // The class is the administrator's choice. A claim that could replace its network would make the right to the class worthless.
-    if (source !== undefined && named?.isOfClass === true && !each.isOfClass)
-      return problem(
-        `has ${each.where}: it names a network for request ${quote(request, 60)}, but its class names one already; remove it`,
+  let pooled: Configuration | undefined;
+  const shareId = textOf(result["shareID"]);
+  const own = configurations.filter(({ requests }) => appliesTo(requests, request));
+  if (own.length === 0) return { ok: true, value: { request, pool, device, shareId } };
+  for (const each of own) {
+    const { source, addressPool } = each.parameters;
+    const refused = (what: string): Reading<ClaimNetwork> =>
+      problem(
+        `has ${each.where}: it names ${what} for request ${quote(request, 60)}, but its class names one already; remove it`,
       );
+    // The class is the administrator's choice. A claim that could replace its network would make the right to the class worthless.
+    if (source !== undefined && named?.isOfClass === true && !each.isOfClass) return refused("a network");
+    if (addressPool !== undefined && pooled?.isOfClass === true && !each.isOfClass) return refused("a pool");
     if (source !== undefined) named = each;
+    if (addressPool !== undefined) pooled = each;
     merged = { ...merged, ...each.parameters };
   }
   const { source, ...requests } = merged;
-  if (source === undefined)
-    return problem(
-      `names no network for request ${quote(request, 60)}: give its class or the claim an opaque configuration of driver ${driverName} with definition or list`,
-    );
-  const shareId = textOf(result["shareID"]);
+  if (source === undefined) return problem(noNetwork(request));
   return { ok: true, value: { request, pool, device, shareId, source, isOfClass: named?.isOfClass === true, ...requests } };
+}
+
+/** The problem of a request without a network. */
+export function noNetwork(request: string): string {
+  return `names no network for request ${quote(request, 60)}: give its class or the claim an opaque configuration of driver ${driverName} with definition, podNetwork or list`;
 }
 
 /** A configuration for a request is also for each of the request's alternatives. */

@@ -42,7 +42,10 @@ export interface DeviceSettings {
 }
 
 const maxEntries = 64;
-const maxNetworks = 12;
+/** Networks that one device publishes, at most: a device of the API has 32 attributes and capacities. */
+export const maxNetworks = 12;
+/** Kubernetes' maximum of an attribute's identifier (DeviceMaxIDLength). */
+export const maxNetworkAttribute = 32;
 /** Kubernetes' maximum of a device's textual attribute (DeviceAttributeMaxValueLength). */
 const maxAttributeText = 64;
 const maxBytes = 256 * 1024;
@@ -185,7 +188,7 @@ function readNetworks(networks: unknown, where: string): Reading<readonly string
   if (list.length > maxNetworks) return problem(`${where} has ${list.length} names; a device publishes at most ${maxNetworks}`);
   const names: string[] = [];
   for (const [index, name] of (list as readonly unknown[]).entries()) {
-    if (typeof name !== "string" || labelProblem(name) !== undefined || attributeOf(name).length > 32)
+    if (typeof name !== "string" || labelProblem(name) !== undefined || attributeOf(name).length > maxNetworkAttribute)
       return problem(
         `${where}[${index}] must be a PodNetwork's name of at most 32 characters (31 if it begins with a digit), but is ${shown(name)}`,
       );

@@ -14,34 +14,56 @@ export interface ReportedDevice {
 
 /** The outcome of a device's attachment. */
 export type AttachmentOutcome =
-  | { readonly ifname: string; readonly result: CniResult }
+  /** `lost`: why the interface is not as its ADD left it; absent if it is. */
+  | { readonly ifname: string; readonly result: CniResult; readonly lost?: string }
   /** `failure`: the failing plugin's own error. */
-  | { readonly failure: string };
+  | { readonly failure: string }
+  /** The pod has the interface no longer. */
+  | { readonly isDetached: true };
 
 /** Kubernetes' own maxima: addresses of a device, and a condition's message. */
 const maxIps = 16;
 const maxMessage = 4096;
 
-/** The entries of the devices. `now`: RFC 3339. */
-export function deviceStatuses(
+/** The list of a claim with the devices' new entries. Entries of other drivers stay as they are. `now`: RFC 3339. */
+export function reportedDevices(
+  current: unknown,
   devices: readonly { readonly device: ReportedDevice; readonly outcome: AttachmentOutcome }[],
   now: string,
-): readonly object[] {
-  return devices.map(({ device: { pool, device, shareId }, outcome }) => ({
-    driver: driverName,
-    pool,
-    device,
-    ...(shareId === "" ? {} : { shareID: shareId }),
-    conditions: [conditionOf(outcome, now)],
-    ...("result" in outcome ? { networkData: networkDataOf(outcome.ifname, outcome.result) } : {}),
-  }));
+): readonly unknown[] {
+  const list: readonly unknown[] = Array.isArray(current) ? current : [];
+  const replaced = new Set<string>();
+  const entries = devices.flatMap(({ device: { pool, device, shareId }, outcome }) => {
+    const identity = { driver: driverName, pool, device, ...(shareId === "" ? {} : { shareID: shareId }) };
+    const text = identityOf(identity);
+    replaced.add(text);
+    if ("isDetached" in outcome) return [];
+    const before = list.find((each) => identityOf(each) === text);
+    return [
+      {
+        ...identity,
+        conditions: [sinceBefore(conditionOf(outcome, now), before)],
+        ...("result" in outcome ? { networkData: networkDataOf(outcome.ifname, outcome.result) } : {}),
+      },
+    ];
+  });
+  return [...list.filter((each) => !replaced.has(identityOf(each))), ...entries];
 }
 
-/** The list of a claim with the new entries in place of those of the same devices. Entries of other drivers stay as they are. */
-export function withDevices(current: unknown, entries: readonly object[]): readonly unknown[] {
+/** Whether a claim's list has these entries already, whatever the order of keys and entries. */
+export function areSameDevices(current: unknown, next: readonly unknown[]): boolean {
   const list: readonly unknown[] = Array.isArray(current) ? current : [];
-  const replaced = new Set(entries.map(identityOf));
-  return [...list.filter((each) => !replaced.has(identityOf(each))), ...entries];
+  return sortedTexts(list) === sortedTexts(next);
+}
+
+function sortedTexts(entries: readonly unknown[]): string {
+  return JSON.stringify(entries.map(sortedText).toSorted());
+}
+
+function sortedText(entry: unknown): string {
+  return JSON.stringify(entry, (_, value: unknown) =>
+    isJsonObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value,
+  );
 }
 
 function identityOf(entry: unknown): string {
@@ -49,10 +71,31 @@ function identityOf(entry: unknown): string {
   return JSON.stringify([entry["driver"], entry["pool"], entry["device"], entry["shareID"] ?? ""]);
 }
 
-function conditionOf(outcome: AttachmentOutcome, now: string): object {
-  const base = { type: "Ready", lastTransitionTime: now };
-  if ("result" in outcome) return { ...base, status: "True", reason: "Attached", message: `attached as ${outcome.ifname}` };
-  return { ...base, status: "False", reason: "AttachFailed", message: outcome.failure.slice(0, maxMessage) };
+interface Condition {
+  readonly type: "Ready";
+  readonly status: "True" | "False";
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+}
+
+function conditionOf(outcome: Exclude<AttachmentOutcome, { isDetached: true }>, now: string): Condition {
+  const base = { type: "Ready", lastTransitionTime: now } as const;
+  if ("result" in outcome && outcome.lost === undefined)
+    return { ...base, status: "True", reason: "Attached", message: `attached as ${outcome.ifname}` };
+  const [reason, why] = "failure" in outcome ? ["AttachFailed", outcome.failure] : ["InterfaceLost", outcome.lost ?? ""];
+  return { ...base, status: "False", reason, message: why.slice(0, maxMessage) };
+}
+
+/** The condition's time is that of its last change of status (metav1.Condition). */
+function sinceBefore(condition: Condition, before: unknown): Condition {
+  const list: unknown = isJsonObject(before) ? before["conditions"] : undefined;
+  const earlier = Array.isArray(list)
+    ? (list as readonly unknown[]).find((each) => isJsonObject(each) && each["type"] === condition.type)
+    : undefined;
+  if (!isJsonObject(earlier) || earlier["status"] !== condition.status) return condition;
+  const { lastTransitionTime } = earlier;
+  return typeof lastTransitionTime === "string" ? { ...condition, lastTransitionTime } : condition;
 }
 
 /** The pod's interface of the attachment: the link of its name, or the first in the pod. */

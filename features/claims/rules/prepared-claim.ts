@@ -1,7 +1,8 @@
 // A prepared claim as the node's file has it: what the ADD of the claim's pods will attach.
 
 import { isJsonObject } from "../../../src/json/document.ts";
-import type { AllocatedClaim, ClaimNetwork } from "./claim-networks.ts";
+import type { AllocatedClaim, ClaimDevice, ClaimNetwork } from "./claim-networks.ts";
+import type { NetworkSource } from "./network-parameters.ts";
 import { type LinkKind, linkKinds } from "./node-link.ts";
 
 /** The link of a claimed device on this node. */
@@ -11,6 +12,8 @@ export interface ClaimedLink {
   /** Whether the link is the claim's alone and moves into the pod. */
   readonly isExclusive: boolean;
   readonly pciAddress?: string;
+  /** The resource by which annotations' networks find an exclusive device. */
+  readonly resourceName?: string;
   readonly vlans?: { readonly first: number; readonly last: number };
 }
 
@@ -19,12 +22,19 @@ export interface PreparedNetwork extends ClaimNetwork {
   readonly link: ClaimedLink;
 }
 
+/** A device that a network of the pod's annotation takes. */
+export interface PreparedDevice extends ClaimDevice {
+  readonly link: ClaimedLink;
+}
+
 /** A prepared claim. */
-export interface PreparedClaim extends Omit<AllocatedClaim, "networks"> {
+export interface PreparedClaim extends Omit<AllocatedClaim, "networks" | "devices"> {
   readonly networks: readonly PreparedNetwork[];
+  readonly devices?: readonly PreparedDevice[];
 }
 
 const kind = "plexusClaimV1";
+const sourceKinds: readonly NetworkSource["kind"][] = ["definition", "podNetwork", "list"];
 
 /** The file's text. */
 export function printPreparedClaim(claim: PreparedClaim): string {
@@ -47,12 +57,17 @@ function isPrepared(value: unknown): value is PreparedClaim {
   const { namespace, name, uid, pods, networks, isShareable } = value;
   const isText = [namespace, name, uid].every((each) => typeof each === "string");
   if (!isText || typeof isShareable !== "boolean" || !Array.isArray(pods) || !Array.isArray(networks)) return false;
-  return networks.every(isNetwork);
+  const { devices = [] } = value;
+  return networks.every(isNetwork) && Array.isArray(devices) && devices.every(hasLink);
+}
+
+function hasLink(value: unknown): boolean {
+  const link = isJsonObject(value) ? value["link"] : undefined;
+  return isJsonObject(link) && typeof link["name"] === "string" && linkKinds.some((each) => each === link["kind"]);
 }
 
 function isNetwork(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { link, source } = value;
-  const isLink = isJsonObject(link) && typeof link["name"] === "string" && linkKinds.some((each) => each === link["kind"]);
-  return isLink && isJsonObject(source) && (source["kind"] === "definition" || source["kind"] === "list");
+  const { source } = value;
+  return hasLink(value) && isJsonObject(source) && sourceKinds.some((each) => each === source["kind"]);
 }

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { DeviceSettings } from "../rules/device-settings.ts";
 import { readDeviceSettings } from "../rules/device-settings.ts";
 import { type OfferedDevice, offeredDevices } from "../rules/offered-devices.ts";
+import { type ReachedNetwork, withReachedNetworks } from "../rules/reaching-devices.ts";
 import { readLinks } from "./read-links.ts";
 
 /** Settings. */
@@ -11,6 +12,8 @@ export interface NodeDevicesInit {
   /** The settings' file. */
   readonly path: string;
   readonly warn: (text: string) => void;
+  /** The PodNetworks that name devices. */
+  readonly networks?: () => readonly ReachedNetwork[];
   /** The mount point of sysfs. */
   readonly sysfs?: string;
 }
@@ -39,9 +42,10 @@ export class NodeDevices {
     const names = this.#settings.flatMap(({ match }) => (match.name === undefined ? [] : [match.name]));
     const isWanted = (link: string): boolean =>
       names.some((name) => name === link || (name.includes("*") && link.startsWith(name.split("*")[0] ?? "")));
-    const { devices, problems } = offeredDevices(this.#settings, readLinks(isWanted, this.#init.sysfs));
+    const reached = withReachedNetworks(this.#settings, this.#init.networks?.() ?? []);
+    const { devices, problems } = offeredDevices(reached.settings, readLinks(isWanted, this.#init.sysfs));
     this.#devices = devices;
-    this.#tell(problems.join("; "));
+    this.#tell([...reached.problems, ...problems].join("; "));
     return devices;
   }
 

@@ -13,6 +13,8 @@ export interface PublishInit {
   readonly api: () => Promise<ApiObjects | undefined>;
   /** Looks at the node. */
   readonly look: () => readonly OfferedDevice[];
+  /** Whether all is known that decides about the devices. */
+  readonly isReady?: () => boolean;
   readonly log: (level: "info" | "warn", text: string) => void;
   readonly now: () => number;
 }
@@ -20,7 +22,7 @@ export interface PublishInit {
 /** Interval of looks at the node's links, in ms. */
 export const lookMs = 2_000;
 /** Time until the API is looked at without a reason, in ms. */
-const verifyMs = 600_000;
+export const verifyMs = 600_000;
 /** Pause after a failed write, in ms. */
 const retryMs = 10_000;
 
@@ -66,7 +68,7 @@ export class SlicePublisher {
 
   /** Looks at the links, and writes what has changed. Never rejects. */
   async round(): Promise<void> {
-    if (this.#working || this.#stopped) return;
+    if (this.#working || this.#stopped || this.#init.isReady?.() === false) return;
     this.#working = true;
     try {
       const devices = publishedDevices(this.#init.look());

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { systemClock } from "../../../host/system/clock.ts";
 import { ok } from "../../../src/fault/result.ts";
+import type { JournalEntry } from "../../../host/store/journal/entry.ts";
+import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { PreparedClaim } from "../rules/prepared-claim.ts";
 import { ClaimReports } from "./report-claims.ts";
 
@@ -78,4 +80,120 @@ test("a claim that changes with each write holds back no other claim", async () 
   await vi.advanceTimersByTimeAsync(1);
   of.stop();
   expect(asked).toEqual(["a", "b"]);
+});
+
+/** The call of a runtime for the pod with this uid. */
+const callOf = (verb: string, containerId: string): ReadonlyMap<string, string> =>
+  new Map([
+    ["CNI_COMMAND", verb],
+    ["CNI_CONTAINERID", containerId],
+    ["CNI_IFNAME", "eth0"],
+    ["CNI_ARGS", "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=p;K8S_POD_UID=u"],
+  ]);
+
+/** A closed entry whose claim's interface has this hardware address. */
+function entry(containerId: string, mac: string): readonly [JournalKey, JournalEntry] {
+  const result = JSON.stringify({
+    cniVersion: "1.0.0",
+    interfaces: [{ name: "net1", mac, sandbox: "/n" }],
+    ips: [{ address: "10.0.0.7/24", interface: 0 }],
+  });
+  const device = { namespace: "shop", name: "a", uid: "a", pool: "n1", device: "d", shareId: "" };
+  const attachment = { network: "n", ifname: "net1", source: "s", conflist: "{}", capabilityArgs: {}, claim: device };
+  const key = { containerId, network: "n", ifname: "eth0" };
+  const plan = {
+    kind: "plexusJournalV1",
+    ...key,
+    netns: "/n",
+    cniArgs: "",
+    cniPath: "",
+    bootId: "b",
+    attachments: [attachment],
+  } as const;
+  const progress = [{ attempted: true, undone: false, result }];
+  return [key, { plan, progress, closed: true, failures: { count: 0, since: undefined } }];
+}
+
+/** A claim in an API that stores what is patched, and the reports that write it. */
+function reported(): {
+  readonly journal: Map<string, readonly [JournalKey, JournalEntry]>;
+  readonly reports: ClaimReports;
+  readonly devices: () => Promise<unknown>;
+  readonly writes: () => number;
+} {
+  const journal = new Map<string, readonly [JournalKey, JournalEntry]>();
+  let [devices, writes]: [unknown, number] = [[{ driver: "gpu.example.com", device: "d", pool: "n1" }], 0];
+  const clock = { ...systemClock, date: () => new Date(Date.UTC(2026, 0, 1, 0, 0, writes)) };
+  const made = new ClaimReports({
+    store: { candidates: () => ok([claim("a")]) },
+    api: () =>
+      Promise.resolve({
+        get: () =>
+          Promise.resolve({ kind: "object", object: { metadata: { uid: "a", resourceVersion: "1" }, status: { devices } } }),
+        patch: (_: string, patch: object) => {
+          writes += 1;
+          ({ devices } = (patch as { readonly status: { readonly devices: unknown } }).status);
+          return Promise.resolve({ kind: "object", object: {} });
+        },
+      }),
+    journal: {
+      list: () => ok([...journal.values()].map(([key]) => key)),
+      load: ({ containerId }) => ok(journal.get(containerId)?.[1]),
+    },
+    clock,
+    log: () => undefined,
+  });
+  const settled = async (): Promise<unknown> => {
+    await vi.advanceTimersByTimeAsync(1);
+    return devices;
+  };
+  return { journal, reports: made, devices: settled, writes: () => writes };
+}
+
+const since = (seconds: number): string => `2026-01-01T00:00:0${seconds}.000Z`;
+
+test("DR-07: a lost link makes a claim's device not ready with the reason, a repair brings it back with its new hardware address", async () => {
+  const { journal, reports: of, devices, writes } = reported();
+  const other = { driver: "gpu.example.com" };
+  const [key, attached] = entry("c1", "02:00:00:00:00:01");
+  journal.set("c1", [key, attached]);
+  of.noteCall(configuration, callOf("ADD", "c1"), { status: 0, stdout: "{}" });
+  const ready = { type: "Ready", status: "True", reason: "Attached", lastTransitionTime: since(0) };
+  const networkData = { interfaceName: "net1", ips: ["10.0.0.7/24"], hardwareAddress: "02:00:00:00:00:01" };
+  expect(await devices()).toMatchObject([other, { device: "d", conditions: [ready], networkData }]);
+  const lost = { type: "Ready", status: "False", reason: "InterfaceLost", message: "net1 has no carrier" };
+  of.noteLinks(key, new Map([["net1", { why: "net1 has no carrier" }]]));
+  expect(await devices()).toMatchObject([other, { conditions: [{ ...lost, lastTransitionTime: since(1) }], networkData }]);
+  of.noteLinks(key, new Map([["net1", { why: "net1 is gone" }]]));
+  const gone = { ...lost, message: "net1 is gone", lastTransitionTime: since(1) };
+  expect(await devices()).toMatchObject([other, { conditions: [gone] }]);
+  journal.set("c1", entry("c1", "02:00:00:00:00:02"));
+  of.noteLinks(key, new Map());
+  const repaired = { ...ready, lastTransitionTime: since(3) };
+  expect(await devices()).toMatchObject([
+    other,
+    { conditions: [repaired], networkData: { ...networkData, hardwareAddress: "02:00:00:00:00:02" } },
+  ]);
+  // What the claim says already is not written.
+  of.noteLinks(key, new Map());
+  await of.start();
+  await devices();
+  expect(writes()).toBe(4);
+  of.stop();
+});
+
+test("DR-07: a DEL removes the device's entry, unless the pod has a newer sandbox with the interface", async () => {
+  const { journal, reports: of, devices } = reported();
+  journal.set("c1", entry("c1", "02:00:00:00:00:01"));
+  of.noteCall(configuration, callOf("ADD", "c1"), { status: 0, stdout: "{}" });
+  await devices();
+  // The older sandbox's DEL comes late.
+  of.noteCall(configuration, callOf("DEL", "c0"), { status: 0, stdout: "" });
+  expect(await devices()).toMatchObject([{}, { device: "d", conditions: [{ status: "True" }] }]);
+  of.noteCall(configuration, callOf("DEL", "c1"), { status: 1, stdout: "{}" });
+  expect(await devices()).toHaveLength(2);
+  journal.clear();
+  of.noteCall(configuration, callOf("DEL", "c1"), { status: 0, stdout: "" });
+  expect(await devices()).toEqual([{ driver: "gpu.example.com", device: "d", pool: "n1" }]);
+  of.stop();
 });

@@ -1,4 +1,4 @@
-// Writes the statuses of claims after an ADD, off the ADD's path. The API server and an admission policy let only the daemon of the claim's node write.
+// Writes the statuses of claims after an ADD, a DEL and a change of a pod's links, off the call's path. The API server and an admission policy let only the daemon of the claim's node write.
 
 import { isJsonObject } from "../../../src/json/document.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
@@ -11,8 +11,9 @@ import type { Journal } from "../../../host/store/journal/journal.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import type { ClaimStore } from "../node/claim-store.ts";
+import type { PreparedClaim } from "../rules/prepared-claim.ts";
 import { claimPath } from "../driver/prepare-claims.ts";
-import { type AttachmentOutcome, deviceStatuses, type ReportedDevice, withDevices } from "../rules/device-status.ts";
+import { areSameDevices, type AttachmentOutcome, type ReportedDevice, reportedDevices } from "../rules/device-status.ts";
 
 /** Settings. */
 export interface ClaimReportsInit {
@@ -66,24 +67,34 @@ export class ClaimReports {
     clearTimeout(this.#timer);
   }
 
-  /** Reports the claims of an ADD's pod. */
+  /** Reports the claims of the pod of an ADD or a DEL. */
   noteCall(
     configuration: HostConfiguration,
     environment: ReadonlyMap<string, string>,
     reply: Pick<Reply, "status" | "stdout"> | undefined,
   ): void {
-    if (environment.get("CNI_COMMAND") !== "ADD" || reply === undefined) return;
+    const verb = environment.get("CNI_COMMAND");
+    if ((verb !== "ADD" && verb !== "DEL") || reply === undefined) return;
     const [containerId = "", ifname = ""] = [environment.get("CNI_CONTAINERID"), environment.get("CNI_IFNAME")];
-    const reports =
-      reply.status === 0
-        ? this.#attached({ containerId, network: configuration.name, ifname })
-        : this.#failed(environment.get("CNI_ARGS") ?? "", errorOf(reply.stdout));
-    for (const report of reports) this.#queue(report);
+    const args = environment.get("CNI_ARGS") ?? "";
+    const reports = (): readonly Report[] => {
+      // A DEL that failed has left the interface, and comes again.
+      if (verb === "DEL") return reply.status === 0 ? this.#detached(args) : [];
+      if (reply.status !== 0) return this.#failed(args, errorOf(reply.stdout));
+      return this.#attached({ containerId, network: configuration.name, ifname });
+    };
+    for (const report of reports()) this.#queue(report);
+    void this.#work();
+  }
+
+  /** Reports the claims of a running container whose links have changed. `faults`: by interface. */
+  noteLinks(key: JournalKey, faults: ReadonlyMap<string, { readonly why: string }>): void {
+    for (const report of this.#attached(key, faults)) this.#queue(report);
     void this.#work();
   }
 
   /** The reports of a closed journal entry. */
-  #attached(key: JournalKey): readonly Report[] {
+  #attached(key: JournalKey, faults: ReadonlyMap<string, { readonly why: string }> = new Map()): readonly Report[] {
     const read = this.#init.journal.load(key);
     if (!read.ok || read.value?.closed !== true) return [];
     const { plan, progress } = read.value;
@@ -95,11 +106,13 @@ export class ClaimReports {
       if (!result.ok) continue;
       const { namespace, name, uid, ...device } = claim;
       const known = byClaim.get(uid)?.devices ?? [];
+      const lost = faults.get(ifname)?.why;
+      const outcome = { ifname, result: result.value.result, ...(lost === undefined ? {} : { lost }) };
       byClaim.set(uid, {
         namespace,
         name,
         uid,
-        devices: [...known, { device, outcome: { ifname, result: result.value.result } }],
+        devices: [...known, { device, outcome }],
       });
     }
     return [...byClaim.values()];
@@ -107,19 +120,33 @@ export class ClaimReports {
 
   /** The reports of an ADD that failed: each device has the failing plugin's own error. */
   #failed(args: string, failure: string): readonly Report[] {
+    return this.#claimsOf(args)
+      .filter(({ isOfPod, claim }) => isOfPod && claim.networks.length > 0)
+      .map(({ claim }) => reportOf(claim, { failure }));
+  }
+
+  /** The reports of a pod that was detached. Another pod's attachment by the same claim, or that of a newer sandbox, is reported in its place. */
+  #detached(args: string): readonly Report[] {
+    const claims = this.#claimsOf(args).filter(({ claim }) => claim.networks.length > 0);
+    if (claims.length === 0) return [];
+    const keys = this.#init.journal.list();
+    if (!keys.ok) return [];
+    const attached = new Map(keys.value.flatMap((key) => this.#attached(key)).map((report) => [report.uid, report]));
+    return claims.flatMap(({ claim, isOfPod }) => {
+      const other = attached.get(claim.uid);
+      if (other !== undefined) return [other];
+      // Another pod's claim is not this DEL's: its ADD may have failed.
+      return isOfPod ? [reportOf(claim, { isDetached: true })] : [];
+    });
+  }
+
+  /** The prepared claims that may be the pod's. `isOfPod`: the claim was prepared for this pod. */
+  #claimsOf(args: string): readonly { readonly claim: PreparedClaim; readonly isOfPod: boolean }[] {
     const pod = podIdentity(args);
     if (!pod.ok || pod.value?.uid === undefined) return [];
-    const { uid: podUid, namespace: podNamespace } = pod.value;
-    const claims = this.#init.store.candidates(podNamespace, podUid);
-    if (!claims.ok) return [];
-    return claims.value
-      .filter(({ pods, networks }) => pods.includes(podUid) && networks.length > 0)
-      .map(({ namespace, name, uid, networks }) => ({
-        namespace,
-        name,
-        uid,
-        devices: networks.map(({ pool, device, shareId }) => ({ device: { pool, device, shareId }, outcome: { failure } })),
-      }));
+    const { uid, namespace } = pod.value;
+    const claims = this.#init.store.candidates(namespace, uid);
+    return claims.ok ? claims.value.map((claim) => ({ claim, isOfPod: claim.pods.includes(uid) })) : [];
   }
 
   #queue(report: Report): void {
@@ -170,10 +197,10 @@ export class ClaimReports {
     const { uid: uidNow, resourceVersion } = { uid: "", resourceVersion: "", ...metadata };
     // Another claim has the name now.
     if (uidNow !== uid) return "done";
-    const written = withDevices(
-      "devices" in status ? status.devices : undefined,
-      deviceStatuses(devices, this.#init.clock.date().toISOString()),
-    );
+    const current = "devices" in status ? status.devices : undefined;
+    const written = reportedDevices(current, devices, this.#init.clock.date().toISOString());
+    // A daemon that starts reports every claim of its node.
+    if (areSameDevices(current, written)) return "done";
     // No server-side apply: it rewrites the allocation's opaque configurations, which counts as a change of the allocation.
     const answer = await api.patch(`${path}/status`, { metadata: { resourceVersion }, status: { devices: written } });
     switch (answer.kind) {
@@ -190,6 +217,11 @@ export class ClaimReports {
         return answer satisfies never;
     }
   }
+}
+
+function reportOf({ namespace, name, uid, networks }: PreparedClaim, outcome: AttachmentOutcome): Report {
+  const devices = networks.map(({ pool, device, shareId }) => ({ device: { pool, device, shareId }, outcome }));
+  return { namespace, name, uid, devices };
 }
 
 /** The message of a CNI error (CNI specification, section 5). */

@@ -1,8 +1,9 @@
 // Attaches one network to a running container, or detaches one. The journal knows a change before its first step, so that a crash at any point
 // leaves an attachment that the next change or the runtime's DEL undoes.
 
+import { hasName } from "../../../src/pod-link/link-identity.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
-import type { Fault } from "../../../src/fault/fault.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
@@ -36,11 +37,13 @@ export interface PodOfChange {
  */
 export async function attachToContainer(
   call: Call,
-  { entry, before }: RunningContainer,
+  { entry, before, unlisted }: RunningContainer,
   plan: AttachmentPlan,
   origin: AttachmentOrigin,
   { cluster, pod, tell }: PodOfChange,
 ): Promise<Result<Attached>> {
+  // Without the links before, those of the ADD cannot be told apart.
+  if (unlisted !== undefined) return failed(fault("HOT_PLUG_UNAVAILABLE", `network ${plan.source}: ${unlisted.msg}`));
   if (pod !== undefined) {
     const { containerId } = call.request;
     const interfaces = [
@@ -57,7 +60,7 @@ export async function attachToContainer(
   const progress = new Progress(opened.value, content.records);
   const { ifname, netns } = plan.attachment;
   const isMaker = mayMakeLink(plan.list.plugins);
-  const isNameTaken = isMaker && before.links.some(({ name }) => name === ifname);
+  const isNameTaken = isMaker && before.links.some((link) => hasName(link, ifname));
   let attached: Result<Attached>;
   try {
     const recorded = await recordEarlierLinks(progress, before, isMaker ? [ifname] : [], entry.pod);

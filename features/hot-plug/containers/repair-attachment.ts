@@ -9,7 +9,7 @@ import { readResult } from "../../../src/cni/read-result.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { identityOf, isSameLink, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
+import { hasName, identityOf, isSameLink, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { readCidr } from "../../../src/net/ip.ts";
 import { announcement } from "../../../host/capabilities/announce/packets.ts";
 import type { Call } from "../../../host/engine/call.ts";
@@ -23,7 +23,8 @@ import { linkChange } from "../../../host/system/netlink/link-change.ts";
 import { macBytes } from "../../../host/system/netlink/address-bytes.ts";
 import type { LinkState } from "../../../host/system/netlink/link-state.ts";
 import { encodeRequests } from "../../../host/system/netlink/message.ts";
-import { lookIntoNamespace, removeLink } from "../../../host/system/netlink/namespace-links.ts";
+import { findInNamespace, removeLink } from "../../../host/system/netlink/namespace-links.ts";
+import { wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
 import { underLock } from "./follow-annotation.ts";
 import { isWhole, journalledResult, runningContainer } from "./running-container.ts";
 
@@ -71,7 +72,7 @@ function lostAttachment(entry: JournalEntry, ifname: string, links: readonly Lin
   const made = pod?.made?.find(({ name }) => name === ifname);
   const own = links.find((link) => made !== undefined && isSameLink(made, link));
   if (own !== undefined && own.name !== ifname) return refuse(`the pod has renamed its link to ${own.name}`);
-  const named = links.find(({ name }) => name === ifname);
+  const named = links.find((link) => hasName(link, ifname));
   if (named !== own) return refuse("another link, which Plexus did not make, has its name");
   const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);
   if (!list.ok) return list;
@@ -93,7 +94,7 @@ async function attachAgain(call: Call, lost: Lost, own: LinkState | undefined): 
   const added = await add(call, lost);
   if (!added.ok) {
     call.deadline.undo();
-    await clear(call, lost, undefined, netns);
+    await clear(call, lost, undefined, (await movesForeign(call, lost)) ? "" : netns);
     return added;
   }
   const mended = await settleMac(call, lost, added.value);
@@ -113,6 +114,12 @@ async function attachAgain(call: Call, lost: Lost, own: LinkState | undefined): 
     `network ${planned.source} as ${planned.ifname} was attached again${made === undefined ? "" : `: its link ${made.index} was lost`}`,
   );
   return ok(undefined);
+}
+
+/** Whether the plugins' DEL would move a link to the node that the pod has made under the interface's name meanwhile. */
+async function movesForeign(call: Call, { entry, planned, list }: Lost): Promise<boolean> {
+  const seen = await findInNamespace(call.shim, entry.plan.netns, { indexes: [], names: [planned.ifname] });
+  return seen.ok && seen.value !== "gone" && wouldMoveForeign(list.plugins, seen.value.links[0]);
 }
 
 function known({ pod }: JournalEntry): {
@@ -136,7 +143,7 @@ async function clear(
   const ended = await runChain(chain, call.runStep({ network, ifname, definition, ownLinks: entry.pod?.made }));
   if (!ended.ok) return failed(ended.fault);
   if (own === undefined) return made === undefined ? ok(undefined) : removeNodeEnd(call.shim, made);
-  const seen = await lookIntoNamespace(call.shim, entry.plan.netns);
+  const seen = await findInNamespace(call.shim, entry.plan.netns, { indexes: [own.index], names: [] });
   if (!seen.ok) return seen;
   const left = seen.value === "gone" ? undefined : seen.value.links.find((link) => isSameLink(own, link));
   return left === undefined ? ok(undefined) : removeLink(call.shim, entry.plan.netns, left);
@@ -175,7 +182,7 @@ async function settleMac(
   { text, result: added }: PluginResult,
 ): Promise<Result<{ readonly text: string; readonly link: LinkState | undefined }>> {
   const { netns } = entry.plan;
-  const seen = await lookIntoNamespace(call.shim, netns);
+  const seen = await findInNamespace(call.shim, netns, { indexes: [], names: [planned.ifname] });
   if (!seen.ok) return seen;
   const link = seen.value === "gone" ? undefined : seen.value.links.find(({ name }) => name === planned.ifname);
   const mac = made?.mac ?? macIn(result, planned.ifname);

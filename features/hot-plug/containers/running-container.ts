@@ -3,21 +3,28 @@
 
 import { readResult } from "../../../src/cni/read-result.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
-import { fault } from "../../../src/fault/fault.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { sandboxInterfaces } from "../../../src/npwg/sandbox-interface.ts";
 import { showsSameNamespace } from "../../../src/pod-link/link-identity.ts";
 import type { AttachmentProgress, JournalEntry } from "../../../host/store/journal/entry.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
-import { lookIntoNamespace, type NamespaceLinks } from "../../../host/system/netlink/namespace-links.ts";
+import {
+  findInNamespace,
+  lookIntoNamespace,
+  type NamespaceLinks,
+  type WantedLinks,
+} from "../../../host/system/netlink/namespace-links.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { isOfAnotherBoot } from "../../../host/engine/verbs/undo.ts";
 
 /** A container whose networks may be changed while the caller holds its lock. */
 export interface RunningContainer {
   readonly entry: JournalEntry;
-  /** The links in its network namespace. */
+  /** The links in its network namespace; those of its attachments where not all can be listed. */
   readonly before: NamespaceLinks;
+  /** Why not all links can be listed; undefined: they are. A pod may make more than an answer has room for. */
+  readonly unlisted?: Fault;
 }
 
 /**
@@ -40,12 +47,20 @@ export async function runningContainer(call: Call, key: JournalKey): Promise<Res
   const problem = whyFixed(call, entry);
   if (problem !== undefined) return refuse(problem);
   const path = entry.plan.netns;
-  const seen = await lookIntoNamespace(call.shim, path);
+  const all = await lookIntoNamespace(call.shim, path);
+  const seen = all.ok ? all : await findInNamespace(call.shim, path, linksOfAttachments(entry));
   if (!seen.ok)
     return failed(fault("HOT_PLUG_UNAVAILABLE", `${name}: the agent cannot look into its network namespace: ${seen.fault.msg}`));
   if (seen.value === "gone") return refuse(`its network namespace ${path} is gone`);
   const strange = whyAnotherNamespace(entry, seen.value);
-  return strange === undefined ? ok({ entry, before: seen.value }) : refuse(strange);
+  if (strange !== undefined) return refuse(strange);
+  return ok({ entry, before: seen.value, ...(all.ok ? {} : { unlisted: all.fault }) });
+}
+
+/** The links by which the changes of an entry's attachments go. */
+function linksOfAttachments({ plan, pod }: JournalEntry): WantedLinks {
+  const indexes = [...(pod?.made ?? []), ...(pod?.earlier ?? [])].map(({ index }) => index);
+  return { indexes, names: plan.attachments.map(({ ifname }) => ifname) };
 }
 
 /** The reason why the networks of an entry's container cannot be changed; undefined without one. */

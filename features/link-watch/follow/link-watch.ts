@@ -16,6 +16,7 @@ import { fileNameOf } from "../../../host/store/journal/entry-file.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { linkWatchMetrics } from "../metrics.ts";
+import { lookPauseMs } from "../rules/look-pause.ts";
 import { judgeLink, type LinkFault } from "../rules/judge-link.ts";
 import { lookIntoPod } from "./look-into-pod.ts";
 import { conditionsOf, eventsOf, LostLinks } from "./lost-links.ts";
@@ -56,8 +57,12 @@ export class LinkWatch {
   readonly #lost = new LostLinks();
   /** Whether lost links are attached again, by state directory and configuration; those without the key are not in it. */
   readonly #settings = new Map<string, { readonly repair: boolean }>();
+  /** The end of the pause before the next look into a network namespace, in ms of a clock that never goes back. */
+  readonly #paused = new Map<string, number>();
   /** The last failure of each container: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
+  /** The containers whose links other parts know. */
+  readonly #told = new Set<string>();
   #watched: ReadonlyMap<string, Watched> = new Map();
   #running: Promise<unknown> | undefined;
   #round: NodeJS.Timeout | undefined;
@@ -158,7 +163,11 @@ export class LinkWatch {
     }
     const before = this.#watched;
     this.#watched = watched;
-    for (const container of before.keys()) if (!watched.has(container)) this.#forget(container);
+    for (const [container, { container: links }] of before)
+      if (!watched.has(container)) {
+        this.#forget(container);
+        this.#paused.delete(links.netns);
+      }
     for (const [container, { listed }] of watched)
       if (before.get(container)?.listed.version !== listed.version) this.#queue.add(container);
     this.#count();
@@ -212,7 +221,10 @@ export class LinkWatch {
   }
 
   async #look(agent: RoundAgent, container: WatchedContainer): Promise<Result<LinkFaults | "gone">> {
-    const seen = await lookIntoPod(agent.shim, container);
+    const seen = await lookIntoPod(agent.shim, container, (bytes) => {
+      const pauseMs = lookPauseMs(bytes);
+      if (pauseMs > 0) this.#paused.set(container.netns, this.#init.clock.now() + pauseMs);
+    });
     if (!seen.ok || seen.value === "gone") return seen as Result<"gone">;
     const faults = new Map<string, LinkFault>();
     for (const link of container.links) {
@@ -228,11 +240,18 @@ export class LinkWatch {
     const agent = this.#agent();
     // An agent that connects begins a round.
     if (watched === undefined || agent === undefined) return { kind: "done" };
+    const leftMs = (this.#paused.get(watched.container.netns) ?? 0) - this.#init.clock.now();
+    if (leftMs > 0) return { kind: "again", afterMs: leftMs };
+    this.#paused.delete(watched.container.netns);
     try {
       const faults = await this.#look(agent, watched.container);
       if (!faults.ok) return this.#failed(key, faults.fault.msg);
       if (faults.value === "gone") return { kind: "done" };
+      // The first look of this daemon: an earlier one may have told other faults.
+      if (!this.#told.has(key)) this.#tell(key, watched, faults.value);
       if (!this.#lost.isKnown(key, faults.value)) {
+        const pauseMs = this.#lost.tellingPauseMs(key, this.#init.clock.now());
+        if (pauseMs > 0) return { kind: "again", afterMs: pauseMs };
         const why = await this.#settle(key, watched, agent);
         if (why !== undefined) return this.#failed(key, why);
       }
@@ -288,11 +307,18 @@ export class LinkWatch {
         if (after !== undefined) this.#metrics.add("plexus_link_losses_total", { fault: after.kind });
       }
       this.#lost.keep(key, container.pod, faults, now);
+      this.#init.linksSeen({ stateDirectory: state.stateDirectory, key: listed.key, faults });
       this.#count();
       return { events: eventsOf(changes), conditions: conditionsOf(faults, now) };
     });
+    this.#lost.noteTold(key, this.#init.clock.now());
     if (settled.ok) this.#failures.delete(key);
     return settled.ok ? undefined : settled.fault.msg;
+  }
+
+  #tell(key: string, { state, listed }: Watched, faults: LinkFaults): void {
+    this.#told.add(key);
+    this.#init.linksSeen({ stateDirectory: state.stateDirectory, key: listed.key, faults });
   }
 
   #settingOf({ state, listed }: Watched): { readonly repair: boolean } | undefined {
@@ -311,7 +337,7 @@ export class LinkWatch {
 
   #forget(container: string): void {
     this.#lost.forget(container);
-
+    this.#told.delete(container);
     this.#failures.delete(container);
   }
 

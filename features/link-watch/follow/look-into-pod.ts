@@ -18,11 +18,12 @@ const deadlineMs = 10_000;
 
 /**
  * Looks at the links with the indexes and the names of the attachments; `gone`: the network namespace is gone, or another one has its path. Fault
- * NETLINK_FAILED; throws ShimGone.
+ * NETLINK_FAILED; throws ShimGone. `noteBytes`: receives the length of the kernel's answer.
  */
 export async function lookIntoPod(
   shim: NetlinkSender,
   { netns, cookie, links }: WatchedContainer,
+  noteBytes: (bytes: number) => void,
 ): Promise<Result<SeenPod | "gone">> {
   const requests = links.flatMap(({ ifname, made }) => [
     linkRequest(ifname),
@@ -30,6 +31,7 @@ export async function lookIntoPod(
   ]);
   const request = encodeRequests([...requests, addressesRequest(0)]);
   const done = await shim.netlink({ path: netns, request, deadlineMs, foreign: true });
+  noteBytes(done.reply.length);
   if (!done.sent && [ENOENT, ENOTDIR, EINVAL].includes(done.errno)) return ok("gone");
   if (done.errno !== 0) return failed(fault("NETLINK_FAILED", `looking at the links of ${netns}: ${systemError(done.errno)}`));
   const shown = namespaceCookieIn(done.reply);
@@ -44,7 +46,10 @@ export async function lookIntoPod(
       const link = linkStateIn(message);
       if (link !== undefined) found.set(link.index, link);
       const address = addressStateIn(message);
-      if (address !== undefined) addresses.set(address.link, [...(addresses.get(address.link) ?? []), formatCidr(address.cidr)]);
+      if (address === undefined) continue;
+      // A pod has as many addresses as it likes: those of a link are one list, which grows in its place.
+      const ofLink = addresses.get(address.link) ?? [];
+      if (ofLink.push(formatCidr(address.cidr)) === 1) addresses.set(address.link, ofLink);
     }
   }
   return ok({ links: [...found.values()], addresses });

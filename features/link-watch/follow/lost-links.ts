@@ -6,6 +6,11 @@ import { type LinkFault, type LinkFaultKind, linkFaults } from "../rules/judge-l
 import { repairPauseMs, type RepairTries, withTry } from "../rules/repair-pause.ts";
 import type { LinkFaults } from "./settle-container.ts";
 
+/** Changes in a row that a pod is told of without a pause. */
+const toldAtOnce = 10;
+/** Maximum pause between two changes that a pod is told of, in ms. */
+const maxTellingPauseMs = 60_000;
+
 /** A lost link. */
 export interface LostLink {
   readonly pod: string;
@@ -26,7 +31,9 @@ export interface FaultChange {
 /** The lost links by container. */
 export class LostLinks {
   readonly #lost = new Map<string, Map<string, LostLink>>();
-  readonly #tries = new Map<string, RepairTries>();
+  readonly #tries = new Map<string, RepairTries & { readonly failed: boolean }>();
+  /** How often each pod was told of changes: a pod that changes its links all the time must not fill the API server. */
+  readonly #told = new Map<string, RepairTries>();
   /** Interfaces that were repaired since their last comparison. */
   readonly #repaired = new Set<string>();
 
@@ -84,7 +91,21 @@ export class LostLinks {
   /** Forgets a container that is gone. */
   forget(container: string): void {
     this.#lost.delete(container);
-    for (const key of this.#tries.keys()) if (key.startsWith(`${container} `)) this.#tries.delete(key);
+    this.#told.delete(container);
+    for (const keys of [this.#tries, this.#repaired])
+      for (const key of keys.keys()) if (key.startsWith(`${container} `)) keys.delete(key);
+  }
+
+  /** Milliseconds until the pod may be told of the next change. */
+  tellingPauseMs(container: string, nowMs: number): number {
+    const told = this.#told.get(container);
+    if (told === undefined || told.count < toldAtOnce) return 0;
+    return Math.min(maxTellingPauseMs, repairPauseMs({ ...told, count: told.count - toldAtOnce + 1 }, nowMs));
+  }
+
+  /** Notes that the pod was told of a change. */
+  noteTold(container: string, nowMs: number): void {
+    this.#told.set(container, withTry(this.#told.get(container), nowMs));
   }
 
   /** Milliseconds until the next try to repair an interface. */
@@ -95,13 +116,16 @@ export class LostLinks {
   /** Notes a try to repair. */
   noteTry(container: string, ifname: string, nowMs: number, repaired: boolean): void {
     const key = `${container} ${ifname}`;
-    this.#tries.set(key, withTry(this.#tries.get(key), nowMs));
+    this.#tries.set(key, { ...withTry(this.#tries.get(key), nowMs), failed: !repaired });
     if (repaired) this.#repaired.add(key);
   }
 
-  /** A link of another kind than a pod's came to the node: the next tries need not wait for their pauses, which begin anew. */
+  /**
+   * A link that may be a master came to the node: after a failure the next try need not wait for its pause, which begins anew. A link that was repaired and
+   * is lost again lacks no master.
+   */
   hurry(): void {
-    for (const [key, { lastMs }] of this.#tries) this.#tries.set(key, { count: 1, lastMs });
+    for (const [key, { lastMs, failed }] of this.#tries) if (failed) this.#tries.set(key, { count: 1, lastMs, failed });
   }
 }
 

@@ -11,7 +11,10 @@ import type { SeenNodeEnd } from "../rules/judge-link.ts";
 /** The effects that the view needs. */
 export type NodeEffects = Pick<RoundAgent["shim"], "netlink" | "changes">;
 
-/** Changed links by their indexes; `all`: any link may have changed. `made`: a link came that was not there. */
+/** Kinds of links that a repair itself makes on the node, and that no attachment needs as a master. */
+const ofAttachments: ReadonlySet<string> = new Set(["veth", "ifb"]);
+
+/** Changed links by their indexes; `all`: any link may have changed. `made`: a link came that may be a master. */
 export interface NodeChange {
   readonly indexes: ReadonlySet<number> | "all";
   readonly made: boolean;
@@ -35,7 +38,7 @@ export class NodeLinks {
     let made = false;
     for (const { kind, link } of linkEventsIn(reply)) {
       const before = this.#links.get(link.index);
-      made ||= kind === "changed" && before === undefined;
+      made ||= kind === "changed" && before === undefined && !ofAttachments.has(link.kind);
       // A link with the index of an earlier one is another link.
       if (kind === "gone" || (before !== undefined && before.kind !== link.kind)) this.#forget(link.index);
       if (kind === "changed") this.#links.set(link.index, link);

@@ -1,6 +1,6 @@
 // Whether an attachment's link is as its ADD left it, by the pod's end and the node's end of it.
 
-import { isSameLink, type LinkIdentity, type ShownLink } from "../../../src/pod-link/link-identity.ts";
+import { hasName, isSameLink, type LinkIdentity, type ShownLink } from "../../../src/pod-link/link-identity.ts";
 
 /** The faults of a link, the worst first. */
 export const linkFaults = ["gone", "master", "down", "no-carrier", "mac", "address"] as const;
@@ -54,7 +54,7 @@ export function judgeLink(
   pod: SeenPod,
   node: SeenNodeEnd | undefined,
 ): LinkFault | undefined {
-  const named = pod.links.find(({ name }) => name === ifname);
+  const named = pod.links.find((link) => hasName(link, ifname));
   const link = made === undefined ? named : pod.links.find((each) => isSameLink(made, each));
   // Another link has the name: the pod or KubeVirt has made it.
   const isFree = named === undefined || named === link;

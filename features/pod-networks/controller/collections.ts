@@ -6,8 +6,9 @@ import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
 import { networksLabel } from "../../../src/npwg/pod.ts";
+import { storedClaim } from "./stored-claim.ts";
 import { type KeptDefinition, type StoredPod, storedAttachment, storedDefinition, storedNetwork, storedPod } from "./stored.ts";
-import { attachmentKey, isAttachmentKey, isPodKey, networkKey, partsOf, podKey } from "./keys.ts";
+import { attachmentKey, claimKey, isAttachmentKey, isClaimKey, isPodKey, networkKey, partsOf, podKey } from "./keys.ts";
 import { Users } from "../../../host/controller/users.ts";
 
 const group = "/apis/plexus.dev/v1alpha1";
@@ -17,6 +18,7 @@ export const paths = {
   attachments: `${group}/podnetworkattachments`,
   definitions: "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions",
   pods: "/api/v1/pods",
+  claims: "/apis/resource.k8s.io/v1/resourceclaims",
 } as const;
 
 /** Pods that name networks. Finished ones do not keep a network (KE-14). */
@@ -35,13 +37,15 @@ export class NetworkCollections {
   readonly attachments: WatchedCollection<PodNetworkAttachment>;
   readonly definitions: WatchedCollection<KeptDefinition>;
   readonly pods: WatchedCollection<StoredPod>;
-  /** Users of networks and attachments: pods, and attachments of networks. */
+  /** Undefined: no claim names PodNetworks in this cluster. */
+  readonly claims: WatchedCollection<readonly string[]> | undefined;
+  /** Users of networks and attachments: pods, claims, and attachments of networks. */
   readonly users = new Users();
   /** Users of definitions: networks and attachments. */
   readonly #definitionUsers = new Users();
   readonly #onDue: (key: string) => void;
 
-  constructor(context: PartContext, onDue: (key: string) => void) {
+  constructor(context: PartContext, onDue: (key: string) => void, withClaims: boolean) {
     this.#onDue = onDue;
     this.networks = new WatchedCollection(context, {
       what: "podnetworks",
@@ -72,8 +76,17 @@ export class NetworkCollections {
       read: storedPod,
       onChange: (namespace, name) => this.#podChanged(namespace, name),
     });
+    this.claims = withClaims
+      ? new WatchedCollection(context, {
+          what: "claims of networks",
+          path: paths.claims,
+          absentIsEmpty: true,
+          read: storedClaim,
+          onChange: (namespace, name) => this.#claimChanged(namespace, name),
+        })
+      : undefined;
     this.watched = new CollectionGroup({
-      complete: [this.networks, this.attachments, this.pods],
+      complete: [this.networks, this.attachments, this.pods, ...(this.claims === undefined ? [] : [this.claims])],
       listed: [this.definitions],
     });
   }
@@ -108,9 +121,14 @@ export class NetworkCollections {
     this.#due([key, ...this.users.set(key, used)]);
   }
 
+  #claimChanged(namespace: string, name: string): void {
+    const used = this.claims?.get(namespace, name) ?? [];
+    this.#due(this.users.set(claimKey(namespace, name), used.map(networkKey)));
+  }
+
   /** Only a gated pod has work: of 60,000 pods almost none. */
   #due(keys: readonly string[]): void {
-    for (const key of keys) if (!isPodKey(key) || this.#isGated(key)) this.#onDue(key);
+    for (const key of keys) if (!isClaimKey(key) && (!isPodKey(key) || this.#isGated(key))) this.#onDue(key);
   }
 
   #isGated(key: string): boolean {

@@ -25,6 +25,16 @@ export function isPodKey(key: string): boolean {
   return key.startsWith("pod ");
 }
 
+/** The key of a resource claim that names PodNetworks. */
+export function claimKey(namespace: string, name: string): string {
+  return `claim ${namespace}/${name}`;
+}
+
+/** Whether the key is a claim's. */
+export function isClaimKey(key: string): boolean {
+  return key.startsWith("claim ");
+}
+
 /** The parts of a key. A PodNetwork and a definition of the API's root have an empty namespace. */
 export function partsOf(key: string): { readonly kind: string; readonly namespace: string; readonly name: string } {
   const [kind = "", path = ""] = key.split(" ", 2);

@@ -10,6 +10,7 @@ import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import { type NetworkCollections, paths, podQuery } from "./collections.ts";
 import { parametersState } from "./definition-parameters.ts";
+import { storedClaim } from "./stored-claim.ts";
 import { storedAttachment, storedPod } from "./stored.ts";
 import { attachmentKey, networkKey } from "./keys.ts";
 
@@ -86,7 +87,7 @@ async function releaseIfUnused(
 ): Promise<WorkOutcome | undefined> {
   const { finalizers } = target.object;
   if (collections.users.of(target.key).length > 0 || !finalizers.includes(inUseFinalizer)) return undefined;
-  const users = await listedUsers(context, target);
+  const users = await listedUsers(context, target, collections.claims !== undefined);
   if (typeof users !== "boolean") return users;
   // The watch brings the user, and with it the next pass. Until then each look lists all pods that name networks.
   if (users) return { kind: "again", afterMs: laggingWatchMs };
@@ -102,7 +103,11 @@ function setFinalizers({ objects }: PartContext, { object, path }: Target, final
  * Whether the API has a user of the object. Before its finalizer goes, the API itself is asked: a watch may lag behind. The answer is an outcome
  * if the API did not answer.
  */
-async function listedUsers({ objects }: PartContext, { object, kind }: Target): Promise<boolean | WorkOutcome> {
+async function listedUsers(
+  { objects }: PartContext,
+  { object, kind }: Target,
+  withClaims: boolean,
+): Promise<boolean | WorkOutcome> {
   const podsPath = object.namespace === "" ? paths.pods : `/api/v1/namespaces/${object.namespace}/pods`;
   let isUsed = false;
   // Both looks end with the first user: there may be 60,000 pods.
@@ -117,7 +122,12 @@ async function listedUsers({ objects }: PartContext, { object, kind }: Target): 
     return !isUsed;
   });
   // While Plexus' CustomResourceDefinitions are removed, the attachments' may be gone before the networks'.
-  return attachments.kind === "failed" ? attachments : isUsed;
+  if (attachments.kind === "failed" || isUsed || !withClaims) return attachments.kind === "failed" ? attachments : isUsed;
+  const claims = await objects.each(paths.claims, {}, (item) => {
+    isUsed = storedClaim(item)?.value.includes(object.name) === true;
+    return !isUsed;
+  });
+  return claims.kind === "failed" ? claims : isUsed;
 }
 
 /** An Event for a change of the condition Ready. */

@@ -16,6 +16,8 @@ import { networkKey, partsOf } from "./keys.ts";
 export interface PodNetworksInit {
   /** Whether the controller creates the default PodNetwork (KE-32). False: the administrator creates it (KE-33). */
   readonly createDefault: boolean;
+  /** Whether allocated resource claims use the PodNetworks that they name. */
+  readonly withClaims: boolean;
 }
 
 /** Maximum objects whose work runs at the same time. */
@@ -25,11 +27,11 @@ const workers = 8;
 const absentMs = 2_000;
 
 /** Makes the part. */
-export function podNetworksPart({ createDefault }: PodNetworksInit): MakePart {
+export function podNetworksPart({ createDefault, withClaims }: PodNetworksInit): MakePart {
   return watchingPart({
     name: "podnetworks",
     workers,
-    collections: (context, onDue) => new NetworkCollections(context, (key) => onDue(key, 0)),
+    collections: (context, onDue) => new NetworkCollections(context, (key) => onDue(key, 0), withClaims),
     work: (context, collections) => (key) => workOn(context, collections, key, createDefault),
     firstKey: networkKey(defaultPodNetwork),
   });

@@ -31,7 +31,7 @@ const known = ["podNetworkName", "podNetworkAttachmentName", "interfaceName", "i
  * API server without the admission policies accepts any text. Fault SELECTION_INVALID.
  */
 export function readPodNetworks(text: string | undefined): Result<readonly PodNetworkEntry[]> {
-  if (text === undefined) return ok([entryOf("PodNetwork", defaultPodNetwork)]);
+  if (text === undefined) return ok([podNetworkEntry(defaultPodNetwork)]);
   const what = `annotation ${podNetworksAnnotation}`;
   const source = { kind: "SELECTION_INVALID", maxLength, maxDepth: 4 } as const;
   const elements = parseArray(text, { what, ...source });
@@ -109,8 +109,9 @@ function checkUnique(entries: readonly PodNetworkEntry[]): Result<readonly PodNe
   return ok(entries);
 }
 
-function entryOf(kind: PodNetworkEntry["kind"], name: string): PodNetworkEntry {
-  return { kind, name, interfaceName: undefined, isDefaultGw4: false, isDefaultGw6: false };
+/** The element for a PodNetwork alone. */
+export function podNetworkEntry(name: string): PodNetworkEntry {
+  return { kind: "PodNetwork", name, interfaceName: undefined, isDefaultGw4: false, isDefaultGw6: false };
 }
 
 function refused(why: string): Result<never> {

@@ -13,7 +13,7 @@ import { linkRequest } from "../../../host/system/netlink/link-change.ts";
 import { linkStateIn } from "../../../host/system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
 import { systemError } from "../../../host/system/system-error.ts";
-import { type EchoAnswer, echoAnswerIn, echoPacket, smallestEcho } from "../rules/echo-packet.ts";
+import { type EchoAnswer, echoAnswerIn, echoPacket, fullEcho, smallestEcho } from "../rules/echo-packet.ts";
 import type { ProbedTarget, ProbeReport } from "../rules/probe-report.ts";
 import type { ProbedAttachment, ProbeTarget } from "./probed-attachment.ts";
 
@@ -22,8 +22,6 @@ export type ProbeEffects = Pick<Shim, "netlink" | "ask">;
 
 /** Milliseconds for a neighbour's answer, and for an echo reply. */
 const answerMs = 1_000;
-/** The largest packet that the effect sends. */
-const maxBytes = 1500;
 /** Targets of one probe, and those that are asked at once. */
 const maxTargets = 64;
 const atOnce = 8;
@@ -116,7 +114,7 @@ async function probeTarget(
       .map((each) => echoAnswerIn(address.family, each.payload, identifier))
       .find((each) => each !== undefined);
   };
-  const full = Math.min(mtu, maxBytes) & ~1;
+  const full = fullEcho(address.family, mtu);
   const first = await ask(full);
   if (first?.kind === "reply") return { ...target, mac, outcome: "answers", bytes: full };
   const second = await ask(smallestEcho[address.family]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { echoAnswerIn, echoPacket } from "./echo-packet.ts";
+import { echoAnswerIn, echoPacket, fullEcho } from "./echo-packet.ts";
 
 const v4 = { source: Uint8Array.of(10, 0, 0, 2), target: Uint8Array.of(10, 0, 0, 1), identifier: 0x1234, size: 64 };
 const address = (last: number): Uint8Array => Uint8Array.of(0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last);
@@ -40,4 +40,10 @@ test("PR-05: replies, errors with an MTU, and answers of other requests are told
   head6.set([2, 0, 0, 0, 0, 0, 5, 0], 40);
   expect(echoAnswerIn(6, Uint8Array.of(...head6, ...echoPacket(6, v6)), 0x1234)).toEqual({ kind: "too-big", mtu: 1280 });
   expect(echoAnswerIn(6, head6.subarray(0, 44), 0x1234)).toBeUndefined();
+});
+
+test("a link whose MTU has no room for a header is asked with the smallest packet", () => {
+  expect([0, 65, 1400, 1401, 9000].map((mtu) => fullEcho(4, mtu))).toEqual([64, 64, 1400, 1400, 1500]);
+  expect(echoPacket(6, { ...v6, size: fullEcho(6, 10) })).toHaveLength(88);
+  expect(() => echoPacket(4, { ...v4, size: 10 })).toThrow(RangeError);
 });

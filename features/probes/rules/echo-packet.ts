@@ -23,9 +23,16 @@ const ICMP_HEADER = 8;
 const ICMP = 1;
 const ICMPV6 = 58;
 const HOP_LIMIT = 64;
+/** The largest packet that the effect ASK sends. */
+const maxEcho = 1500;
 
 /** The smallest packet of a family, in bytes. */
 export const smallestEcho: Readonly<Record<IpAddress["family"], number>> = { 4: 64, 6: 88 };
+
+/** The bytes of an echo request that fills a packet of this MTU. A pod may give its link an MTU below any packet's header. */
+export function fullEcho(family: IpAddress["family"], mtu: number): number {
+  return Math.max(smallestEcho[family], Math.min(mtu, maxEcho) & ~1);
+}
 
 /** The packet with its IP header. IPv4: don't fragment. */
 export function echoPacket(family: IpAddress["family"], { source, target, identifier, size }: EchoRequest): Uint8Array {

@@ -35,6 +35,9 @@ export interface Separation {
   readonly policy: Exclude<FilterIngressPolicy, "open">;
 }
 
+/** Maximum number of addresses: the node compares each forwarded packet with the rules of all attachments, one after the other. */
+const maxAddresses = 64;
+
 /** The chains of the reference plugin, and the names that iptables and the kernel give a meaning of their own. */
 const reservedChains: ReadonlySet<string> = new Set(
   `CNI-FORWARD CNI-ISOLATION-STAGE-1 CNI-ISOLATION-STAGE-2
@@ -55,14 +58,16 @@ export function ownAddresses({ facts }: Pick<FilterCall, "facts">): readonly IpA
 export function allowedAcceptance(call: FilterCall, requested: FilterAcceptance): Result<Acceptance> {
   const { adminChain, ingress, bridge } = requested;
   const known = new Set(ownAddresses(call).map(formatAddress));
-  const addresses: IpAddress[] = [];
+  const addresses = new Map<string, IpAddress>();
   for (const text of requested.addresses) {
     const address = addressIn(text);
     if (address === undefined) return failed(misused(`${quote(text, 60)} is not an IP address`));
-    if (!known.has(formatAddress(address)))
-      return failed(misused(`${formatAddress(address)} is not an address of the attachment, which has ${listed(known)}`));
-    addresses.push(address);
+    const formatted = formatAddress(address);
+    if (!known.has(formatted))
+      return failed(misused(`${formatted} is not an address of the attachment, which has ${listed(known)}`));
+    addresses.set(formatted, address);
   }
+  if (addresses.size > maxAddresses) return failed(misused(`${addresses.size} addresses; the maximum is ${maxAddresses}`));
   const chainMistake = adminChainMistake(adminChain);
   if (chainMistake !== undefined) return failed(chainMistake);
   const chains = call.grant.adminChains ?? [defaultAdminChain];
@@ -70,7 +75,7 @@ export function allowedAcceptance(call: FilterCall, requested: FilterAcceptance)
     return failed(
       notGranted({ type: call.type, key: "filter.adminChains", request: `the chain ${adminChain}`, granted: chains }),
     );
-  if (ingress === "open") return ok({ addresses, adminChain, separation: undefined });
+  if (ingress === "open") return ok({ addresses: [...addresses.values()], adminChain, separation: undefined });
   if (bridge === undefined) return failed(misused(`the policy ${ingress} needs a bridge`));
   if (!linkPattern.pattern.test(bridge) || bridge.includes("*") || bridge.endsWith("+"))
     return failed(misused(`${quote(bridge, 60)} is not the name of a bridge`));
@@ -79,7 +84,7 @@ export function allowedAcceptance(call: FilterCall, requested: FilterAcceptance)
     return failed(
       notGranted({ type: call.type, key: "filter.bridges", request: `the policy ${ingress} of ${bridge}`, granted: bridges }),
     );
-  return ok({ addresses, adminChain, separation: { bridge, policy: ingress } });
+  return ok({ addresses: [...addresses.values()], adminChain, separation: { bridge, policy: ingress } });
 }
 
 function adminChainMistake(name: string): Fault | undefined {

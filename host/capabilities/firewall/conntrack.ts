@@ -38,6 +38,11 @@ const ADDRESS = { 4: { source: 1, destination: 2 }, 6: { source: 3, destination:
 /** Flags of the parts by which the kernel compares tuples. */
 const BY = { source: 1 << 0, destination: 1 << 1, protocol: 1 << 3, port: 1 << 5 } as const;
 
+/** Maximum number of deletions in one send: acknowledgements of more overflow the socket's receive buffer. */
+const maxTogether = 500;
+/** Maximum number of addresses with lists of their own. */
+const maxFiltered = 8;
+
 /** A flow: its first packet, and the source of the answers, which is the server after all changes of the destination. */
 export interface Flow {
   readonly protocol: number;
@@ -99,18 +104,30 @@ export async function forgetFlows(
       deletions.set(removal.body.join("."), removal);
     }
   }
-  if (deletions.size === 0) return ok(0);
-  const removed = await ask(shim, [...deletions.values()], "deleting flows");
-  if (!removed.ok) return removed;
-  const refusal = removed.value.find(({ errno }) => errno !== 0 && errno !== ENOENT);
-  // ENOENT: the flow ended meanwhile.
-  return refusal === undefined ? ok(deletions.size) : failed(failure("deleting flows", refusalText(refusal)));
+  const removed = await deleteAll(shim, [...deletions.values()]);
+  return removed.ok ? ok(deletions.size) : removed;
 }
 
-/** Lists the flows of which an address is an end; for IPv6 all flows, because kernels compare its addresses of a filter the wrong way round. */
+/** Sends the deletions. Fault: FIREWALL_FAILED. */
+async function deleteAll(shim: NetlinkShim, deletions: readonly NetlinkRequest[]): Promise<Result<undefined>> {
+  for (let at = 0; at < deletions.length; at += maxTogether) {
+    const removed = await ask(shim, deletions.slice(at, at + maxTogether), "deleting flows");
+    if (!removed.ok) return removed;
+    // ENOENT: the flow ended meanwhile.
+    const refusal = removed.value.find(({ errno }) => errno !== 0 && errno !== ENOENT);
+    if (refusal !== undefined) return failed(failure("deleting flows", refusalText(refusal)));
+  }
+  return ok(undefined);
+}
+
+/**
+ * Lists the flows of which an address is an end; for IPv6 all flows, because kernels compare its addresses of a filter the wrong way round, and all flows
+ * for many addresses: each list costs the kernel a look at every flow of the node.
+ */
 function flowsWith(addresses: readonly IpAddress[]): readonly NetlinkRequest[] {
-  const hasIPv6 = addresses.some(({ family }) => family === 6);
-  const byAddress = addresses.filter(({ family }) => family === 4);
+  const [four, six] = ([4, 6] as const).map((family) => addresses.filter((each) => each.family === family));
+  const byAddress = four !== undefined && four.length <= maxFiltered ? four : [];
+  const families = [...(byAddress.length === (four?.length ?? 0) ? [] : [AF[4]]), ...(six?.length === 0 ? [] : [AF[6]])];
   return [
     ...byAddress.flatMap((address) =>
       ([CTA_TUPLE_ORIG, CTA_TUPLE_REPLY] as const).flatMap((tuple) =>
@@ -120,7 +137,7 @@ function flowsWith(addresses: readonly IpAddress[]): readonly NetlinkRequest[] {
         }),
       ),
     ),
-    ...(hasIPv6 ? [{ type: IPCTNL_MSG_CT_GET, flags: NLM_F_DUMP, body: Uint8Array.of(AF[6], 0, 0, 0) }] : []),
+    ...families.map((family) => ({ type: IPCTNL_MSG_CT_GET, flags: NLM_F_DUMP, body: Uint8Array.of(family, 0, 0, 0) })),
   ];
 }
 
@@ -152,7 +169,7 @@ async function deleteListed(shim: NetlinkShim, request: NetlinkRequest, isWanted
       return flow !== undefined && isWanted(flow) ? [deletion(message)] : [];
     }),
   );
-  if (deletions.length > 0) await ask(shim, deletions, "deleting flows");
+  await deleteAll(shim, deletions);
 }
 
 /** Kernels before 5.8 ignore the filter and list all flows. */

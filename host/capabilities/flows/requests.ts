@@ -24,7 +24,7 @@ const verbs: readonly Verb[] = ["ADD", "DEL"];
 
 const misused = misuseOf("flows");
 
-/** The addresses of a request, decoded. Fault: CAPABILITY_MISUSED. */
+/** The addresses of a request, decoded, each once. Fault: CAPABILITY_MISUSED. */
 export function allowedAddresses(
   { verb, attachment, facts }: FlowsCall,
   addresses: readonly string[],
@@ -34,17 +34,18 @@ export function allowedAddresses(
     return failed(misused(`forget is allowed in ${verbs.join(" and ")} only, and this call is ${verb}`));
   if (ports.length > maxPorts) return failed(misused(`${ports.length} ports; the maximum is ${maxPorts}`));
   const known = new Set(facts.addresses.flatMap((text) => addressIn(text) ?? []).map(formatAddress));
-  const read: IpAddress[] = [];
+  const read = new Map<string, IpAddress>();
   for (const text of addresses) {
     const address = addressIn(text);
     if (address === undefined) return failed(misused(`${quote(text, 60)} is not an IP address`));
-    if (!known.has(formatAddress(address))) {
+    const formatted = formatAddress(address);
+    if (!known.has(formatted)) {
       const has = known.size === 0 ? "no known address" : [...known].join(", ");
-      return failed(misused(`${formatAddress(address)} is not an address of the attachment, which has ${has}`));
+      return failed(misused(`${formatted} is not an address of the attachment, which has ${has}`));
     }
-    read.push(address);
+    read.set(formatted, address);
   }
-  return ok(read);
+  return ok([...read.values()]);
 }
 
 function addressIn(text: string): IpAddress | undefined {

@@ -18,13 +18,13 @@ export function flowsFor(call: FlowsCall, shim: NetlinkShim): Flows {
       const addresses = allowedAddresses(call, requested, ports);
       if (!addresses.ok) return refuse(addresses.fault);
       if (addresses.value.length === 0) return { ok: 0 };
-      const own = addresses.value.map((address) => addressBytes(address));
+      const own = new Set(addresses.value.map((address) => addressBytes(address).toHex()));
       return witOutcome(
         await forgetFlows(
           shim,
           addresses.value,
           (protocol, end) =>
-            own.some((bytes) => Buffer.compare(bytes, end.address) === 0) &&
+            own.has(end.address.toHex()) &&
             (ports.length === 0 || ports.some((each) => protocolNumbers[each.protocol] === protocol && each.number === end.port)),
         ),
       );

@@ -12,7 +12,7 @@ import { checkedWithAliases, checkOperations } from "./check-operations.ts";
 import type { LinkAliases } from "./link-aliases.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { addAddress, addNeighbour, addRoute, deleteAddress, deleteNeighbour, deleteRoute, ensureAddress } from "./layer3.ts";
-import { linkAnswer } from "./link-answer.ts";
+import { linkAnswers } from "./link-answer.ts";
 import { type LinkScope, misused, operationText } from "./link-scope.ts";
 import { ensureBridge, ensureVlanGateway } from "./make-bridge.ts";
 import { addBond, addDummy, addIpvlan, addMacvlan, addTap, addVlan, addVrf } from "./make-pod-links.ts";
@@ -90,7 +90,7 @@ async function applyAll(
     if (operation.tag === "settle" && number === operations.length - 1) {
       links.name(operation.val.link.place, operation.val.link.name);
       const settled = await settleReadingBack(transaction, operation.val, clock, readBack);
-      if (settled.ok) return ok(settled.value.map(linkAnswer));
+      if (settled.ok) return ok(linkAnswers(transaction.scope, settled.value));
       await effects.flush();
       return failed(effects.failure ?? settled.fault);
     }
@@ -104,7 +104,7 @@ async function applyAll(
   }
   transaction.begin("reading back");
   const details = await readBack();
-  return (await effects.flush()) ? ok(details.map(linkAnswer)) : transaction.failed();
+  return (await effects.flush()) ? ok(linkAnswers(transaction.scope, details)) : transaction.failed();
 }
 
 async function applyOne(transaction: LinkTransaction, operation: LinksOperation, clock: () => number): Promise<Result<void>> {

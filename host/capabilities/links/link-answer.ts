@@ -3,13 +3,22 @@
 import { formatCidr } from "../../../src/net/ip.ts";
 import type { LinksDeviceFacts, LinksLink } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { ParentDevice } from "../../system/netlink/link-state.ts";
+import { listedFor } from "../pod-lists.ts";
 import { Sysfs } from "./devices/sysfs.ts";
 import type { LinkDetails } from "./link-details.ts";
 
 const sysfs = new Sysfs();
 
-/** The record `link` of the WIT interface. */
-export function linkAnswer({ place, state, addresses, vlans, master, link, members }: LinkDetails): LinksLink {
+/** The records `link` of the WIT interface. */
+export function linkAnswers(call: { readonly verb: string }, details: readonly LinkDetails[]): readonly LinksLink[] {
+  return details.map((each) => {
+    const { addresses, state } = each;
+    const alternativeNames = listedFor(call, each.place, state.alternativeNames);
+    return linkAnswer({ ...each, state: { ...state, alternativeNames }, addresses: listedFor(call, each.place, addresses) });
+  });
+}
+
+function linkAnswer({ place, state, addresses, vlans, master, link, members }: LinkDetails): LinksLink {
   const { index, name, kind, mac, mtu, up, running, promiscuous, allMulticast, txQueueLength, alternativeNames } = state;
   return {
     place,

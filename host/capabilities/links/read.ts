@@ -19,8 +19,9 @@ import type {
 import type { LinkShim } from "./apply.ts";
 import { checkedWithAliases, checkNames } from "./check-operations.ts";
 import type { LinkAliases } from "./link-aliases.ts";
-import { linkAnswer } from "./link-answer.ts";
+import { linkAnswers } from "./link-answer.ts";
 import { isUnicast, linkIndexesOf, routeAnswers } from "./route-answer.ts";
+import { listedFor } from "../pod-lists.ts";
 import { denied, isListed, linkText, type LinkScope, misused } from "./link-scope.ts";
 import { isGone, Namespaces, refusalText } from "./namespaces.ts";
 import { readUsedLinks } from "./verify-links.ts";
@@ -45,7 +46,7 @@ export async function read(
   const effects = new EffectQueue(namespaces);
   effects.begin("read");
   const details = await readDetails(effects, existing.value, () => undefined, scope.aliases);
-  return effects.failure === undefined ? ok(details.map(linkAnswer)) : failed(effects.failure);
+  return effects.failure === undefined ? ok(linkAnswers(scope, details)) : failed(effects.failure);
 }
 
 /** The unicast routes over a link, or all of the pod's, except those of the table `local`. */
@@ -65,9 +66,12 @@ export async function routes(
     if (!answer.ok) return answer;
     found.push(...answer.value.messages.flatMap((message) => routeIn(message) ?? []));
   }
-  const listed = found.filter((route) => isUnicast(route) && route.table !== TABLE_LOCAL);
-  if (link !== undefined)
-    return ok(listed.flatMap((route) => routeAnswers(route, (oif) => (oif === index.value ? link.name : undefined), "left-out")));
+  const all = found.filter((route) => isUnicast(route) && route.table !== TABLE_LOCAL);
+  if (link !== undefined) {
+    const over = all.flatMap((route) => routeAnswers(route, (oif) => (oif === index.value ? link.name : undefined), "left-out"));
+    return ok(listedFor(scope, place, over));
+  }
+  const listed = listedFor(scope, place, all);
   const names = await linkNames(namespaces, linkIndexesOf(listed));
   return ok(listed.flatMap((route) => routeAnswers(route, (oif) => names.get(oif), "unnamed")));
 }
@@ -121,7 +125,7 @@ export async function neighbours(
       all.push({ address: formatAddress(each.address), mac: each.mac === "" ? undefined : each.mac, proxy });
     }
   }
-  return ok(all);
+  return ok(listedFor(scope, link.place, all));
 }
 
 function namespacesOf(scope: AliasedScope, shim: LinkShim): Namespaces {

@@ -13,6 +13,7 @@ import { formatCidr } from "../../../src/net/ip.ts";
 import type { RuleSpec } from "../../system/netlink/rule.ts";
 import { isUnicast, linkIndexesOf, routeAnswers } from "../links/route-answer.ts";
 import { type Deferred, refuse, witOutcome } from "../outcome.ts";
+import { listedFor } from "../pod-lists.ts";
 import {
   freeTablesBeside,
   freeTablesDenial,
@@ -51,13 +52,12 @@ export function routingFor(scope: RoutingScope, shim: Pick<Shim, "netlink">): Ro
       if (denied !== undefined) return refuse(denied);
       const listed = await listRules(at(place));
       if (!listed.ok) return witOutcome(listed);
-      return {
-        ok: listed.value.filter((rule) => rule.isWhole && !isInitial(rule) && mayList(scope, place, rule)).map(ruleAnswer),
-      };
+      const shown = listed.value.filter((rule) => rule.isWhole && !isInitial(rule) && mayList(scope, place, rule));
+      return { ok: listedFor(scope, place, shown).map(ruleAnswer) };
     },
     routes: async (place, table) => {
       const denied = routesDenial(scope, place, table);
-      return denied === undefined ? witOutcome(await routesOf(at(place), table)) : refuse(denied);
+      return denied === undefined ? witOutcome(await routesOf(scope, place, at(place), table)) : refuse(denied);
     },
     freeTables: async (count) => {
       const denied = freeTablesDenial(scope, count);
@@ -66,10 +66,19 @@ export function routingFor(scope: RoutingScope, shim: Pick<Shim, "netlink">): Ro
   };
 }
 
-async function routesOf(namespace: RoutingNamespace, table: number): Promise<Result<readonly LinksInstalledRoute[]>> {
+async function routesOf(
+  call: RoutingCall,
+  place: LinksPlace,
+  namespace: RoutingNamespace,
+  table: number,
+): Promise<Result<readonly LinksInstalledRoute[]>> {
   const listed = await listRoutes(namespace);
   if (!listed.ok) return listed;
-  const found = listed.value.filter((route) => isUnicast(route) && route.table === table);
+  const found = listedFor(
+    call,
+    place,
+    listed.value.filter((route) => isUnicast(route) && route.table === table),
+  );
   const names = await linkNames(namespace, linkIndexesOf(found));
   return ok(found.flatMap((route) => routeAnswers(route, (index) => names.get(index), "unnamed")));
 }

@@ -50,7 +50,9 @@ export async function readDevices(shim: ShapingShim, owner: Owner): Promise<Resu
   if (!all.ok) return all;
   const [first, second] = deviceNames(owner);
   const description = descriptionOf(owner);
-  const isOwn = ({ name, description: other }: Ifb): boolean => other === description || (other === "" && name === first);
+  // Without a description: the native plugin's, or one of a call that ended before it wrote the description.
+  const isOwn = ({ name, description: other }: Ifb): boolean =>
+    other === description || (other === "" && (name === first || name === second));
   const isTaken = all.value.some((device) => device.name === first && !isOwn(device));
   return ok({ own: all.value.filter(isOwn), name: isTaken ? second : first });
 }

@@ -16,7 +16,7 @@ import { errnoOf } from "../../store/files/errno.ts";
  * earlier attachment. `unread` gets the fault of an unreadable device plugin's file, because plugins can work without it. Fault
  * STORE_FAILED: the file cannot be placed there.
  */
-export function prepareDeviceInfo({ path, allocated }: DeviceInfoFiles, unread: (cause: Fault) => void): Result<void> {
+export function prepareDeviceInfo({ path, allocated, content }: DeviceInfoFiles, unread: (cause: Fault) => void): Result<void> {
   const directory = dirname(path);
   try {
     if (makeDirectory(directory, 0o755)) chmodSync(directory, 0o755);
@@ -25,12 +25,12 @@ export function prepareDeviceInfo({ path, allocated }: DeviceInfoFiles, unread: 
   }
   const removed = removeFile(path);
   if (!removed.ok) return removed;
-  if (allocated === undefined) return ok(undefined);
-  const text = readBounded(allocated);
+  const text = allocated === undefined ? ok(undefined) : readBounded(allocated);
   if (!text.ok) unread(text.fault);
-  if (!text.ok || text.value === undefined) return ok(undefined);
+  const first = (text.ok ? text.value : undefined) ?? content;
+  if (first === undefined) return ok(undefined);
   try {
-    writeFileSync(path, text.value, { flag: "wx", mode: 0o644 });
+    writeFileSync(path, first, { flag: "wx", mode: 0o644 });
     return ok(undefined);
   } catch (error) {
     return failed(storeFault("writing", path, error));

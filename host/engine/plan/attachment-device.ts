@@ -10,7 +10,7 @@ import type { Call } from "../call.ts";
 
 /** The plan with a device information file, if the attachment has a device or a plugin asks for the file (DI-07). */
 export function withDeviceInfo(plan: AttachmentPlan): AttachmentPlan {
-  const { attachment, device, list } = plan;
+  const { attachment, device, list, claimedDevice } = plan;
   // A file that the runtime names is the runtime's own.
   if (attachment.capabilityArgs.has(deviceInfoCapability)) return plan;
   const files = deviceInfoFiles({
@@ -19,6 +19,7 @@ export function withDeviceInfo(plan: AttachmentPlan): AttachmentPlan {
     ifname: attachment.ifname,
     resourceName: device?.resourceName,
     deviceId: device?.deviceId,
+    content: claimedDevice === undefined ? undefined : JSON.stringify(claimedDevice),
   });
   if (files === undefined) return plan;
   const capabilityArgs = new Map([...attachment.capabilityArgs, [deviceInfoCapability, JSON.stringify(files.path)]]);

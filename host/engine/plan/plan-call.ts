@@ -21,7 +21,9 @@ import type { Call, PlanContext } from "../call.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
-import { claimedNetworks, completed, selectedNetworks } from "../planned/plan-feature.ts";
+import type { ClaimedNetwork } from "../planned/claimed-network.ts";
+import { claimedNetworks } from "../planned/claimed-networks.ts";
+import { completed, selectedNetworks } from "../planned/plan-feature.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { LinksBefore } from "../record/add-progress.ts";
@@ -57,7 +59,9 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   if (!ofFeature.ok) return missingNetwork(ofFeature.fault);
   const { primary, further: targets = [] } = ofFeature.value ?? {};
   const claimed = await claimedNetworks(call.features, call, cluster, pod.value);
-  if (!claimed.ok) return claimed;
+  if (!claimed.ok) return missingNetwork(claimed.fault);
+  const twice = usedTwice([primary?.podNetwork, ...targets.map(({ podNetwork }) => podNetwork)], claimed.value);
+  if (twice !== undefined) return failed(twice);
 
   const base = { containerId: request.containerId, netns: request.netns, args: request.args, capabilityArgs: new Map() };
   const main = await planPodDefault(call, cluster, pod.value, { ...base, ifname: request.ifname }, profile, primary?.target);
@@ -104,12 +108,13 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   for (const [index, selection] of selections.entries()) {
     if (cluster === undefined) break;
     const target = targets[index];
-    const added = { further: target?.definitions.slice(1), claimed: claimed.value[index - firstClaimed] };
+    const claim = claimed.value[index - firstClaimed];
+    const added = { further: target?.definitions.slice(1) ?? claim?.further, claimed: claim };
     const planned = await planDefinition(call, cluster, selection, { ...base, ifname: nextName() }, profile, added);
     if (!planned.ok) return missingNetwork(planned.fault);
     const reserved = reservedNameFault(call, planned.value, { mainName: main.value.plan.list.name, replacesDefault });
     if (reserved !== undefined) return failed(reserved);
-    attachments.push({ ...planned.value, podNetwork: target?.podNetwork });
+    attachments.push({ ...planned.value, podNetwork: target?.podNetwork ?? claim?.podNetwork });
   }
   addFurther(last);
   for (const { source, list } of attachments) {
@@ -123,6 +128,18 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
     attachments: whole.value.map(withDeviceInfo),
     pod: cluster === undefined || pod.value === undefined ? undefined : { cluster, pod: pod.value, profile },
   });
+}
+
+/** KEP-3698 allows one use of a PodNetwork for each pod, also where the annotation names it and a claim does (KE-26). SELECTION_INVALID. */
+function usedTwice(named: readonly (string | undefined)[], claimed: readonly ClaimedNetwork[]): Fault | undefined {
+  const used = new Set(named);
+  for (const { podNetwork, what } of claimed) {
+    if (podNetwork === undefined) continue;
+    const why = `${what}: the pod uses PodNetwork ${quote(podNetwork, 60)} already; name it once`;
+    if (used.has(podNetwork)) return fault("SELECTION_INVALID", why);
+    used.add(podNetwork);
+  }
+  return undefined;
 }
 
 /** The plan while Plexus is being removed: the default network alone, without a read of the pod and without a status. */

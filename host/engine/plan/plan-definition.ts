@@ -18,7 +18,7 @@ import { isTrustedNamespace, trustEverybody } from "../../../src/configuration/d
 import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "../planned/attachment-plan.ts";
-import type { ClaimedNetwork } from "../planned/plan-feature.ts";
+import type { ClaimedNetwork } from "../planned/claimed-network.ts";
 import { boundNetwork, definitionNetwork } from "./definition-network.ts";
 import type { Call } from "../call.ts";
 
@@ -94,6 +94,7 @@ export async function planDefinition(
     request: { selection, verification: verification.value },
     device,
     claim: claimed?.claim,
+    claimedDevice: claimed?.device,
     annotations: definition.value.annotations,
   });
 }

@@ -36,6 +36,8 @@ export interface AttachmentPlan {
   readonly podNetwork?: string | undefined;
   /** The device of a resource claim; undefined without one. */
   readonly claim?: ClaimedDevice | undefined;
+  /** The device information of the claim's exclusive device. */
+  readonly claimedDevice?: object | undefined;
   /** The annotations of the attachment's definition, for features; undefined for a network that the administrator configured. */
   readonly annotations?: ReadonlyMap<string, string> | undefined;
   /** The text of the list with all its plugins, for the journal. */

@@ -7,9 +7,7 @@ import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
-import type { NetworkList } from "../../../src/cni/network-list.ts";
-import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
-import type { ClaimedDevice } from "../../store/journal/entry.ts";
+import type { ClaimedNetwork } from "./claimed-network.ts";
 
 /** The attachments of a pod as planned so far. */
 export interface PlannedNetworks {
@@ -72,6 +70,13 @@ export interface PlanFeature {
       cluster: Cluster | undefined,
       pod: Pod | undefined,
     ) => Promise<Result<SelectedNetworks | undefined>>;
+    /** The network of this name, which the pod's resource claim names, by the same rules. */
+    readonly named: (
+      context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+      cluster: Cluster | undefined,
+      pod: Pod,
+      podNetwork: string,
+    ) => Promise<Result<SelectedNetwork>>;
     /** Whether a running pod's networks are those of the feature. */
     readonly ownsNetworksOf: (pod: Pod) => boolean;
     /** Annotations of the pod besides the network status. */
@@ -130,23 +135,6 @@ export async function selectedNetworks(
     if (!selected.ok || selected.value !== undefined) return selected;
   }
   return ok(undefined);
-}
-
-/** The networks of the pod's resource claims. */
-export async function claimedNetworks(
-  features: readonly PlanFeature[],
-  context: { readonly configuration: HostConfiguration },
-  cluster: Cluster | undefined,
-  pod: Pod | undefined,
-): Promise<Result<readonly ClaimedNetwork[]>> {
-  const networks: ClaimedNetwork[] = [];
-  for (const { claimed } of features) {
-    if (pod === undefined || claimed?.isOn(context.configuration) !== true) continue;
-    const read = await claimed.networks(context, cluster, pod);
-    if (!read.ok) return read;
-    networks.push(...read.value);
-  }
-  return ok(networks);
 }
 
 /** The annotations that features write for these attachments. */
@@ -208,18 +196,4 @@ export async function refusedOfRunningPod(
     if (!refused.ok) return refused;
   }
   return ok(undefined);
-}
-
-/** The network, and the device that the attachment uses. */
-export interface ClaimedNetwork {
-  /** The claim and its request, for messages. */
-  readonly what: string;
-  readonly selection: NetworkSelection;
-  /** The list that the claim itself has, in the place of a definition. */
-  readonly inline: NetworkAttachmentDefinition | undefined;
-  /** Whether the network is the administrator's, so that no rule of a namespace binds it. */
-  readonly isTrusted: boolean;
-  /** The network's list with the device. */
-  readonly place: (list: NetworkList) => Result<NetworkList>;
-  readonly claim: ClaimedDevice;
 }

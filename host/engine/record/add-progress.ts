@@ -4,9 +4,9 @@
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { JournalRecord, PodLinks } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
-import { identityOf } from "../../../src/pod-link/link-identity.ts";
+import { hasName, identityOf, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { podLinks } from "../../store/journal/changed-entry.ts";
-import { lookIntoNamespace, type NamespaceLinks } from "../../system/netlink/namespace-links.ts";
+import { findInNamespace, lookIntoNamespace, type NamespaceLinks } from "../../system/netlink/namespace-links.ts";
 import type { Call } from "../call.ts";
 
 /** The plan is written with its first attachment marked as attempted, because that attachment's plugins run next. */
@@ -84,11 +84,22 @@ export async function recordEarlierLinks(
   ifnames: readonly string[],
   known: PodLinks = {},
 ): Promise<Result<void>> {
-  const found = before?.links.filter(({ name }) => ifnames.includes(name)) ?? [];
+  const found = earlierLinks(before, ifnames);
   if (found.length === 0) return { ok: true, value: undefined };
-  const earlier = [...(known.earlier ?? []), ...found.map(identityOf)];
+  const earlier = [...(known.earlier ?? []), ...found];
   return progress.note({ pod: podLinks({ cookie: before?.cookie, made: known.made, earlier }) });
 }
+
+/** The links that have these names, by the names. */
+function earlierLinks(before: LinksBefore, ifnames: readonly string[]): readonly LinkIdentity[] {
+  return ifnames.flatMap((ifname) => {
+    const found = before?.links.find((link) => hasName(link, ifname));
+    return found === undefined ? [] : [{ ...identityOf(found), name: ifname }];
+  });
+}
+
+/** Maximum number of links besides those of the attachments: a running pod makes as many as it likes. */
+const maxFurther = 64;
 
 /**
  * Looks into the pod's namespace after the last step, and records its cookie and the links that are new. `ifnames`: the interface names of the
@@ -102,17 +113,19 @@ export async function recordMadeLinks(
   ifnames: readonly string[],
   known: PodLinks = {},
 ): Promise<void> {
-  const after = await linksOf(shim, netns);
-  if (after === undefined) return;
+  const all = await lookIntoNamespace(shim, netns);
+  const seen = all.ok ? all : await findInNamespace(shim, netns, { indexes: [], names: ifnames });
+  if (!seen.ok || seen.value === "gone") return;
+  const after = seen.value;
   const indexes = before && new Set(before.links.map(({ index }) => index));
   const isNew = ({ index, name }: NamespaceLinks["links"][number]): boolean =>
     indexes === undefined ? ifnames.includes(name) : !indexes.has(index);
-  const found = after.links.filter(isNew).map(identityOf);
+  const fresh = after.links.filter(isNew).map(identityOf);
+  const own = fresh.filter(({ name }) => ifnames.includes(name));
+  const further = fresh.filter((link) => !own.includes(link)).slice(0, Math.max(0, maxFurther - (known.made?.length ?? 0)));
+  const found = [...own, ...further];
   const names = new Set(found.map(({ name }) => name));
   const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...found];
-  const earlier = [
-    ...(known.earlier ?? []),
-    ...(before?.links.filter(({ name }) => ifnames.includes(name)).map(identityOf) ?? []),
-  ];
+  const earlier = [...(known.earlier ?? []), ...earlierLinks(before, ifnames)];
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier }) });
 }

@@ -4,21 +4,24 @@
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";
-import { type LinkIdentity, type ShownLink, isSameLink } from "../../../src/pod-link/link-identity.ts";
-import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
+import { hasName, type LinkIdentity, type ShownLink, isSameLink } from "../../../src/pod-link/link-identity.ts";
+import { mayMakeLink, wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
 import { removalPlan } from "../../../src/pod-link/removal-plan.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import { linkRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
-import { lookIntoNamespace, removeLink, renameLink } from "../../system/netlink/namespace-links.ts";
+import { findInNamespace, removeLink, renameLink, takeName } from "../../system/netlink/namespace-links.ts";
 import type { Call } from "../call.ts";
 
 /** The links of a living pod, for the undo of its attachments. Undefined: nothing is known, so that plugins go by names. */
 export interface PodView {
   /** Path of the namespace; empty: the path leads to another namespace, so that the pod's own is out of reach. */
   readonly netns: string;
+  /** Whether the pod's processes run, so that any of its links may be the pod's own. */
+  readonly isRunning?: boolean;
+  /** Those of the entry's record, and those with the names of attachments. */
   readonly links: readonly ShownLink[];
 }
 
@@ -40,7 +43,9 @@ export async function viewPod(
   netns: string,
 ): Promise<Result<PodView | undefined>> {
   if (pod === undefined || netns === "") return ok(undefined);
-  const seen = await lookIntoNamespace(call.shim, netns);
+  const indexes = [...(pod.made ?? []), ...(pod.earlier ?? [])].map(({ index }) => index);
+  const names = plan.attachments.map(({ ifname }) => ifname);
+  const seen = await findInNamespace(call.shim, netns, { indexes, names });
   if (!seen.ok) return seen;
   if (seen.value === "gone") return ok(undefined);
   const { links, cookie } = seen.value;
@@ -69,8 +74,10 @@ export async function prepareUndo(
   const ownLinks = made === undefined ? undefined : pod?.made;
   if (view.netns === "") return ok({ netns: "", ownLinks });
   const failing = failedStep === undefined ? plugins : plugins.slice(failedStep.step, failedStep.step + 1);
+  const named = view.links.find((link) => hasName(link, ifname));
+  const movesForeign = view.isRunning === true && wouldMoveForeign(plugins, named);
   const plan = removalPlan(
-    { ifname, made, earlier, completed: result !== undefined, makesLink: mayMakeLink(failing) },
+    { ifname, made, earlier, completed: result !== undefined, makesLink: mayMakeLink(failing), movesForeign },
     view.links,
   );
   const prepared = { netns: plan.withNamespace ? view.netns : "", ownLinks };
@@ -81,7 +88,11 @@ export async function prepareUndo(
   if (plan.before !== undefined) {
     const { what, link } = plan.before;
     if (plan.aside !== undefined) {
-      const cleared = await renameLink(call.shim, view.netns, plan.aside, `aside${plan.aside.index}`);
+      const { aside } = plan;
+      const cleared =
+        aside.name === ifname
+          ? await renameLink(call.shim, view.netns, aside, `aside${aside.index}`)
+          : await takeName(call.shim, view.netns, aside, ifname);
       if (!cleared.ok) return kept(source, ifname, `has the name ${link.name} now`, cleared.fault.msg);
     }
     const renamed = what === "rename" ? await renameLink(call.shim, view.netns, link, ifname) : undefined;

@@ -2,9 +2,10 @@
 
 import type { Done } from "../../protocol/messages.ts";
 import type { NetlinkEffect } from "../../protocol/shim.ts";
-import { attribute } from "../../system/netlink/attributes.ts";
+import { ENODEV } from "../../system/errno.ts";
+import { attribute, Attributes } from "../../system/netlink/attributes.ts";
 import { aligned, concat, cString, putU16, putU32, u16At, u32, u32At } from "../../system/netlink/bytes.ts";
-import { IFLA_IFNAME, ifinfomsg, RTM_GETLINK, RTM_NEWLINK } from "../../system/netlink/link-attributes.ts";
+import { IFINFOMSG, IFLA_IFNAME, ifinfomsg, NLM_F_DUMP, RTM_GETLINK, RTM_NEWLINK } from "../../system/netlink/link-attributes.ts";
 import { encodeRequests } from "../../system/netlink/message.ts";
 import { defaultRouteAddition, type DefaultRoute, type Route, routeIn } from "../../system/netlink/route.ts";
 import { done } from "./scripted-shim.ts";
@@ -50,6 +51,7 @@ export class ScriptedRoutes {
     const body = request.subarray(header, u32At(request, 0));
     switch (type) {
       case RTM_GETLINK:
+        if ((u16At(request, 6) & NLM_F_DUMP) !== NLM_F_DUMP) return this.#single(request);
         return dump(RTM_NEWLINK, [...this.links].map(linkMessage));
       case RTM_GETROUTE:
         return dump(
@@ -65,6 +67,21 @@ export class ScriptedRoutes {
       default:
         return acknowledged(0);
     }
+  }
+
+  /** Answers requests for one link each. */
+  #single(requests: Uint8Array): Done {
+    const answers: Uint8Array[] = [];
+    let number = 0;
+    for (let at = 0; at < requests.length; at += aligned(u32At(requests, at))) {
+      const body = requests.subarray(at + header, at + u32At(requests, at));
+      const name = new Attributes(body, IFINFOMSG).text(IFLA_IFNAME);
+      const found = [...this.links].find((link) => (name === "" ? link[0] === u32At(body, 4) : link[1] === name));
+      number++;
+      if (found !== undefined) answers.push(message(RTM_NEWLINK, linkMessage(found), number));
+      answers.push(message(NLMSG_ERROR, concat([u32(found === undefined ? -ENODEV : 0), new Uint8Array(header)]), number));
+    }
+    return done(0, concat(answers));
   }
 
   #change(line: RouteText, make: () => void): Done {
@@ -105,11 +122,11 @@ function acknowledged(errno: number): Done {
   return done(0, message(NLMSG_ERROR, concat([u32(-errno >>> 0), request])));
 }
 
-function message(type: number, body: Uint8Array): Uint8Array {
+function message(type: number, body: Uint8Array, number = 1): Uint8Array {
   const whole = new Uint8Array(aligned(header + body.length));
   putU32(whole, 0, header + body.length);
   putU16(whole, 4, type);
-  putU32(whole, 8, 1);
+  putU32(whole, 8, number);
   whole.set(body, header);
   return whole;
 }

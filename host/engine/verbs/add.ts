@@ -11,6 +11,7 @@ import { type JournalEntry, type JournalPlan, type JournalRecord, replay } from 
 import type { OpenEntry } from "../../store/journal/journal.ts";
 import { type Attached, type CallPlan, hotPlugFacts, originInAdd, plannedAttachment } from "../planned/attachment-plan.ts";
 import { guarded } from "../planned/plan-feature.ts";
+import { hasName } from "../../../src/pod-link/link-identity.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { type Call, journalKey } from "../call.ts";
 import { firstRecords, type LinksBefore, Progress, recordEarlierLinks, recordMadeLinks } from "../record/add-progress.ts";
@@ -86,7 +87,7 @@ async function attachAll(call: Call, plan: CallPlan, progress: Progress, before:
   if (!allowed.ok) return allowed;
   call.deadline.planSteps(plan.attachments.reduce((steps, { list }) => steps + list.plugins.length, 0));
   for (const [index, attachment] of plan.attachments.entries()) {
-    const isNamed = before?.links.some(({ name }) => name === attachment.attachment.ifname) === true;
+    const isNamed = before?.links.some((link) => hasName(link, attachment.attachment.ifname)) === true;
     const isNameTaken = isNamed && makers.includes(attachment);
     const result = await attach(call, attachment, { index, tell, isNameTaken }, progress);
     if (!result.ok) return result;

@@ -96,7 +96,7 @@ describe("the routes of the pod's namespace", () => {
     const { log } = await stage.succeed({ verb: "DEL", args: stage.manifests.argsOf("web") });
     expect(kernel.changes).toEqual([]);
     expect(log).toContain("DEL macvlan net1");
-    // The ADD lists the namespace's links before and after its steps, and the DEL before its steps.
+    // The ADD lists the namespace's links before and after its steps, and the DEL looks for those of the ADD.
     expect(netlinkPaths).toEqual(Array.from({ length: 3 }, () => "/run/netns/a"));
   });
 });

@@ -16,7 +16,7 @@ import { decide } from "../../../src/step-policy/failure-policy.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { EntryKeeper } from "../../store/journal/entry-file.ts";
 import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts";
-import { lookIntoNamespace, removeLink } from "../../system/netlink/namespace-links.ts";
+import { findInNamespace, removeLink } from "../../system/netlink/namespace-links.ts";
 import type { Call } from "../call.ts";
 import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
@@ -118,7 +118,14 @@ export async function undoOne(call: Call, entry: JournalEntry, index: number): P
   const seen = await viewPod(call, entry, netns);
   if (!seen.ok) return failed(locatedByNetwork(seen.fault, planned));
   const undone = list.ok
-    ? await undoAttachment(call, { entry, planned, list: list.value, progress, netns, view: seen.value })
+    ? await undoAttachment(call, {
+        entry,
+        planned,
+        list: list.value,
+        progress,
+        netns,
+        view: seen.value && { ...seen.value, isRunning: true },
+      })
     : list;
   if (!undone.ok) return failed(locatedByNetwork(undone.fault, planned));
   const left = seen.value && (await removeLeftLink(call, entry, planned, seen.value));
@@ -201,7 +208,10 @@ async function removeLeftLink(
   { netns }: PodView,
 ): Promise<Result<void>> {
   const made = madeLink(entry, planned);
-  const seen = made === undefined || netns === "" ? ok("gone" as const) : await lookIntoNamespace(shim, netns);
+  const seen =
+    made === undefined || netns === ""
+      ? ok("gone" as const)
+      : await findInNamespace(shim, netns, { indexes: [made.index], names: [] });
   if (!seen.ok) return seen;
   const left = seen.value === "gone" || made === undefined ? undefined : seen.value.links.find((link) => isSameLink(made, link));
   return left === undefined ? ok(undefined) : removeLink(shim, netns, left);

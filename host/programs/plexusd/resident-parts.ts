@@ -1,6 +1,6 @@
 // The parts of features that work in the daemon beside the calls.
 
-import type { ResidentInit, ResidentPart, ResidentSettings } from "../../../features/resident-part.ts";
+import type { ResidentInit, ResidentPart, ResidentSettings, SeenLinks } from "../../../features/resident-part.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
@@ -36,8 +36,11 @@ export class ResidentParts {
   }
 
   /** Makes the parts. */
-  async make(init: ResidentInit): Promise<void> {
-    this.#parts = await Promise.all(this.#settings.map(({ make }) => make(init)));
+  async make(init: Omit<ResidentInit, "linksSeen">): Promise<void> {
+    const linksSeen = (seen: SeenLinks): void => {
+      for (const part of this.#parts) part.linksSeen?.(seen);
+    };
+    this.#parts = await Promise.all(this.#settings.map(({ make }) => make({ ...init, linksSeen })));
   }
 
   /** Listens on the parts' sockets. Fault DAEMON_SOCKET of the first part that cannot. */

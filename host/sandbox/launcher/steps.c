@@ -1,5 +1,6 @@
 /* The types of the steps of a network configuration list, as libcni reads them: `plugins` of the list, `type` of each object. A text that another reader could
-   understand otherwise is refused: Go ignores the case of keys, takes the last of two equal ones, and reads escapes in keys. */
+   understand otherwise is refused: Go ignores the case of keys, takes the last of two equal ones, and reads escapes in keys. The list's name must be one that CNI
+   allows: since 1.3 libcni takes further steps from the directory of that name beside the file, and `../` would lead to files that the daemon writes itself. */
 #include "launcher.h"
 
 enum { DEPTH_MAX = 64 };
@@ -81,26 +82,47 @@ static bool take_type(struct text *text, struct steps *steps) {
     return true;
 }
 
-/* Takes an object and calls `take_member` for the value of its one key `wanted`. */
-static bool take_object(struct text *text, const char *wanted, bool (*take_member)(struct text *, struct steps *), struct steps *steps) {
-    bool found = false, plain;
+struct member {
+    const char *key;
+    bool (*take)(struct text *, struct steps *);
+};
+
+/* Takes an object that has each of these members once. */
+static bool take_object(struct text *text, const struct member *members, unsigned count, struct steps *steps) {
+    unsigned found = 0;
     const char *from;
     size_t size;
+    bool plain;
     if (!take(text, '{')) return false;
     do {
         if (!take_string(text, &from, &size, &plain) || !plain || !take(text, ':')) return false;
-        bool is_wanted = is_key(from, size, wanted);
-        if (is_wanted && found) return false;
-        found = found || is_wanted;
-        if (is_wanted ? !take_member(text, steps) : !take_value(text, 1)) return false;
+        unsigned i = 0;
+        while (i < count && !is_key(from, size, members[i].key)) i++;
+        if (i < count && (found >> i & 1) != 0) return false;
+        if (i < count) found |= 1u << i;
+        if (i < count ? !members[i].take(text, steps) : !take_value(text, 1)) return false;
     } while (take(text, ','));
-    return take(text, '}') && found;
+    return take(text, '}') && found == (1u << count) - 1;
+}
+
+/* CNI specification: a name begins with a letter or a digit; letters, digits, `_`, `.` and `-` follow. */
+static bool take_name(struct text *text, struct steps *steps) {
+    const char *from;
+    size_t size;
+    bool plain, valid = take_string(text, &from, &size, &plain) && size > 0;
+    (void)steps;
+    for (size_t i = 0; valid && i < size; i++) {
+        char byte = lower(from[i]);
+        valid = (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || (i > 0 && (byte == '_' || byte == '.' || byte == '-'));
+    }
+    return valid;
 }
 
 static bool take_steps(struct text *text, struct steps *steps) {
+    static const struct member members[] = {{"type", take_type}};
     if (!take(text, '[')) return false;
     do
-        if (!take_object(text, "type", take_type, steps)) return false;
+        if (!take_object(text, members, 1, steps)) return false;
     while (take(text, ','));
     return take(text, ']');
 }
@@ -108,7 +130,8 @@ static bool take_steps(struct text *text, struct steps *steps) {
 bool read_steps(const char *from, size_t size, struct steps *steps) {
     struct text text = {.at = from, .end = from + size};
     *steps = (struct steps){0};
-    bool read = take_object(&text, "plugins", take_steps, steps);
+    static const struct member members[] = {{"plugins", take_steps}, {"name", take_name}};
+    bool read = take_object(&text, members, sizeof members / sizeof *members, steps);
     skip_space(&text);
     return read && text.at == text.end;
 }

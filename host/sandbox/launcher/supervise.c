@@ -19,8 +19,9 @@ _Noreturn void end_as(int status) {
 static bool has_crashed(int status) { return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM; }
 
 static _Noreturn void tell_and_end(int status, const struct supervision *supervision) {
-    if (supervision->crashes >= 0 && has_crashed(status) && write(supervision->crashes, "", 1) < 0) _exit(FAILED);
     if (supervision->asker >= 0) send(supervision->asker, &status, sizeof status, MSG_NOSIGNAL);
+    /* Last: the zygote has ended after an earlier crash, and the write fails. */
+    if (supervision->crashes >= 0 && has_crashed(status) && write(supervision->crashes, "", 1) < 0) _exit(FAILED);
     end_as(status);
 }
 

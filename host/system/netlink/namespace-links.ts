@@ -1,4 +1,4 @@
-// All links of a pod's network namespace with the namespace's cookie, and the changes by which Plexus undoes an attachment itself.
+// The links of a pod's network namespace with the namespace's cookie, and the changes by which Plexus undoes an attachment itself.
 
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -6,7 +6,7 @@ import { EBUSY, EINVAL, ENODEV, ENOENT, ENOTDIR } from "../errno.ts";
 import { systemError } from "../system-error.ts";
 import type { NetlinkSender } from "./exchange.ts";
 import { linksRequest } from "./link.ts";
-import { linkChange, linkRemoval, linkRename } from "./link-change.ts";
+import { linkChange, linkRemoval, linkRename, linkRequest, nameRemoval } from "./link-change.ts";
 import { type LinkState, linkStateIn } from "./link-state.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
 import { namespaceCookieIn } from "./namespace-cookie.ts";
@@ -35,6 +35,54 @@ export async function lookIntoNamespace(shim: NetlinkSender, path: string): Prom
     if (!answer.interrupted || tries === maxDumps)
       return ok({ links: answer.messages.flatMap((message) => linkStateIn(message) ?? []), cookie });
   }
+}
+
+/** The links that a look asks for. */
+export interface WantedLinks {
+  readonly indexes: readonly number[];
+  readonly names: readonly string[];
+}
+
+/** Maximum number of links in one send: their messages have 64 KiB and more, and must fit into the socket's receive buffer. */
+const maxTogether = 6;
+
+/**
+ * Looks for some links of the namespace at this path; `gone`: there is no namespace. A pod can make a list of all its links as long as it likes, or change
+ * them until no list is whole; neither concerns this look. Fault NETLINK_FAILED.
+ */
+export async function findInNamespace(
+  shim: NetlinkSender,
+  path: string,
+  { indexes, names }: WantedLinks,
+): Promise<Result<NamespaceLinks | "gone">> {
+  const found = new Map<number, LinkState>();
+  const wanted = [...new Set<string | number>([...indexes, ...names])];
+  let cookie: string | undefined;
+  for (let at = 0; at < wanted.length; at += maxTogether) {
+    const some = wanted.slice(at, at + maxTogether);
+    const request = encodeRequests(some.map(linkRequest));
+    const { errno, sent, reply } = await shim.netlink({ path, request, deadlineMs, ...(path === "" ? {} : { foreign: true }) });
+    if (!sent && (errno === ENOENT || errno === ENOTDIR || errno === EINVAL)) return ok("gone");
+    cookie = namespaceCookieIn(reply);
+    for (const [index, answer] of decodeAnswers(reply, some.length).entries()) {
+      if (answer === undefined || (answer.errno !== 0 && answer.errno !== ENODEV))
+        return failed(failure(`looking for link ${some[index]} of ${placeOf(path)}`, answer?.errno ?? errno, answer));
+      for (const link of answer.messages.flatMap((message) => linkStateIn(message) ?? [])) found.set(link.index, link);
+    }
+  }
+  return ok({ links: [...found.values()], cookie });
+}
+
+/** Takes an alternative name from a link. Fault NETLINK_FAILED. */
+export async function takeName(
+  shim: NetlinkSender,
+  path: string,
+  { index, name }: LinkName,
+  taken: string,
+): Promise<Result<void>> {
+  const { errno, answer } = await ask(shim, path, nameRemoval(index, taken));
+  if (answer?.errno === 0) return ok(undefined);
+  return failed(failure(`taking the name ${taken} from link ${name} of ${placeOf(path)}`, answer?.errno ?? errno, answer));
 }
 
 /** Removes a link by its index. A link or a namespace that does not exist is no fault. Fault NETLINK_FAILED. */

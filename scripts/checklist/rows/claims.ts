@@ -16,4 +16,8 @@ export const claims: Readonly<Record<string, string>> = {
   "DR-10": "Annotation and claims together have one order of names, and no interface twice.",
   "DR-11": "After kills, restarts and forced deletions nothing leaks and no claim stays in use.",
   "DR-12": "The author of a claim needs the verb use for its classes and definitions; a claim cannot replace its class' network.",
+  "DR-13": "A claim names a PodNetwork, by the rules of the annotation, a pool, or for a list the network whose policies hold.",
+  "DR-14": "A node's 1,000 claims take at most 15 MiB of the daemon's memory.",
+  "DR-15":
+    "Exclusive PCI devices are known to KubeVirt and Multus (attributes, device information, CDI); a migration's two pods with two claims have one address.",
 };

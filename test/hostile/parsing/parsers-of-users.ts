@@ -23,6 +23,7 @@ import { readPolicyNetworks } from "../../../features/policies/rules/policy-netw
 import { readAsker, readNetworkPolicy } from "../../../features/policies/rules/network-policies.ts";
 import { readPolicy } from "../../../features/policies/rules/policy.ts";
 import { readAllocatedClaim } from "../../../features/claims/rules/claim-networks.ts";
+import { readReachedNetwork } from "../../../features/claims/rules/reaching-devices.ts";
 import { readFront } from "../../../features/services/rules/front.ts";
 import { readMemberPod } from "../../../features/services/rules/member-pod.ts";
 import { readService } from "../../../features/services/rules/service.ts";
@@ -88,6 +89,7 @@ export const parsersOfUsers: readonly Parser[] = [
   { name: "Service on a further network", covers: ["readService", "readNetworkName"], kind: "value", sample: service, parse: readService },
   { name: "endpoint of Services", covers: ["readMemberPod"], kind: "value", sample: servicePod, parse: readMemberPod },
   { name: "EndpointSlice", covers: ["readSlice", "readEndpoint", "readPorts", "readFront"], kind: "value", sample: serviceSlice, parse: (value) => [readServiceSlice(value), readFront(JSON.stringify(recordOf(recordOf(recordOf(value)["metadata"])["annotations"])["plexus.dev/service"]))] },
+  { name: "PodNetwork that names devices", covers: ["readReachedNetwork"], kind: "value", sample: { metadata, spec: { devices: ["storage"] } }, parse: readReachedNetwork },
   { name: "allocated claim of networks", covers: ["readAllocatedClaim", "readNetworkParameters"], kind: "value", sample: allocated, parse: (value) => readAllocatedClaim(value, { namespace: "shop", name: "pods", uid: "u1" }) },
   { name: "annotation policy-for", kind: "text", sample: "shop/blue,red", parse: (text) => readPolicyNetworks(text, "shop") },
   { name: "NetworkAddressSlice", covers: ["readSlice"], kind: "value", sample: { metadata: { ...metadata, labels: { "plexus.dev/peers": "q" } }, spec: { query: "{}", endpoints: [{ addresses: ["10.0.0.1"], ports: [{ name: "web", protocol: "TCP", port: 80 }] }] } }, parse: readSlice },

@@ -128,7 +128,7 @@ export const allocated = {
 /** A sample: settings of devices. */
 export const deviceSettings = { devices: [{ name: "uplink", match: { name: "eth*", kind: "link", driver: "d", pciVendor: "0x15b3" }, shared: { attachments: 3, bandwidth: "10G" }, vlans: "100-199", networks: ["blue", "red"], whenDown: "withdraw" }] }; // prettier-ignore
 /** A sample: prepared claim. */
-export const preparedClaim = { kind: "plexusClaimV1", namespace: "shop", name: "c", uid: "u", pods: ["p"], isShareable: false, networks: [{ source: { kind: "list", text: config }, link: { name: "eth1", kind: "link", isExclusive: true } }] }; // prettier-ignore
+export const preparedClaim = { kind: "plexusClaimV1", namespace: "shop", name: "c", uid: "u", pods: ["p"], isShareable: false, networks: [{ source: { kind: "list", text: config }, link: { name: "eth1", kind: "link", isExclusive: true } }], devices: [{ link: { name: "eth2", kind: "link", isExclusive: true } }] }; // prettier-ignore
 const counters = { packets: 1, bytes: 2, errors: 0, drops: 0 };
 const bothDirections = { receive: counters, transmit: counters };
 /** A sample: traffic of links. */

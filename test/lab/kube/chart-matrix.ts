@@ -57,7 +57,7 @@ export const otherSwitches: Readonly<Record<string, Switch>> = {
       "claims.devices": [{ name: "storage", match: { name: "eth1" }, shared: { attachments: 3 } }],
       "claims.use": "deny",
     },
-    classes: { "claims.enabled": true, "claims.use": "warn", "claims.classes": ["storage"] },
+    classes: { "claims.enabled": true, "claims.use": "warn", "claims.classes": ["storage"], "claims.cdi": true },
   },
   oneShot: { node: {}, off: { oneShot: "off" } },
   openshift: onOff("openshift.scc"),

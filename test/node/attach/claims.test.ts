@@ -6,6 +6,7 @@ import { ClaimStore } from "../../../features/claims/node/claim-store.ts";
 import type { PreparedNetwork } from "../../../features/claims/rules/prepared-claim.ts";
 import { manifestsIn, type Manifests, uidOf } from "../../lab/manifests.ts";
 import { bridgeStep, missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";
+import { missing, referencePlugins } from "../../lab/requires.ts";
 import { type Attaching, nothing, openStage, type Stage } from "../../lab/stage.ts";
 
 const subnet = (third: number): object => ({ type: "host-local", ranges: [[{ subnet: `10.88.${third}.0/24` }]] });
@@ -25,12 +26,14 @@ function network(request: string, more: Partial<PreparedNetwork> = {}): Prepared
   };
 }
 
-describe.skipIf(missingForMixed("networks of claims"))("networks of claims", () => {
+const skip = missingForMixed("networks of claims") || missing("networks of claims", referencePlugins("host-device"));
+
+describe.skipIf(skip)("networks of claims", () => {
   let stage: Stage;
   let manifests: Manifests;
   let store: ClaimStore;
   beforeEach(() => {
-    stage = openStage(mixedInstallation);
+    stage = openStage({ ...mixedInstallation, native: [...mixedInstallation.native, "host-device"] });
     manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
     manifests.network("storage", [bridgeStep({ bridge: "br-storage", isDefaultGateway: false, ipam: subnet(2) })]);
     store = new ClaimStore(stage.plexus.state("cni"));
@@ -77,6 +80,42 @@ describe.skipIf(missingForMixed("networks of claims"))("networks of claims", () 
     expect(answer.stdout).toContain("a.first");
     store.remove("claim-a");
     expect(stage.left()).toMatchObject({ ...nothing, links: expect.any(Array) });
+  });
+
+  test("DR-13: a list with the policies of a network is that network's attachment in the pod's status, and a pool needs an IPAM component", async () => {
+    manifests.pod("web");
+    const listed = network("first");
+    const text = listed.source.kind === "list" ? listed.source.text : "";
+    await prepare("a", "web", { ...listed, source: { kind: "list", text, policies: "shop/storage" } });
+    const web = attaching("web");
+    await stage.succeed("ADD", web);
+    expect(manifests.statusOf("web")).toMatchObject([{ name: "pods" }, { name: "shop/storage", interface: "net1" }]);
+    await stage.succeed("DEL", web);
+    await prepare("a", "web", { ...listed, addressPool: "cluster" });
+    const refused = await stage.call("ADD", web);
+    expect(refused.stdout).toContain("pool cluster: ");
+    expect(refused.stdout).toContain("which knows no pools");
+    await prepare("a", "web", { ...listed, source: { kind: "podNetwork", name: "blue" } });
+    const off = await stage.call("ADD", web);
+    expect(off.stdout).toContain(
+      String.raw`resource claim shop/a, request first: PodNetwork \"blue\": the key podNetworks is off`,
+    );
+  });
+
+  test("DR-15: an exclusive PCI device moves into the pod, and the pod's status has its device information", async () => {
+    manifests.pod("web");
+    stage.node.exec(["ip", "link", "add", "vf0", "type", "veth", "peer", "name", "vf0peer"]);
+    const text = JSON.stringify({ cniVersion: "1.0.0", name: "vf", plugins: [{ type: "host-device" }] });
+    const exclusive = { name: "vf0", kind: "link", isExclusive: true, pciAddress: "0000:18:02.1" } as const;
+    await prepare("a", "web", network("first", { source: { kind: "list", text }, link: exclusive }));
+    const web = attaching("web");
+    await stage.succeed("ADD", web);
+    const information = { type: "pci", version: "1.1.0", pci: { "pci-address": "0000:18:02.1" } };
+    expect(manifests.statusOf("web")).toMatchObject([{ name: "pods" }, { name: "shop/a.first", "device-info": information }]);
+    store.remove("claim-a");
+    await stage.succeed("DEL", web);
+    expect(stage.left()).toMatchObject({ ...nothing, links: expect.arrayContaining(["vf0"]) });
+    stage.node.exec(["ip", "link", "delete", "vf0"]);
   });
 
   test("DR-11: an ADD whose claim cannot be attached undoes all, and with the key off a claim attaches nothing", async () => {

@@ -36,7 +36,7 @@ const variants: readonly Variant[] = [
 const withoutMacvlan = missing("renamed macvlans", linkType("macvlan"));
 const runnable = variants.filter(({ title }) => !withoutMacvlan || !title.endsWith("macvlan"));
 
-describe.skipIf(unable).each(runnable)("a pod with $title", ({ installation, plugin }) => {
+describe.skipIf(unable).each(runnable)("a pod with $title", ({ title, installation, plugin }) => {
   let stage: Stage;
   beforeEach(() => {
     stage = openStage(installation);
@@ -96,6 +96,26 @@ describe.skipIf(unable).each(runnable)("a pod with $title", ({ installation, plu
     const one = attaching("one");
     await stage.succeed("ADD", one);
     run(one, `${renamed}; ip link set 0a1b2c3d-nic address 02:00:00:00:00:99`);
+    await stage.succeed("DEL", one);
+    expect([linksOf(one), leases(stage.leases), nodeLinks()]).toEqual([[], [], []]);
+  });
+
+  // The kernel finds a link by its alternative names, too, and so do plugins.
+  test.runIf(title === "native bridge")(
+    "FI-15: DEL leaves a link alone whose alternative name is that of the attachment",
+    async () => {
+      const one = attaching("one");
+      await stage.succeed("ADD", one);
+      run(one, `${renamed}; ip link add other type bridge; ip link property add dev other altname eth0`);
+      expect(await stage.call("DEL", one)).toMatchObject({ status: 0 });
+      expect([linksOf(one), leases(stage.leases), nodeLinks()]).toEqual([["other"], [], []]);
+    },
+  );
+
+  test.runIf(title === "native bridge")("FI-15: DEL removes a link with as many names as the kernel allows", async () => {
+    const one = attaching("one");
+    await stage.succeed("ADD", one);
+    run(one, "for i in $(seq 490); do printf 'link property add dev eth0 altname n%0126d\\n' $i; done | ip -batch -");
     await stage.succeed("DEL", one);
     expect([linksOf(one), leases(stage.leases), nodeLinks()]).toEqual([[], [], []]);
   });

@@ -9,6 +9,7 @@ import { runtimeEnvironment, type Answer, type Call } from "../../lab/plexus.ts"
 import { bridgeStep, mixedInstallation, shaperStep, tuningStep } from "../../lab/mixed-network.ts";
 import { childrenOf, linksInNamespaceOf, processesNaming, programOf, signalled } from "../../lab/processes.ts";
 import { killStep } from "../../lab/kill-step.ts";
+import type { Requirement } from "../../lab/requires.ts";
 import { openStage, type Stage } from "../../lab/stage.ts";
 
 /** The processes that are killed. */
@@ -18,6 +19,12 @@ export type KilledVerb = "ADD" | "DEL";
 
 /** Boundaries of the chain: before the first step, between two steps, after the last step. */
 export const boundaries = [0, 1, 2, 3] as const;
+
+/** The killing step finds the engine by /proc/PID/task/TID/children. */
+export const missingChildLists: Requirement = () =>
+  existsSync(`/proc/${process.pid}/task/${process.pid}/children`)
+    ? undefined
+    : "the kernel lists no children (CONFIG_PROC_CHILDREN)";
 
 /** The outcome of a call that should be killed. */
 export interface Shot {

@@ -1,15 +1,15 @@
 // Crash safety: SIGKILL of the engine, the shim or both, at every boundary between steps and at random times of an ADD or a
 // DEL. The following DEL succeeds at the first attempt and leaves no link, no lease and no journal entry.
 
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { rounds } from "../../lab/rounds.ts";
 import { randomFrom, testSeed } from "../../lab/random-from.ts";
-import { missing, type Requirement } from "../../lab/requires.ts";
-import { boundaries, CrashSite, victims, type KilledVerb, type Shot, type Victim } from "./crash-site.ts";
+import { missing } from "../../lab/requires.ts";
+import { boundaries, CrashSite, missingChildLists, victims, type KilledVerb, type Shot, type Victim } from "./crash-site.ts";
 import { missingForMixed } from "../../lab/mixed-network.ts";
 
 /** The total number of kills. PLEXUS_TEST_KILLS sets a smaller number for a quick run. */
@@ -21,15 +21,9 @@ const roundsOfEach = Math.ceil(wanted / 5.3 / kinds);
 /** Containers whose calls are killed concurrently. */
 const lanes = 4;
 
-/** The killing step finds the engine by /proc/PID/task/TID/children. */
-const childLists: Requirement = () =>
-  existsSync(`/proc/${process.pid}/task/${process.pid}/children`)
-    ? undefined
-    : "the kernel lists no children (CONFIG_PROC_CHILDREN)";
-
 type Scenario = (site: CrashSite, containerId: string) => Promise<void>;
 
-describe.skipIf(missingForMixed("crash safety") || missing("crash safety", childLists))("crash safety", () => {
+describe.skipIf(missingForMixed("crash safety") || missing("crash safety", missingChildLists))("crash safety", () => {
   const sites: CrashSite[] = [];
   const durations: Record<KilledVerb, number[]> = { ADD: [], DEL: [] };
   const leaks: string[] = [];

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compiledPlugin } from "../../lab/compiled.ts";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../lab/namespaces.ts";
 import { missing, strace } from "../../lab/requires.ts";
 import { linksRequest } from "../../../host/system/netlink/link.ts";
@@ -11,7 +12,7 @@ import { decodeAnswers, encodeRequests, type NetlinkRequest } from "../../../hos
 import { SECOND_NAMESPACE } from "../../../host/system/netlink/exchange.ts";
 import { callWith, type EngineSide, type ShimAnswer, json } from "./testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
-import { EBADF, EINVAL, ENAMETOOLONG, ENODEV, EXDEV } from "../../../host/system/errno.ts";
+import { EBADF, ECONNREFUSED, EINVAL, ENAMETOOLONG, ENODEV, EXDEV } from "../../../host/system/errno.ts";
 
 let shop: Workshop;
 beforeAll(async () => {
@@ -91,6 +92,26 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
         expect(decodeAnswers(asked.reply, 1)).toMatchObject([{ errno: 0, messages: [{ type: 0x0a0f }] }]);
         expect(open()).toBe(before + 1);
       }
+    });
+  });
+
+  // A pod with CAP_NET_ADMIN may send to sockets in its namespace: a flood filled their buffers, and an effect had no end.
+  test("takes messages of the kernel alone", async () => {
+    const generation = encodeRequests([{ type: 0x0a10, flags: 0, body: new Uint8Array(4) }]);
+    await run(async (engine) => {
+      await engine.netlink({ path: "", protocol: "netfilter", request: generation, deadlineMs: 60_000 });
+      await engine.changes({ deadlineMs: 60_000 });
+      const open = new Set(
+        readdirSync(`/proc/${engine.shim.pid}/fd`).map((fd) => readlinkSync(`/proc/${engine.shim.pid}/fd/${fd}`)),
+      );
+      const sockets = readFileSync("/proc/self/net/netlink", "utf8")
+        .split("\n")
+        .map((line) => line.trim().split(/\s+/u))
+        .filter((columns) => open.has(`socket:[${columns.at(-1)}]`));
+      const posted = sockets.map(([, protocol = "", port = ""]) =>
+        Number(execFileSync(compiledPlugin("post"), [protocol, port], { encoding: "utf8" })),
+      );
+      expect(posted).toEqual([ECONNREFUSED, ECONNREFUSED]);
     });
   });
 

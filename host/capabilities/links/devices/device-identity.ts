@@ -23,10 +23,11 @@ export function deviceOnNode(
 ): LinkState | undefined {
   const same = links.filter((link) => isSameKind(identity, link));
   if (isHardware(identity)) return same.find((link) => isSameHardware(identity, link));
-  if (identity.lower !== undefined) return same[0];
-  return same.find(
-    (link) => link.mac === identity.mac && ([name, podName].includes(link.name) || [name, alias].includes(link.alias)),
-  );
+  // Kind and index tell no virtual link apart: VLANs and macvlans share a lower link, and pods' veths have other ends of the same index.
+  const named = identity.lower === undefined ? undefined : same.find((link) => link.name === name);
+  const hasName = (link: LinkState): boolean =>
+    [name, podName].includes(link.name) || (link.alias !== "" && [name, alias].includes(link.alias));
+  return named ?? same.find((link) => link.mac === identity.mac && hasName(link));
 }
 
 function isHardware({ permanentMac, parentDevice }: DeviceIdentity): boolean {

@@ -1,8 +1,9 @@
 // The return of a taken device to the node, with its earlier name and state.
 
+import { ok } from "../../../../src/fault/result.ts";
 import { addressRestoration } from "../../../system/netlink/address.ts";
 import { putU32 } from "../../../system/netlink/bytes.ts";
-import { EEXIST } from "../../../system/errno.ts";
+import { EEXIST, ENODEV } from "../../../system/errno.ts";
 import { linkChange, linkRename, linkRequest, nameAddition, nameRemoval } from "../../../system/netlink/link-change.ts";
 import { linkAlias } from "../../../system/netlink/link-move.ts";
 import { type LinkState, linkStateIn } from "../../../system/netlink/link-state.ts";
@@ -20,7 +21,7 @@ const addressIndex = 4;
 
 /** Finds the device in the pod or on the node, and restores its name and state there. It changes nothing if the state is restored already. */
 export async function returnDevice(namespaces: Namespaces, record: DeviceRecord): Promise<Returned> {
-  const inPod = await linksAt(namespaces, "pod");
+  const inPod = await linksInPod(namespaces, record);
   const onNode = await linksAt(namespaces, "host");
   if (!inPod.ok) return { reason: inPod.fault.msg };
   if (!onNode.ok) return { reason: onNode.fault.msg };
@@ -40,6 +41,15 @@ export async function returnDevice(namespaces: Namespaces, record: DeviceRecord)
   if ("reason" in moved) return moved;
   const reason = await restore(namespaces, moved, record);
   return reason === undefined ? "returned" : { reason };
+}
+
+/** The pod's links, or the device's alone where the pod has made more links than an answer has room for. */
+async function linksInPod(namespaces: Namespaces, { podIndex }: DeviceRecord): ReturnType<typeof linksAt> {
+  const all = await linksAt(namespaces, "pod");
+  if (all.ok || podIndex === undefined) return all;
+  const [answer] = (await namespaces.exchange("pod", [linkRequest(podIndex)])).answers;
+  const isAnswered = answer !== undefined && (answer.errno === 0 || answer.errno === ENODEV);
+  return isAnswered ? ok(answer.messages.flatMap((message) => linkStateIn(message) ?? [])) : all;
 }
 
 /** Moves the device out of the pod. */

@@ -83,3 +83,11 @@ test.skipIf(unable)("forgets the flows of the attachment's addresses and ports, 
     { shim: shop.shim, netns: node.path },
   );
 });
+
+test.skipIf(unable)("forgets more flows than one answer of the kernel has room for", async () => {
+  run(pod, "for port in {10001..14000}; do echo x >/dev/udp/10.1.0.1/$port; done");
+  await callWith(
+    async (engine) => expect(await flowsFor(scope("10.1.0.5"), engine).forget(["10.1.0.5"], [])).toEqual({ ok: 4000 }),
+    { shim: shop.shim, netns: node.path },
+  );
+});

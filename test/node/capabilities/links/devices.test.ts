@@ -171,6 +171,26 @@ describe.skipIf(missing("devices of the node", missingPrivateNamespaces))("devic
     expect(shown("dev0")).toEqual(before);
   });
 
+  test("devices above one lower link are told apart, and those of a vanished pod are not looked for among the node's others", async () => {
+    const other = createPodNamespace("other");
+    try {
+      for (const name of ["mv0", "mv1", "mv2"]) links.ip(`link add link dev0 name ${name} type macvlan mode bridge`);
+      links.ip("link set mv2 up");
+      const kept = shown("mv2");
+      const devices = ["mv0", "mv1"];
+      links.valueOf(await inPod({ devices }).apply([take({ device: { name: "mv0" } })]));
+      links.valueOf(await inPod({ devices, containerId: "c2", pod: other }).apply([take({ device: { name: "mv1" } })]));
+      links.valueOf(await inPod({ devices, containerId: "c2", pod: other, verb: "DEL" }).apply([giveBack]));
+      expect(shown("mv1")).toMatchObject({ ifname: "mv1", up: false });
+      pod.dispose();
+      links.valueOf(await inPod({ devices, verb: "DEL", netns: "" }).apply([giveBack]));
+      expect([shown("mv1").ifname, shown("mv2")]).toEqual(["mv1", kept]);
+      expect(readdirSync(directory)).toEqual([]);
+    } finally {
+      other.dispose();
+    }
+  });
+
   test("a name that a link of the node has got meanwhile is a fault that changes nothing, until that link has another name", async () => {
     links.valueOf(await inPod().apply([take()]));
     links.ip("link add dev0 type veth peer name dev2");

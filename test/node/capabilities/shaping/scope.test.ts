@@ -7,6 +7,7 @@ import { command, iproute2, linkType, missing, privateNamespaces } from "../../.
 import { trafficControl } from "../../../lab/traffic-control.ts";
 import { callWith } from "../../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
+import { deviceNames } from "../../../../host/capabilities/shaping/devices.ts";
 import { type Shaping, shapingFor, type ShapingScope } from "../../../../host/capabilities/shaping/scope.ts";
 
 let shop: Workshop;
@@ -132,6 +133,16 @@ describe.skipIf(missing("bounds of traffic", privateNamespaces, iproute2, linkTy
         await shaping().replace(shape);
         expect(await shaping({ verb: "DEL", netns: "/run/no-such-namespace" }).remove()).toEqual({ ok: undefined });
         expect(ifbs()).toBe("");
+      });
+    });
+
+    test("removes the device of a call that ended before it was marked, also one with the second name", async () => {
+      await withShaping(async (shaping) => {
+        for (const name of deviceNames({ network: "pods", containerId: "one", ifname: "eth0" })) {
+          run(node, "ip", "link", "add", name, "type", "ifb");
+          expect(await shaping({ verb: "DEL", netns: "" }).remove()).toEqual({ ok: undefined });
+          expect(ifbs()).toBe("");
+        }
       });
     });
 

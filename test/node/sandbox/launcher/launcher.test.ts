@@ -2,8 +2,9 @@
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defaultUids } from "../../../../src/configuration/keys/sandbox-uids.ts";
 import { childrenOf } from "../../../lab/sandbox-processes.ts";
@@ -133,6 +134,19 @@ describe("the launcher", () => {
       child.kill("SIGKILL");
     }
   });
+});
+
+// Descriptors: 3 wakes the supervisor, 4 stays open, 5 is the asker's, and 6 the pipe of a zygote that has ended.
+test("tells the asker how a copy has crashed, also after its zygote has ended", async () => {
+  const script = `trap "" PIPE; sh -c 'sleep 0.3; kill -SEGV $$' & exec '${launcher}' --supervise $! 3 4 5 6 6> >(exec <&-)`;
+  const child = spawn("bash", ["-c", script], { stdio: ["pipe", "ignore", "ignore", "pipe", "pipe", "pipe"] });
+  const [wakes, , asker] = child.stdio.slice(3) as [Duplex, Duplex, Duplex];
+  const woken = setInterval(() => wakes.write(Buffer.alloc(128)), 50);
+  wakes.on("error", () => undefined);
+  const told = Buffer.concat(await asker.toArray());
+  clearInterval(woken);
+  child.kill("SIGKILL");
+  expect([told.length, (told[0] ?? 0) & 0x7f]).toEqual([4, constants.signals.SIGSEGV]);
 });
 
 function isZombie(pid: number): boolean {

@@ -1,0 +1,84 @@
+// Files about a claim's exclusive devices, which Prepare writes after the claim's own file and Unprepare removes before it: a killed daemon leaves none that
+// the claim's file does not name.
+
+import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { devicePluginFile } from "../../../src/npwg/device-info-files.ts";
+import { storeFault } from "../../../host/store/files/durable-file.ts";
+import { makeDirectory } from "../../../host/store/files/make-directory.ts";
+import { cdiFile, cdiSpecification, exclusiveDevices, pciDeviceInfo } from "../rules/device-files.ts";
+import type { PreparedClaim } from "../rules/prepared-claim.ts";
+
+/** Settings. */
+export interface DeviceFilesInit {
+  /** The runtime's directory of CDI specifications; undefined: none are written. */
+  readonly cdiDirectory?: string | undefined;
+  /** The root of the node's file system, for tests. */
+  readonly root?: string;
+}
+
+interface File {
+  readonly path: string;
+  readonly content: object;
+}
+
+/** The files of one node. Faults: STORE_FAILED. */
+export class DeviceFiles {
+  readonly #init: DeviceFilesInit;
+
+  constructor(init: DeviceFilesInit) {
+    this.#init = init;
+  }
+
+  /** Whether containers get their devices' addresses by CDI. */
+  get hasCdi(): boolean {
+    return this.#init.cdiDirectory !== undefined;
+  }
+
+  /** Writes the files. Programs of other users read them. */
+  write(claim: PreparedClaim): Result<void> {
+    for (const { path, content } of this.#filesOf(claim)) {
+      try {
+        makeDirectory(dirname(path), 0o755);
+        writeFileSync(temporaryOf(path), `${JSON.stringify(content)}\n`);
+        // Whatever the umask.
+        chmodSync(temporaryOf(path), 0o644);
+        renameSync(temporaryOf(path), path);
+      } catch (error) {
+        return failed(storeFault("writing", path, error));
+      }
+    }
+    return ok(undefined);
+  }
+
+  /** Removes the files; those that are not there count as removed. */
+  remove(claim: PreparedClaim): Result<void> {
+    for (const { path } of this.#filesOf(claim)) {
+      try {
+        for (const each of [temporaryOf(path), path]) rmSync(each, { force: true });
+      } catch (error) {
+        return failed(storeFault("removing", path, error));
+      }
+    }
+    return ok(undefined);
+  }
+
+  #filesOf(claim: PreparedClaim): readonly File[] {
+    const { cdiDirectory, root = "/" } = this.#init;
+    const devices = exclusiveDevices(claim);
+    if (devices.length === 0) return [];
+    const information = devices.flatMap(({ pciAddress, resourceName }) =>
+      resourceName === undefined
+        ? []
+        : [{ path: join(root, devicePluginFile(resourceName, pciAddress)), content: pciDeviceInfo(pciAddress) }],
+    );
+    if (cdiDirectory === undefined) return information;
+    return [...information, { path: join(cdiDirectory, cdiFile(claim.uid)), content: cdiSpecification(claim.uid, devices) }];
+  }
+}
+
+/** CDI reads files that end in `.json` or `.yaml` only. */
+function temporaryOf(path: string): string {
+  return `${path}.tmp`;
+}
