@@ -9,6 +9,7 @@ import type { CredentialSource } from "../host/cluster/kube/credentials.ts";
 import type { RecordCall } from "../host/engine/events/call-events.ts";
 import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "./container-changes.ts";
+import type { JudgeEchoes } from "./packet-judge.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
 import type { Reply } from "../host/protocol/messages.ts";
 import type { TakeLock } from "../host/store/locks/file-lock.ts";
@@ -39,6 +40,8 @@ export interface ResidentInit {
   readonly serveStatus: (stdin: string) => Promise<{ readonly status: number; readonly stdout: string | Uint8Array } | undefined>;
   /** Changes running containers, by the feature that can. */
   readonly changes: () => InterfaceChanges;
+  /** Judges echo requests by the policies of pods; undefined: no part has policies. */
+  readonly judge: () => JudgeEchoes | undefined;
   readonly log: (level: "info" | "warn", text: string) => void;
 }
 
@@ -70,6 +73,8 @@ export interface ResidentPart {
   readonly pages?: Readonly<Record<string, (method: string, query: string) => Page | Promise<Page>>>;
   /** The changes of running containers, if the part makes any. */
   readonly changes?: InterfaceChanges;
+  /** Judges echo requests by the policies of pods, if the part has any. */
+  readonly judge?: JudgeEchoes;
 }
 
 /** A part that the daemon's options switch on. */

@@ -4,6 +4,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
@@ -164,6 +165,21 @@ export class FollowPods {
     this.#running ??= this.#queue.run(this.#ended.signal);
     await this.#init.watch(configuration, () => undefined);
     await this.resync();
+  }
+
+  /**
+   * Runs `apply` in place of the feature's work for the running containers of a pod whose configuration has the feature. Faults: those of `apply`, and those of the
+   * daemon's own calls for a pod.
+   */
+  async look(pod: string, apply: PodWork["apply"]): Promise<Result<void>> {
+    for (const state of this.#states) {
+      for (const entry of await this.#entries(state)) {
+        if (podOf(entry) !== pod) continue;
+        const looked = await refreshContainer({ ...state, work: { ...state.work, apply }, isNews: () => false }, entry, false);
+        if (!looked.ok) return looked;
+      }
+    }
+    return ok(undefined);
   }
 
   /** Notes an ADD that ended: objects may have changed since the ADD read them. */
