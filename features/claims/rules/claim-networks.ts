@@ -117,6 +117,7 @@ function readConfigurations(
 function networkOf(result: Readonly<Record<string, unknown>>, configurations: readonly Configuration[]): Reading<ClaimNetwork> {
   const [request, pool, device] = [textOf(result["request"]), textOf(result["pool"]), textOf(result["device"])];
   let merged: NetworkParameters = {};
+  let ofClass: NetworkParameters = {};
   let named: Configuration | undefined;
   for (const each of configurations.filter(({ requests }) => appliesTo(requests, request))) {
     const { source } = each.parameters;
@@ -125,6 +126,14 @@ function networkOf(result: Readonly<Record<string, unknown>>, configurations: re
       return problem(
         `has ${each.where}: it names a network for request ${quote(request, 60)}, but its class names one already; remove it`,
       );
+    const replaced = each.isOfClass
+      ? undefined
+      : (["ips", "mac"] as const).find((key) => ofClass[key] !== undefined && each.parameters[key] !== undefined);
+    if (replaced !== undefined)
+      return problem(
+        `has ${each.where}: it sets ${replaced} for request ${quote(request, 60)}, but its class sets ${replaced} already; remove it`,
+      );
+    if (each.isOfClass) ofClass = { ...ofClass, ...each.parameters };
     if (source !== undefined) named = each;
     merged = { ...merged, ...each.parameters };
   }
