@@ -1,10 +1,9 @@
 // The conformance kit on the reference plugins, in the kernel: the outcomes are those of docs/reference/plugin-conformance.md.
 
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { catalogue } from "../../../delegates/sdk/conformance/catalogue.ts";
 import { nativeSubject } from "../../../delegates/sdk/conformance/native/native-subject.ts";
 import { runChecks } from "../../../delegates/sdk/conformance/run-checks.ts";
@@ -12,7 +11,7 @@ import { readSetup } from "../../../delegates/sdk/conformance/setup-file.ts";
 import { pluginOutcomes } from "../../../scripts/plugin-conformance-page.ts";
 import { root } from "../../lab/compiled.ts";
 import { busybox } from "../../lab/cluster/images.ts";
-import { hostLinks } from "../../lab/namespaces.ts";
+import { createPodNamespace } from "../../lab/namespaces.ts";
 import {
   iproute2,
   linkType,
@@ -87,22 +86,26 @@ describe("X-7: the conformance kit on the reference plugins", () => {
   test.skipIf(missing("the kit's own namespaces", ...common, referencePlugins("bridge")))(
     "the program makes namespaces of its own, and the machine's links stay as they are",
     () => {
-      const before = hostLinks();
+      // The tests' own namespace gets links of other test files meanwhile.
+      const machine = createPodNamespace("machine");
+      onTestFinished(() => machine.dispose());
+      expect(machine.exec(["ip", "link", "add", "link0", "type", "veth", "peer", "name", "link1"]).status).toBe(0);
+      const before = machine.links();
       const file = referencePlugin("bridge") ?? "";
       const args = [
-        "delegates/sdk/program/main.ts",
+        join(root, "delegates/sdk/program/main.ts"),
         "conformance",
         file,
         `--config=${setupFile("bridge")}`,
         "--only=ADD-7,DEL-2",
       ];
-      const ended = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+      const ended = machine.exec([process.execPath, ...args]);
       expect(ended).toMatchObject({
         status: 0,
         stderr: "",
         stdout: expect.stringContaining("2 checks of bridge (native): 2 passed, 0 failed, 0 skipped"),
       });
-      expect(hostLinks()).toEqual(before);
+      expect(machine.links()).toEqual(before);
     },
   );
 });
