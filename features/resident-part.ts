@@ -9,7 +9,7 @@ import type { CredentialSource } from "../host/cluster/kube/credentials.ts";
 import type { RecordCall } from "../host/engine/events/call-events.ts";
 import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "./container-changes.ts";
-import type { JudgeEchoes } from "./packet-judge.ts";
+import type { JudgeEchoes } from "../src/kube/packet-judge.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
 import type { Reply } from "../host/protocol/messages.ts";
 import type { TakeLock } from "../host/store/locks/file-lock.ts";

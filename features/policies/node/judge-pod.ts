@@ -2,7 +2,7 @@
 
 import { ok } from "../../../src/fault/result.ts";
 import type { FollowPods } from "../../../host/node/running-pods/follow-pods.ts";
-import type { JudgeEchoes } from "../../packet-judge.ts";
+import type { JudgeEchoes } from "../../../src/kube/packet-judge.ts";
 import { forbiddingPolicies } from "../rules/judge-echo.ts";
 import type { PolicyTable } from "../rules/table.ts";
 import { decideTable } from "./decide-table.ts";

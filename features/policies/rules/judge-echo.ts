@@ -1,6 +1,6 @@
 // The judgement of an echo request by a pod's table, with the names of the policies that forbid the request.
 
-import type { JudgedEcho } from "../../packet-judge.ts";
+import type { JudgedEcho } from "../../../src/kube/packet-judge.ts";
 import { judgePacket } from "./judge-packet.ts";
 import type { PolicyTable } from "./table.ts";
 import { isolatedDirections } from "./table-report.ts";

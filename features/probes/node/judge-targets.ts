@@ -1,7 +1,7 @@
 // Asks the policies of this node's pods what they forbid of a probe.
 
 import { readAddress } from "../../../src/net/ip.ts";
-import type { JudgeEchoes } from "../../packet-judge.ts";
+import type { JudgeEchoes } from "../../../src/kube/packet-judge.ts";
 import { targetQuestions, withForbidding } from "../rules/judged-targets.ts";
 import type { ProbeReport } from "../rules/probe-report.ts";
 import type { ProbedAttachment } from "./probed-attachment.ts";

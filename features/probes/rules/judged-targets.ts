@@ -1,6 +1,6 @@
 // The policies of a probe's targets: those of the pod that asks, and those of a target that is a pod of this node.
 
-import type { JudgedEcho, JudgedPod } from "../../packet-judge.ts";
+import type { JudgedEcho, JudgedPod } from "../../../src/kube/packet-judge.ts";
 import { type Cidr, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import type { Forbidding, ProbeReport } from "./probe-report.ts";
 

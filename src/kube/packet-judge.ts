@@ -1,7 +1,7 @@
 // The judgement of echo requests by the policies of a pod, by the feature that has policies.
 
-import type { Result } from "../src/fault/result.ts";
-import type { IpAddress } from "../src/net/ip.ts";
+import type { Result } from "../fault/result.ts";
+import type { IpAddress } from "../net/ip.ts";
 
 /** An echo request at an interface of a pod: `out` of the pod, or `in`. */
 export interface JudgedEcho {
