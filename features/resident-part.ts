@@ -9,6 +9,7 @@ import type { CredentialSource } from "../host/cluster/kube/credentials.ts";
 import type { RecordCall } from "../host/engine/events/call-events.ts";
 import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "./container-changes.ts";
+import type { JudgeEchoes } from "../src/kube/packet-judge.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
 import type { Reply } from "../host/protocol/messages.ts";
 import type { JournalKey } from "../host/store/journal/entry-file.ts";
@@ -42,6 +43,8 @@ export interface ResidentInit {
   readonly changes: () => InterfaceChanges;
   /** Tells the other parts what was found of the links of a container. */
   readonly linksSeen: (seen: SeenLinks) => void;
+  /** Judges echo requests by the policies of pods; undefined: no part has policies. */
+  readonly judge: () => JudgeEchoes | undefined;
   readonly log: (level: "info" | "warn", text: string) => void;
 }
 
@@ -83,6 +86,8 @@ export interface ResidentPart {
   readonly pages?: Readonly<Record<string, (method: string, query: string) => Page | Promise<Page>>>;
   /** The changes of running containers, if the part makes any. */
   readonly changes?: InterfaceChanges;
+  /** Judges echo requests by the policies of pods, if the part has any. */
+  readonly judge?: JudgeEchoes;
 }
 
 /** A part that the daemon's options switch on. */

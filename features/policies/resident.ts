@@ -15,6 +15,7 @@ export const resident: ResidentFeature = {
       const { FollowPods } = await import("../../host/node/running-pods/follow-pods.ts");
       const { forgetTable } = await import("./node/guarded-pods.ts");
       const { reportedTables, tableCount } = await import("./node/report-tables.ts");
+      const { policyJudge } = await import("./node/judge-pod.ts");
       const { tablesPage } = await import("../tables-page.ts");
       const follow = new FollowPods(init, (await import("./follow-policies.ts")).followPolicies);
       const metrics = init.metrics.with(policyMetrics);
@@ -41,6 +42,7 @@ export const resident: ResidentFeature = {
           void follow.noteConfiguration(configuration);
           if (environment.get("CNI_COMMAND") === "ADD") follow.noteAdded(environment.get("CNI_ARGS") ?? "");
         },
+        judge: policyJudge(follow),
         pages: { [policyTablesPath]: tablesPage(follow, reportedTables) },
         podChanged: (namespace, name, pod) => follow.podChanged(namespace, name, pod),
       };

@@ -27,7 +27,7 @@ function refused(status: number, why: string): Page {
   };
 }
 
-function probesPart({ directories, agent, clock }: ResidentInit): ResidentPart {
+function probesPart({ directories, agent, clock, judge }: ResidentInit): ResidentPart {
   const on = new Set<string>();
   let running = false;
   const probe = async (query: string): Promise<Page> => {
@@ -44,9 +44,11 @@ function probesPart({ directories, agent, clock }: ResidentInit): ResidentPart {
     const { probeNetwork } = await import("./node/probe-network.ts");
     try {
       const report = await probeNetwork(connected.shim, attachment.value, addresses, clock.now);
-      return report.ok
-        ? { status: 200, type: "application/json", body: JSON.stringify(report.value) }
-        : refused(500, report.fault.msg);
+      if (!report.ok) return refused(500, report.fault.msg);
+      const judging = judge();
+      const { judgeTargets } = await import("./node/judge-targets.ts");
+      const judged = judging === undefined ? report.value : await judgeTargets(judging, attachment.value, report.value);
+      return { status: 200, type: "application/json", body: JSON.stringify(judged) };
     } catch (error) {
       if (!(error instanceof ShimGone)) throw error;
       return refused(503, "the agent has gone");

@@ -64,6 +64,7 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
     const statusSocket = (): string => join(node.plexus.directory, "status.sock");
     const onNode = (...words: readonly string[]): Promise<CommandResult> =>
       runCommandLine([...words, "--status-socket", statusSocket()], false);
+    const probe = (from: string): Promise<CommandResult> => onNode("probe", `shop/${from}`, "red", "-o", "wide");
 
     const metricsText = async (): Promise<string> => {
       const answer = await askDaemon({ socketPath: statusSocket(), method: "GET", path: "/metrics", patienceMs: 60_000 });
@@ -277,6 +278,39 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       expect((await onNode("policies", "tables", "-o", "name")).stdout).toBe("shop/web\n");
       await forbid("web");
       await removed(target, other);
+    });
+
+    test("PR-06 PO-18: a probe names the policies that forbid it, and warns of an answer that a policy forbids", async () => {
+      await allow("web", fromDb);
+      await allow("quiet", { podSelector: { matchLabels: { app: "other" } }, policyTypes: ["Egress"] });
+      const target = await running("web", { app: "web" }, "red", { probes: true });
+      const db = await running("db", { app: "db" }, "red", { probes: true });
+      const other = await running("other", { app: "other" }, "red", { probes: true });
+      await expect.poll(() => reaches(db, target), patience).toBe(true);
+      expect((await probe("db")).stdout).toMatch(/^pod shop\/web .* answers packets of 1500 bytes$/mu);
+      const forbidden = await probe("other");
+      expect(forbidden.status).toBe(1);
+      expect(forbidden.stdout).toMatch(
+        /^pod shop\/web .* no answer: forbidden by shop\/quiet \(egress of shop\/other\) and shop\/web \(ingress of shop\/web\)$/mu,
+      );
+      expect(forbidden.stdout).toMatch(
+        /^pod shop\/db .* answers packets of 1500 bytes, although forbidden by shop\/quiet \(egress of shop\/other\)$/mu,
+      );
+      expect(forbidden.stdout).toContain("- 10.20.0.3 answered the probe, whose packets pass the pod's own table.");
+      // The pod undoes its policies.
+      await forbid("quiet");
+      await expect.poll(() => tableOf(other), patience).toBe("");
+      target.call.pod.exec(["nft", "flush", "chain", "inet", "plexus-policies", "input"]);
+      const undone = await probe("other");
+      expect([undone.status, undone.stdout]).toEqual([
+        1,
+        expect.stringMatching(
+          /^- \S+ answered, although forbidden by shop\/web \(ingress of shop\/web\): the pod's table is missing or old/mu,
+        ),
+      ]);
+      await forbid("web");
+      await expect.poll(async () => (await probe("other")).stdout, patience).not.toMatch(/forbidden|not judged/u);
+      await removed(target, db, other);
     });
 
     test("PO-14: a policy that cannot be read fails the ADD, or warns with failure: open; an API without an answer means the last known policies", async () => {

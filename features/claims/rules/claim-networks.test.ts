@@ -84,6 +84,20 @@ test("DR-12: a claim cannot replace the pool that its class names", () => {
   });
 });
 
+test.each(["ips", "mac"])(
+  "DR-12: a claim cannot replace the %s that its class sets, and sets it where the class does not",
+  (key) => {
+    const set = (more: object): object =>
+      network({ ...more, ...(key === "ips" ? { ips: ["10.30.0.7"] } : { mac: "02:00:00:00:00:07" }) });
+    const ofClass = { definition: { name: "blue" } };
+    expect(read(config("FromClass", set(ofClass)), config("FromClaim", set({})))).toMatchObject({
+      problem: expect.stringContaining(`it sets ${key} for request "net", but its class sets ${key} already; remove it`),
+    });
+    expect(read(config("FromClass", network(ofClass)), config("FromClaim", set({})))).toMatchObject({ ok: true });
+    expect(read(config("FromClass", set(ofClass)), config("FromClass", set({})))).toMatchObject({ ok: true });
+  },
+);
+
 test("devices of other drivers and with admin access, and configurations of other drivers, are left out", () => {
   const results = [
     result("a", { driver: "gpu.example.com" }),

@@ -131,6 +131,7 @@ function networkOf(
 ): Reading<ClaimNetwork | ClaimDevice> {
   const [request, pool, device] = [textOf(result["request"]), textOf(result["pool"]), textOf(result["device"])];
   let merged: NetworkParameters = {};
+  let ofClass: NetworkParameters = {};
   let named: Configuration | undefined;
   let pooled: Configuration | undefined;
   const shareId = textOf(result["shareID"]);
@@ -138,13 +139,15 @@ function networkOf(
   if (own.length === 0) return { ok: true, value: { request, pool, device, shareId } };
   for (const each of own) {
     const { source, addressPool } = each.parameters;
-    const refused = (what: string): Reading<ClaimNetwork> =>
-      problem(
-        `has ${each.where}: it names ${what} for request ${quote(request, 60)}, but its class names one already; remove it`,
-      );
+    const refused = (done: string, alreadyDone: string): Reading<ClaimNetwork> =>
+      problem(`has ${each.where}: it ${done} for request ${quote(request, 60)}, but its class ${alreadyDone} already; remove it`);
     // The class is the administrator's choice. A claim that could replace its network would make the right to the class worthless.
-    if (source !== undefined && named?.isOfClass === true && !each.isOfClass) return refused("a network");
-    if (addressPool !== undefined && pooled?.isOfClass === true && !each.isOfClass) return refused("a pool");
+    if (!each.isOfClass) {
+      if (source !== undefined && named?.isOfClass === true) return refused("names a network", "names one");
+      if (addressPool !== undefined && pooled?.isOfClass === true) return refused("names a pool", "names one");
+      const replaced = (["ips", "mac"] as const).find((key) => ofClass[key] !== undefined && each.parameters[key] !== undefined);
+      if (replaced !== undefined) return refused(`sets ${replaced}`, `sets ${replaced}`);
+    } else ofClass = { ...ofClass, ...each.parameters };
     if (source !== undefined) named = each;
     if (addressPool !== undefined) pooled = each;
     merged = { ...merged, ...each.parameters };

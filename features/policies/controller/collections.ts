@@ -3,14 +3,16 @@
 import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
-import { type AddressSlice, queryLabel, slicesPath } from "../rules/address-slice.ts";
+import { type AddressSlice, slicesPath } from "../rules/address-slice.ts";
 import { type Labels, selects } from "../rules/label-selector.ts";
 import { finds, type Peer, type PeerQuery } from "../rules/peers.ts";
 import { type AskingPodNetwork, askingNetworks, networkPoliciesPath, podNetworksPath } from "../rules/network-policies.ts";
 import { boundedPolicy } from "../rules/policy-bounds.ts";
+import { ChangePace, usualPace } from "../../../host/cluster/work/change-pace.ts";
 import { AskedQueries } from "./asked-queries.ts";
-import { keyOf } from "./query-key.ts";
+import { queryOf } from "./query-key.ts";
 import { reportMistakes, reportUnanswered, type SeenPolicy } from "./report-mistakes.ts";
+import { SliceIndex } from "./slice-index.ts";
 import {
   queriesOf,
   storedAsker,
@@ -35,7 +37,7 @@ export class PolicyCollections {
   readonly #podNetworks: WatchedCollection<AskingPodNetwork>;
   readonly #pods: WatchedCollection<StoredPod>;
   readonly #namespaces: WatchedCollection<Labels>;
-  readonly slices: WatchedCollection<AddressSlice>;
+  readonly #sliceIndex = new SliceIndex();
   readonly #asked: AskedQueries;
   /** The pods of each network. */
   readonly #podsOfNetwork = new Map<string, Set<string>>();
@@ -48,8 +50,9 @@ export class PolicyCollections {
   readonly watched: CollectionGroup;
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
-    this.#onDue = onDue;
-    this.#asked = new AskedQueries((key) => onDue(key, 0));
+    const pace = new ChangePace({ now: () => context.clock.now(), ...usualPace });
+    this.#onDue = (key, afterMs) => onDue(key, pace.waitMs(queryOf(key).namespace, afterMs));
+    this.#asked = new AskedQueries((key) => this.#onDue(key, 0));
     this.#context = context;
     this.#policies = new WatchedCollection(context, {
       what: "multi-networkpolicies",
@@ -85,16 +88,14 @@ export class PolicyCollections {
       read: storedNamespace,
       onChange: (_, name) => this.#namespaceChanged(name),
     });
-    this.slices = new WatchedCollection(context, {
+    const slices: WatchedCollection<AddressSlice> = new WatchedCollection(context, {
       what: "networkaddressslices",
       path: slicesPath(""),
       read: storedSlice,
       onChange: (namespace, name) => {
-        const id = this.slices.get(namespace, name)?.id ?? idOfName(name);
-        if (id !== undefined) onDue(keyOf({ namespace, id }), collectMs);
+        for (const key of this.#sliceIndex.put(namespace, name, slices.get(namespace, name))) this.#onDue(key, collectMs);
       },
     });
-    const { slices } = this;
     // Before everything is listed, slices of pods that are not seen yet would be emptied.
     this.watched = new CollectionGroup({
       listed: [this.#policies, this.#networkPolicies, this.#podNetworks, this.#pods, this.#namespaces, slices],
@@ -104,6 +105,11 @@ export class PolicyCollections {
   /** The query, if a policy of the namespace asks it. */
   asked(key: string): PeerQuery | undefined {
     return this.#asked.get(key);
+  }
+
+  /** The slices of a query, by their numbers. */
+  slicesOf(key: string): readonly AddressSlice[] {
+    return this.#sliceIndex.slicesOf(key);
   }
 
   /** The pods that a query finds, with its named ports only. */
@@ -190,14 +196,4 @@ export class PolicyCollections {
       if (selects(selector, before) !== selects(selector, after)) this.#onDue(key, collectMs);
     }
   }
-}
-
-/** The id in the name of a slice that is gone. */
-function idOfName(name: string): string | undefined {
-  return /^peers-([0-9a-f]{32})-\d+$/.exec(name)?.[1];
-}
-
-/** The selector of a query's slices. */
-export function slicesOf(id: string): Readonly<Record<string, string>> {
-  return { labelSelector: `${queryLabel}=${id}` };
 }

@@ -7,17 +7,19 @@ import { type AddressSlice, distribute, endpointOf, sliceName, sliceObject, slic
 import { type PeerQuery, queryText } from "../rules/peers.ts";
 import type { PolicyCollections } from "./collections.ts";
 import { queryOf } from "./query-key.ts";
+import { numberOf } from "./slice-index.ts";
 
 const done: WorkOutcome = { kind: "done" };
 
 /** Brings the slices of a query up to date; of a query that no policy asks, removes them. */
-export async function workOnSlices(context: PartContext, collections: PolicyCollections, key: string): Promise<WorkOutcome> {
+export async function workOnSlices(
+  context: PartContext,
+  collections: Pick<PolicyCollections, "asked" | "peers" | "slicesOf">,
+  key: string,
+): Promise<WorkOutcome> {
   const { namespace, id } = queryOf(key);
   const query = collections.asked(key);
-  const slices = [...collections.slices.all()]
-    .filter((each) => each.namespace === namespace && each.value.id === id)
-    .map(({ value }) => value)
-    .toSorted((one, other) => numberOf(one) - numberOf(other));
+  const slices = collections.slicesOf(key);
   if (query === undefined) return inTurn(slices, (slice) => remove(context, slice));
   const text = queryText(query);
   const spoilt = slices.filter((slice) => slice.query !== text);
@@ -69,8 +71,4 @@ async function inTurn<T>(all: readonly T[], work: (each: T) => Promise<WorkOutco
     if (outcome.kind !== "done") return outcome;
   }
   return done;
-}
-
-function numberOf({ metadata: { name } }: AddressSlice): number {
-  return Number(name.slice(name.lastIndexOf("-") + 1));
 }

@@ -1,9 +1,9 @@
 // Policies and the addresses of their peers in the Kubernetes API, for one call of a runtime.
 
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
+import { listObjects } from "../../../host/cluster/list-objects.ts";
 import type { ClusterApi } from "../../../host/cluster/object-source.ts";
 import { type AddressSlice, queryLabel, readSlice, slicesPath } from "../rules/address-slice.ts";
 import { askingNetworks, networkPoliciesPath, podNetworksPath, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
@@ -53,10 +53,8 @@ export function policySource(api: Pick<ClusterApi, "call">): PolicySource {
       if (networks.length === 0) return ok([]);
       return list(api, networkPoliciesPath(namespace), (object) => keptNetworkPolicy(object, networks));
     },
-    slices: async (namespace, ids) => {
-      const query = new URLSearchParams({ labelSelector: sliceSelector(ids) });
-      return ids.length === 0 ? ok([]) : list(api, `${slicesPath(namespace)}?${query.toString()}`, keptSlice);
-    },
+    slices: async (namespace, ids) =>
+      ids.length === 0 ? ok([]) : list(api, slicesPath(namespace), keptSlice, { labelSelector: sliceSelector(ids) }),
   };
 }
 
@@ -95,20 +93,12 @@ export function keptSlice(object: unknown): KeptSlice | undefined {
   return slice.ok ? { id: slice.value.id, query: slice.value.query, endpoints: slice.value.endpoints } : undefined;
 }
 
-async function list<T>(
+/** The cluster may have no such kind, and so no objects of it. */
+function list<T>(
   api: Pick<ClusterApi, "call">,
   path: string,
   read: (object: unknown) => T | undefined,
+  query: Readonly<Record<string, string>> = {},
 ): Promise<Result<readonly T[]>> {
-  const answer = await api.call({ method: "GET", path });
-  if (!answer.ok) return answer;
-  // The cluster has no such kind, and so no policies.
-  if (answer.value.status === 404) return ok([]);
-  const what = `the Kubernetes API's answer for ${path}`;
-  const document = parseDocument(answer.value.body, { what, kind: "API_REFUSED" });
-  if (!document.ok) return document;
-  const { parsed } = document.value;
-  const items = isJsonObject(parsed) ? parsed["items"] : undefined;
-  if (!Array.isArray(items)) return failed(fault("API_REFUSED", `${what} is no list`));
-  return ok(items.flatMap((item) => read(item) ?? []));
+  return listObjects(api, { path, query, absentIsEmpty: true }, read);
 }

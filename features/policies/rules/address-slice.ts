@@ -127,9 +127,9 @@ export type Distribution = readonly (readonly SliceEndpoint[])[];
 
 /**
  * Distributes endpoints on the query's slices. An endpoint stays in the slice that has it, and a new one goes to the first slice with room, so that a
- * change of one pod writes one slice. Slices behind the last one that is needed are empty.
+ * change of one pod writes one slice. Slices behind the last one that is needed are empty. `onLook` counts the looks at a slice's room.
  */
-export function distribute(before: Distribution, endpoints: readonly SliceEndpoint[]): Distribution {
+export function distribute(before: Distribution, endpoints: readonly SliceEndpoint[], onLook?: () => void): Distribution {
   const wanted = new Map(endpoints.map((each) => [JSON.stringify(each), each]));
   const slices: SliceEndpoint[][] = before.map((slice) =>
     slice.filter((each) => {
@@ -138,10 +138,17 @@ export function distribute(before: Distribution, endpoints: readonly SliceEndpoi
     }),
   );
   const sizes = slices.map((slice) => slice.reduce((sum, { addresses }) => sum + addresses.length, 0));
+  // Room only shrinks: no slice before this index has room for an endpoint of this size.
+  const firstFor = new Map<number, number>();
   for (const endpoint of wanted.values()) {
     const size = endpoint.addresses.length;
-    const fitting = sizes.findIndex((used) => used + size <= maxAddresses);
-    const index = fitting === -1 ? slices.length : fitting;
+    let index = firstFor.get(size) ?? 0;
+    onLook?.();
+    while ((sizes[index] ?? 0) + size > maxAddresses) {
+      index += 1;
+      onLook?.();
+    }
+    firstFor.set(size, index);
     (slices[index] ??= []).push(endpoint);
     sizes[index] = (sizes[index] ?? 0) + size;
   }

@@ -172,9 +172,29 @@ describe("a compiled table", () => {
     expect(passes(table, "in", "fd00::9", icmp6(135))).toBe(true);
     expect(passes(table, "out", "fd00::9", icmp6(136))).toBe(true);
     expect(passes(table, "in", "fe80::9", icmp6(134))).toBe(true);
-    expect(passes(table, "in", "10.0.0.9", dhcp(67, 68))).toBe(true);
+    const judgedBetween = (
+      direction: "in" | "out",
+      source: string,
+      destination: string,
+      more: Parameters<typeof passes>[3],
+    ): boolean =>
+      passes(table, direction, direction === "in" ? source : destination, {
+        ...more,
+        more: { ...more?.more, source: address(source), destination: address(destination) },
+      });
+    expect(judgedBetween("in", "10.0.0.9", "255.255.255.255", dhcp(67, 68))).toBe(true);
+    expect(judgedBetween("in", "fe80::9", "fe80::5", dhcp(547, 546))).toBe(true);
+    expect(judgedBetween("out", "fe80::5", "ff02::1:2", dhcp(546, 547))).toBe(true);
+    expect(judgedBetween("out", "fe80::5", "ff02::2", icmp6(133))).toBe(true);
+    expect(judgedBetween("out", "fe80::5", "ff02::16", icmp6(143))).toBe(true);
+    // A container with the port must hear no other pod by it, and reach none.
+    expect(judgedBetween("in", "10.0.0.9", "10.0.0.5", dhcp(67, 68))).toBe(false);
+    expect(judgedBetween("in", "fe80::9", "fd00::5", dhcp(547, 546))).toBe(false);
+    expect(judgedBetween("out", "fd00::5", "ff02::1:2", dhcp(546, 547))).toBe(false);
+    expect(judgedBetween("out", "fe80::5", "ff02::1", dhcp(546, 547))).toBe(false);
+    expect(judgedBetween("out", "fe80::5", "fd00::9", icmp6(133))).toBe(false);
+    expect(judgedBetween("out", "fe80::5", "ff02::1", icmp6(143))).toBe(false);
     expect(passes(table, "out", "255.255.255.255", dhcp(68, 67))).toBe(true);
-    expect(passes(table, "out", "ff02::1:2", dhcp(546, 547))).toBe(true);
     expect(passes(table, "in", "fd00::9", icmp6(135, 64))).toBe(false);
     expect(passes(table, "in", "fd00::9", icmp6(134))).toBe(false);
     expect(passes(table, "in", "fd00::9", icmp6(128))).toBe(false);

@@ -43,22 +43,27 @@ function accept(comment: string, ...matches: readonly Match[]): TableRule {
 }
 
 const linkLocal = network("source", "fe80::/10");
+const toLinkLocal = network("destination", "fe80::/10");
+const broadcast = network("destination", "255.255.255.255/32");
 
-/** Packets to the pod. */
+/**
+ * Packets to the pod. A DHCP server's answer is open to the broadcast address only: a client without an address reads others by a packet socket, which no rule of
+ * a pod stops, and one with an address has asked before, so that its answer is a reply.
+ */
 export const openIngress: readonly TableRule[] = [
   accept("neighbour discovery", ...icmp6("neighbours"), onLink),
   accept("router advertisements", ...linkLocal, ...icmp6("routerAdvertisement"), onLink),
   accept("multicast listener discovery", ...linkLocal, ...icmp6("listenerQuery")),
-  accept("DHCP", ...udp(67, 68)),
-  accept("DHCPv6", ...linkLocal, ...udp(547, 546)),
+  accept("DHCP", ...broadcast, ...udp(67, 68)),
+  accept("DHCPv6", ...linkLocal, ...toLinkLocal, ...udp(547, 546)),
 ];
 
 /** Packets from the pod. DHCP is open to the broadcast address only: a container may have port 68, and must reach no other host through it. */
 export const openEgress: readonly TableRule[] = [
   accept("neighbour discovery", ...icmp6("neighbours"), onLink),
-  accept("router solicitations", ...icmp6("routerSolicitation"), onLink),
+  accept("router solicitations", ...network("destination", "ff02::2/128"), ...icmp6("routerSolicitation"), onLink),
   accept("multicast listener discovery", ...network("destination", "ff02::/16"), ...icmp6("listenerReport")),
-  accept("multicast listener discovery", ...network("destination", "ff02::/16"), ...icmp6("listenerReport2")),
-  accept("DHCP", ...network("destination", "255.255.255.255/32"), ...udp(68, 67)),
-  accept("DHCPv6", ...network("destination", "ff02::/16"), ...udp(546, 547)),
+  accept("multicast listener discovery", ...network("destination", "ff02::16/128"), ...icmp6("listenerReport2")),
+  accept("DHCP", ...broadcast, ...udp(68, 67)),
+  accept("DHCPv6", ...linkLocal, ...network("destination", "ff02::1:2/128"), ...udp(546, 547)),
 ];

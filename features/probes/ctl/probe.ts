@@ -8,9 +8,9 @@ import { askDaemon } from "../../../host/node/command-line/ask-daemon.ts";
 import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
 import { notAbsolute, statusSocketOf } from "../../../host/node/command-line/common-options.ts";
 import { printed } from "../../../host/node/command-line/printed.ts";
-import { table } from "../../../host/node/command-line/table.ts";
+import { table, wrap } from "../../../host/node/command-line/table.ts";
 import { probePath } from "../resident.ts";
-import { outcomeText, type ProbedTarget, probeOutcomes, type ProbeReport } from "../rules/probe-report.ts";
+import { outcomeText, type ProbedTarget, probeOutcomes, type ProbeReport, probeWarnings } from "../rules/probe-report.ts";
 
 /** A probe of 64 targets takes 20 s. */
 const patienceMs = 60_000;
@@ -32,11 +32,14 @@ export async function probeCommand(line: Invocation): Promise<CommandResult | Co
   const text = (width: number): string => {
     const rows = targets.map((each) => [each.what, each.address, each.mac ?? "", outcomeText(each)]);
     const list = rows.length === 0 ? ["no other addresses are known: name some"] : table(columns, rows, width);
-    return `${report.pod} ${ifname} on ${report.network}, MTU ${mtu}\n\n${list.join("\n")}\n`;
+    const warnings = probeWarnings(report).flatMap((each) => wrap(`- ${each}`, width));
+    const below = warnings.length === 0 ? [] : ["", ...warnings];
+    return `${[`${report.pod} ${ifname} on ${report.network}, MTU ${mtu}`, "", ...list, ...below].join("\n")}\n`;
   };
   const silent = targets.filter(({ outcome }) => outcome !== "answers");
   const names = (): readonly string[] => silent.map(({ address }) => address);
-  return { stdout: await printed({ value: report, text, names }, line), status: silent.length > 0 ? 1 : 0 };
+  const isWrong = silent.length > 0 || probeWarnings(report).length > 0;
+  return { stdout: await printed({ value: report, text, names }, line), status: isWrong ? 1 : 0 };
 }
 
 function isReport(value: unknown): value is ProbeReport {
@@ -45,11 +48,23 @@ function isReport(value: unknown): value is ProbeReport {
   return (
     ["pod", "network", "ifname"].every((name) => typeof value[name] === "string") &&
     Array.isArray(targets) &&
-    targets.every(isTarget)
+    targets.every(isTarget) &&
+    isTextList(value["policyProblems"] ?? [])
   );
 }
 
 function isTarget(each: unknown): each is ProbedTarget {
   if (!isJsonObject(each) || typeof each["what"] !== "string" || typeof each["address"] !== "string") return false;
+  const forbidden = each["forbidden"] ?? [];
+  if (!Array.isArray(forbidden) || !forbidden.every(isForbidding)) return false;
   return typeof each["bytes"] === "number" && probeOutcomes.some((outcome) => outcome === each["outcome"]);
+}
+
+function isForbidding(one: unknown): boolean {
+  if (!isJsonObject(one) || typeof one["pod"] !== "string") return false;
+  return (one["side"] === "egress" || one["side"] === "ingress") && isTextList(one["policies"]);
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }

@@ -46,7 +46,9 @@ export async function probeNetwork(
   const own = new Set(addresses.map(({ address }) => formatAddress(address)));
   const wanted = [
     ...attachment.gateways.map((address): ProbeTarget => ({ what: "gateway", address })),
-    ...attachment.pods,
+    ...attachment.pods.flatMap(({ pod: name, addresses: ofPod }) =>
+      ofPod.map(({ address }): ProbeTarget => ({ what: `pod ${name}`, address })),
+    ),
     ...further.map((address): ProbeTarget => ({ what: "address", address })),
   ];
   const seen = new Set<string>(own);

@@ -5,10 +5,11 @@ import { readResult } from "../../../src/cni/read-result.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { type Cidr, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
+import { type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
 import { bootId } from "../../../host/system/boot-id.ts";
 import { podName } from "../../../src/kube/pod-identity.ts";
 import { EntryList } from "../../../host/node/reconcile/entry-list.ts";
+import type { NetworkPod } from "../rules/judged-targets.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 
 /** An address to ask. */
@@ -18,15 +19,11 @@ export interface ProbeTarget {
 }
 
 /** The attachment. */
-export interface ProbedAttachment {
-  readonly pod: string;
+export interface ProbedAttachment extends NetworkPod {
   readonly network: string;
-  readonly ifname: string;
-  readonly netns: string;
-  readonly addresses: readonly Cidr[];
   readonly gateways: readonly IpAddress[];
-  /** The other pods of the network on this node. */
-  readonly pods: readonly ProbeTarget[];
+  /** The other pods of the network on this node, sorted by name. */
+  readonly pods: readonly NetworkPod[];
 }
 
 interface Attachment extends Omit<ProbedAttachment, "pods"> {
@@ -69,12 +66,8 @@ export async function probedAttachment(
   }
   if (!isOn(own.configuration))
     return failed(fault("CONTAINER_UNKNOWN", `pod ${pod}: probes are off; set the key probes in Plexus' configuration`));
-  const pods = all.flatMap((each) =>
-    each.network === own.network && each.netns !== own.netns
-      ? each.addresses.map(({ address }): ProbeTarget => ({ what: `pod ${each.pod}`, address }))
-      : [],
-  );
-  return ok({ ...own, pods: pods.toSorted((one, other) => (one.what < other.what ? -1 : Number(one.what > other.what))) });
+  const pods = all.filter(({ network: name, netns }) => name === own.network && netns !== own.netns);
+  return ok({ ...own, pods: pods.toSorted((one, other) => (one.pod < other.pod ? -1 : Number(one.pod > other.pod))) });
 }
 
 function addressesIn({ ips }: CniResult): Pick<ProbedAttachment, "addresses" | "gateways"> {

@@ -6,6 +6,15 @@ export const probeOutcomes = ["answers", "answers-small", "unreachable", "lost",
 /** One outcome. */
 export type ProbeOutcome = (typeof probeOutcomes)[number];
 
+/** The policies of one pod that forbid echo requests to a target. */
+export interface Forbidding {
+  readonly side: "egress" | "ingress";
+  /** The pod with the policies, as `namespace/name`. */
+  readonly pod: string;
+  /** `NAMESPACE/NAME`. */
+  readonly policies: readonly string[];
+}
+
 /** One target, and what it answered. */
 export interface ProbedTarget {
   /** `gateway`, `pod NAMESPACE/NAME`, or `address`. */
@@ -18,6 +27,8 @@ export interface ProbedTarget {
   readonly bytes: number;
   /** The path's MTU that a router named. */
   readonly mtu?: number | undefined;
+  /** The policies that forbid the requests, of pods of this node; missing: none does. */
+  readonly forbidden?: readonly Forbidding[];
 }
 
 /** The report of the daemon. */
@@ -30,19 +41,57 @@ export interface ProbeReport {
   /** The MTU of the pod's link. */
   readonly mtu: number;
   readonly targets: readonly ProbedTarget[];
+  /** The reasons why a pod's policies could not be judged; missing: there is none. */
+  readonly policyProblems?: readonly string[];
 }
 
 const sentences: Readonly<Record<ProbeOutcome, string>> = {
   answers: "answers",
   "answers-small": "answers small packets only",
   unreachable: "a router says that it is unreachable",
-  lost: "a neighbour has the address, and no echo came back: lost, or a policy forbids it",
+  lost: "a neighbour has the address, and no echo came back: lost, or a policy of another node's pod or a firewall forbids it",
   "no-neighbour": "no neighbour has answered for it",
   "no-way": "is on no network of the interface, which has no gateway",
 };
 
 /** The outcome as a sentence. */
-export function outcomeText({ outcome, bytes, mtu }: Pick<ProbedTarget, "outcome" | "bytes" | "mtu">): string {
+export function outcomeText(target: Pick<ProbedTarget, "outcome" | "bytes" | "mtu" | "forbidden">): string {
+  const { outcome, forbidden = [] } = target;
+  const text = answerText(target);
+  if (forbidden.length === 0) return text;
+  const policies = forbidden.map(forbiddingText).join(" and ");
+  // Without a neighbour nothing was sent that a policy could stop.
+  if (outcome === "no-neighbour" || outcome === "no-way") return `${text}; forbidden by ${policies}, too`;
+  return hasAnswered(target) ? `${text}, although forbidden by ${policies}` : `no answer: forbidden by ${policies}`;
+}
+
+/** Whether an echo came back. */
+export function hasAnswered({ bytes }: Pick<ProbedTarget, "bytes">): boolean {
+  return bytes > 0;
+}
+
+/** The warnings of a report: answers that a policy forbids, and policies that could not be judged. */
+export function probeWarnings({
+  targets,
+  policyProblems = [],
+}: Pick<ProbeReport, "targets" | "policyProblems">): readonly string[] {
+  const answers = targets
+    .filter(hasAnswered)
+    .flatMap(({ address, forbidden = [] }) =>
+      forbidden.map((each) =>
+        each.side === "ingress"
+          ? `${address} answered, although forbidden by ${forbiddingText(each)}: the pod's table is missing or old, or the pod has changed it. Compare \`plexusctl policies tables ${each.pod}\` with \`nft list ruleset\` in the pod.`
+          : `${address} answered the probe, whose packets pass the pod's own table. The pod's own packets are forbidden by ${forbiddingText(each)}.`,
+      ),
+    );
+  return [...answers, ...policyProblems.map((each) => `policies are not judged: ${each}`)];
+}
+
+function forbiddingText({ side, pod, policies }: Forbidding): string {
+  return `${policies.join(", ")} (${side} of ${pod})`;
+}
+
+function answerText({ outcome, bytes, mtu }: Pick<ProbedTarget, "outcome" | "bytes" | "mtu">): string {
   if (outcome === "answers") return `answers packets of ${bytes} bytes`;
   if (outcome !== "answers-small") return sentences[outcome];
   return mtu === undefined

@@ -36,7 +36,7 @@ export async function workOnService(context: PartContext, collections: ServiceCo
   }
   const groups = endpointGroups(service, collections.members(service), (node) => collections.zoneOf(node));
   const meta = sliceMeta(service, networkId(service.network));
-  const writes = planSlices({ service: service.name, families: service.families, groups, meta, slices });
+  const writes = planSlices({ service: service.name, uid: service.uid, families: service.families, groups, meta, slices });
   return inTurn(writes, (write) => carryOut(context, service, meta, write));
 }
 

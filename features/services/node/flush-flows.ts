@@ -32,9 +32,18 @@ export async function flushFlows(
         new Set(backends.map((each) => frontKey(addressBytes(each.address), each.port))),
       ]),
   );
+  // A Service that was made again keeps no flows of the earlier one, even to the same endpoints.
+  const uids = new Map(after.filter(isUdp).map(({ address, port, uid }) => [frontKey(addressBytes(address), port), uid]));
+  const madeAgain = new Set(
+    before.filter(isUdp).flatMap(({ address, port, uid }) => {
+      const key = frontKey(addressBytes(address), port);
+      return uids.has(key) && uids.get(key) !== uid ? [key] : [];
+    }),
+  );
   const isStale = ({ protocol, destination, port, server, serverPort }: Flow): boolean => {
     const front = frontKey(destination, port);
     if (protocol !== protocolNumbers.UDP || !fronts.has(front)) return false;
+    if (madeAgain.has(front)) return true;
     return servers.get(front)?.has(frontKey(server, serverPort)) !== true;
   };
   const list = { type: IPCTNL_MSG_CT_GET, flags: NLM_F_DUMP, body: new Uint8Array(4) };

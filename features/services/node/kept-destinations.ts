@@ -40,9 +40,12 @@ export function keptMap(family: Family): DataMap {
   };
 }
 
-/** The name of the map from numbers to the endpoints of a port. */
-export function destinationsName(port: string): string {
-  return `to/${port}`;
+/**
+ * The name of the map from numbers to the endpoints of a port. With the Service's uid: endpoints that are kept for clients are not those of a later Service of the
+ * same name and address.
+ */
+export function destinationsName({ name, uid }: Pick<BalancedPort, "name" | "uid">): string {
+  return uid === "" ? `to/${name}` : `to/${name}/${uid}`;
 }
 
 /** The number of an endpoint, as a host's integer. */
@@ -78,7 +81,7 @@ export async function keptDestinations(shim: NetlinkShim, path: string, ports: r
     for (const port of own) {
       const ofPort = byFront.get(frontKey(port).toHex()) ?? [];
       // Numbers are those of the earlier table, whose endpoints were others.
-      const earlier = ofPort.length === 0 ? [] : await list(destinationsName(port.name));
+      const earlier = ofPort.length === 0 ? [] : await list(destinationsName(port));
       const endpoints = new Map(earlier.map(({ key, data }) => [key.toHex(), data.toHex()]));
       const numbers = new Map(port.backends.map((each, index) => [backendData(each).toHex(), index]));
       for (const { key, data, times } of ofPort) {

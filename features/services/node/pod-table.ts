@@ -105,7 +105,7 @@ function tableRequests(ports: readonly BalancedPort[], kept: KeptElements): read
       if (backends.length === 1 && affinitySeconds === undefined)
         rules?.push(newRule(podTable, name, changeDestination(only.address, only.port)));
       else {
-        const map = destinationsName(name);
+        const map = destinationsName(port);
         declared?.push(
           newDataMap(
             podTable,

@@ -5,6 +5,7 @@ import { forgetTable, keepTables, noteTable, portsHash, writtenTable } from "./s
 const ports = (backend: string) => [
   {
     name: "shop/web:80/tcp/4",
+    uid: "u1",
     address: address("10.96.0.7"),
     protocol: 6,
     port: 80,

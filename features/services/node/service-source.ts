@@ -1,8 +1,8 @@
 // Slices of Services with a cluster address in the Kubernetes API, by the networks of a node's pods.
 
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import type { Result } from "../../../src/fault/result.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { listObjects } from "../../../host/cluster/list-objects.ts";
 import type { ClusterApi } from "../../../host/cluster/object-source.ts";
 import { backendAddress, type KeptSlice } from "../rules/balance.ts";
 import { frontAnnotation, readFront } from "../rules/front.ts";
@@ -27,19 +27,17 @@ export function sliceSelector(networks: readonly string[]): string {
 /** The source, with the call's time for the API. */
 export function serviceSource(api: Pick<ClusterApi, "call">): ServiceSource {
   return {
-    slices: async (networks) => {
-      const query = new URLSearchParams({ labelSelector: sliceSelector(networks) });
-      const path = `${endpointSlicesPath("")}?${query.toString()}`;
-      const answer = await api.call({ method: "GET", path });
-      if (!answer.ok) return answer;
-      const what = `the Kubernetes API's answer for ${path}`;
-      const document = parseDocument(answer.value.body, { what, kind: "API_REFUSED" });
-      if (!document.ok) return document;
-      const { parsed } = document.value;
-      const items = isJsonObject(parsed) ? parsed["items"] : undefined;
-      if (!Array.isArray(items)) return failed(fault("API_REFUSED", `${what} is no list`));
+    slices: (networks) => {
       const wanted = new Set(networks);
-      return ok(items.flatMap((item) => keptSlice(item) ?? []).filter(({ network }) => wanted.has(network)));
+      const collection = {
+        path: endpointSlicesPath(""),
+        query: { labelSelector: sliceSelector(networks) },
+        absentIsEmpty: false,
+      };
+      return listObjects(api, collection, (object) => {
+        const slice = keptSlice(object);
+        return slice !== undefined && wanted.has(slice.network) ? slice : undefined;
+      });
     },
   };
 }

@@ -9,7 +9,7 @@ const slice = (addresses: readonly string[], more: Partial<KeptSlice> = {}): Kep
   namespace: "shop",
   service: "web",
   network: "n",
-  front: { clusterIps: ["10.96.0.7"], ports: [{ name: "http", protocol: "TCP", port: 80 }] },
+  front: { uid: "u1", clusterIps: ["10.96.0.7"], ports: [{ name: "http", protocol: "TCP", port: 80 }] },
   family: 4,
   ports: [{ name: "http", protocol: "TCP", port: 8080 }],
   endpoints: addresses.map((address) => ({ address, isReady: true })),
@@ -92,6 +92,7 @@ test("a pod's ports and endpoints are bounded, and those left are counted", () =
 
 const manyAddresses = (count: number) => Array.from({ length: count }, (_, index) => `10.9.${index >> 8}.${index & 255}`);
 const portsFrom = (count: number) => ({
+  uid: "u1",
   clusterIps: ["10.96.1.1"],
   ports: Array.from({ length: count }, (_, index) => ({ name: "http", protocol: "TCP" as const, port: index + 1 })),
 });
@@ -130,12 +131,17 @@ test("the front of a Service is read as it is written; a headless Service has no
   const service = readService(serviceObject("web", { sessionAffinity: "ClientIP" }));
   if (service === undefined || "problem" in service) throw new Error("no Service");
   expect(readFront(frontText(service))).toEqual({
+    uid: "uid-web",
     clusterIps: ["10.96.0.7"],
     ports: [{ name: "", protocol: "TCP", port: 80 }],
     affinitySeconds: 10_800,
   });
   expect(frontText({ ...service, clusterIps: [] })).toBeUndefined();
   expect([undefined, "", "[]", "{", '{"clusterIPs":1}'].map(readFront)).toEqual(Array.from({ length: 5 }, () => undefined));
-  const spoilt = { clusterIPs: ["x", "10.96.0.1", "10.96.0.2", "10.96.0.3"], ports: [{ name: "a", protocol: "TCP", port: 0 }] };
-  expect(readFront(JSON.stringify(spoilt))).toEqual({ clusterIps: ["10.96.0.1", "10.96.0.2"], ports: [] });
+  const spoilt = {
+    uid: "a b",
+    clusterIPs: ["x", "10.96.0.1", "10.96.0.2", "10.96.0.3"],
+    ports: [{ name: "a", protocol: "TCP", port: 0 }],
+  };
+  expect(readFront(JSON.stringify(spoilt))).toEqual({ uid: "", clusterIps: ["10.96.0.1", "10.96.0.2"], ports: [] });
 });

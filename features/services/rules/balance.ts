@@ -28,6 +28,8 @@ export interface BackendAddress {
 export interface BalancedPort {
   /** `namespace/name:port/protocol`. */
   readonly name: string;
+  /** The uid of the Service: a Service that was made again with the same name is another one. */
+  readonly uid: string;
   readonly address: IpAddress;
   readonly protocol: number;
   readonly port: number;
@@ -109,7 +111,16 @@ export function balance(slices: readonly KeptSlice[], podNamespace: string): Bal
     }
     const used = backendsOf(own, address.family, port.name, port.protocol);
     const { affinitySeconds } = front;
-    ports.push({ name, address, protocol: protocolNumbers[port.protocol], port: port.port, backends: used, affinitySeconds });
+    const { uid } = front;
+    ports.push({
+      name,
+      uid,
+      address,
+      protocol: protocolNumbers[port.protocol],
+      port: port.port,
+      backends: used,
+      affinitySeconds,
+    });
     backends += used.length;
   }
   // Pods of several namespaces have equal tables, unless a bound is reached.
@@ -164,8 +175,8 @@ export function backendText({ address, port }: Backend): string {
 /** The text of ports: equal texts are equal tables. */
 export function balanceText(ports: readonly BalancedPort[]): string {
   return ports
-    .map(({ name, address, affinitySeconds = 0, backends }) =>
-      [name, formatAddress(address), affinitySeconds, ...backends.map(backendText)].join(" "),
+    .map(({ name, uid, address, affinitySeconds = 0, backends }) =>
+      [name, uid, formatAddress(address), affinitySeconds, ...backends.map(backendText)].join(" "),
     )
     .join("\n");
 }

@@ -12,6 +12,8 @@ export const frontAnnotation = "plexus.dev/service";
 
 /** The front of a Service. */
 export interface Front {
+  /** The uid of the Service; empty on slices of earlier releases. */
+  readonly uid: string;
   readonly clusterIps: readonly string[];
   readonly ports: readonly { readonly name: string; readonly protocol: Protocol; readonly port: number }[];
   readonly affinitySeconds?: number;
@@ -21,9 +23,10 @@ const maxPorts = 100;
 const maxIps = 2;
 
 /** The annotation's text; undefined for a headless Service, which pods reach by its endpoints. */
-export function frontText({ clusterIps, ports, affinitySeconds }: NetworkService): string | undefined {
+export function frontText({ uid, clusterIps, ports, affinitySeconds }: NetworkService): string | undefined {
   if (clusterIps.length === 0) return undefined;
   return JSON.stringify({
+    uid,
     clusterIPs: clusterIps,
     ports: ports.map(({ name, protocol, port }) => ({ name, protocol, port })),
     affinitySeconds,
@@ -34,12 +37,22 @@ export function frontText({ clusterIps, ports, affinitySeconds }: NetworkService
 export function readFront(text: string | undefined): Front | undefined {
   const value = text === undefined ? undefined : boundedJson(text);
   if (!isJsonObject(value)) return undefined;
-  const { clusterIPs, ports, affinitySeconds } = value;
+  const { uid, clusterIPs, ports, affinitySeconds } = value;
   if (!Array.isArray(clusterIPs) || !Array.isArray(ports)) return undefined;
   const clusterIps = clusterIPs.filter((ip): ip is string => typeof ip === "string" && readAddress(ip) !== undefined);
   const read = ports.slice(0, maxPorts).flatMap((each) => {
     const { name, protocol, port } = isJsonObject(each) ? each : {};
     return typeof name === "string" && isProtocol(protocol) && isPortNumber(port) ? [{ name, protocol, port }] : [];
   });
-  return { clusterIps: clusterIps.slice(0, maxIps), ports: read, ...(isAffinity(affinitySeconds) ? { affinitySeconds } : {}) };
+  return {
+    uid: isUid(uid) ? uid : "",
+    clusterIps: clusterIps.slice(0, maxIps),
+    ports: read,
+    ...(isAffinity(affinitySeconds) ? { affinitySeconds } : {}),
+  };
+}
+
+/** Names in the kernel have a part of the uid. */
+function isUid(value: unknown): value is string {
+  return typeof value === "string" && /^[\w-]{1,63}$/u.test(value);
 }

@@ -21,6 +21,8 @@ export type SliceWrite =
 export interface SlicePlanInit {
   /** The Service's name. */
   readonly service: string;
+  /** The Service's uid. Slices of an earlier Service of the name get the new owner: else the garbage collector removes them. */
+  readonly uid: string;
   readonly families: readonly Family[];
   readonly groups: readonly EndpointGroup[];
   readonly meta: SliceMeta;
@@ -29,14 +31,15 @@ export interface SlicePlanInit {
 }
 
 /** The writes: creations and patches first, so that no endpoint is missing in between. */
-export function planSlices({ service, families, groups, meta, slices }: SlicePlanInit): readonly SliceWrite[] {
+export function planSlices({ service, uid, families, groups, meta, slices }: SlicePlanInit): readonly SliceWrite[] {
   const unused = new Set(slices);
-  const names = new Set(slices.map(({ name }) => name));
+  const byPorts = Map.groupBy(slices, ({ family, ports }) => `${family} ${ports}`);
   const wantedMeta = metaText(meta);
   const writes: SliceWrite[] = [];
   const fill = (slice: ServiceSlice, content: SliceContent): void => {
     unused.delete(slice);
     const isSame =
+      slice.owner === uid &&
       slice.meta === wantedMeta &&
       slice.ports === JSON.stringify(content.ports) &&
       slice.endpoints.length === content.endpoints.length &&
@@ -50,21 +53,25 @@ export function planSlices({ service, families, groups, meta, slices }: SlicePla
     const whole = ofFamily.length === 0 ? [{ family, ports: [], endpoints: [] }] : ofFamily;
     for (const { ports, endpoints } of whole) {
       const text = JSON.stringify(ports);
-      const known = slices.filter((slice) => slice.family === family && slice.ports === text && unused.has(slice));
+      const known = byPorts.get(`${family} ${text}`) ?? [];
       const parts = distribute(known, endpoints);
+      // An empty part has a slice only where all parts are empty, and only one.
+      const kept = parts.some((each) => each.length > 0) ? -1 : 0;
       for (const [index, part] of parts.entries()) {
         const slice = known[index];
         const content = { family, ports, endpoints: part };
-        if (part.length === 0 && parts.some((each, other) => other !== index && (each.length > 0 || other < index))) continue;
+        if (part.length === 0 && index !== kept) continue;
         if (slice === undefined) more.push(content);
         else fill(slice, content);
       }
     }
   }
+  const free = Map.groupBy(unused, ({ family }) => family);
+  const nextName = freeNames(service, new Set(slices.map(({ name }) => name)));
   for (const content of more) {
-    const [free] = [...unused].filter(({ family }) => family === content.family);
-    if (free === undefined) writes.push({ kind: "create", name: freeName(service, names), content });
-    else fill(free, content);
+    const slice = free.get(content.family)?.shift();
+    if (slice === undefined) writes.push({ kind: "create", name: nextName(), content });
+    else fill(slice, content);
   }
   return [...writes, ...[...unused].map((slice): SliceWrite => ({ kind: "remove", slice }))];
 }
@@ -88,11 +95,12 @@ function distribute(known: readonly ServiceSlice[], endpoints: readonly Endpoint
   return parts.length === 0 ? [[]] : parts;
 }
 
-function freeName(service: string, names: Set<string>): string {
-  for (let number = 0; ; number++) {
-    const name = `${service}-plexus-${number}`;
-    if (names.has(name)) continue;
-    names.add(name);
-    return name;
-  }
+/** Answers names that no slice has, by growing numbers. */
+function freeNames(service: string, used: ReadonlySet<string>): () => string {
+  let number = -1;
+  return () => {
+    do number += 1;
+    while (used.has(`${service}-plexus-${number}`));
+    return `${service}-plexus-${number}`;
+  };
 }

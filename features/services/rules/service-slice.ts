@@ -29,6 +29,8 @@ export interface ServiceSlice {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly service: string;
+  /** The uid of the Service that owns the slice; empty: none does. */
+  readonly owner: string;
   /** The text of labels and front; empty for a slice that another writer made. */
   readonly meta: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -118,6 +120,7 @@ export function readSlice(object: unknown): (ServiceSlice & { readonly managedBy
     uid,
     resourceVersion,
     service: labels[serviceNameLabel] ?? "",
+    owner: ownerIn(metadata["ownerReferences"]),
     managedBy: labels[managedByLabel] ?? "",
     meta: metaText({ labels, front: annotations[frontAnnotation] }),
     labels,
@@ -134,6 +137,11 @@ export function readPorts(ports: unknown): readonly EndpointPort[] {
     if (typeof name !== "string" || !isProtocol(protocol) || !isPortNumber(port)) return [];
     return [{ name, protocol, port, ...(typeof appProtocol === "string" ? { appProtocol } : {}) }];
   });
+}
+
+function ownerIn(references: unknown): string {
+  const owner = (Array.isArray(references) ? references : []).find((each) => isJsonObject(each) && each["controller"] === true);
+  return isJsonObject(owner) && owner["kind"] === "Service" && typeof owner["uid"] === "string" ? owner["uid"] : "";
 }
 
 function textsIn(value: unknown): Readonly<Record<string, string>> {

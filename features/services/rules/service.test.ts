@@ -3,7 +3,7 @@ import { endpointGroups } from "./endpoint.ts";
 import { readMemberPod } from "./member-pod.ts";
 import { planSlices } from "./plan-slices.ts";
 import { readService, type NetworkService } from "./service.ts";
-import { maxEndpoints, metaText, sliceMeta, type ServiceSlice } from "./service-slice.ts";
+import { maxEndpoints, metaText, readSlice, sliceMeta, sliceObject, type ServiceSlice } from "./service-slice.ts";
 import { serviceObject, servedPod } from "./testing/service-objects.ts";
 
 function service(spec: object = {}, metadata: object = {}): NetworkService {
@@ -112,14 +112,22 @@ function written(of: NetworkService, pods: readonly object[], slices: readonly S
     () => "",
   );
   const meta = sliceMeta(of, "id");
-  const writes = planSlices({ service: of.name, families: of.families, groups: found, meta, slices });
+  const writes = planSlices({ service: of.name, uid: of.uid, families: of.families, groups: found, meta, slices });
   const removed = new Set(writes.flatMap((write) => (write.kind === "remove" ? [write.slice.name] : [])));
   const after = new Map(slices.filter(({ name }) => !removed.has(name)).map((slice) => [slice.name, slice]));
   for (const write of writes) {
     if (write.kind === "remove") continue;
     const name = write.kind === "create" ? write.name : write.slice.name;
     const { family, ports, endpoints } = write.content;
-    const slice = { namespace: of.namespace, name, uid: name, resourceVersion: "1", service: of.name, labels: meta.labels };
+    const slice = {
+      namespace: of.namespace,
+      name,
+      uid: name,
+      resourceVersion: "1",
+      service: of.name,
+      labels: meta.labels,
+      owner: of.uid,
+    };
     after.set(name, { ...slice, meta: metaText(meta), family, ports: JSON.stringify(ports), endpoints });
   }
   return { writes: writes.map(({ kind }) => kind), slices: [...after.values()] };
@@ -149,6 +157,46 @@ test("SV-01: at most 100 endpoints in a slice; a change of one pod writes one sl
   expect(written(of, many(250), less.slices).writes).toEqual(["patch"]);
   const few = written(of, many(150), first.slices);
   expect(few.writes.toSorted()).toEqual(["patch", "remove"]);
+});
+
+test("SV-14: slices of an earlier Service of the name get the new owner at once, without a look at how they change", () => {
+  const first = written(service(), many(250), []);
+  const again = service({}, { uid: "another" });
+  const second = written(again, many(250), first.slices);
+  expect([second.writes, second.slices.map(({ owner }) => owner)]).toEqual([
+    ["patch", "patch", "patch"],
+    ["another", "another", "another"],
+  ]);
+  expect(written(again, many(250), second.slices).writes).toEqual([]);
+  const object = sliceObject(again, "x", sliceMeta(again, "id"), { family: 4, ports: [], endpoints: [] });
+  const read = readSlice({ ...object, metadata: { ...Object(object["metadata"]), uid: "u", resourceVersion: "1" } });
+  expect(read?.owner).toBe("another");
+});
+
+/** Reads of slices' members while a Service's slices are planned. */
+function readsOf(count: number, ports: number): number {
+  let reads = 0;
+  const of = service();
+  const counted = (slice: ServiceSlice): ServiceSlice =>
+    new Proxy(slice, {
+      get: (target, member) => {
+        reads += 1;
+        return Reflect.get(target, member);
+      },
+    });
+  const { slices } = written(of, many(count), []);
+  const meta = sliceMeta(of, "id");
+  const found = Array.from({ length: ports }, (_, index) => ({
+    family: 4 as const,
+    ports: [{ name: "", protocol: "TCP" as const, port: index + 1 }],
+    endpoints: ['{"addresses":["10.9.9.9"]}'],
+  }));
+  planSlices({ service: "web", uid: of.uid, families: [4], groups: found, meta, slices: slices.map(counted) });
+  return reads;
+}
+
+test("SV-14: a plan reads each slice a bounded number of times, however many slices and groups of ports there are", () => {
+  expect(readsOf(50_000, 500)).toBeLessThanOrEqual(50 * readsOf(1000, 10) + 500);
 });
 
 test("a Service without endpoints has one empty slice of each family, and the same slices when its ports change", () => {

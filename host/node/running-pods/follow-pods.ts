@@ -4,9 +4,11 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
+import { ChangePace, usualPace } from "../../cluster/work/change-pace.ts";
 import { bootId } from "../../system/boot-id.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { EntryList, type ListedEntry } from "../reconcile/entry-list.ts";
@@ -16,6 +18,7 @@ import type { RoundAgent } from "../reconcile/clean.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { Clock } from "../../system/clock.ts";
 import { FollowedRounds } from "./followed-rounds.ts";
+import { PacedChanges } from "./paced-changes.ts";
 import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
 
 /** Pods that are worked on at once. */
@@ -79,10 +82,10 @@ export class FollowPods {
   readonly #ended = new AbortController();
   readonly #sources = new Set<string>();
   readonly #labels = new Map<string, string>();
+  readonly #labelPace: ChangePace;
   /** Pods for which all is done anew at their next turn. */
   readonly #anew = new Set<string>();
-  /** Namespaces with changes; undefined: all of them. */
-  readonly #due = new Set<string | undefined>();
+  readonly #changes: PacedChanges<string | undefined>;
   /** The last failure of each pod: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
   readonly #rounds: FollowedRounds;
@@ -90,7 +93,6 @@ export class FollowPods {
   readonly totals = { applied: 0, failed: 0 };
   #running: Promise<void> | undefined;
   #resync: NodeJS.Timeout | undefined;
-  #collect: NodeJS.Timeout | undefined;
   readonly #unsubscribe: () => void;
 
   constructor(init: FollowPodsInit, work: FollowedWork) {
@@ -111,6 +113,12 @@ export class FollowPods {
       return { work, stateDirectory, configurations, agent, takeLock, log, entries, isNews };
     });
     this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
+    const pace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
+    this.#labelPace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
+    this.#changes = new PacedChanges({
+      waitMs: (what) => pace.waitMs(what ?? "", collectMs),
+      onDue: (changes) => void this.#queueConcerned(changes),
+    });
     this.#unsubscribe = work.onChange((what) => this.#noteChange(what));
   }
 
@@ -166,6 +174,21 @@ export class FollowPods {
     await this.resync();
   }
 
+  /**
+   * Runs `apply` in place of the feature's work for the running containers of a pod whose configuration has the feature. Faults: those of `apply`, and those of the
+   * daemon's own calls for a pod.
+   */
+  async look(pod: string, apply: PodWork["apply"]): Promise<Result<void>> {
+    for (const state of this.#states) {
+      for (const entry of await this.#entries(state)) {
+        if (podOf(entry) !== pod) continue;
+        const looked = await refreshContainer({ ...state, work: { ...state.work, apply }, isNews: () => false }, entry, false);
+        if (!looked.ok) return looked;
+      }
+    }
+    return ok(undefined);
+  }
+
   /** Notes an ADD that ended: objects may have changed since the ADD read them. */
   noteAdded(args: string): void {
     const identity = podIdentity(args);
@@ -187,7 +210,7 @@ export class FollowPods {
     }
     const labels = JSON.stringify([...(pod.labels ?? [])].toSorted(([one], [other]) => (one < other ? -1 : 1)));
     this.#labels.set(key, labels);
-    if (this.isOn && before !== undefined && before !== labels) this.#queue.add(key, 0);
+    if (this.isOn && before !== undefined && before !== labels) this.#queue.add(key, this.#labelPace.waitMs(namespace, 0));
   }
 
   /** Queues all running pods, for which all is done anew. */
@@ -211,19 +234,12 @@ export class FollowPods {
     this.#ended.abort();
     this.#unsubscribe();
     clearTimeout(this.#resync);
-    clearTimeout(this.#collect);
+    this.#changes.stop();
     if (this.#running !== undefined) await Promise.race([this.#running, sleep(maxMs, undefined, { ref: false })]);
   }
 
   #noteChange(what: string | undefined): void {
-    if (!this.isOn) return;
-    this.#due.add(what);
-    this.#collect ??= setTimeout(() => {
-      this.#collect = undefined;
-      const due = new Set(this.#due);
-      this.#due.clear();
-      void this.#queueConcerned(due);
-    }, collectMs);
+    if (this.isOn) this.#changes.add(what);
   }
 
   async #queueConcerned(changes: ReadonlySet<string | undefined>): Promise<void> {

@@ -177,6 +177,7 @@ export class Daemon {
       apiFromStart: () => this.#clusters.apiFromStart(),
       serveStatus: (stdin) => this.calls.serveStatus(stdin),
       changes: () => this.residents.changes,
+      judge: () => this.residents.judge,
       log: (level, text) => this.telemetry.log(level, text),
     });
   }

@@ -97,4 +97,9 @@ export class ResidentParts {
   get changes(): InterfaceChanges {
     return this.#parts.find(({ changes }) => changes !== undefined)?.changes ?? noChanges;
   }
+
+  /** The judge of the part that has policies. */
+  get judge(): ResidentPart["judge"] {
+    return this.#parts.find(({ judge }) => judge !== undefined)?.judge;
+  }
 }

@@ -33,4 +33,6 @@ export const policies: Readonly<Record<string, string>> = {
   "PO-22": "A pod that sends from before its first interface on sends no packet that a policy forbids, in 200 starts.",
   "PO-23":
     "The memory for policies counts queries and addresses; queries of a pod, a policy and a namespace are bounded, and a bound that is reached is told.",
+  "PO-24":
+    "The controller's work grows with the slices that a change concerns, lists come in pages, and a namespace that changes its objects all the time gets 5 writes a second of each.",
 };

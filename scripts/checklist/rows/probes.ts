@@ -8,4 +8,5 @@ export const probes: Readonly<Record<string, string>> = {
   "PR-04": "With detectGateway an ADD needs an answer for the gateway.",
   "PR-05":
     "plexusctl probe asks the gateway, other pods of the network and given addresses from a pod, and tells what answers, with which size, and what is lost.",
+  "PR-06": "plexusctl probe names the policies that forbid an echo request, and warns of an answer that a policy forbids.",
 };

@@ -22,4 +22,6 @@ export const services: Readonly<Record<string, string>> = {
   "SV-12":
     "Services of one namespace do not displace those of others from a pod's table: the pod's own namespace is first, then namespaces take turns.",
   "SV-13": "The memory for Services counts addresses, fronts and ports, and a pod's addresses are bounded.",
+  "SV-14":
+    "A Service that is made again with the same name keeps no slices and no clients' endpoints of the earlier one; plans, lists and the pace of changes are bounded.",
 };

@@ -33,6 +33,7 @@ const ip = (text: string): IpAddress => {
 };
 const port = (address: string, protocol: number, number: number, ...backends: readonly string[]): BalancedPort => ({
   name: `shop/web:${number}/${protocol}/${address}`,
+  uid: "4f2a",
   address: ip(address),
   protocol,
   port: number,
@@ -76,6 +77,10 @@ async function install(ports: readonly BalancedPort[], before: readonly Balanced
     expect(await replaceTable(shim, pod.path, ports)).toEqual({ ok: true, value: undefined });
     await flushFlows(shim, pod.path, before, ports);
   });
+}
+/** The kept endpoints of IPv4. */
+function keptFour(): string {
+  return pod.exec(["nft", "-n", "list", "map", "inet", "plexus-services", "kept4"]).stdout;
 }
 /** The answers to so many connections: the server's address, and the client's as the server saw it. */
 function ask(protocol: "tcp" | "udp", address: string, number: number, count = 1): readonly string[] {
@@ -136,6 +141,17 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
     await install(one, both);
     expect(await talk()).toEqual([...Array.from({ length: 6 }, () => "10.1.0.12 10.1.0.2"), "10.1.0.11 10.1.0.2"]);
     for (const { child } of flows) child.stdin.end();
+  });
+
+  test("SV-14: a Service that is made again with the same name and address keeps no client's endpoint", async () => {
+    const sticky = { ...port("10.96.0.7", TCP, 80, "10.1.0.11", "10.1.0.12"), affinitySeconds: 10_800 };
+    await install([sticky]);
+    ask("tcp", "10.96.0.7", 80);
+    await install([sticky], [sticky]);
+    expect(keptFour()).toContain("expires");
+    await install([{ ...sticky, uid: "77b0" }], [sticky]);
+    expect(keptFour()).not.toContain("expires");
+    await install([]);
   });
 
   test.each([
