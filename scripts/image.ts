@@ -12,6 +12,7 @@ import { bundledPackages } from "./bundled-packages.ts";
 import { type Architecture, architectures, machineArchitecture } from "./image/debian-packages.ts";
 import { type BuildahInit, buildahWith } from "./image/buildah.ts";
 import { type ImageOfLayout, imagesOf, nameImage, readFromLayers } from "./image/oci-layout.ts";
+import { sourceDate } from "./release/source-date.ts";
 import { sbomOf } from "./image/sbom.ts";
 
 /** The settings of an image build. */
@@ -25,6 +26,8 @@ export interface ImageInit {
   readonly base?: string | undefined;
   /** A directory of downloaded files, see deploy/Containerfile. With it, the installed node_modules are used, too. */
   readonly downloads?: string | undefined;
+  /** The time of all files in the image, in seconds since 1970. Default: $SOURCE_DATE_EPOCH, else the time of the last commit. */
+  readonly time?: number | undefined;
   /** The image's full name without a tag. */
   readonly name?: string | undefined;
 }
@@ -52,7 +55,8 @@ export async function buildImage(init: ImageInit): Promise<BuiltImage> {
   const context = mkdtempSync(join(tmpdir(), "plexus-context-"));
   const list = `localhost/plexus-build:${process.pid}`;
   try {
-    const time = await writeContext(context);
+    await writeContext(context);
+    const time = String(init.time ?? (await sourceDate(root)));
     await buildah("manifest", "create", list);
     for (const architecture of init.architectures) {
       // Some releases of buildah do not set BUILDPLATFORM themselves.
@@ -91,17 +95,14 @@ export async function buildImage(init: ImageInit): Promise<BuiltImage> {
   return { layout, archive };
 }
 
-/** Copies the files that git knows, as they are in the work tree. Answers the time of the last commit, in seconds. */
-async function writeContext(directory: string): Promise<string> {
+/** Copies the files that git knows, as they are in the work tree. */
+async function writeContext(directory: string): Promise<void> {
   const git = execa({ cwd: root });
   const { stdout: files } = await git("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
   const archive = ["-cf", join(directory, ".tar"), "--null", "--ignore-failed-read", "--files-from=-"];
   await execa("tar", archive, { cwd: root, input: files });
   await execa("tar", ["-xf", join(directory, ".tar"), "-C", directory]);
   rmSync(join(directory, ".tar"));
-  const configured = process.env["SOURCE_DATE_EPOCH"];
-  if (configured !== undefined && configured !== "") return configured;
-  return (await git("git", ["log", "-1", "--format=%ct"])).stdout;
 }
 
 function mounts(downloads: string | undefined): readonly string[] {

@@ -1,10 +1,10 @@
 // Clusters for tests of Plexus: one node with a default network and Plexus' image. The files of a vitest worker share one such cluster,
 // because a start takes longer than most tests. Each file gets the cluster in the same state, or a new cluster where that fails.
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
+import { removeAfterRun } from "../ended-directories.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { clusterRegistry } from "./ended-clusters.ts";
 import { leftOn, nothingLeft } from "./left.ts";
@@ -55,9 +55,7 @@ async function prepared(state: string, further: (cluster: Cluster) => Promise<vo
   const cluster = await startCluster();
   try {
     const [node] = cluster.nodes;
-    mkdirSync(clusterRegistry, { recursive: true });
-    const directory = join(node.disk, "..", "..");
-    writeFileSync(join(clusterRegistry, basename(directory)), directory);
+    removeAfterRun(clusterRegistry, join(node.disk, "..", ".."));
     node.installNetwork();
     importPlexus(cluster.nodes, "v1");
     await cluster.nodesReady();

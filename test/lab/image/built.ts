@@ -13,6 +13,8 @@ import { testCache } from "../debian-packages.ts";
 import { builder, downloads, makeBuilder, unpackedBuildah } from "./programs.ts";
 
 const kept = join(testCache, "image", "built");
+/** The time of the files in the tests' images, in seconds since 1970: an image that an earlier commit built has the digests of one built today. */
+const time = 1_700_000_000;
 
 /** What a build of the image does not read. All other files of the tree are its inputs: a folder that comes later is not forgotten. */
 const unread = [":!docs", ":!bench", ":!test", ":!*.test.ts", ":!*.md"];
@@ -40,7 +42,7 @@ export async function buildTestImage(output: string, wanted: readonly Architectu
 
 async function build(output: string, wanted: readonly Architecture[]): Promise<BuiltImage> {
   await makeBuilder();
-  return buildImage({ output, architectures: wanted, buildah: unpackedBuildah, builder, downloads });
+  return buildImage({ output, architectures: wanted, time, buildah: unpackedBuildah, builder, downloads });
 }
 
 /** One build at a time: test files run at the same time, and use one storage of buildah. */

@@ -110,6 +110,8 @@ export interface ApiServerInit {
 
 /** The servers of a test: etcd and kube-apiserver, whatever file uses them. */
 export interface RunningServers {
+  /** The directory of their files. */
+  readonly directory: string;
   readonly processes: Processes;
   readonly authority: Authority;
   /** Path of the audit log. */
@@ -158,7 +160,7 @@ export async function startServers(): Promise<RunningServers> {
     await applyFile(objects, join(root, "deploy", "crd.yaml"));
     await applyFile(objects, join(root, "deploy", "rbac.yaml"));
     await established(objects);
-    return { processes, authority, audit, adminKubeconfig, dispose };
+    return { directory, processes, authority, audit, adminKubeconfig, dispose };
   } catch (error) {
     await dispose();
     throw error;

@@ -5,6 +5,8 @@
 //     await api.dispose();               // in afterAll: the next file may have the server
 
 import { type ApiServer, type ApiServerInit, openServers, type RunningServers, startServers } from "./api-server.ts";
+import { removeAfterRun } from "../ended-directories.ts";
+import { serverRegistry } from "./ended-servers.ts";
 import { objectsInEtcd, restoreObjects } from "./etcd-state.ts";
 import { untilServed } from "./served-objects.ts";
 
@@ -27,6 +29,7 @@ export async function sharedApiServer(init: ApiServerInit = {}): Promise<ApiServ
 
 async function newServers(): Promise<SharedServers> {
   const servers = await startServers();
+  removeAfterRun(serverRegistry, servers.directory);
   return { ...servers, saved: await objectsInEtcd(servers.processes.store) };
 }
 
