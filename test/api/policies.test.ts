@@ -296,7 +296,7 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       expect(forbidden.stdout).toMatch(
         /^pod shop\/db .* answers packets of 1500 bytes, although forbidden by shop\/quiet \(egress of shop\/other\)$/mu,
       );
-      expect(forbidden.stdout).toContain("- 10.20.0.3 answered the probe, whose packets pass the pod's own table.");
+      expect(forbidden.stdout).toContain(`- ${addressOf(db)} answered the probe, whose packets pass the pod's own table.`);
       // The pod undoes its policies.
       await forbid("quiet");
       await expect.poll(() => tableOf(other), patience).toBe("");
