@@ -8,4 +8,5 @@ export const {
   listen: onPolicyChange,
   round: policyRound,
   beginRound: beginPolicyRound,
+  listenRounds: onPolicyRound,
 } = notedChanges<string | undefined>();

@@ -23,7 +23,7 @@ import {
   type PolicySource,
   sliceSelector,
 } from "./node/policy-source.ts";
-import { notePolicyChange, policyRound } from "./policy-changes.ts";
+import { notePolicyChange, onPolicyRound, policyRound } from "./policy-changes.ts";
 import { readObjectMeta } from "../../src/npwg/object-meta.ts";
 
 /** 5,000 policies of 2 KB take some 20 MB. Policies beyond the limit are read from the API. */
@@ -52,6 +52,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
   readonly #asked = new Map<string, Map<string, number>>();
   /** The watches that a lookup has begun. */
   readonly #begun: Watch[] = [];
+  readonly #endRounds = onPolicyRound(() => this.#endUnused());
   #stopped = false;
 
   /** `count` is called for each lookup: whether the memory answered it. */
@@ -153,9 +154,21 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
 
   stop(): void {
     this.#stopped = true;
+    this.#endRounds();
     for (const each of this.#begun) each.stop();
     for (const { reflector } of this.#slices.values()) reflector.stop();
     this.#slices.clear();
+  }
+
+  /** Ends the watches of namespaces whose queries no pod of the node asks any more. */
+  #endUnused(): void {
+    for (const [namespace, asked] of this.#asked) {
+      forgetUnused(asked, policyRound());
+      if (asked.size > 0) continue;
+      this.#asked.delete(namespace);
+      this.#slices.get(namespace)?.reflector.stop();
+      this.#slices.delete(namespace);
+    }
   }
 
   /** Whether the watch holds all of its objects. The first question begins the watch. */
@@ -176,7 +189,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
     for (const id of ids) asked.set(id, round);
     const known = this.#slices.get(namespace);
     if (known !== undefined && ids.every((id) => known.ids.has(id))) return known;
-    for (const [id, at] of asked) if (round - at > unusedRounds) asked.delete(id);
+    forgetUnused(asked, round);
     known?.reflector.stop();
     const watched = [...asked.keys()];
     const reflector = new Reflector<KeptSlice>({
@@ -199,4 +212,8 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
     reflector.start();
     return watch;
   }
+}
+
+function forgetUnused(asked: Map<string, number>, round: number): void {
+  for (const [id, at] of asked) if (round - at > unusedRounds) asked.delete(id);
 }

@@ -8,4 +8,5 @@ export const {
   listen: onServiceChange,
   round: serviceRound,
   beginRound: beginServiceRound,
+  listenRounds: onServiceRound,
 } = notedChanges<string>();

@@ -7,7 +7,7 @@ import { Reflector, type ReflectorState } from "../../host/cluster/kube/reflecto
 import { keptSlice, type ServiceSource, sliceSelector } from "./node/service-source.ts";
 import { type KeptSlice, keptSize } from "./rules/balance.ts";
 import { endpointSlicesPath } from "./rules/service-slice.ts";
-import { noteServiceChange, serviceRound } from "./service-changes.ts";
+import { noteServiceChange, onServiceRound, serviceRound } from "./service-changes.ts";
 
 /** 65,536 endpoints take some 6 MB. */
 const bounds = { maxObject: 512 * 1024, maxTotal: 16 * 1024 * 1024 };
@@ -33,6 +33,7 @@ export class ServiceInformer implements WatchedObjects<ServiceSource> {
   readonly #asked = new Map<string, number>();
   #watch: SliceWatch | undefined;
   #seen: SeenSlices | undefined;
+  readonly #endRounds = onServiceRound(() => this.#endUnused());
   #stopped = false;
 
   /** `count` is called for each lookup: whether the memory answered it. */
@@ -70,8 +71,23 @@ export class ServiceInformer implements WatchedObjects<ServiceSource> {
 
   stop(): void {
     this.#stopped = true;
+    this.#endRounds();
     this.#watch?.reflector.stop();
     this.#watch = undefined;
+  }
+
+  #forgetUnused(): void {
+    const round = serviceRound();
+    for (const [network, at] of this.#asked) if (round - at > unusedRounds) this.#asked.delete(network);
+  }
+
+  /** Ends the watch when no pod of the node has a further network any more. */
+  #endUnused(): void {
+    this.#forgetUnused();
+    if (this.#asked.size > 0) return;
+    this.#watch?.reflector.stop();
+    this.#watch = undefined;
+    this.#seen = undefined;
   }
 
   /** The watch for these networks and others of the node's pods; a new network makes it anew. */
@@ -81,7 +97,7 @@ export class ServiceInformer implements WatchedObjects<ServiceSource> {
     for (const network of networks) this.#asked.set(network, round);
     const known = this.#watch;
     if (known !== undefined && networks.every((network) => known.networks.has(network))) return known;
-    for (const [network, at] of this.#asked) if (round - at > unusedRounds) this.#asked.delete(network);
+    this.#forgetUnused();
     if (known?.reflector.listed === true) this.#seen = { networks: known.networks, slices: slicesOf(known) };
     known?.reflector.stop();
     const watched = [...this.#asked.keys()];

@@ -10,11 +10,14 @@ export interface NotedChanges<C> {
   /** The number of rounds so far. In a round the part looks at all pods of the node. */
   readonly round: () => number;
   readonly beginRound: () => void;
+  /** Listens to the beginning of rounds until the answer is called. */
+  readonly listenRounds: (listener: () => void) => () => void;
 }
 
 /** Makes the changes of one feature. */
 export function notedChanges<C>(): NotedChanges<C> {
   const listeners = new Set<(change: C) => void>();
+  const roundListeners = new Set<() => void>();
   let round = 0;
   return {
     note: (change) => {
@@ -27,6 +30,11 @@ export function notedChanges<C>(): NotedChanges<C> {
     round: () => round,
     beginRound: () => {
       round += 1;
+      for (const listener of roundListeners) listener();
+    },
+    listenRounds: (listener) => {
+      roundListeners.add(listener);
+      return () => void roundListeners.delete(listener);
     },
   };
 }
