@@ -1,7 +1,7 @@
 // Deletes UDP flows of a pod that lead elsewhere than the table: the kernel looks at NAT rules only for a flow's first packet, and a UDP flow has no end
 // that the client notices. TCP and SCTP end by themselves.
 
-import { deletion, type Flow, flowIn } from "../../../host/capabilities/firewall/conntrack.ts";
+import { deleteFlows, deletion, type Flow, flowIn } from "../../../host/capabilities/firewall/conntrack.ts";
 import { addressBytes } from "../../../host/capabilities/firewall/expressions.ts";
 import { ask, type NetlinkShim } from "../../../host/capabilities/firewall/kernel.ts";
 import { protocolNumbers } from "../../../src/kube/named-ports.ts";
@@ -55,7 +55,7 @@ export async function flushFlows(
       return flow !== undefined && isStale(flow) ? [deletion(message)] : [];
     }),
   );
-  if (deletions.length > 0) await ask(shim, deletions, "deleting flows", "netfilter", path);
+  await deleteFlows(shim, deletions, path);
 }
 
 function isUdp({ protocol }: BalancedPort): boolean {

@@ -104,14 +104,18 @@ export async function forgetFlows(
       deletions.set(removal.body.join("."), removal);
     }
   }
-  const removed = await deleteAll(shim, [...deletions.values()]);
+  const removed = await deleteFlows(shim, [...deletions.values()]);
   return removed.ok ? ok(deletions.size) : removed;
 }
 
-/** Sends the deletions. Fault: FIREWALL_FAILED. */
-async function deleteAll(shim: NetlinkShim, deletions: readonly NetlinkRequest[]): Promise<Result<undefined>> {
+/** Sends deletions of listed flows, in as many sends as the socket's buffers need. `path`: as for `ask`. Fault: FIREWALL_FAILED. */
+export async function deleteFlows(
+  shim: NetlinkShim,
+  deletions: readonly NetlinkRequest[],
+  path = "",
+): Promise<Result<undefined>> {
   for (let at = 0; at < deletions.length; at += maxTogether) {
-    const removed = await ask(shim, deletions.slice(at, at + maxTogether), "deleting flows");
+    const removed = await ask(shim, deletions.slice(at, at + maxTogether), "deleting flows", "netfilter", path);
     if (!removed.ok) return removed;
     // ENOENT: the flow ended meanwhile.
     const refusal = removed.value.find(({ errno }) => errno !== 0 && errno !== ENOENT);
@@ -169,7 +173,7 @@ async function deleteListed(shim: NetlinkShim, request: NetlinkRequest, isWanted
       return flow !== undefined && isWanted(flow) ? [deletion(message)] : [];
     }),
   );
-  await deleteAll(shim, deletions);
+  await deleteFlows(shim, deletions);
 }
 
 /** Kernels before 5.8 ignore the filter and list all flows. */

@@ -18,6 +18,7 @@ import { openWorkshop, type Workshop } from "../shim/testing/workshop.ts";
 
 const [TCP, UDP, SCTP] = [6, 17, 132];
 const echo = join(import.meta.dirname, "testing", "echo.mjs");
+const manyFlows = join(import.meta.dirname, "testing", "many-flows.mjs");
 const servers = ["10.1.0.11", "10.1.0.12", "fd01::11", "fd01::12"];
 const unavailable = missing("tables of Services", missingPrivateNamespaces, command("nft", "--version"));
 
@@ -141,6 +142,19 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
     await install(one, both);
     expect(await talk()).toEqual([...Array.from({ length: 6 }, () => "10.1.0.12 10.1.0.2"), "10.1.0.11 10.1.0.2"]);
     for (const { child } of flows) child.stdin.end();
+  });
+
+  test("SV-07: thousands of UDP flows of an endpoint that goes are flushed", async () => {
+    const [before, after] = [[port("10.96.0.7", UDP, 53, "10.1.0.11")], [port("10.96.0.7", UDP, 53, "10.1.0.12")]];
+    await install(before);
+    const flows = (): number => Number(pod.exec(["cat", "/proc/sys/net/netfilter/nf_conntrack_count"]).stdout);
+    const none = flows();
+    expect(pod.exec([process.execPath, manyFlows, "10.96.0.7", "53", "6000"])).toMatchObject({ status: 0 });
+    // Some sockets get the port of an earlier one.
+    expect(flows()).toBeGreaterThan(none + 4_000);
+    await install(after, before);
+    expect(flows()).toBeLessThan(none + 100);
+    await install([]);
   });
 
   test("SV-14: a Service that is made again with the same name and address keeps no client's endpoint", async () => {
