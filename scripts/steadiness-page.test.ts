@@ -26,5 +26,5 @@ test("the page names each failure with its run", () => {
   const page = steadinessPage([run(), run("test/a.test.ts: works: no")]);
   expect(page).toContain("| 2 | 2026-11-27 | `abc` | 9.5 min | 10 | 1 | 1 |");
   expect(page).toContain("- Run 2: test/a.test.ts: works: no");
-  expect(page).toContain("The last 0 runs had no failure.");
+  expect(page).toContain("Runs in a row without a failure, up to the last one: 0.");
 });

@@ -21,7 +21,7 @@ export function steadinessPage(runs: readonly SteadyRun[] = readRuns()): string 
 For: engineers who change Plexus. \`npm run test:steady -- --runs N --record ${recordPath}\` runs \`npm test\` beside four busy loops, a loop that writes and
 syncs, and two gibibytes of memory that are written again and again. A failure that a repetition did not confirm counts, too. \`npm run docs\` makes this page.
 
-The last ${steadyAtEnd(runs)} runs had no failure.
+Runs in a row without a failure, up to the last one: ${steadyAtEnd(runs)}.
 
 | run | day | commit | time | passed | skipped | failed |
 |---|---|---|---|---|---|---|
