@@ -32,11 +32,12 @@ export const resident: ResidentFeature = {
   --claims-kubelet-dir PATH
                         the kubelet's directory plugins_registry
                         (/var/lib/kubelet/plugins_registry)
-  --claims-pod-networks PodNetworks name devices (spec.devices): needs the right to
-                        list and watch podnetworks (off)
-  --claims-cdi-dir PATH the runtime's directory of CDI specifications: containers get
-                        the PCI addresses of exclusive devices in their environment
-                        (none)
+  --claims-pod-networks
+                        PodNetworks name devices (spec.devices): needs the
+                        right to list and watch podnetworks (off)
+  --claims-cdi-dir PATH the runtime's directory of CDI specifications:
+                        containers get the PCI addresses of exclusive devices
+                        in their environment (none)
 `,
   read: (values) => {
     const options = optionsOf(values);

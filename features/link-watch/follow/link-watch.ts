@@ -4,7 +4,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { ok, type Result } from "../../../src/fault/result.ts";
+import type { Result } from "../../../src/fault/result.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { bootId } from "../../../host/system/boot-id.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
@@ -16,11 +16,10 @@ import { fileNameOf } from "../../../host/store/journal/entry-file.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { linkWatchMetrics } from "../metrics.ts";
-import { lookPauseMs } from "../rules/look-pause.ts";
-import { judgeLink, type LinkFault } from "../rules/judge-link.ts";
-import { lookIntoPod } from "./look-into-pod.ts";
+import { NodeFollower } from "./follow-node.ts";
 import { conditionsOf, eventsOf, LostLinks } from "./lost-links.ts";
 import { type NodeChange, NodeLinks } from "./node-links.ts";
+import { PodLooks } from "./pod-looks.ts";
 import { type LinkFaults, settleContainer, type SettleInit } from "./settle-container.ts";
 import { type WatchedContainer, watchedContainer } from "./watched-links.ts";
 
@@ -30,8 +29,6 @@ const roundMs = 60_000;
 const workers = 4;
 /** Pause in which ends of calls are collected before the journal is read, in ms. */
 const collectMs = 1_000;
-/** Pause without an agent, or after a wait that failed, in ms. */
-const unavailableMs = 1_000;
 const maxLine = 1024;
 /** Maximum lost links that the status names. */
 const maxNamed = 5;
@@ -54,11 +51,11 @@ export class LinkWatch {
   readonly #queue: WorkQueue;
   readonly #ended = new AbortController();
   readonly #node = new NodeLinks();
+  readonly #follower: NodeFollower;
+  readonly #looks: PodLooks;
   readonly #lost = new LostLinks();
   /** Whether lost links are attached again, by state directory and configuration; those without the key are not in it. */
   readonly #settings = new Map<string, { readonly repair: boolean }>();
-  /** The end of the pause before the next look into a network namespace, in ms of a clock that never goes back. */
-  readonly #paused = new Map<string, number>();
   /** The last failure of each container: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
   /** The containers whose links other parts know. */
@@ -72,8 +69,10 @@ export class LinkWatch {
     this.#init = init;
     this.#metrics = init.metrics.with(linkWatchMetrics);
     const { takeLock } = init;
+    this.#looks = new PodLooks(init.clock, this.#node);
+    this.#follower = new NodeFollower(this.#node, init.agent, (change) => this.#nodeChanged(change));
     const look = (agent: RoundAgent, container: WatchedContainer): Promise<Result<LinkFaults | "gone">> =>
-      this.#look(agent, container);
+      this.#looks.look(agent, container);
     const log = (lines: string): void => {
       for (const line of lines.split("\n")) if (line !== "") this.#warn(line);
     };
@@ -110,7 +109,7 @@ export class LinkWatch {
     if (linkWatch === undefined || retired) return void this.#settings.delete(source);
     this.#settings.set(source, linkWatch);
     if (!isNew || this.#ended.signal.aborted) return;
-    this.#running ??= Promise.all([this.#queue.run(this.#ended.signal), this.#followNode()]);
+    this.#running ??= Promise.all([this.#queue.run(this.#ended.signal), this.#follower.run(this.#ended.signal)]);
     await this.#beginRound();
   }
 
@@ -140,7 +139,7 @@ export class LinkWatch {
     clearTimeout(this.#round);
     if (this.#ended.signal.aborted) return;
     this.#round = setTimeout(() => void this.#beginRound(), roundMs).unref();
-    await this.#listForEarlier();
+    await this.#follower.listForEarlier();
     await this.#refresh();
     const step = roundMs / Math.max(1, this.#watched.size);
     for (const [index, container] of [...this.#watched.keys()].entries()) this.#queue.add(container, Math.floor(index * step));
@@ -166,43 +165,11 @@ export class LinkWatch {
     for (const [container, { container: links }] of before)
       if (!watched.has(container)) {
         this.#forget(container);
-        this.#paused.delete(links.netns);
+        this.#looks.forget(links.netns);
       }
     for (const [container, { listed }] of watched)
       if (before.get(container)?.listed.version !== listed.version) this.#queue.add(container);
     this.#count();
-  }
-
-  /** An agent of an earlier release does not know CHANGES: the node's links are listed once in a round. */
-  async #listForEarlier(): Promise<void> {
-    const agent = this.#agent();
-    if (agent === undefined || agent.environment.has("PLEXUS_AGENT_CHANGES")) return;
-    try {
-      await this.#node.list(agent.shim);
-    } catch (error) {
-      if (!(error instanceof ShimGone)) throw error;
-    }
-  }
-
-  async #followNode(): Promise<void> {
-    const { signal } = this.#ended;
-    while (!signal.aborted) {
-      const agent = this.#agent();
-      const change = agent === undefined ? undefined : await this.#nextChange(agent);
-      if (change === undefined) await sleep(unavailableMs, undefined, { signal, ref: false }).catch(() => undefined);
-      else this.#nodeChanged(change);
-    }
-  }
-
-  /** Undefined: an earlier agent, which does not know the effect, or the wait failed. */
-  async #nextChange(agent: RoundAgent): Promise<NodeChange | undefined> {
-    try {
-      if (agent.environment.has("PLEXUS_AGENT_CHANGES")) return await this.#node.next(agent.shim);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof ShimGone)) throw error;
-      return undefined;
-    }
   }
 
   #nodeChanged({ indexes, made }: NodeChange): void {
@@ -220,31 +187,15 @@ export class LinkWatch {
     }
   }
 
-  async #look(agent: RoundAgent, container: WatchedContainer): Promise<Result<LinkFaults | "gone">> {
-    const seen = await lookIntoPod(agent.shim, container, (bytes) => {
-      const pauseMs = lookPauseMs(bytes);
-      if (pauseMs > 0) this.#paused.set(container.netns, this.#init.clock.now() + pauseMs);
-    });
-    if (!seen.ok || seen.value === "gone") return seen as Result<"gone">;
-    const faults = new Map<string, LinkFault>();
-    for (const link of container.links) {
-      const end = link.made === undefined ? undefined : this.#node.endOf(link.made, link.nodeNames);
-      const fault = judgeLink(link, seen.value, end);
-      if (fault !== undefined) faults.set(link.ifname, fault);
-    }
-    return ok(faults);
-  }
-
   async #work(key: string): Promise<WorkOutcome> {
     const watched = this.#watched.get(key);
-    const agent = this.#agent();
+    const agent = this.#init.agent();
     // An agent that connects begins a round.
     if (watched === undefined || agent === undefined) return { kind: "done" };
-    const leftMs = (this.#paused.get(watched.container.netns) ?? 0) - this.#init.clock.now();
+    const leftMs = this.#looks.pauseMs(watched.container.netns);
     if (leftMs > 0) return { kind: "again", afterMs: leftMs };
-    this.#paused.delete(watched.container.netns);
     try {
-      const faults = await this.#look(agent, watched.container);
+      const faults = await this.#looks.look(agent, watched.container);
       if (!faults.ok) return this.#failed(key, faults.fault.msg);
       if (faults.value === "gone") return { kind: "done" };
       // The first look of this daemon: an earlier one may have told other faults.
@@ -323,10 +274,6 @@ export class LinkWatch {
 
   #settingOf({ state, listed }: Watched): { readonly repair: boolean } | undefined {
     return this.#settings.get(sourceOf(state.stateDirectory, listed.entry.plan.network));
-  }
-
-  #agent(): RoundAgent | undefined {
-    return this.#init.agent();
   }
 
   #failed(key: string, why: string): WorkOutcome {

@@ -3,13 +3,25 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { uidOptionText } from "../../../src/configuration/uid-option.ts";
-import { readOptions } from "./options.ts";
+import { residentFeatures } from "../../../features/list.ts";
+import { readOptions, usageOf } from "./options.ts";
 
 function read(...args: string[]) {
   const options = readOptions(args, []);
   if (options === "help" || "wrong" in options) throw new Error(JSON.stringify(options));
   return options;
 }
+
+test("the help names each option of each feature, in lines of at most 80 characters", async () => {
+  const residents = await residentFeatures();
+  const lines = usageOf(residents).split("\n");
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  for (const option of residents.flatMap(({ options }) => Object.keys(options)))
+    expect(
+      lines.filter((line) => line === `  --${option}` || line.startsWith(`  --${option} `)),
+      option,
+    ).toHaveLength(1);
+});
 
 test("the status socket is in the socket's directory, unless --status-socket names another path", () => {
   expect(read().statusSocket).toBe("/run/plexus/status.sock");

@@ -1,0 +1,52 @@
+// Looks into pods' network namespaces, and pauses after a look that took long: a pod chooses how many links and addresses it has.
+
+import { ok, type Result } from "../../../src/fault/result.ts";
+import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { Clock } from "../../../host/system/clock.ts";
+import { judgeLink, type LinkFault } from "../rules/judge-link.ts";
+import { lookPauseMs } from "../rules/look-pause.ts";
+import { lookIntoPod } from "./look-into-pod.ts";
+import type { NodeLinks } from "./node-links.ts";
+import type { LinkFaults } from "./settle-container.ts";
+import type { WatchedContainer } from "./watched-links.ts";
+
+/** The looks of one daemon. */
+export class PodLooks {
+  readonly #clock: Clock;
+  readonly #node: NodeLinks;
+  /** The end of the pause before the next look into a network namespace, in ms of a clock that never goes back. */
+  readonly #paused = new Map<string, number>();
+
+  constructor(clock: Clock, node: NodeLinks) {
+    this.#clock = clock;
+    this.#node = node;
+  }
+
+  /** The rest of the pause before the next look, in ms; 0: it is over. */
+  pauseMs(netns: string): number {
+    const leftMs = (this.#paused.get(netns) ?? 0) - this.#clock.now();
+    if (leftMs <= 0) this.#paused.delete(netns);
+    return Math.max(0, leftMs);
+  }
+
+  /** The namespace is gone. */
+  forget(netns: string): void {
+    this.#paused.delete(netns);
+  }
+
+  /** The faults of a container's links; "gone": its namespace is gone. */
+  async look(agent: RoundAgent, container: WatchedContainer): Promise<Result<LinkFaults | "gone">> {
+    const seen = await lookIntoPod(agent.shim, container, (bytes) => {
+      const pauseMs = lookPauseMs(bytes);
+      if (pauseMs > 0) this.#paused.set(container.netns, this.#clock.now() + pauseMs);
+    });
+    if (!seen.ok || seen.value === "gone") return seen as Result<"gone">;
+    const faults = new Map<string, LinkFault>();
+    for (const link of container.links) {
+      const end = link.made === undefined ? undefined : this.#node.endOf(link.made, link.nodeNames);
+      const fault = judgeLink(link, seen.value, end);
+      if (fault !== undefined) faults.set(link.ifname, fault);
+    }
+    return ok(faults);
+  }
+}
