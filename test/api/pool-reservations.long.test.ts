@@ -358,7 +358,9 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
       const listed = await objects.list("/api/v1/namespaces/shop/events");
       if (listed.kind !== "list") throw new Error(listed.why);
       const all = listed.items as unknown as readonly { reason: string; message: string; involvedObject: { name: string } }[];
-      const found = all.filter(({ reason }) => reason === "AddressNotKept");
+      // Pods of other tests have such Events, too.
+      const own = all.filter(({ involvedObject }) => pods.some(([name]) => name === involvedObject.name));
+      const found = own.filter(({ reason }) => reason === "AddressNotKept");
       expect(found).toHaveLength(1);
       return found[0];
     });
