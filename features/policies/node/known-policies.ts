@@ -12,7 +12,7 @@ import { readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { boundedJson } from "../../../src/json/bounded-json.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { writeWhole } from "../../../host/store/files/durable-file.ts";
+import { writeShared } from "../../../host/store/files/shared-file.ts";
 import { readRegularFile } from "../../../host/store/files/regular-file.ts";
 import { readContent } from "../rules/address-slice.ts";
 import { keptPolicy, type KeptPolicy, type KeptSlice, type PolicySource, storedNetworkPolicy } from "./policy-source.ts";
@@ -139,7 +139,7 @@ export class KnownPolicies {
     this.#ask(namespace, path);
     const hash = hashOf(text);
     if (this.#hashes.get(path) !== hash && textOf(path) !== text) {
-      const written = writeWhole(path, text);
+      const written = writeShared(path, text, false);
       if (!written.ok) return written;
     }
     this.#hashes.set(path, hash);

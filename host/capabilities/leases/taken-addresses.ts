@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { checkNetworkName } from "../../../src/cni/names.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type IpAddress, readAddress } from "../../../src/net/ip.ts";
-import { storeFault, writeWhole } from "../../store/files/durable-file.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import { writeShared } from "../../store/files/shared-file.ts";
 
 /** The memory of taken addresses. */
 export interface TakenAddresses {
@@ -38,7 +39,7 @@ export function takenAddressesIn(stateDirectory: string, date: () => Date): Take
       } catch (error) {
         return failed(storeFault("making", directory, error));
       }
-      return writeWhole(join(directory, address), `${mac}\n`);
+      return writeShared(join(directory, address), `${mac}\n`, false);
     },
   };
 }

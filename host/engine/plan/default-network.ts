@@ -11,7 +11,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";
 import { type JsonObjectDocument, elementTexts, memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
 import { configurationFile } from "../../store/files/configuration-directory.ts";
-import { writeDurably } from "../../store/files/durable-file.ts";
+import { writeShared } from "../../store/files/shared-file.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import type { Call } from "../call.ts";
 import { type NamedNetwork, namedNetwork, networkOnDisk } from "./named-network.ts";
@@ -103,7 +103,7 @@ function store({ configuration, warn }: OfflineContext, name: string, list: Netw
   const path = storedPath(configuration);
   const text = `${JSON.stringify({ clusterNetwork: name, conflist: selfContainedText(list) })}\n`;
   if (textAt(path) === text) return;
-  const written = writeDurably(path, text);
+  const written = writeShared(path, text);
   if (!written.ok) warn(`the default network is not stored for later calls without the API: ${written.fault.msg}`);
 }
 

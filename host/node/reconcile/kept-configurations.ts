@@ -9,7 +9,8 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { editMembers, parseDocument } from "../../../src/json/document.ts";
 import { checkNetworkName } from "../../../src/cni/names.ts";
 import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
-import { storeFault, writeDurably } from "../../store/files/durable-file.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import { writeShared } from "../../store/files/shared-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 
@@ -38,7 +39,7 @@ export class KeptConfigurations {
     const text = editMembers(document.value, keysPerCall);
     const before = this.#written.get(name) ?? this.#textOf(path.value);
     if (before !== text) {
-      const written = writeDurably(path.value, text);
+      const written = writeShared(path.value, text);
       if (!written.ok) return written;
     }
     this.#written.set(name, text);

@@ -15,20 +15,21 @@ export function storeFault(doing: string, path: string, error: unknown): Fault {
 
 /**
  * Replaces `path` by `content`, durably: temporary file, fsync, rename, fsync of the directory (mode 0600, directory 0700). A
- * crash leaves at most one temporary file for each path, which the next write replaces and `removeFile` removes. Fault STORE_FAILED.
+ * crash leaves at most one temporary file for each path, which the next write replaces and `removeFile` removes. No other process may write `path`
+ * meanwhile: see `writeShared`. Fault STORE_FAILED.
  */
 export function writeDurably(path: string, content: string): Result<void> {
-  return replaceFile(path, content, true);
+  return replaceFile(path, content, true, temporaryOf(path));
 }
 
 /** As `writeDurably`, without fsync: a power loss may leave the old content, the new one or an empty file. */
 export function writeWhole(path: string, content: string): Result<void> {
-  return replaceFile(path, content, false);
+  return replaceFile(path, content, false, temporaryOf(path));
 }
 
-function replaceFile(path: string, content: string, durably: boolean): Result<void> {
+/** Replaces `path` by `content` by way of the file `temporary` in the same directory. `durably`: with fsync. Fault STORE_FAILED. */
+export function replaceFile(path: string, content: string, durably: boolean, temporary: string): Result<void> {
   const directory = dirname(path);
-  const temporary = temporaryOf(path);
   try {
     makeDirectory(directory);
     // The temporary file is always a new one: a crash may have left one, or another process may have put a link or a pipe there.

@@ -5,8 +5,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { writeDurably } from "./durable-file.ts";
 import { readRegularFile } from "./regular-file.ts";
+import { writeShared } from "./shared-file.ts";
 
 /** Maximum directories that are kept. The oldest are forgotten first. */
 const maxDirectories = 256;
@@ -33,7 +33,7 @@ export class LeaseDirectories {
     const added = [...directories].filter((path) => !known.has(path) && !path.includes("\n") && existsSync(path));
     if (added.length === 0) return ok(undefined);
     const kept = [...known, ...added].slice(-maxDirectories);
-    const written = writeDurably(this.#path, [...kept, ""].join("\n"));
+    const written = writeShared(this.#path, [...kept, ""].join("\n"));
     this.#unwritten = written.ok ? [] : [...this.#unwritten, ...added].slice(-maxDirectories);
     return written;
   }
