@@ -22,6 +22,6 @@ export function unreachable(kind: FaultKind, capability: string, netns: string, 
       `CNI_NETNS: ${namespace} is the node's own; a delegate may act only in a pod's namespace`,
     );
   if (!cutOff.includes(errno)) return fault(kind, `${namespace} could not be entered: ${systemError(errno)}`);
-  const why = "perhaps a process of the pod has made more links, addresses or routes than an answer has room for";
+  const why = "perhaps a process of the pod has made more links, addresses or routes than one answer of the kernel holds";
   return fault(kind, `${namespace} was entered, and the kernel's answer is incomplete: ${systemError(errno)}; ${why}`);
 }

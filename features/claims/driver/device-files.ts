@@ -42,7 +42,7 @@ export class DeviceFiles {
       try {
         makeDirectory(dirname(path), 0o755);
         writeFileSync(temporaryOf(path), `${JSON.stringify(content)}\n`);
-        // Whatever the umask.
+        // The umask may have taken the right to read from other users.
         chmodSync(temporaryOf(path), 0o644);
         renameSync(temporaryOf(path), path);
       } catch (error) {

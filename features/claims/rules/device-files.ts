@@ -1,5 +1,5 @@
-// What programs outside of Plexus learn of a claim's exclusive PCI devices: device information for Multus and KubeVirt (Device Information Specification
-// 1.1.0), and environment variables of the containers, by the Container Device Interface (CDI 0.6.0).
+// Files by which other programs learn of a claim's exclusive PCI devices: device information for Multus and KubeVirt (Device Information Specification 1.1.0),
+// and environment variables of the containers (Container Device Interface 0.6.0).
 
 import { driverName } from "./names.ts";
 import type { ClaimedLink, PreparedClaim } from "./prepared-claim.ts";
@@ -31,7 +31,7 @@ export function pciDeviceInfo(pciAddress: string): object {
   return { type: "pci", version: "1.1.0", pci: { "pci-address": pciAddress } };
 }
 
-/** The name by which the kubelet hands a request's device to the runtime. A CDI device has no `/` in its name. */
+/** The CDI device of a request, which the kubelet names to the runtime. A CDI device has no `/` in its name. */
 export function cdiDeviceId(uid: string, request: string): string {
   return `${cdiKind}=${cdiName(uid, request)}`;
 }

@@ -174,7 +174,7 @@ test("DR-07: a lost link makes a claim's device not ready with the reason, a rep
     other,
     { conditions: [repaired], networkData: { ...networkData, hardwareAddress: "02:00:00:00:00:02" } },
   ]);
-  // What the claim says already is not written.
+  // A status that the claim has already is not written again.
   of.noteLinks(key, new Map());
   await of.start();
   await devices();

@@ -23,7 +23,7 @@ export interface RunningContainer {
   readonly entry: JournalEntry;
   /** The links in its network namespace; those of its attachments where not all can be listed. */
   readonly before: NamespaceLinks;
-  /** Why not all links can be listed; undefined: they are. A pod may make more than an answer has room for. */
+  /** The reason why not all links could be listed; undefined: all are. A pod may make more links than one answer of the kernel holds. */
   readonly unlisted?: Fault;
 }
 

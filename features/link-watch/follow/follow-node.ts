@@ -8,7 +8,7 @@ import type { NodeChange, NodeLinks } from "./node-links.ts";
 /** Pause without an agent, or after a wait that failed, in ms. */
 const unavailableMs = 1_000;
 
-/** Whether the agent knows the effect CHANGES. An agent of an earlier release does not. */
+/** Whether the agent knows the effect CHANGES. An agent of another version may not. */
 function tellsChanges({ environment }: RoundAgent): boolean {
   return environment.has("PLEXUS_AGENT_CHANGES");
 }

@@ -126,8 +126,9 @@ export function endpointOf({ addresses, ports }: Peer): SliceEndpoint {
 export type Distribution = readonly (readonly SliceEndpoint[])[];
 
 /**
- * Distributes endpoints on the query's slices. An endpoint stays in the slice that has it, and a new one goes to the first slice with room, so that a
- * change of one pod writes one slice. Slices behind the last one that is needed are empty. `onLook` counts the looks at a slice's room.
+ * Distributes endpoints on the query's slices. An endpoint stays in the slice that has it, and a new endpoint goes to the first slice that is not full, so that a
+ * change of one pod writes one slice. Slices behind the last one that is needed are empty. `onLook` is called for each look at a
+ * slice's size: a test counts them.
  */
 export function distribute(before: Distribution, endpoints: readonly SliceEndpoint[], onLook?: () => void): Distribution {
   const wanted = new Map(endpoints.map((each) => [JSON.stringify(each), each]));
@@ -138,7 +139,7 @@ export function distribute(before: Distribution, endpoints: readonly SliceEndpoi
     }),
   );
   const sizes = slices.map((slice) => slice.reduce((sum, { addresses }) => sum + addresses.length, 0));
-  // Room only shrinks: no slice before this index has room for an endpoint of this size.
+  // Slices only get fuller: no slice before this index takes an endpoint of this size any more.
   const firstFor = new Map<number, number>();
   for (const endpoint of wanted.values()) {
     const size = endpoint.addresses.length;

@@ -42,7 +42,7 @@ test("PR-05: replies, errors with an MTU, and answers of other requests are told
   expect(echoAnswerIn(6, head6.subarray(0, 44), 0x1234)).toBeUndefined();
 });
 
-test("a link whose MTU has no room for a header is asked with the smallest packet", () => {
+test("a link whose MTU is smaller than a header is asked with the smallest packet", () => {
   expect([0, 65, 1400, 1401, 9000].map((mtu) => fullEcho(4, mtu))).toEqual([64, 64, 1400, 1400, 1500]);
   expect(echoPacket(6, { ...v6, size: fullEcho(6, 10) })).toHaveLength(88);
   expect(() => echoPacket(4, { ...v4, size: 10 })).toThrow(RangeError);

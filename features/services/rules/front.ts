@@ -12,7 +12,7 @@ export const frontAnnotation = "plexus.dev/service";
 
 /** The front of a Service. */
 export interface Front {
-  /** The uid of the Service; empty on slices of earlier releases. */
+  /** The uid of the Service; empty: the slice does not name it. */
   readonly uid: string;
   readonly clusterIps: readonly string[];
   readonly ports: readonly { readonly name: string; readonly protocol: Protocol; readonly port: number }[];

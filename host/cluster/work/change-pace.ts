@@ -20,7 +20,7 @@ interface Pace {
   left: number;
 }
 
-/** Namespaces, or other causes of work, after which those without a recent batch are forgotten. */
+/** Number of known namespaces above which namespaces without a recent batch are forgotten. */
 const maxKnown = 1000;
 
 /** Gives each change a place in a batch of its namespace. */

@@ -16,7 +16,7 @@ const kept = join(testCache, "image", "built");
 /** The time of the files in the tests' images, in seconds since 1970: an image that an earlier commit built has the digests of one built today. */
 const time = 1_700_000_000;
 
-/** What a build of the image does not read. All other files of the tree are its inputs: a folder that comes later is not forgotten. */
+/** Files that a build of the image does not read. Every other file of the tree is an input, so a new folder is an input, too. */
 const unread = [":!docs", ":!bench", ":!test", ":!*.test.ts", ":!*.md"];
 
 /** The image of the sources as they are now, for all architectures. The first call for these sources builds. */

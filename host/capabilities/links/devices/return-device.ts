@@ -43,7 +43,7 @@ export async function returnDevice(namespaces: Namespaces, record: DeviceRecord)
   return reason === undefined ? "returned" : { reason };
 }
 
-/** The pod's links, or the device's alone where the pod has made more links than an answer has room for. */
+/** The pod's links, or the device's alone where the pod has made more links than one answer of the kernel holds. */
 async function linksInPod(namespaces: Namespaces, { podIndex }: DeviceRecord): ReturnType<typeof linksAt> {
   const all = await linksAt(namespaces, "pod");
   if (all.ok || podIndex === undefined) return all;

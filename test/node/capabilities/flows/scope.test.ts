@@ -84,7 +84,7 @@ test.skipIf(unable)("forgets the flows of the attachment's addresses and ports, 
   );
 });
 
-test.skipIf(unable)("forgets more flows than one answer of the kernel has room for", async () => {
+test.skipIf(unable)("forgets more flows than one answer of the kernel holds", async () => {
   run(pod, "for port in {10001..14000}; do echo x >/dev/udp/10.1.0.1/$port; done");
   await callWith(
     async (engine) => expect(await flowsFor(scope("10.1.0.5"), engine).forget(["10.1.0.5"], [])).toEqual({ ok: 4000 }),
