@@ -46,12 +46,18 @@ test("no write fails while other processes write the file, each reader sees a wh
   expect(readdirSync(directory)).toEqual(["list"]);
 });
 
+const temporary = (digit: string): string => `.${digit.repeat(36)}.shared`;
+
 test("a write removes the temporary file of a killed writer, and leaves that of a writer which may still run", () => {
   const path = join(directory, "list");
-  for (const name of [".list.1", ".list.2", ".other.1"]) writeFileSync(join(directory, name), "part");
-  for (const name of [".list.1", ".other.1"]) utimesSync(join(directory, name), 1, 1);
+  for (const name of [temporary("1"), temporary("2"), ".other"]) writeFileSync(join(directory, name), "part");
+  for (const name of [temporary("1"), ".other"]) utimesSync(join(directory, name), 1, 1);
   expect(writeShared(path, "whole")).toEqual({ ok: true, value: undefined });
-  expect(readdirSync(directory).toSorted()).toEqual([".list.2", ".other.1", "list"]);
+  expect(readdirSync(directory).toSorted()).toEqual([temporary("2"), ".other", "list"]);
+});
+
+test("a name that is as long as the file system allows is written", () => {
+  expect(writeShared(join(directory, "n".repeat(255)), "whole")).toEqual({ ok: true, value: undefined });
 });
 
 test("the list of lease directories is written where another process has a temporary file", () => {
