@@ -67,12 +67,15 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
     stage.dispose();
   });
 
-  /** Makes a bridge with another pod, possible parent links, a link in the pod, firewall rules, routes and neighbours. */
+  /**
+   * Makes a bridge with another pod, possible parent links, a link in the pod, firewall rules, routes and neighbours. The victims' MAC is fixed: one MAC of 64
+   * that the kernel chooses fits to the pattern of the grant `other`.
+   */
   function makeTargets(): void {
     const script = `
       set -e
       ip link add victim0 type bridge && ip link add plexus0 type bridge
-      ip link add victim1 type veth peer name other0 netns ${neighbour.name}
+      ip link add victim1 address 02:00:00:00:00:11 type veth peer name other0 netns ${neighbour.name}
       ip link add victim2 type veth peer name victim3
       ip link set victim1 master victim0
       ip link add uplink0 type veth peer name uplink1
