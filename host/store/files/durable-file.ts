@@ -60,10 +60,10 @@ export function removeFile(path: string, recycledFiles?: RecycledFiles): Result<
   return ok(undefined);
 }
 
-/** Whether the error of unlink(2) leaves nothing to remove: no file, or a directory in the place of a `temporary` file. */
+/** Whether the error of unlink(2) leaves nothing to remove: no file, a name that no file can have, or a directory in the place of a `temporary` file. */
 export function countsAsRemoved(error: unknown, temporary: boolean): boolean {
   const errno = errnoOf(error);
-  return errno === "ENOENT" || (temporary && errno === "EISDIR");
+  return errno === "ENOENT" || errno === "ENAMETOOLONG" || (temporary && errno === "EISDIR");
 }
 
 /** Looks before the unlink: nearly always one of both files is missing, and a thrown ENOENT costs more. */
