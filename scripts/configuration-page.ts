@@ -13,6 +13,7 @@ interface Described {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Described>>;
   readonly additionalProperties?: Described | boolean;
+  readonly items?: Described;
   readonly anyOf?: readonly Described[];
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -56,8 +57,10 @@ function collect(shape: Described, path: string, rows: Map<string, string>): voi
     const at = path === "" ? key : `${path}.${key}`;
     rows.set(at, `| \`${at}\` | ${typeOf(each)} | ${each.description ?? ""} |`);
     collect(each, at, rows);
+    if (each.items !== undefined) collect(each.items, `${at}[]`, rows);
     const { additionalProperties: named } = each;
-    if (typeof named === "object" && named.properties !== undefined) collect(named, `${at}.TYPE`, rows);
+    // Grants of a rule have the keys of `wasm.grants`, which the page lists once.
+    if (typeof named === "object" && named.properties !== undefined && !at.endsWith("[].grants")) collect(named, `${at}.TYPE`, rows);
   }
 }
 

@@ -58,7 +58,7 @@ static const char *take_member(struct reader *reader, struct policy *policy) {
         policy->bounds[list] = true;
         return take(reader, ':') ? take_list(reader, &policy->patterns[list]) : "a colon is missing";
     }
-    return "the key is unknown; plugins, directories, nodeNetlink, nodeSysctls, podSysctls, taps and asks exist";
+    return "the key is unknown; plugins, directories, nodeNetlink, nodeSysctls, podSysctls, taps, devices and asks exist";
 }
 
 const char *policy_parse(const char *text, struct policy *policy, unsigned *line) {

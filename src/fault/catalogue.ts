@@ -183,7 +183,7 @@ const entries = {
     meaning:
       "A network has more plugins, or a pod more attachments, than the host configuration allows; or a client of the CRI Network API exceeds a bound.",
     remedy:
-      "Shorten the list or select fewer networks; or raise the key named in the host configuration, if the node can carry it. A client sends less.",
+      "Shorten the list or select fewer networks; or raise the key named in the host configuration, if the node can carry it. A client of the CRI Network API must send fewer or smaller objects.",
   },
   INTERFACE_NAME_TAKEN: {
     cni: 7,
@@ -328,7 +328,7 @@ const entries = {
   },
   DEVICE_INFO_INVALID: {
     cni: 7,
-    actor: "nobody",
+    actor: "administrator",
     meaning: "A file with device information breaks its specification; the pod's status lacks it.",
     remedy: "Have the device plugin or the CNI plugin that wrote the file corrected, if the status needs it.",
   },
@@ -605,7 +605,7 @@ const entries = {
   },
   LIMIT_LOG: {
     cni: 999,
-    actor: "administrator",
+    actor: "delegate author",
     meaning: "A delegate wrote too many log lines.",
     remedy: "Report it to the delegate's author: the number of lines of a call is fixed.",
   },

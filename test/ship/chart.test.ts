@@ -386,8 +386,16 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(plugging.volumes.find(({ name }) => name === "ovs")).toMatchObject({ hostPath: { path: "/run/openvswitch" } });
     });
 
+    test("mount the directory of journal and results where config.cniDir is elsewhere, and reconcile it", () => {
+      const elsewhere = ["--set", "config.cniDir=/srv/cni/state"];
+      expect(containerOf(podOf(render(...elsewhere)), "plexusd").args).toContain("--state-dir=/srv/cni/state");
+      expect(plexusdOf(...elsewhere).volumeMounts).toContainEqual({ name: "own-state", mountPath: "/srv/cni/state" });
+      const { volumes } = podOf(render(...elsewhere));
+      expect(volumes).toContainEqual({ name: "own-state", hostPath: { path: "/srv/cni/state", type: "DirectoryOrCreate" } });
+    });
+
     test("have the socket of the CRI Network API only where a value switches it on, and a directory of its own only where a value names one", () => {
-      expect(networkOptions(plexusdOf("--set", "networkApi.feedNamespace=nets"))).toEqual([]);
+      expect(networkOptions(plexusdOf("--set", "networkApi.feedNamespace=nets"))).toEqual(["--state-dir=/var/lib/cni/plexus"]);
       const usual = plexusdOf("--set", "networkApi.enabled=true,config.cniDir=/var/lib/cni/other");
       expect(networkOptions(usual)).toEqual(["--state-dir=/var/lib/cni/other", "--network-socket=/run/plexus/network.sock"]);
       expect(usual.volumeMounts).toEqual(plexusdOf().volumeMounts);

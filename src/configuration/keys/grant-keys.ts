@@ -203,11 +203,11 @@ export const grantKeys = {
   sysctl: key({ kind: section(sysctlKeys), about: "The listed sysctls under net in the pod's network namespace." }),
   firewall: key({
     kind: section(firewallKeys),
-    about: "Masquerading and port mappings of the attachment, in Plexus' own nftables table.",
+    about: "Masquerading, port mappings and the MAC filter of the attachment, in Plexus' own nftables table.",
   }),
   announce: key({
     kind: section({}),
-    about: "Gratuitous ARP and neighbour advertisements for the attachment's addresses.",
+    about: "Gratuitous ARP and neighbour advertisements for the attachment's addresses, and ARP and neighbour probes for other hosts that have them.",
   }),
   delegation: key({
     kind: section({

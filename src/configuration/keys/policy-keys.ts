@@ -15,7 +15,7 @@ export const policyKeys = {
   profile: key({
     kind: oneOf(["strict", "compat", "multus"]),
     about:
-      "strict: exactly as the specification says; compat (default): as consumers of Multus expect; multus: as compat, and every definition may do what Multus allows.",
+      "strict: annotations and status follow the NPWG specification 1.3. compat (default): also Multus' keys of a selection, and gateway and mtu in the status; an invalid annotation fails the pod. multus: as compat, and the definitions of every namespace are trusted.",
     usual: "compat",
   }),
   invalidAnnotation: key({

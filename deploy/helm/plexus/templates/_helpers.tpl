@@ -71,6 +71,12 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- dig "cniDir" "/var/lib/cni/plexus" .Values.config -}}
 {{- end -}}
 
+{{- /* The directory of journal and result cache, if it needs a mount of its own; otherwise empty. */ -}}
+{{- define "plexus.ownStateDirectory" -}}
+{{- $directory := include "plexus.stateDirectory" . -}}
+{{- if not (hasPrefix "/var/lib/cni/" $directory) }}{{ $directory }}{{ end -}}
+{{- end -}}
+
 {{- /* The directory of the CRI Network API's socket, if it needs a mount of its own; otherwise empty. */ -}}
 {{- define "plexus.networkDirectory" -}}
 {{- with .Values.networkApi }}{{ if and .enabled (ne .directory "/run/plexus") }}{{ .directory }}{{ end }}{{ end -}}
