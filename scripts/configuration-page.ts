@@ -60,7 +60,8 @@ function collect(shape: Described, path: string, rows: Map<string, string>): voi
     if (each.items !== undefined) collect(each.items, `${at}[]`, rows);
     const { additionalProperties: named } = each;
     // Grants of a rule have the keys of `wasm.grants`, which the page lists once.
-    if (typeof named === "object" && named.properties !== undefined && !at.endsWith("[].grants")) collect(named, `${at}.TYPE`, rows);
+    if (typeof named === "object" && named.properties !== undefined && !at.endsWith("[].grants"))
+      collect(named, `${at}.TYPE`, rows);
   }
 }
 

@@ -121,7 +121,8 @@ const reasons: Readonly<Record<FindingReason, string>> = {
   ownerless: "lease has no owner, because its content was lost",
   unreadable: "cannot be read",
   "killed-call": "left by killed calls",
-  "lost-link": "the pod has lost this network, because a link of the node is gone; linkWatch.repair attaches the pod again, otherwise create the pod anew",
+  "lost-link":
+    "the pod has lost this network, because a link of the node is gone; linkWatch.repair attaches the pod again, otherwise create the pod anew",
 };
 
 const outcomes: Readonly<Record<Handling, string>> = {

@@ -207,7 +207,8 @@ export const grantKeys = {
   }),
   announce: key({
     kind: section({}),
-    about: "Gratuitous ARP and neighbour advertisements for the attachment's addresses, and ARP and neighbour probes for other hosts that have them.",
+    about:
+      "Gratuitous ARP and neighbour advertisements for the attachment's addresses, and ARP and neighbour probes for other hosts that have them.",
   }),
   delegation: key({
     kind: section({
