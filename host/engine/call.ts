@@ -82,6 +82,8 @@ export interface Call {
   /** Takes the stderr of native plugins, unless the step's error contains it. */
   readonly output: (output: PluginOutput) => void;
   readonly clock: Clock;
+  /** The start of the process that serves the call. */
+  readonly startedAt: Date;
   /** The source of pods and definitions; undefined if none is configured. */
   readonly cluster: () => Promise<Cluster | undefined>;
   /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */

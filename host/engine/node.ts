@@ -28,6 +28,8 @@ export interface DelegatesOfCall {
 /** The parts that all calls of one process share. */
 export interface Node {
   readonly clock: Clock;
+  /** The start of the process, by the clock's date. */
+  readonly startedAt: Date;
   /** Writes journal and cache. */
   readonly writer: FileWriter;
   /** Takes locks for a call of this shim. */

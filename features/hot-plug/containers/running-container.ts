@@ -16,7 +16,7 @@ import {
   type WantedLinks,
 } from "../../../host/system/netlink/namespace-links.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { isOfAnotherBoot } from "../../../host/engine/verbs/undo.ts";
+import { isOfAnotherBoot } from "../../../host/engine/verbs/is-of-another-boot.ts";
 
 /** A container whose networks may be changed while the caller holds its lock. */
 export interface RunningContainer {

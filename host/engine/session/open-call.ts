@@ -66,6 +66,7 @@ export function openCall(
     bootId: bootId(),
     warn,
     clock,
+    startedAt: node.startedAt,
     events,
     output,
     namespaceIsGone: (path) => namespaceIsGone(shim, path),

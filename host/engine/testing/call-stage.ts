@@ -61,6 +61,8 @@ export class CallStage {
   writeFails: WriteFailure = () => false;
   /** Milliseconds that the stage's clocks are ahead of the real ones. */
   aheadMs = 0;
+  /** The start of the stage's process: by default before every entry. */
+  startedAt = new Date(0);
   readonly #log: string[] = [];
   readonly #held: FileLock[] = [];
 
@@ -166,6 +168,7 @@ export class CallStage {
   node(): Node {
     return {
       clock: { now: () => this.aheadMs, date: () => new Date(Date.now() + this.aheadMs) },
+      startedAt: this.startedAt,
       takeLock: () => this.takeLock,
       writer: this.#writer(),
       features: [],

@@ -9,7 +9,9 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { type Call, journalKey } from "../call.ts";
-import { type Choose, isOfAnotherBoot, undoEntry, type UndoInit } from "./undo.ts";
+import { isOfAnotherBoot } from "./is-of-another-boot.ts";
+import { withoutReusedAddresses } from "./reused-addresses.ts";
+import { type Choose, undoEntry, type UndoInit } from "./undo.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
 import { entriesOf, withoutSharedResults } from "../../store/journal/shared-addresses.ts";
@@ -27,7 +29,7 @@ export async function undoOrAbandon(
   netns: string,
   init: Omit<UndoInit, "keeper"> = {},
 ): Promise<Result<void>> {
-  const undone = await undoEntry(call, entry, netns, init);
+  const undone = await undoEntry(call, withoutReusedAddresses(call, entry), netns, init);
   return undone.ok ? undone : countFailedDel(call, entry, netns, undone.fault);
 }
 

@@ -99,6 +99,30 @@ describe("DEL with a journal entry", () => {
     expect(stage.stateFiles()).toEqual([journal, "results/pods-c1-eth0", "results/storage-c1-net1"]);
   });
 
+  // host-local's leases may be in /run, and a DEL may end after its address is free: `firewall` would then remove another pod's rules.
+  test.each<[string, () => unknown]>([
+    ["an earlier DEL that failed", async () => (stage.shim.on("bridge", "DEL", broken), await del())],
+    ["another boot", () => stage.edit(journal, (text) => text.replace(/"bootId":"[^"]*"/, '"bootId":"earlier"'))],
+    ["another process, which may have been killed in a DEL", () => (stage.startedAt = new Date(Date.now() + 60_000))],
+  ])("gives plugins no result with an address of another container after %s", async (_, happen) => {
+    const [pods] = stage.delegates;
+    stage.delegates = [pods ?? {}];
+    await stage.succeed({ verb: "ADD" });
+    await stage.succeed({ verb: "ADD", containerId: "c2" });
+    await happen();
+    const before = stage.shim.calls.length;
+    stage.shim.removeScript("bridge", "DEL");
+    await stage.succeed({ verb: "DEL" });
+    const given = stage.shim.calls.slice(before).map(({ type, configuration: { prevResult } }) => [type, prevResult]);
+    expect(given).toEqual([
+      ["portmap", undefined],
+      ["bridge", undefined],
+    ]);
+    // The other container's own DEL has its result again, because nobody else has the address.
+    await stage.succeed({ verb: "DEL", containerId: "c2" });
+    expect(stage.shim.calls.at(-1)?.configuration["prevResult"]).toBeDefined();
+  });
+
   test("undoes only the attachments that an earlier DEL left", async () => {
     await stage.succeed({ verb: "ADD" });
     stage.shim.on("macvlan", "DEL", broken);

@@ -9,7 +9,7 @@ import type { JournalEntry } from "../../store/journal/entry.ts";
 import type { Call } from "../call.ts";
 import type { CurrentNetworks } from "../plan/current-network.ts";
 import { undoOrAbandon } from "./converge.ts";
-import { isOfAnotherBoot } from "./undo.ts";
+import { isOfAnotherBoot } from "./is-of-another-boot.ts";
 
 /** Decides which attachments a GC may delete. */
 export interface GcPlan {

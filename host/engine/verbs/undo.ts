@@ -23,6 +23,8 @@ import { readDefaultNetwork } from "../plan/default-network.ts";
 import { lostSteps } from "../plan/current-network.ts";
 import { located } from "../../../src/fault/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
+import { withoutReusedAddresses } from "./reused-addresses.ts";
+import { isOfAnotherBoot } from "./is-of-another-boot.ts";
 import { type PodView, prepareUndo, viewPod, withoutLink } from "../record/prepare-undo.ts";
 
 /** Decides by an attachment's plan and the list in it whether the attachment is to be undone. */
@@ -101,11 +103,6 @@ export async function undoEntry(
   return joined === undefined ? (removed ?? ok(undefined)) : failed(joined);
 }
 
-/** Whether the entry is of another boot. Its network namespace is gone then, even if its path exists again. */
-export function isOfAnotherBoot({ bootId }: Call, { plan }: JournalEntry): boolean {
-  return plan.bootId !== bootId;
-}
-
 /**
  * Undoes the attachment with this index from a running container, with the journalled configuration. The caller notes the outcome in the journal.
  * Fault: the failing plugin's own, with the attachment named.
@@ -122,7 +119,7 @@ export async function undoOne(call: Call, entry: JournalEntry, index: number): P
         entry,
         planned,
         list: list.value,
-        progress,
+        progress: withoutReusedAddresses(call, entry).progress[index] ?? progress,
         netns,
         view: seen.value && { ...seen.value, isRunning: true },
       })

@@ -17,6 +17,7 @@ import { takeLockFor } from "./take-lock.ts";
 /** The node of one daemon. */
 export class DaemonNode implements Node {
   readonly clock: Clock;
+  readonly startedAt: Date;
   readonly features = planFeatures;
   readonly writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
   /** Exclude the daemon's calls, rounds and features from each other. */
@@ -36,6 +37,7 @@ export class DaemonNode implements Node {
     telemetry: Telemetry,
   ) {
     this.clock = clock;
+    this.startedAt = clock.date();
     this.openCluster = (configuration, warn) => clusters.open(configuration, warn);
     this.openDelegates = async ({ configuration, ...of }) =>
       delegates.open({ ...of, pools: this.#poolsFor(configuration), cniDir: configuration?.cniDir });

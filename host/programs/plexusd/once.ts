@@ -44,6 +44,7 @@ function makeNode(): Node {
   const locks = new AsyncLocks();
   return {
     clock: systemClock,
+    startedAt: systemClock.date(),
     takeLock: (shim) => (wanted) => takeLockFor(shim, locks, wanted),
     writer: backgroundWriter(),
     features: planFeatures,
