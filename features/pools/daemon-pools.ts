@@ -1,6 +1,8 @@
 // The pools of the cluster for a daemon's calls: one NodePools for each state directory. A state directory belongs to one cluster, because
 // the files in it name blocks of that cluster.
 
+import { existsSync } from "node:fs";
+
 import { fault } from "../../src/fault/fault.ts";
 import { failed } from "../../src/fault/result.ts";
 import type { PoolPlace, PoolSource, ResidentPools, ResidentPoolsInit } from "../../host/capabilities/leases/pool-source.ts";
@@ -26,6 +28,13 @@ export class DaemonPools implements ResidentPools {
     this.#opened.set(cniDir, opened);
     const pools = await opened.pools;
     return poolSource(opened.cluster === cluster ? pools : refusing(pools.root, cluster, opened.cluster));
+  }
+
+  async resume(configuration: PoolPlace): Promise<void> {
+    const { cniDir } = configuration;
+    if (!existsSync(poolsDirectory(cniDir))) return;
+    await this.of(configuration);
+    (await this.#opened.get(cniDir)?.pools)?.resume();
   }
 
   close(): void {

@@ -47,9 +47,15 @@ export class GiveBack {
     const { knowledge, init } = this.#blocks;
     const api = await init.api();
     if (api === undefined) return;
-    for (const [uid, name] of this.#leaving) {
-      const removed = await api.remove(name, uid);
-      if (removed !== "gone") return init.warn(`pools: AddressBlock ${name} is not given back yet: ${removed.why}`);
+    for (const [uid, noted] of this.#leaving) {
+      // A file may have lost its content by a power loss. The name is then in the list of the node's blocks.
+      const name = noted === "" ? knowledge.blocks.find((block) => block.uid === uid)?.name : noted;
+      if (name === undefined && !knowledge.isComplete) continue;
+      const removed = name === undefined ? "gone" : await api.remove(name, uid);
+      if (removed !== "gone") {
+        init.warn(`pools: AddressBlock ${name} is not given back yet: ${removed.why}`);
+        continue;
+      }
       knowledge.gone(uid);
       this.#leaving.delete(uid);
       this.#emptySinceMs.delete(uid);

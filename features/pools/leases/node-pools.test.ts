@@ -28,6 +28,8 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   readonly unreadable = new Set<number>();
   /** Requests that take effect and whose answers are lost. */
   readonly lost = new Set<"claim" | "remove">();
+  /** Names of blocks whose deletion an admission policy refuses. */
+  readonly refused = new Set<string>();
   isAway = false;
   hangs = false;
   requests = 0;
@@ -60,6 +62,7 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   async remove(name: string, uid: string): ReturnType<BlockApi["remove"]> {
     this.requests++;
     if (this.isAway) return { why: "the API is away" };
+    if (this.refused.has(name)) return { why: "HTTP 403" };
     if (this.blocks.get(name)?.uid === uid) this.blocks.delete(name);
     return this.lost.has("remove") ? { why: "no answer" } : "gone";
   }
@@ -224,6 +227,23 @@ describe("an empty block", () => {
     expect([api.blocks.size, usableOf(next.blocks)]).toEqual([1, 0]);
     await new GiveBack(next.blocks, 60_000).round();
     expect([api.blocks.size, directory().leaving().size]).toEqual([0, 0]);
+  });
+
+  test("whose note has lost its content is found by its UID, and one that the API refuses to delete keeps no other", async () => {
+    const { claims } = await started();
+    for (const address of ["10.50.0.70", "10.50.0.130", "10.50.0.200"]) {
+      await claims.claimWith(readAddress(address) ?? { family: 4, value: 0n });
+    }
+    const [first, refused, last] = [...api.blocks.values()];
+    directory().noteLeaving(refused?.uid ?? "", refused?.name ?? "");
+    directory().noteLeaving(last?.uid ?? "", last?.name ?? "");
+    // As a power loss leaves a file that was not synced.
+    writeFileSync(join(root, `.leaving-${first?.uid}`), "");
+    writeFileSync(join(root, ".leaving-uid-of-nobody"), "");
+    api.refused.add(refused?.name ?? "");
+    await new GiveBack((await started()).blocks, 60_000).round();
+    expect([...api.blocks.keys()]).toEqual([refused?.name]);
+    expect([...directory().leaving().keys()]).toEqual([refused?.uid]);
   });
 });
 

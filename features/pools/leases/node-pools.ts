@@ -1,5 +1,5 @@
-// The pools of the cluster on one node, in a daemon. Knowledge and requests begin with the first call that names a pool; without such a call nothing
-// of this runs.
+// The pools of the cluster on one node, in a daemon. Knowledge and requests begin with the first call that names a pool, or with the daemon on a node that
+// has used pools; elsewhere nothing of this runs.
 
 import type { AddressBlock } from "../rules/address-block.ts";
 import { withPoolRanges } from "../rules/pool-configuration.ts";
@@ -76,6 +76,13 @@ export class NodePools implements Pools {
 
   noteReleased(name: string): void {
     if (this.#open().ok) this.#reservations?.noteReleased(name);
+  }
+
+  /** Begins the background work for the pools that an earlier process used: empty blocks go back, and holders without a lease are taken out. */
+  resume(): void {
+    const pools = this.#init.directory.pools();
+    if (pools.length === 0 || !this.#open().ok) return;
+    for (const pool of pools) this.#reservations?.noteReleased(pool);
   }
 
   /** Ends the background work. */

@@ -97,8 +97,12 @@ export class NodeReservations implements StaticAddresses {
     else this.#pending.delete(key);
   }
 
-  /** Call after a release of leases: looks at the pool's holders soon, unless the node has none. */
+  /**
+   * Call after a release of leases, or if an earlier process may have left holders: looks at the pool's holders soon, unless the node has none. If the look
+   * fails, the rounds repeat it.
+   */
   noteReleased(pool: string): void {
+    if (!this.#mayHold.has(pool)) this.#mayHold.set(pool, true);
     if (this.#mayHold.get(pool) === false || this.#due.has(pool)) return;
     this.#due.add(pool);
     const look = async (): Promise<void> => {
@@ -122,24 +126,28 @@ export class NodeReservations implements StaticAddresses {
 
   /** Takes holders of this node without a lease out of the pool's reservations. */
   async round(pool: string): Promise<Result<void>> {
-    const terms = await this.#terms(pool);
-    if (!terms.ok) return terms;
-    const { api, node } = terms.value;
+    // A pool that is being deleted goes when its reservations are gone, so its holders are taken out, too.
+    const claimant = await this.#blocks.claimant();
+    if (!claimant.ok) return claimant;
+    const { node } = claimant.value;
+    const api = claimant.value.api.reservations;
     const listed = await api.ofPool(pool);
     if (!listed.ok) return listed;
     const own = listed.value.filter(({ holders }) => holders.some((holder) => holder.node === node));
     if (!this.#isPending(pool)) this.#mayHold.set(pool, own.length > 0);
     for (const reservation of own) {
-      const done = await this.#exclusive(pool, () => this.#dropGone(terms.value, reservation));
+      const done = await this.#exclusive(pool, () => this.#dropGone({ api, node }, reservation));
       if (!done.ok) return done;
     }
     return ok(undefined);
   }
 
-  async #dropGone({ api, node }: Terms, reservation: AddressReservation): Promise<Result<void>> {
+  async #dropGone({ api, node }: Pick<Terms, "api" | "node">, reservation: AddressReservation): Promise<Result<void>> {
     const { pool, address, holders, owner } = reservation;
     if (this.#pending.has(keyOf(pool, address))) return ok(undefined);
-    const container = this.#blocks.init.directory.containerOf(pool, formatAddress(address));
+    const lease = this.#blocks.init.directory.containerOf(pool, formatAddress(address));
+    if (!lease.ok) return lease;
+    const container = lease.value;
     const isHolder = (holder: ReservationHolder): boolean => holder.node === node && holder.containerId === container;
     // A lease of a container that is not named as a holder: the pod's new sandbox was named while the old one still has the address.
     if (container !== undefined && !holders.some(isHolder)) return ok(undefined);
@@ -191,10 +199,11 @@ export class NodeReservations implements StaticAddresses {
   /** Adds the holder. False: another pod has the address, and the two are no live migration. */
   async #join({ api, node }: Terms, reservation: AddressReservation, holder: ReservationHolder): Promise<Result<boolean>> {
     const { pool, address, owner, holders } = reservation;
-    const container = this.#blocks.init.directory.containerOf(pool, formatAddress(address));
+    const lease = this.#blocks.init.directory.containerOf(pool, formatAddress(address));
+    if (!lease.ok) return lease;
     // A new sandbox of the pod replaces the old one, and a holder of this node without a lease is gone.
     const others = holders.filter(
-      (each) => each.podUid !== holder.podUid && (each.node !== node || each.containerId === container),
+      (each) => each.podUid !== holder.podUid && (each.node !== node || each.containerId === lease.value),
     );
     const isMigration =
       migratingOwners.has(owner.kind) &&

@@ -16,7 +16,7 @@ export function oneShotPools(cniDir: string): Pools {
   return {
     root: directory.root,
     statics: () => undefined,
-    // The next daemon looks at the leases that are gone.
+    // The next daemon looks at the node's holders when it starts.
     noteReleased: () => undefined,
     open: async (name): Promise<Result<PoolAccess>> => unavailable(name),
     complete: async (name, configuration) => {

@@ -171,7 +171,9 @@ export class PoolClaims {
   async #discard({ uid, name }: AddressBlock, api: BlockApi): Promise<void> {
     const { knowledge, init } = this.#blocks;
     knowledge.leave(uid);
-    init.directory.noteLeaving(uid, name);
+    const noted = init.directory.noteLeaving(uid, name);
+    // A deletion without a note may arrive after the next daemon has begun to use the block.
+    if (!noted.ok) return init.warn(`pools: AddressBlock ${name} is not given back: ${noted.fault.msg}`);
     if ((await api.remove(name, uid)) === "gone") init.directory.noteGone(uid);
   }
 

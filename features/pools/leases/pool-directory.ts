@@ -9,8 +9,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { readAddress } from "../../../src/net/ip.ts";
 import { type AddressSpan, hasAddress } from "../rules/spans.ts";
-import { ok, type Result } from "../../../src/fault/result.ts";
-import { removeFile, writeDurably, writeWhole } from "../../../host/store/files/durable-file.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { removeFile, storeFault, writeDurably, writeWhole } from "../../../host/store/files/durable-file.ts";
 import { hasCode } from "../../../host/capabilities/leases/store-fault.ts";
 
 const leavingPrefix = ".leaving-";
@@ -29,22 +29,34 @@ export class PoolDirectory {
   /** The identity of this directory, made at the first use. A directory that is lost or replaced has another one. */
   holder(): Result<string> {
     const path = `${this.root}/.holder`;
-    const known = textOf(path)?.trim() ?? "";
-    if (holderPattern.test(known)) return ok(known);
+    const known = readText(path);
+    // With another identity the node would lose its blocks.
+    if (!known.ok) return known;
+    const text = known.value?.trim() ?? "";
+    if (holderPattern.test(text)) return ok(text);
     const made = randomUUID();
     const written = writeDurably(path, `${made}\n`);
     return written.ok ? ok(made) : written;
   }
 
-  /** The blocks that this daemon or an earlier one gave back, and whose deletion the API has not confirmed: names by UID. */
+  /** The pools of which the node has leases, or had some. */
+  pools(): readonly string[] {
+    const names = namesIn(this.root).filter((name) => !name.startsWith("."));
+    return [...new Set(names.map((name) => (name.endsWith(".json") ? name.slice(0, -".json".length) : name)))];
+  }
+
+  /**
+   * The blocks that this daemon or an earlier one gave back, and whose deletion the API has not confirmed: names by UID. A block has the name "" if its file has
+   * lost its content.
+   */
   leaving(): ReadonlyMap<string, string> {
     const names = namesIn(this.root).filter((name) => name.startsWith(leavingPrefix));
-    return new Map(names.map((name) => [name.slice(leavingPrefix.length), textOf(`${this.root}/${name}`)?.trim() ?? ""]));
+    return new Map(names.map((name) => [name.slice(leavingPrefix.length), textIn(`${this.root}/${name}`)?.trim() ?? ""]));
   }
 
   /** Notes, before the deletion is sent, that a block is given back. */
   noteLeaving(uid: string, name: string): Result<void> {
-    return uidPattern.test(uid) ? writeWhole(`${this.root}/${leavingPrefix}${uid}`, name) : ok(undefined);
+    return uidPattern.test(uid) ? writeDurably(`${this.root}/${leavingPrefix}${uid}`, name) : ok(undefined);
   }
 
   /** Forgets a block whose deletion is confirmed. */
@@ -54,7 +66,7 @@ export class PoolDirectory {
 
   /** The pool's object as it was last seen, as JSON; undefined if it was never seen. */
   poolText(pool: string): string | undefined {
-    return textOf(`${this.root}/${pool}.json`);
+    return textIn(`${this.root}/${pool}.json`);
   }
 
   /** Keeps the pool's object. */
@@ -62,9 +74,10 @@ export class PoolDirectory {
     return this.poolText(pool) === text ? ok(undefined) : writeWhole(`${this.root}/${pool}.json`, text);
   }
 
-  /** The container in the lease of an address; undefined without a lease. */
-  containerOf(pool: string, address: string): string | undefined {
-    return textOf(`${this.root}/${pool}/${address}`)?.split("\n", 1)[0]?.trim();
+  /** The container in the lease of an address; undefined without a lease. Fault STORE_FAILED: an unreadable lease may be a running pod's. */
+  containerOf(pool: string, address: string): Result<string | undefined> {
+    const lease = readText(`${this.root}/${pool}/${address}`);
+    return lease.ok ? ok(lease.value?.split("\n", 1)[0]?.trim()) : lease;
   }
 
   /** The number of leases of a pool in each of the spans. */
@@ -89,10 +102,17 @@ function namesIn(path: string): readonly string[] {
   }
 }
 
-function textOf(path: string): string | undefined {
+/** A file's text; undefined if it does not exist. Fault STORE_FAILED. */
+function readText(path: string): Result<string | undefined> {
   try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
+    return ok(readFileSync(path, "utf8"));
+  } catch (error) {
+    return hasCode(error, "ENOENT") ? ok(undefined) : failed(storeFault("reading", path, error));
   }
+}
+
+/** The text of a file whose loss costs nothing; undefined if it cannot be read. */
+function textIn(path: string): string | undefined {
+  const text = readText(path);
+  return text.ok ? text.value : undefined;
 }

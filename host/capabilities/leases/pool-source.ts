@@ -53,6 +53,8 @@ export interface ResidentPoolsInit {
 export interface ResidentPools {
   /** The pools of a call's configuration. */
   readonly of: (configuration: PoolPlace) => Promise<PoolSource>;
+  /** Goes on with what an earlier process has begun in the configuration's state directory. */
+  readonly resume: (configuration: PoolPlace) => Promise<void>;
   readonly close: () => void;
 }
 

@@ -16,6 +16,8 @@ export interface OwnDaemonSetInit {
   readonly credentials: CredentialSource;
   readonly connection: Connection;
   readonly warn: (text: string) => void;
+  /** Waits for milliseconds. */
+  readonly sleep: (ms: number) => Promise<unknown>;
 }
 
 /** The identity `UID/GENERATION`. It differs between two DaemonSets of one name, and between a pod template and its successor. */
@@ -38,26 +40,27 @@ export class OwnDaemonSet {
   }
 
   /**
-   * Learns the UID, as often as necessary. Resolves with the identity; undefined after a refusal, which is warned of: the stop of such a daemon
-   * would count as a removal of Plexus.
+   * Learns the UID, as often as necessary. Resolves with the identity; undefined after `fate`. A refusal is warned of once, because the stop of such a
+   * daemon would count as a removal of Plexus. It may be temporary: a server that has just started refuses rights that it has not read yet.
    */
   async learn(): Promise<DaemonSetIdentity | undefined> {
     const { namespace, name, warn } = this.#init;
+    let isWarned = false;
     while (!this.#stopped && this.#uid === undefined) {
       const answer = await this.#get(this.#path, attemptMs);
-      if (answer !== undefined && [401, 403, 404].includes(answer.status)) {
+      if (answer !== undefined && !isWarned && [401, 403, 404].includes(answer.status)) {
+        isWarned = true;
         const remedy = "check the environment variables DAEMONSET and POD_NAMESPACE, and the rights of the service account";
         warn(
           `DaemonSet ${namespace}/${name}: HTTP ${answer.status}. When this daemon stops, its network configuration is removed. To do: ${remedy}`,
         );
-        return undefined;
       }
       const { uid, generation } = metadataOf(answer?.status === 200 ? answer.object : undefined);
       if (typeof uid === "string") {
         this.#uid = uid;
         return `${uid}/${String(generation)}`;
       }
-      await pause(learnPauseMs);
+      await this.#init.sleep(learnPauseMs);
     }
     return undefined;
   }
@@ -95,7 +98,7 @@ export class OwnDaemonSet {
       if (daemonSet !== undefined) answered = fate;
       if (fate.isFinal) return fate;
       if (left() <= troublePauseMs) return answered ?? fate;
-      await pause(troublePauseMs);
+      await this.#init.sleep(troublePauseMs);
     }
   }
 
@@ -115,8 +118,4 @@ export class OwnDaemonSet {
     if (!body.ok || !isJsonObject(body.value.parsed) || typeof body.value.parsed["kind"] !== "string") return undefined;
     return { status: outcome.status, object: body.value.parsed };
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -80,11 +80,15 @@ describe("MO-26 Plexus' removal from a node", () => {
     expect(file.standing).toBe(standing);
   });
 
-  test("goes on if nobody knows for which DaemonSet it was begun", async () => {
+  test("goes on if nobody knows for which DaemonSet it was begun, and is that of the present one from then on", async () => {
     const { removal, file } = removalOf({}, { daemonSet: undefined, held: false });
     removal.start();
     await removal.belongTo("one/1");
-    expect(file.standing).toBe("retired");
+    expect([file.standing, file.retirement]).toEqual(["retired", { daemonSet: "one/1", held: false }]);
+    const next = removalOf({}, file.retirement);
+    next.removal.start();
+    await next.removal.belongTo("two/1");
+    expect(next.file.standing).toBe("in-force");
   });
 
   test("ends when its holder is gone, also after a restart of the daemon, and not without a holder", async () => {

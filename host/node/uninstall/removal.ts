@@ -52,11 +52,17 @@ export class Removal {
     this.#hold(retirement.held);
   }
 
-  /** Ends the removal that was begun for another DaemonSet, or for another generation of this one: an administrator installed Plexus anew. */
+  /**
+   * Ends the removal that was begun for another DaemonSet, or for another generation of this one: an administrator installed Plexus anew. A removal
+   * without a DaemonSet becomes this one's.
+   */
   async belongTo(daemonSet: string): Promise<void> {
     this.#daemonSet = daemonSet;
-    const before = this.#deps.writer.state.retirement?.daemonSet;
-    if (before !== undefined && before !== daemonSet) await this.#end(`it was begun for another DaemonSet (${before})`);
+    const { retirement } = this.#deps.writer.state;
+    const before = retirement?.daemonSet;
+    if (before !== undefined && before !== daemonSet) return this.#end(`it was begun for another DaemonSet (${before})`);
+    // Begun before the API had answered. With the identity in the file, a later installation ends the removal.
+    if (retirement !== undefined && before === undefined) await this.#deps.writer.take("retired", { ...retirement, daemonSet });
   }
 
   /** Takes a step. A removed configuration stays removed until the removal is cancelled. `held`: the asker repeats the request within a minute. */

@@ -12,6 +12,7 @@ import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { DaemonClusters } from "./daemon-clusters.ts";
 import type { DaemonDelegates } from "./daemon-delegates.ts";
 import type { ResidentParts } from "./resident-parts.ts";
+import { keptConfigurationsWith } from "../../node/reconcile/kept-configurations.ts";
 import { takeLockFor } from "./take-lock.ts";
 
 /** The node of one daemon. */
@@ -51,6 +52,14 @@ export class DaemonNode implements Node {
     });
     // A step that names a pool gets the failure.
     this.#pools?.catch(() => undefined);
+  }
+
+  /** Goes on with the pools of the cluster that earlier calls in these state directories have used. */
+  async resumePools(stateDirectories: readonly string[]): Promise<void> {
+    const pools = await this.#pools;
+    for (const configuration of stateDirectories.flatMap((directory) => keptConfigurationsWith(directory, () => true))) {
+      await pools?.resume(configuration);
+    }
   }
 
   /** Closes the pools of the cluster, after the last call. */

@@ -153,6 +153,8 @@ export class Daemon {
     if (listens.ok) {
       this.reconciler.wake();
       this.residents.start();
+      const pools = this.#node.resumePools(this.telemetry.stateDirectories);
+      pools.catch((error: unknown) => this.telemetry.warn(`pools: ${error instanceof Error ? error.message : String(error)}`));
     } else {
       this.#endpoint.close();
       this.residents.close();

@@ -110,7 +110,13 @@ export class PodLife {
     }
     if (api !== undefined && daemonSet !== undefined) {
       const { OwnDaemonSet } = await import("../../cluster/kube/own-daemon-set.ts");
-      this.#daemonSet = new OwnDaemonSet({ ...api, ...daemonSet, nodeName, warn });
+      this.#daemonSet = new OwnDaemonSet({
+        ...api,
+        ...daemonSet,
+        nodeName,
+        warn,
+        sleep: (ms) => setTimeout(ms, undefined, { ref: false }),
+      });
       // Calls and the file do not wait for the API.
       const learnt = this.#daemonSet.learn();
       await this.#startWriter();
