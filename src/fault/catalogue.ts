@@ -59,6 +59,12 @@ const entries = {
     meaning: "The container is missing or unknown.",
     remedy: "Name a container that was added; after a lost journal, remove the sandbox.",
   },
+  ADD_UNFINISHED: {
+    cni: 107,
+    actor: "runtime",
+    meaning: "An ADD of the container broke off, and what it made may be there still.",
+    remedy: "Call DEL, which undoes what the ADD has attempted.",
+  },
   PLUGIN_NOT_FOUND: {
     cni: 7,
     actor: "administrator",

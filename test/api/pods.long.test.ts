@@ -391,7 +391,13 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       await expect.poll(fed).toContain("fed/blue blue macvlan");
       const apiVersion = "k8s.cni.cncf.io/v1";
       const metadata = { name: "green", namespace: "fed" };
-      await api.admin.delete({ apiVersion, kind: "NetworkAttachmentDefinition", metadata });
+      const green = { apiVersion, kind: "NetworkAttachmentDefinition", metadata };
+      // Made anew with another name for CNI, between two looks of the feed.
+      await api.admin.delete(green);
+      const renamed = { cniVersion: "1.0.0", name: "meadow", plugins: [{ type: "ptp" }] };
+      await api.admin.create(Object.assign({ ...green }, { spec: { config: JSON.stringify(renamed) } }));
+      await expect.poll(fed).toContain("fed/green meadow ptp");
+      await api.admin.delete(green);
       await expect.poll(fed).toEqual(["fed/blue blue macvlan", "fed/own own dummy"]);
       expect(
         daemon

@@ -130,7 +130,9 @@ export class NetworkFeed {
       // An unreadable definition keeps the network that it had.
       wanted.add(key);
       if (typeof network === "string") warnings.set(key, network);
-      else if (network !== undefined && !isSameVersion(network, listed.get(key))) await this.#set(network, warnings);
+      else if (network !== undefined && !isSameVersion(network, listed.get(key))) {
+        await this.#replace(network, listed.get(key), warnings);
+      }
     }
     for (const [key, { metadata }] of listed) {
       // A network without a uid is an administrator's own.
@@ -138,6 +140,16 @@ export class NetworkFeed {
       const removed = await this.#client.call("RemovePodNetwork", { metadata });
       if (!removed.ok) warnings.set(key, removed.failure.message);
     }
+  }
+
+  /** Sets the network. A definition that was deleted and made anew with another name for CNI is another network: the earlier one goes first. */
+  async #replace(network: NetworkConfig, before: NetworkConfig | undefined, warnings: Map<string, string>): Promise<void> {
+    const isOther = before !== undefined && before.metadata.uid !== "" && before.metadata.uid !== network.metadata.uid;
+    if (isOther && before.networkName !== network.networkName) {
+      const removed = await this.#client.call("RemovePodNetwork", { metadata: before.metadata });
+      if (!removed.ok) return void warnings.set(networkKey(before.metadata), removed.failure.message);
+    }
+    await this.#set(network, warnings);
   }
 
   async #set(network: NetworkConfig, warnings: Map<string, string>): Promise<void> {

@@ -30,6 +30,18 @@ test.each(["storage", "other"])("A nested call for a network that no chain has i
   });
 });
 
+test("A nested call of a GC belongs to the chain that runs now, although an earlier one had the same network and interface", () => {
+  const [first, second] = [{ namespace: "shop", name: "one" }, shop].map((definition) => {
+    return { network: "shop.storage", ifname: "net1", definition };
+  });
+  const chain = nestedChain(
+    [first, second].filter((each) => each !== undefined),
+    "shop.storage",
+    "net1",
+  );
+  expect(chain.ok && chain.value.definition).toEqual(shop);
+});
+
 test("A VERSION request, which names no network, is answered", () => {
   expect(nestedChain([], "", "")).toEqual({ ok: true, value: { network: "", ifname: "" } });
 });

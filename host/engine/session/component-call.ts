@@ -103,8 +103,9 @@ export async function answerAsPlugin(
  * network's name on from its own stdin, where the engine wrote it. Fault: NESTED_CALL_UNKNOWN if no chain has the network.
  */
 export function nestedChain(chains: readonly ChainIdentity[], network: string, ifname: string): Result<ChainIdentity> {
+  // The last one: a GC undoes attachments of several containers under one name, one after the other.
   const ofNetwork = chains.filter((chain) => chain.network === network);
-  const chain = ofNetwork.find((each) => each.ifname === ifname) ?? ofNetwork[0];
+  const chain = ofNetwork.findLast((each) => each.ifname === ifname) ?? ofNetwork.at(-1);
   if (chain !== undefined) return ok({ ...chain, ifname });
   // A VERSION request has no configuration, and runs nothing.
   if (network === "") return ok({ network, ifname });

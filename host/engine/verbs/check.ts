@@ -13,7 +13,7 @@ import { located } from "../../../src/fault/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 import { attachmentOf } from "./undo.ts";
 
-/** Checks the container's attachments. Faults: CONTAINER_UNKNOWN, and the failing plugin's own with the attachment named. */
+/** Checks the container's attachments. Faults: CONTAINER_UNKNOWN, ADD_UNFINISHED, and the failing plugin's own with the attachment named. */
 export async function check(call: Call): Promise<Result<void>> {
   const { request, configuration } = call;
   // As in libcni, `disableCheck` counts as it is configured now: an administrator sets it because a CHECK of running pods misleads.
@@ -22,11 +22,10 @@ export async function check(call: Call): Promise<Result<void>> {
   const loaded = call.journal.load(journalKey(call));
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
-  if (entry === undefined || !entry.closed) {
-    const why = entry === undefined ? "it was never added" : "its ADD broke off";
-    const attachment = `container ${request.containerId} is not attached to ${configuration.name} as ${request.ifname}`;
-    return failed(fault("CONTAINER_UNKNOWN", `${attachment}: ${why}`));
-  }
+  const attachment = `container ${request.containerId} is not attached to ${configuration.name} as ${request.ifname}`;
+  if (entry === undefined) return failed(fault("CONTAINER_UNKNOWN", `${attachment}: it was never added`));
+  // Code 3 would tell the runtime that no DEL is needed (CNI 1.1.0, Error).
+  if (!entry.closed) return failed(fault("ADD_UNFINISHED", `${attachment}: its ADD broke off`));
   const checked = configuration.check === "default" ? entry.plan.attachments.slice(0, 1) : entry.plan.attachments;
   for (const [index, planned] of checked.entries()) {
     const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);

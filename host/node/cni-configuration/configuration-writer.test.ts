@@ -321,6 +321,14 @@ test("MO-26 a withdrawn configuration stays away until it is taken up again", as
   expect(clusterNetwork()).toBe("10-a.conflist");
 });
 
+test("MO-26 a step of a removal is refused while no daemon writes the file: before its start, and after its stop", async () => {
+  put("10-a.conflist");
+  const writer = await start();
+  await writer.stop();
+  expect(await writer.take("withdrawn")).toMatchObject({ kind: "DAEMON_BUSY" });
+  expect([writer.state.standing, existsSync(path)]).toEqual(["in-force", true]);
+});
+
 test("a retirement that the template prevents says so", async () => {
   put("10-a.conflist");
   const writer = await start();

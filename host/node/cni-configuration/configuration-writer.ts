@@ -182,8 +182,12 @@ export class ConfigurationWriter {
     return this.#looking;
   }
 
-  /** Sets Plexus' place on the node; `retirement` is written into a retired file. Resolves with the problem that keeps the file from it. */
+  /**
+   * Sets Plexus' place on the node; `retirement` is written into a retired file. Resolves with the problem that keeps the file from it: DAEMON_BUSY before
+   * `start` and after `stop`, when nobody would change the file.
+   */
   async take(standing: Standing, retirement: Retirement = { daemonSet: undefined, held: false }): Promise<Fault | undefined> {
+    if (this.#changes === undefined) return fault("DAEMON_BUSY", `${this.#path} is not written now: the daemon starts or stops`);
     this.#state = { ...this.#state, standing, retirement: standing === "retired" ? retirement : undefined };
     await this.look();
     const { problem } = this.#state;

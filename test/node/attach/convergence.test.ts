@@ -1,10 +1,12 @@
 // Deletion converges (RT-07): a DEL that keeps failing is given up with a warning and a record. GC or a later DEL finishes the undo.
 
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
+import { startDaemon } from "../../lab/daemon.ts";
 import { filesBelow, leases } from "../../lab/namespaces.ts";
 import type { Answer } from "../../lab/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
@@ -51,6 +53,37 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that keeps 
     await stage.succeed("DEL", each);
     expect(stage.left()).toEqual(nothing);
   });
+
+  test.each(["attached", "never attached"])(
+    "RT-07: is given up on a full disk, too, of a container that was %s",
+    async (which) => {
+      const state = stage.plexus.state("cni");
+      mkdirSync(state, { recursive: true });
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", state]);
+      // A daemon that starts now sees the mount.
+      const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
+      const daemon = await startDaemon({ socket, args: ["--state-dir", state, "--reconcile-interval", "0"] });
+      try {
+        const { config, containerId, pod } = attaching("full");
+        const call = (verb: "ADD" | "DEL", netns: string): Promise<Answer> =>
+          stage.request({ verb, containerId, netns, ifname: "eth0", config, env: { PLEXUS_SOCKET: socket } });
+        if (which === "attached") expect(await call("ADD", pod.path)).toMatchObject({ status: 0 });
+        recorder.script("DEL", broken);
+        const filler = openSync(join(state, "filler"), "w");
+        expect(() => {
+          for (;;) writeSync(filler, Buffer.alloc(4096, 1));
+        }).toThrow("ENOSPC");
+        closeSync(filler);
+        const answers = [await call("DEL", ""), await call("DEL", ""), await call("DEL", "")];
+        expect(answers.map(({ status }) => status)).toEqual([1, 1, 0]);
+        expect(answers.at(-1)?.stderr).toContain(which === "attached" ? "ABANDONED" : "is given up");
+        expect(abandoned()).toHaveLength(which === "attached" ? 1 : 0);
+      } finally {
+        await daemon.stop();
+        execFileSync("umount", ["--lazy", state]);
+      }
+    },
+  );
 
   test("RT-07 RT-09: without a namespace fails `del.tries - 1` times, then succeeds with a warning and keeps a record", async () => {
     const each = attaching("stuck");
