@@ -56,6 +56,16 @@ describe("the difference between annotation and journal", () => {
     expect(difference("a@data", attached("a,a@data", "net1", "data"))).toEqual({ detach: ["net1"], attach: [] });
   });
 
+  test("names the attachment that a selection with other requests replaces, once", () => {
+    const wanted = [
+      { name: "a", mac: "02:00:00:00:00:01" },
+      { name: "a", mac: "02:00:00:00:00:02" },
+    ];
+    const { detach, attach } = hotPlugDifference(selected(wanted), attached("a,b", "net1", "net2"));
+    expect(detach).toEqual(["net2", "net1"]);
+    expect(attach.map(({ replaces }) => replaces)).toEqual(["net1", undefined]);
+  });
+
   test("is a swap if another network takes an interface name", () => {
     expect(difference("b@data", attached("a@data", "data"))).toEqual({ detach: ["data"], attach: ["b@data"] });
   });

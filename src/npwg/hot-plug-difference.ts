@@ -23,6 +23,8 @@ export interface Addition {
   readonly index: number;
   /** The interface of its attachment that broke off and must be detached before; undefined without one. */
   readonly ifname: string | undefined;
+  /** The interface of a whole attachment of the network that the selection replaces, because its requests or its name have changed; undefined without one. */
+  readonly replaces: string | undefined;
 }
 
 /** The changes that make a pod's attachments those that its annotation selects. `detach` comes first, in this order. */
@@ -56,9 +58,14 @@ export function hotPlugDifference(wanted: readonly NetworkSelection[], attached:
   const unnamed = wanted.filter((each) => each.interface === undefined);
   for (const each of unnamed) match(each, (attachment) => attachment.interface === undefined);
   for (const each of unnamed) if (!matches.has(each)) match(each, () => true);
+  const replaceable = [...unmatched].filter(({ whole }) => whole);
   const attach = wanted.flatMap((selection, index): Addition[] => {
     const found = matches.get(selection);
-    return found?.whole === true ? [] : [{ selection, index, ifname: found?.ifname }];
+    if (found?.whole === true) return [];
+    const source = `${selection.namespace}/${selection.name}`;
+    const replaced = found === undefined ? replaceable.find((each) => each.source === source) : undefined;
+    if (replaced !== undefined) replaceable.splice(replaceable.indexOf(replaced), 1);
+    return [{ selection, index, ifname: found?.ifname, replaces: replaced?.ifname }];
   });
   const kept = new Set([...matches.values()].filter(({ whole }) => whole));
   return {
@@ -96,6 +103,12 @@ export function selectsOtherNetworks(wanted: readonly NetworkSelection[], attach
 export function requestsText(selection: NetworkSelection): string {
   const { name: _name, namespace: _namespace, interface: _interface, ...requests } = selection;
   return JSON.stringify(canonical(requests));
+}
+
+/** Whether a selection with these requests, as `requestsText` prints them, asks for the pod's default route. */
+export function asksForDefaultRoute(requests: string): boolean {
+  const read: unknown = JSON.parse(requests);
+  return typeof read === "object" && read !== null && "defaultRoute" in read;
 }
 
 /** The value with sorted keys, without undefined and empty members; a map becomes an object. */

@@ -1,7 +1,7 @@
 // Attaches and detaches networks of a running pod until they are those of its annotation. The annotation has the wanted networks, the journal the present
 // ones. Detaching comes first and needs no definition; attaching is a second step in a call of the verb ADD, which refuses a mistaken configuration.
 
-import type { Fault } from "../../../src/fault/fault.ts";
+import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { type Difference, hotPlugDifference, type SelectedAttachment } from "../../../src/npwg/hot-plug-difference.ts";
@@ -16,7 +16,8 @@ import { profileOf } from "../../../host/engine/plan/plan-call.ts";
 import { addedInterface } from "../../../host/engine/verbs/publish-status.ts";
 import { selectedOrigin } from "../../../host/engine/planned/attachment-plan.ts";
 import { attachToContainer, detachFromContainer } from "./change-container.ts";
-import { planAddition } from "./plan-addition.ts";
+import { judgeReplacement, keepsDefaultRoute } from "./judge-replacement.ts";
+import { planAddition, type WantedAddition } from "./plan-addition.ts";
 import { isWhole, type RunningContainer, runningContainer } from "./running-container.ts";
 
 /** A pod of the cluster, with the networks that its annotation selects now. */
@@ -57,21 +58,59 @@ export async function selectingPod(call: Call): Promise<Result<SelectingPod | un
 }
 
 /**
- * Detaches the attachments that the annotation no longer selects, and those that broke off. Takes the container's lock for each, so that the
+ * The interfaces of attachments whose requests have changed and whose replacements would not be refused. Only these are detached before their replacements are
+ * attached. The call must be an ADD. Faults: as of `detachUnselected`.
+ */
+export async function replaceableInterfaces(
+  call: Call,
+  key: JournalKey,
+  { cluster, pod, wanted }: SelectingPod,
+): Promise<Result<ReadonlySet<string>>> {
+  const replaceable = new Set<string>();
+  const judged = await underLock(call, key, async () => {
+    const entry = call.journal.load(key);
+    if (!entry.ok || entry.value === undefined) return entry;
+    const changed = differenceOf(wanted, entry.value).attach.filter(({ replaces }) => replaces !== undefined);
+    if (changed.length === 0) return ok(undefined);
+    const container = await runningContainer(call, key);
+    if (!container.ok) return failed(container.fault);
+    for (const { selection, index, replaces = "" } of changed) {
+      const addition = { selection, index, requestedNames: requestedNames(wanted), podNamespace: pod.namespace };
+      const allowed = await judgeReplacement(call, cluster, container.value, replaces, addition);
+      if (allowed.ok) replaceable.add(replaces);
+    }
+    return ok(undefined);
+  });
+  return judged.ok ? ok(replaceable) : judged;
+}
+
+/**
+ * Detaches the attachments that the annotation no longer selects, and those that broke off. An attachment whose requests have changed is detached only if it
+ * is in `replaceable`, and one with the pod's default route never. Takes the container's lock for each, so that the
  * runtime's DEL can come between. Faults: HOT_PLUG_REFUSED, HOT_PLUG_UNAVAILABLE, CALL_BUSY; those of plugins are in the outcome.
  */
 export async function detachUnselected(
   call: Call,
   key: JournalKey,
   wanted: readonly NetworkSelection[],
+  replaceable: ReadonlySet<string>,
   tell: Tell,
 ): Promise<Result<FollowOutcome>> {
   const tried = new Set<string>();
   return stepwise(call, key, (entry) => {
     const { detach, attach } = differenceOf(wanted, entry);
-    const ifname = [...brokenRequests(entry), ...detach].find((each) => !tried.has(each));
+    const kept = new Set(
+      attach.flatMap(({ replaces }) => (replaces === undefined || replaceable.has(replaces) ? [] : [replaces])),
+    );
+    const ifname = [...brokenRequests(entry), ...detach].find((each) => !tried.has(each) && !kept.has(each));
     if (ifname === undefined) return { incomplete: attach.length > 0 };
     tried.add(ifname);
+    const present = entry.plan.attachments.find((each) => each.ifname === ifname);
+    const refusal = present && keepsDefaultRoute(present);
+    if (refusal !== undefined) {
+      tell({ reason: "InterfaceRemoveFailed", message: refusal.msg });
+      return async () => failed(refusal);
+    }
     return async (container) => {
       const index = container.entry.plan.attachments.findIndex((each) => each.ifname === ifname);
       const source = container.entry.plan.attachments[index]?.source ?? "";
@@ -85,7 +124,7 @@ export async function detachUnselected(
 
 /**
  * Attaches the selections that have no attachment, as `detachUnselected` detaches. The call must be an ADD. A selection whose broken attachment
- * could not be removed waits.
+ * could not be removed waits, and so does the replacement of an attachment that stays.
  */
 export async function attachSelected(
   call: Call,
@@ -93,17 +132,19 @@ export async function attachSelected(
   { cluster, pod, wanted }: SelectingPod,
   tell: Tell,
 ): Promise<Result<FollowOutcome>> {
-  const requestedNames = wanted.flatMap((each) => each.interface ?? []);
   const tried = new Set<NetworkSelection>();
   return stepwise(call, key, (entry) => {
     const { attach } = differenceOf(wanted, entry);
     const next = attach.find(({ selection, ifname }) => ifname === undefined && !tried.has(selection));
     if (next === undefined) return { incomplete: attach.length > 0 };
-    const { selection, index } = next;
+    const { selection, index, replaces } = next;
     tried.add(selection);
     return async (container) => {
-      const addition = { selection, index, requestedNames, podNamespace: pod.namespace };
-      const plan = await planAddition(call, cluster, container, addition);
+      const addition = { selection, index, requestedNames: requestedNames(wanted), podNamespace: pod.namespace };
+      const plan =
+        replaces === undefined
+          ? await planAddition(call, cluster, container, addition)
+          : await whyNotReplaced(call, cluster, container, replaces, addition);
       const origin = selectedOrigin(selection);
       const attached = plan.ok ? await attachToContainer(call, container, plan.value, origin, { cluster, pod, tell }) : plan;
       if (!attached.ok) {
@@ -114,6 +155,24 @@ export async function attachSelected(
       return ok(`+${attached.value.plan.attachment.ifname} ${attached.value.plan.source}`);
     };
   });
+}
+
+/** The fault of a replacement whose predecessor was kept. */
+async function whyNotReplaced(
+  call: Call,
+  cluster: Cluster,
+  container: RunningContainer,
+  replaces: string,
+  addition: WantedAddition,
+): Promise<Result<never>> {
+  const judged = await judgeReplacement(call, cluster, container, replaces, addition);
+  if (!judged.ok) return judged;
+  const source = `${addition.selection.namespace}/${addition.selection.name}`;
+  return failed(fault("HOT_PLUG_UNAVAILABLE", `network ${source} as ${replaces} is replaced at the next comparison`));
+}
+
+function requestedNames(wanted: readonly NetworkSelection[]): readonly string[] {
+  return wanted.flatMap((each) => each.interface ?? []);
 }
 
 /** Makes one change; answers its description. */

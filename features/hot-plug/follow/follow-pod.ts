@@ -10,6 +10,7 @@ import {
   attachSelected,
   detachUnselected,
   type FollowOutcome,
+  replaceableInterfaces,
   type SelectingPod,
   selectingPod,
   type Tell,
@@ -34,6 +35,7 @@ export async function followPod(
 ): Promise<Followed> {
   const changes: string[] = [];
   const faults: Fault[] = [];
+  let replaceable: ReadonlySet<string> = new Set();
   const note = (outcome: Result<FollowOutcome>): boolean => {
     changes.push(...(outcome.ok ? outcome.value.changes : []));
     faults.push(...(outcome.ok ? outcome.value.faults : [outcome.fault]));
@@ -65,11 +67,27 @@ export async function followPod(
       return ok(incomplete);
     });
   const detach = (call: Call, { wanted }: SelectingPod, tell: Tell): Promise<Result<FollowOutcome>> =>
-    detachUnselected(call, key, wanted, tell);
+    detachUnselected(call, key, wanted, replaceable, tell);
+  /** Without an answer, such as for a configuration that an ADD refuses, no attachment is replaced. */
+  const judged = async (): Promise<ReadonlySet<string>> => {
+    let interfaces: ReadonlySet<string> = new Set();
+    await calls.run(entry.plan, "ADD", async (call) => {
+      const selecting = await selectingPod(call);
+      if (!selecting.ok || selecting.value === undefined) return ok(undefined);
+      const found = await replaceableInterfaces(call, key, selecting.value);
+      if (found.ok) interfaces = found.value;
+      return ok(undefined);
+    });
+    return interfaces;
+  };
   const attach = (call: Call, selecting: SelectingPod, tell: Tell): Promise<Result<FollowOutcome>> =>
     attachSelected(call, key, selecting, tell);
 
-  const detached = await change("DEL", detach);
+  let detached = await change("DEL", detach);
+  if (detached.ok && detached.value) {
+    replaceable = await judged();
+    if (replaceable.size > 0) detached = await change("DEL", detach);
+  }
   const attached = detached.ok && detached.value ? await change("ADD", attach) : detached;
   if (!attached.ok) faults.push(attached.fault);
   return { changes, faults };

@@ -179,6 +179,33 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     await deleted(pod);
   });
 
+  test("keeps a network whose changed requests can only be refused, and one with the pod's default route", async () => {
+    const pod = await attached("storage");
+    const warnings = (): string => node.warnings.filter((line) => line.includes(`pod shop/${pod.containerId}:`)).join("\n");
+    const before = pod.pod.addresses();
+    select(pod, [{ name: "storage", "default-route": ["10.20.0.1"] }]);
+    await expect.poll(warnings, soon).toContain("default-route cannot be changed");
+    select(pod, [{ name: "storage", mac: "not-a-mac" }]);
+    await expect.poll(warnings, soon).toContain("[SELECTION_INVALID]");
+    expect(pod.pod.addresses()).toEqual(before);
+    // A change that an ADD accepts replaces the attachment.
+    select(pod, [{ name: "storage", "cni-args": { color: "green" } }]);
+    await expect
+      .poll(() => stage.steps().filter(({ verb, ifname }) => verb === "DEL" && ifname === "net1").length, soon)
+      .toBeGreaterThan(0);
+    await expectStatus(pod, "net1 shop/storage");
+    await deleted(pod);
+
+    const routed = await attached('[{"name":"storage","default-route":["10.20.0.1"]}]');
+    const warned = (): string => node.warnings.filter((line) => line.includes(`pod shop/${routed.containerId}:`)).join("\n");
+    select(routed, "fast");
+    await expectStatus(routed, "net1 shop/storage", "net2 shop/fast");
+    select(routed, [{ name: "storage" }, { name: "fast" }]);
+    await expect.poll(warned, soon).toContain("has the pod's default route, which cannot be changed while the pod runs");
+    expect(linksOf(routed).toSorted()).toEqual(["eth0", "net1", "net2"]);
+    await deleted(routed);
+  });
+
   test("a GC keeps what a running container got by hot-plug, and undoes that of a container that the runtime does not know", async () => {
     // Plugins get GC from CNI 1.1.0 on.
     const recorder = installRecorder(stage.plexus.cniPath, "swept");
