@@ -42,7 +42,7 @@ describe.skipIf(skip)("networks of claims", () => {
 
   const prepare = async (name: string, pod: string, ...networks: readonly PreparedNetwork[]): Promise<void> => {
     const claim = { namespace: "shop", name, uid: `claim-${name}`, pods: [uidOf(pod)], isShareable: false, networks };
-    expect(await store.write(claim)).toEqual({ ok: true, value: undefined });
+    expect(store.write(claim)).toEqual({ ok: true, value: undefined });
   };
   const attaching = (name: string, more: object = {}): Attaching => ({
     config: stage.network([bridgeStep()], { manifests: manifests.directory, claims: true, ...more }),
