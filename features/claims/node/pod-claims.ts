@@ -105,6 +105,7 @@ function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): Claimed
         ? { namespace, name: listName, annotations: new Map<string, string>(), config: source.text }
         : undefined,
     ...(podNetwork === undefined ? {} : { podNetwork }),
+    ...(addressPool === undefined ? {} : { pool: addressPool }),
     isTrusted: isOfClass && source.kind === "list",
     place: (list) => {
       const placed = placedLink(list, link, what);
