@@ -95,7 +95,8 @@ describe.skipIf(skip)("networks of claims", () => {
     const refused = await stage.call("ADD", web);
     // Native host-local ignores the pool, and its answer shows it.
     expect(refused.stdout).toContain("should have an address of AddressPool cluster, but has 10.88.1.");
-    expect(stage.left()).toMatchObject({ ...nothing, links: expect.any(Array) });
+    const claimFile = expect.stringMatching(/^claims\/claim-a\./u);
+    expect(stage.left()).toMatchObject({ ...nothing, links: expect.any(Array), state: [claimFile] });
     await prepare("a", "web", { ...listed, source: { kind: "podNetwork", name: "blue" } });
     const off = await stage.call("ADD", web);
     expect(off.stdout).toContain(
