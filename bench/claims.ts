@@ -137,7 +137,7 @@ async function measurePod(): Promise<Samples | string> {
     manifests.pod("annotated", "further");
     manifests.pod("claiming");
     const store = new ClaimStore(plexus.state("lib"));
-    const written = await store.write({
+    const written = store.write({
       namespace: "shop",
       name: "claim",
       uid: "claim-1",
@@ -198,7 +198,7 @@ async function measurePod(): Promise<Samples | string> {
 export const claimBenchmarks: readonly Benchmark[] = [
   {
     id: "claims-prepare",
-    title: "NodePrepareResources of one claim by gRPC with a durable file, against a read of the claim from the API",
+    title: "NodePrepareResources of one claim by gRPC, against a read of the claim from the API",
     target: "median at most 5 ms",
     sample: measurePrepare,
   },

@@ -84,8 +84,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
       return `${isRegistered ? "registered with the kubelet" : "waits for the kubelet"}; ${node.devices.length} devices${state}`;
     },
     listen: async () => {
-      const cleaned = store.removeTemporary();
-      if (!cleaned.ok) log("warn", `claims: ${cleaned.fault.msg}`);
+      store.removeTemporary();
       const { serveDriver } = await import("./driver/driver-server.ts");
       const served = await serveDriver({
         nodeName,

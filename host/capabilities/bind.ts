@@ -6,6 +6,7 @@ import type { CapabilityImports } from "../sandbox/runner.ts";
 import { leaseScopeOf, podStep, witVerbs } from "./bound-step.ts";
 import { CallFacts } from "./call-facts.ts";
 import type { DelegateHost } from "./delegate-host.ts";
+import { reportedLeases } from "./leases/reported-leases.ts";
 import { leasesFor } from "./leases/scope.ts";
 import type { DeviceScope } from "./links/link-scope.ts";
 import { resolverFor } from "./resolver/scope.ts";
@@ -28,11 +29,13 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const redact = redactorOf(step);
     return { write: (level, message) => log(step.plugin.type, level, redact(message)) };
   },
-  leases: ({ runLeaseOperation: run, leaseMemory, taken }, running) => {
+  leases: async ({ runLeaseOperation: run, leaseMemory, taken }, running) => {
     const scope = leaseScopeOf(running, leaseMemory, taken);
-    if (running.pool !== undefined) {
-      const { name, source } = running.pool;
-      return source.leases(name, scope, running, run);
+    const { pool: ofCluster, onPoolLease } = running;
+    if (ofCluster !== undefined) {
+      const { name, source } = ofCluster;
+      const leases = await source.leases(name, scope, running, run);
+      return onPoolLease === undefined ? leases : reportedLeases(leases, (address) => onPoolLease({ pool: name, address }));
     }
     const leases = leasesFor(scope);
     return {

@@ -24,6 +24,12 @@ export interface AddressConflict {
   readonly mac: string;
 }
 
+/** An address of an AddressPool that is the attachment's. */
+export interface PoolLease {
+  readonly pool: string;
+  readonly address: string;
+}
+
 /** One plugin of one chain while it runs. */
 export interface Step {
   readonly step: ChainStep;
@@ -50,6 +56,8 @@ export interface Step {
   readonly tell?: ((detail: StepDetail) => void) | undefined;
   /** Receives each address of the attachment that another host was found to have. It never throws. */
   readonly onConflict?: ((conflict: AddressConflict) => void) | undefined;
+  /** Receives each address of a pool of the cluster that the step's delegate leases. It never throws. */
+  readonly onPoolLease?: ((lease: PoolLease) => void) | undefined;
   /** Set for a shadow: its capabilities change nothing, and record what they would have changed. */
   readonly dry?: DryRun | undefined;
   /** The pool of the cluster that the step's configuration names; undefined: the step's addresses are the node's own. */

@@ -24,7 +24,7 @@ import type { Clock } from "../system/clock.ts";
 import type { CallEvents } from "./events/call-events.ts";
 import type { DelegateRunner } from "../capabilities/delegate-runner.ts";
 import type { PluginFinder } from "./call/plugin-finder.ts";
-import type { AddressConflict } from "../capabilities/step.ts";
+import type { AddressConflict, PoolLease } from "../capabilities/step.ts";
 import type { PassedOverStep } from "../../src/cni/failed-step.ts";
 import type { PlanFeature } from "./planned/plan-feature.ts";
 import type { RunStep } from "../../src/cni/run-chain.ts";
@@ -47,6 +47,8 @@ export interface ChainIdentity {
   readonly onPassedOver?: ((step: PassedOverStep) => void) | undefined;
   /** ADD: receives each address of the attachment that another host was found to have. */
   readonly onConflict?: ((conflict: AddressConflict) => void) | undefined;
+  /** ADD: receives each address of a pool of the cluster that a component leases for the attachment. */
+  readonly onPoolLease?: ((lease: PoolLease) => void) | undefined;
 }
 
 /** One ADD, DEL, CHECK, GC or STATUS. */

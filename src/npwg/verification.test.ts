@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readResult } from "../cni/read-result.ts";
 import type { CniResult } from "../cni/result.ts";
 import type { NetworkSelection } from "./network-selection.ts";
-import { type Verification, verificationOf, verifyResult } from "./verification.ts";
+import { type Verification, verificationOf, verifyPool, verifyResult } from "./verification.ts";
 
 function result(printed: object): CniResult {
   const read = readResult(JSON.stringify({ cniVersion: "1.1.0", ...printed }), "1.1.0");
@@ -149,5 +149,29 @@ describe("the definition's annotation", () => {
     expect(complaint(requested, bridge, "data", new Set())).toBeUndefined();
     expect(complaint(requested, bridge, "data", new Set(["mac"]))).toContain("should have the mac");
     expect(complaint(requested, bridge, "data", new Set(["interface"]))).toContain("should have the interface");
+  });
+});
+
+/** The message of a failed verification of a pool; undefined if it succeeds. */
+function poolComplaint(leased: readonly string[], printed: object): string | undefined {
+  const verified = verifyPool("shop/blue", "storage", leased, result(printed));
+  return verified.ok ? undefined : `${verified.fault.kind}: ${verified.fault.msg}`;
+}
+
+describe("the AddressPool of a claim", () => {
+  test("DR-13: an address that a component leased from the pool meets the claim, in whatever form the plugin prints it", () => {
+    expect(poolComplaint(["10.0.0.5"], bridge)).toBeUndefined();
+    expect(poolComplaint(["10.9.9.9", "2001:db8:0::5"], bridge)).toBeUndefined();
+  });
+
+  test.each<[string, readonly string[], object, string]>([
+    ["a plugin that ignores the pool", [], bridge, "10.0.0.5/24, 2001:db8::5/64"],
+    ["a lease that the result lacks", ["10.0.0.9"], bridge, "10.0.0.5/24, 2001:db8::5/64"],
+    ["an address of a host interface", ["10.0.0.1"], bridge, "10.0.0.5/24, 2001:db8::5/64"],
+    ["a result without addresses", ["10.0.0.5"], {}, "none"],
+  ])("DR-13: %s fails the attachment", (_, leased, printed, has) => {
+    expect(poolComplaint(leased, printed)).toContain(
+      `REQUEST_UNMET: network shop/blue should have an address of AddressPool storage, but has ${has}: `,
+    );
   });
 });

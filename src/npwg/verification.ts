@@ -49,14 +49,36 @@ export function verifyResult(
   return failed(fault("REQUEST_UNMET", `network ${selection.namespace}/${selection.name} ${wrong}`));
 }
 
+/**
+ * Whether the result has an address that a component leased from the AddressPool for the attachment. A plugin that knows no pools ignores `ipam.pool` and
+ * answers with an address of another place. Fault REQUEST_UNMET.
+ */
+export function verifyPool(network: string, pool: string, leased: readonly string[], result: CniResult): Result<void> {
+  const has = podAddresses(result);
+  if (leased.some((each) => has.some((address) => matches(each, address)))) return ok(undefined);
+  const why = `the network's IPAM plugin takes none from pools; use a component that does, such as ipam-host-local`;
+  return failed(
+    fault("REQUEST_UNMET", `network ${network} should have an address of AddressPool ${pool}, but has ${shown(has)}: ${why}`),
+  );
+}
+
 function ipsProblem(requested: readonly string[], result: CniResult): string | undefined {
-  const inSandbox = new Set(sandboxInterfaces(result).map((each) => each.index));
-  const assigned = result.ips
-    .filter(({ interface: index }) => index === undefined || index < 0 || inSandbox.has(index))
-    .map((ip) => ip.address);
+  const assigned = podAddresses(result);
   const lacking = requested.find((each) => !assigned.some((address) => matches(each, address)));
   if (lacking === undefined) return undefined;
-  return `should have the address ${lacking}, but has ${assigned.length === 0 ? "none" : assigned.slice(0, 8).join(", ")}`;
+  return `should have the address ${lacking}, but has ${shown(assigned)}`;
+}
+
+/** The addresses of sandbox interfaces, and those without an interface. */
+function podAddresses(result: CniResult): readonly string[] {
+  const inSandbox = new Set(sandboxInterfaces(result).map((each) => each.index));
+  return result.ips
+    .filter(({ interface: index }) => index === undefined || index < 0 || inSandbox.has(index))
+    .map((ip) => ip.address);
+}
+
+function shown(addresses: readonly string[]): string {
+  return addresses.length === 0 ? "none" : addresses.slice(0, 8).join(", ");
 }
 
 function matches(requested: string, assigned: string): boolean {

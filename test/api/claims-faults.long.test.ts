@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { ClaimStore, claimDirectory } from "../../features/claims/node/claim-store.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { bootId } from "../../host/system/boot-id.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { objectsOf } from "../lab/kube/apply.ts";
 import type { ApiServer } from "../lab/kube/api-server.ts";
@@ -30,7 +31,7 @@ const preparedAs = ({ uid }: NamedClaim): object => ({
   claims: { [uid]: { devices: [{ requestNames: ["net"], poolName: node, deviceName: `nic-${link}` }] } },
 });
 
-const fileOf = ({ uid }: NamedClaim): string => `${uid}.shop.shared.json`;
+const fileOf = ({ uid }: NamedClaim): string => `${uid}.${bootId()}.shop.shared.json`;
 
 /** Resident memory of a process, in KiB. */
 function residentKib(pid: number): number {
@@ -236,7 +237,7 @@ describe.skipIf(missing("the driver of claims behind faults", privateNamespaces,
       const prepared = { ...base, link: { name: link ?? "", kind: "link", isExclusive: false } } as const;
       const made = [...claims.keys()].flatMap((index) => Array.from({ length: 10 }, (_, each) => `more-${index * 10 + each}`));
       for (const name of made)
-        await store.write({
+        store.write({
           namespace: "shop",
           name,
           uid: name,

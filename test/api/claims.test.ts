@@ -21,6 +21,7 @@ import { Journal } from "../../host/store/journal/journal.ts";
 import { sweepClaims } from "../../features/claims/node/sweep-claims.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import type { RpcServer } from "../../host/node/grpc/rpc-server.ts";
+import { bootId } from "../../host/system/boot-id.ts";
 import { systemClock } from "../../host/system/clock.ts";
 import type { Pod } from "../../src/npwg/pod.ts";
 import { root } from "../lab/compiled.ts";
@@ -265,7 +266,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     };
     expect(await call("NodePrepareResources", { claims: [claim] })).toMatchObject(answer);
     expect(await call("NodePrepareResources", { claims: [claim] })).toMatchObject(answer);
-    expect(files()).toEqual([`${claim.uid}.shop.shared.json`]);
+    expect(files()).toEqual([`${claim.uid}.${bootId()}.shop.shared.json`]);
     const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
     expect(await claimedNetworks({ configuration }, undefined, podOf("pod-1"))).toMatchObject({
       value: [
@@ -440,7 +441,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     expect(
       await sweepClaims({ store, files: new DeviceFiles({ root: directory }), journal: journal as never, api: daemon }),
     ).toEqual({ ok: true, value: 1 });
-    expect(files().toSorted()).toEqual([kept, used].map(({ uid }) => `${uid}.shop.shared.json`).toSorted());
+    expect(files().toSorted()).toEqual([kept, used].map(({ uid }) => `${uid}.${bootId()}.shop.shared.json`).toSorted());
     await call("NodeUnprepareResources", { claims: [kept, used] });
   });
 

@@ -159,7 +159,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
   const claiming = async (node: PoolNode, pod: string, owner?: Owner): Promise<Claiming> => {
     const uid = await makePod(pod, owner);
     const plugins = [{ type: "macvlan", ipam: { type: "ipam-host-local" } }];
-    const written = await new ClaimStore(node.plexus.state("cni")).write({
+    const written = new ClaimStore(node.plexus.state("cni")).write({
       namespace: "shop",
       name: `of-${pod}`,
       uid: `claim-${pod}`,

@@ -7,7 +7,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { devicePluginFile } from "../../../src/npwg/device-info-files.ts";
 import { storeFault } from "../../../host/store/files/durable-file.ts";
 import { makeDirectory } from "../../../host/store/files/make-directory.ts";
-import { cdiFile, cdiSpecification, exclusiveDevices, pciDeviceInfo } from "../rules/device-files.ts";
+import { cdiFile, cdiSpecification, type ExclusiveDevice, exclusiveDevices, pciDeviceInfo } from "../rules/device-files.ts";
 import type { PreparedClaim } from "../rules/prepared-claim.ts";
 
 /** Settings. */
@@ -38,7 +38,9 @@ export class DeviceFiles {
 
   /** Writes the files. Programs of other users read them. */
   write(claim: PreparedClaim): Result<void> {
-    for (const { path, content } of this.#filesOf(claim)) {
+    const devices = exclusiveDevices(claim);
+    const specification = devices.length === 0 ? [] : this.#specificationOf(claim.uid, devices);
+    for (const { path, content } of [...this.#informationOf(claim), ...specification]) {
       try {
         makeDirectory(dirname(path), 0o755);
         writeFileSync(temporaryOf(path), `${JSON.stringify(content)}\n`);
@@ -52,9 +54,13 @@ export class DeviceFiles {
     return ok(undefined);
   }
 
-  /** Removes the files; those that are not there count as removed. */
-  remove(claim: PreparedClaim): Result<void> {
-    for (const { path } of this.#filesOf(claim)) {
+  /**
+   * Removes the files; those that are not there count as removed. `claim` is undefined if its own file is lost or torn: device information, whose name only
+   * the claim has, lies in a directory of one boot.
+   */
+  remove(uid: string, claim: PreparedClaim | undefined): Result<void> {
+    const information = claim === undefined ? [] : this.#informationOf(claim);
+    for (const { path } of [...information, ...this.#specificationOf(uid, [])]) {
       try {
         for (const each of [temporaryOf(path), path]) rmSync(each, { force: true });
       } catch (error) {
@@ -64,17 +70,20 @@ export class DeviceFiles {
     return ok(undefined);
   }
 
-  #filesOf(claim: PreparedClaim): readonly File[] {
-    const { cdiDirectory, root = "/" } = this.#init;
-    const devices = exclusiveDevices(claim);
-    if (devices.length === 0) return [];
-    const information = devices.flatMap(({ pciAddress, resourceName }) =>
+  #informationOf(claim: PreparedClaim): readonly File[] {
+    const { root = "/" } = this.#init;
+    return exclusiveDevices(claim).flatMap(({ pciAddress, resourceName }) =>
       resourceName === undefined
         ? []
         : [{ path: join(root, devicePluginFile(resourceName, pciAddress)), content: pciDeviceInfo(pciAddress) }],
     );
-    if (cdiDirectory === undefined) return information;
-    return [...information, { path: join(cdiDirectory, cdiFile(claim.uid)), content: cdiSpecification(claim.uid, devices) }];
+  }
+
+  #specificationOf(uid: string, devices: readonly ExclusiveDevice[]): readonly File[] {
+    const { cdiDirectory } = this.#init;
+    return cdiDirectory === undefined
+      ? []
+      : [{ path: join(cdiDirectory, cdiFile(uid)), content: cdiSpecification(uid, devices) }];
   }
 }
 

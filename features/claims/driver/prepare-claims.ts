@@ -10,7 +10,13 @@ import { cdiDeviceId } from "../rules/device-files.ts";
 import { attributeOf } from "../rules/device-settings.ts";
 import { networksDomain } from "../rules/names.ts";
 import type { OfferedDevice } from "../rules/offered-devices.ts";
-import type { ClaimedLink, PreparedClaim, PreparedDevice, PreparedNetwork } from "../rules/prepared-claim.ts";
+import {
+  type ClaimedLink,
+  isUid,
+  type PreparedClaim,
+  type PreparedDevice,
+  type PreparedNetwork,
+} from "../rules/prepared-claim.ts";
 import type { ClaimStore } from "../node/claim-store.ts";
 import type { DeviceFiles } from "./device-files.ts";
 
@@ -68,11 +74,11 @@ export function unprepareClaims(deps: Pick<PrepareDeps, "store" | "files">, requ
   return { claims: Object.fromEntries(answers) };
 }
 
-/** Removes all files of a claim. Fault STORE_FAILED. */
+/** Removes all files of a claim; a uid that is no file's name has none. Fault STORE_FAILED. */
 export function unprepared({ store, files }: Pick<PrepareDeps, "store" | "files">, uid: string): Result<void> {
+  if (!isUid(uid)) return ok(undefined);
   const claim = store.claim(uid);
-  // A file that cannot be read names no other file.
-  const removed = claim.ok && claim.value !== undefined ? files.remove(claim.value) : ok(undefined);
+  const removed = files.remove(uid, claim.ok ? claim.value : undefined);
   return removed.ok ? store.remove(uid) : removed;
 }
 
@@ -103,7 +109,7 @@ async function prepare(deps: PrepareDeps, claim: KubeletClaim): Promise<Prepared
     devices.push({ ...each, link: linkOf(device) });
   }
   const prepared = { ...read.value, networks, devices };
-  const written = await deps.store.write(prepared);
+  const written = deps.store.write(prepared);
   if (!written.ok) return written.fault.msg;
   const filed = deps.files.write(prepared);
   return filed.ok ? prepared : filed.fault.msg;

@@ -33,7 +33,7 @@ export async function claimedNetworks(
 ): Promise<Result<readonly ClaimedNetwork[]>> {
   const uid = pod.uid ?? "";
   if (uid === "") return ok([]);
-  const candidates = new ClaimStore(configuration.cniDir).candidates(pod.namespace, uid);
+  const candidates = new ClaimStore(configuration.cniDir).candidates(pod.namespace, uid, "this boot");
   if (!candidates.ok) return candidates;
   const networks: ClaimedNetwork[] = [];
   for (const claim of candidates.value) {
@@ -105,6 +105,7 @@ function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): Claimed
         ? { namespace, name: listName, annotations: new Map<string, string>(), config: source.text }
         : undefined,
     ...(podNetwork === undefined ? {} : { podNetwork }),
+    ...(addressPool === undefined ? {} : { pool: addressPool }),
     isTrusted: isOfClass && source.kind === "list",
     place: (list) => {
       const placed = placedLink(list, link, what);

@@ -6,6 +6,7 @@ import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import type { Journal } from "../../../host/store/journal/journal.ts";
 import { claimPath, unprepared } from "../driver/prepare-claims.ts";
 import type { DeviceFiles } from "../driver/device-files.ts";
+import type { PreparedClaim } from "../rules/prepared-claim.ts";
 import type { ClaimStore } from "./claim-store.ts";
 
 /** The parts of the daemon that the sweep needs. */
@@ -16,7 +17,7 @@ export interface SweepDeps {
   readonly api: Pick<ApiObjects, "get">;
 }
 
-/** Removes the claims that the API does not have and no attachment uses; answers their number. Faults: STORE_FAILED. */
+/** Removes the claims that no attachment uses and that the API does not have, or whose file is torn; answers their number. Faults: STORE_FAILED. */
 export async function sweepClaims({ store, files, journal, api }: SweepDeps): Promise<Result<number>> {
   const uids = store.uids();
   if (!uids.ok || uids.value.length === 0) return uids.ok ? ok(0) : uids;
@@ -31,14 +32,19 @@ export async function sweepClaims({ store, files, journal, api }: SweepDeps): Pr
   let removed = 0;
   for (const uid of uids.value) {
     const claim = store.claim(uid);
-    if (used.has(uid) || !claim.ok || claim.value === undefined) continue;
-    const answer = await api.get(claimPath(claim.value));
-    const metadata = answer.kind === "object" ? answer.object["metadata"] : undefined;
-    const isGone = answer.kind === "absent" || (isJsonObject(metadata) && metadata["uid"] !== uid);
-    if (!isGone) continue;
+    if (used.has(uid) || !claim.ok) continue;
+    // A power loss has torn the file: the claim's next Prepare writes it anew.
+    const isOver = claim.value === undefined || (await isGone(api, claim.value));
+    if (!isOver) continue;
     const done = unprepared({ store, files }, uid);
     if (!done.ok) return done;
     removed += 1;
   }
   return ok(removed);
+}
+
+async function isGone(api: Pick<ApiObjects, "get">, claim: PreparedClaim): Promise<boolean> {
+  const answer = await api.get(claimPath(claim));
+  const metadata = answer.kind === "object" ? answer.object["metadata"] : undefined;
+  return answer.kind === "absent" || (isJsonObject(metadata) && metadata["uid"] !== claim.uid);
 }

@@ -47,8 +47,3 @@ export const linkPlacements: Readonly<Record<string, LinkPlacement>> = {
   },
   "ib-sriov": { link: "deviceID", names: "pci-address", moves: true, otherLinks: ["master", "runtimeConfig"], otherVlans: [] },
 };
-
-/** The key without regard to case, as Go's encoding/json compares keys: U+017F is an `s`, U+212A a `k`. */
-export function foldedKey(key: string): string {
-  return key.toUpperCase().toLowerCase();
-}

@@ -4,10 +4,11 @@
 import { editMembers, memberValue, parseDocument } from "../../../src/json/document.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { foldedKey } from "../../../src/json/folded-key.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { withPlugins } from "../../../src/npwg/network-plugins.ts";
-import { foldedKey, type LinkPlacement, linkPlacements } from "./link-placement.ts";
+import { type LinkPlacement, linkPlacements } from "./link-placement.ts";
 import type { ClaimedLink } from "./prepared-claim.ts";
 
 /** The list with the link in its first plugin. `what` names the network in messages. Fault CLAIM_UNUSABLE. */

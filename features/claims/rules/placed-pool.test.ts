@@ -18,7 +18,6 @@ test("DR-13: the first plugin's IPAM component gets the claimed pool, where the 
 
 test.each<[string, object, string]>([
   ["another pool", { ipam: { type: "ipam-host-local", pool: "other" } }, 'plugins[0].ipam.pool is "other" already'],
-  ["a native IPAM plugin", { ipam: { type: "host-local" } }, 'plugins[0].ipam.type is "host-local", which knows no pools'],
   ["no IPAM", {}, "plugins[0] has no ipam"],
   ["another spelling", { IPAM: { type: "ipam-host-local" } }, 'plugins[0]."IPAM" must be written as ipam'],
 ])("DR-13: a list with %s is refused, so that no pod starts with an address of another place", (_, more, message) => {

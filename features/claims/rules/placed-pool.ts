@@ -1,5 +1,5 @@
 // The claimed AddressPool in a network's list: `ipam.pool` of the first plugin, where the list leaves the pool open. A list that names its pool is the choice
-// of the list's author, and a claim cannot replace it.
+// of the list's author, and a claim cannot replace it. An IPAM plugin that ignores the pool is found by its answer (src/npwg/verification.ts).
 
 import { editMembers, isJsonObject, memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
 import { fault } from "../../../src/fault/fault.ts";
@@ -9,9 +9,6 @@ import { quote } from "../../../src/json/quote.ts";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { poolNameIn } from "../../../src/configuration/pool-name.ts";
 import { withPlugins } from "../../../src/npwg/network-plugins.ts";
-
-/** Native IPAM plugins, which ignore a pool: a pod would start with an address of another place. */
-const withoutPools = ["host-local", "static", "dhcp", "whereabouts"];
 
 /** The list with the pool in its first plugin. `what` names the network in messages. Fault CLAIM_UNUSABLE. */
 export function placedPool(list: NetworkList, pool: string, what: string): Result<NetworkList> {
@@ -23,9 +20,6 @@ export function placedPool(list: NetworkList, pool: string, what: string): Resul
     const other = [...plugin.document.members.keys()].find((key) => key !== "ipam" && foldedKey(key) === "ipam");
     if (other !== undefined) return refused(`.${quote(other, 40)} must be written as ipam`);
     if (!isJsonObject(ipam)) return refused(" has no ipam; give the list an IPAM component");
-    const type = String(ipam["type"]);
-    if (withoutPools.includes(type))
-      return refused(`.ipam.type is ${quote(type, 40)}, which knows no pools; use a component such as ipam-host-local`);
     const written = poolNameIn(plugin.document.parsed);
     if (!written.ok) return written;
     if (written.value === pool) return ok(plugin);

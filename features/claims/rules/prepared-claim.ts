@@ -34,7 +34,14 @@ export interface PreparedClaim extends Omit<AllocatedClaim, "networks" | "device
 }
 
 const kind = "plexusClaimV1";
+const uidForm = /^[0-9A-Za-z-]{1,64}$/;
+
 const sourceKinds: readonly NetworkSource["kind"][] = ["definition", "podNetwork", "list"];
+
+/** Whether the text is a uid of Kubernetes, which may become a part of a file's name. */
+export function isUid(text: string): boolean {
+  return uidForm.test(text);
+}
 
 /** The file's text. */
 export function printPreparedClaim(claim: PreparedClaim): string {

@@ -2,7 +2,7 @@
 // link's files are read only if a selector may want the link.
 
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { LinkKind, NodeLink } from "../rules/node-link.ts";
 
 /** IFF_UP of linux/if.h. */
@@ -28,7 +28,7 @@ export function readLinks(isWanted: (name: string) => boolean, root = "/sys"): r
 
 function linkAt(path: string, name: string, kind: LinkKind): NodeLink {
   const device = realPath(join(path, "device"));
-  const isPci = device !== undefined && existsSync(join(device, "vendor"));
+  const pci = device === undefined ? undefined : pciDeviceOf(device);
   const isAdminUp = (Number.parseInt(textAt(join(path, "flags")) ?? "0", 16) & iffUp) !== 0;
   const state = textAt(join(path, "operstate")) ?? "unknown";
   return {
@@ -38,13 +38,18 @@ function linkAt(path: string, name: string, kind: LinkKind): NodeLink {
     mtu: positive(textAt(join(path, "mtu"))),
     speed: positive(textAt(join(path, "speed"))),
     driver: device === undefined ? undefined : nameOf(realPath(join(device, "driver"))),
-    pciAddress: isPci ? nameOf(device) : undefined,
-    pcieRoot: isPci ? /\/(pci[0-9a-f]{4}:[0-9a-f]{2})\//.exec(device)?.[1] : undefined,
-    pciVendor: isPci ? textAt(join(device, "vendor"))?.replace(/^0x/, "") : undefined,
+    pciAddress: nameOf(pci),
+    pcieRoot: pci === undefined ? undefined : /\/(pci[0-9a-f]{4}:[0-9a-f]{2})\//.exec(pci)?.[1],
+    pciVendor: pci === undefined ? undefined : textAt(join(pci, "vendor"))?.replace(/^0x/, ""),
     // -1: the machine has one node.
-    numaNode: notNegative(device === undefined ? undefined : textAt(join(device, "numa_node"))),
+    numaNode: notNegative(pci === undefined ? undefined : textAt(join(pci, "numa_node"))),
     hasRdma: device !== undefined && existsSync(join(device, "infiniband")),
   };
+}
+
+/** The link's PCI device: its own, or the one that carries its virtio device, which has a vendor and no PCI address. */
+function pciDeviceOf(device: string): string | undefined {
+  return [device, dirname(device)].find((each) => nameOf(realPath(join(each, "subsystem"))) === "pci");
 }
 
 function kindOf(path: string): LinkKind {

@@ -145,7 +145,7 @@ export class ClaimReports {
     const pod = podIdentity(args);
     if (!pod.ok || pod.value?.uid === undefined) return [];
     const { uid, namespace } = pod.value;
-    const claims = this.#init.store.candidates(namespace, uid);
+    const claims = this.#init.store.candidates(namespace, uid, "all boots");
     return claims.ok ? claims.value.map((claim) => ({ claim, isOfPod: claim.pods.includes(uid) })) : [];
   }
 

@@ -19,7 +19,8 @@ import {
   hotPlugFacts,
   plannedAttachment,
 } from "../../../host/engine/planned/attachment-plan.ts";
-import { Progress, recordEarlierLinks, recordMadeLinks } from "../../../host/engine/record/add-progress.ts";
+import { Progress } from "../../../host/engine/record/add-progress.ts";
+import { recordAddedLink, recordEarlierLinks } from "../../../host/engine/record/record-links.ts";
 import { attach } from "../../../host/engine/verbs/attach.ts";
 import { undoOne } from "../../../host/engine/verbs/undo.ts";
 import type { RunningContainer } from "./running-container.ts";
@@ -65,7 +66,10 @@ export async function attachToContainer(
   try {
     const recorded = await recordEarlierLinks(progress, before, isMaker ? [ifname] : [], entry.pod);
     attached = recorded.ok ? await attach(call, plan, { index, tell, isNameTaken }, progress) : recorded;
-    if (attached.ok) await recordMadeLinks(call, netns, progress, before, [ifname], entry.pod);
+    if (attached.ok) {
+      const { result } = attached.value.result;
+      await recordAddedLink(call, netns, progress, { ifname, result, before, known: entry.pod });
+    }
     const written = attached.ok ? await progress.settled() : ok(undefined);
     if (!written.ok) attached = written;
   } finally {

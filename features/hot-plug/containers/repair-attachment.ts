@@ -14,6 +14,7 @@ import { readCidr } from "../../../src/net/ip.ts";
 import { announcement } from "../../../host/capabilities/announce/packets.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { located } from "../../../src/fault/locate-fault.ts";
+import { addedLink, type LinksBefore } from "../../../host/engine/record/record-links.ts";
 import { removeNodeEnd } from "../../../host/engine/record/prepare-undo.ts";
 import { attachmentOf } from "../../../host/engine/verbs/undo.ts";
 import { podLinks } from "../../../host/store/journal/changed-entry.ts";
@@ -29,6 +30,12 @@ import { underLock } from "./follow-annotation.ts";
 import { isWhole, journalledResult, runningContainer } from "./running-container.ts";
 
 const deadlineMs = 10_000;
+
+/** The links of the pod before the repair: the attachment's own, if the pod has it, and all others. */
+interface LinksOfPod {
+  readonly own: LinkState | undefined;
+  readonly others: LinksBefore;
+}
 
 /** One attachment that is to be attached again. */
 interface Lost {
@@ -55,7 +62,9 @@ export async function repairAttachment(call: Call, key: JournalKey, ifname: stri
     const lost = lostAttachment(entry, ifname, before.links);
     if (!lost.ok) return lost;
     const own = before.links.find((link) => lost.value.made !== undefined && isSameLink(lost.value.made, link));
-    const attached = await attachAgain(call, lost.value, own);
+    // A device that moves out of the pod and back has its index again.
+    const others = { ...before, links: before.links.filter((link) => link !== own) };
+    const attached = await attachAgain(call, lost.value, { own, others });
     return attached.ok ? attached : failed(located(attached.fault, lost.value.planned.source, ifname));
   });
 }
@@ -82,7 +91,7 @@ function lostAttachment(entry: JournalEntry, ifname: string, links: readonly Lin
   return kept.ok ? ok({ entry, index, planned, made, result: state.result, list: kept.value }) : kept;
 }
 
-async function attachAgain(call: Call, lost: Lost, own: LinkState | undefined): Promise<Result<void>> {
+async function attachAgain(call: Call, lost: Lost, { own, others }: LinksOfPod): Promise<Result<void>> {
   const { entry, index, planned, made } = lost;
   const { key, netns } = { key: entry.plan, netns: entry.plan.netns };
   // Without the index of a link, names decide: a crash from here on leaves an attachment that is tried again, or undone, by its name.
@@ -97,10 +106,13 @@ async function attachAgain(call: Call, lost: Lost, own: LinkState | undefined): 
     await clear(call, lost, undefined, (await movesForeign(call, lost)) ? "" : netns);
     return added;
   }
-  const mended = await settleMac(call, lost, added.value);
+  const mended = await settleMac(call, lost, added.value, others);
   if (!mended.ok) return mended;
   const { text, link } = mended.value;
-  const links = podLinks({ ...known(entry), made: [...(without.made ?? []), ...(link === undefined ? [] : [identityOf(link)])] });
+  const links = podLinks({
+    ...known(entry),
+    made: [...(without.made ?? []), ...(link === undefined ? [] : [{ ...identityOf(link), name: planned.ifname }])],
+  });
   for (const record of [{ attached: index, result: text }, { pod: links }]) {
     const written = call.journal.append(key, record);
     if (!written.ok) return written;
@@ -180,11 +192,12 @@ async function settleMac(
   call: Call,
   { entry, planned, made, result }: Lost,
   { text, result: added }: PluginResult,
+  before: LinksBefore,
 ): Promise<Result<{ readonly text: string; readonly link: LinkState | undefined }>> {
   const { netns } = entry.plan;
-  const seen = await findInNamespace(call.shim, netns, { indexes: [], names: [planned.ifname] });
-  if (!seen.ok) return seen;
-  const link = seen.value === "gone" ? undefined : seen.value.links.find(({ name }) => name === planned.ifname);
+  const found = await addedLink(call, netns, { ifname: planned.ifname, result: added, before });
+  if (!found.ok) return found;
+  const link = found.value;
   const mac = made?.mac ?? macIn(result, planned.ifname);
   const wanted = macBytes(mac);
   if (link === undefined || wanted === undefined || link.mac === mac || link.kind === "ipvlan") return ok({ text, link });

@@ -108,8 +108,13 @@ function dryLinks(
 
 /** Devices are found, and none moves, so that their records are not needed. */
 function devicesToRead(network: string, containerId: string): DeviceScope {
-  const none = { load: () => ok(undefined), list: () => ok([]), save: () => ok(undefined), remove: () => ok(undefined) };
-  return { network, containerId, store: none, sysfs: new Sysfs() };
+  const store = {
+    load: () => ok(undefined),
+    list: () => ok({ records: [], damaged: [] }),
+    save: () => ok(undefined),
+    remove: () => ok(undefined),
+  };
+  return { network, containerId, store, sysfs: new Sysfs() };
 }
 
 /** The link with the wanted values. Each wanted value is recorded with the present one. */

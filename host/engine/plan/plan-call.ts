@@ -26,7 +26,7 @@ import { claimedNetworks } from "../planned/claimed-networks.ts";
 import { completed, selectedNetworks } from "../planned/plan-feature.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
-import type { LinksBefore } from "../record/add-progress.ts";
+import type { LinksBefore } from "../record/record-links.ts";
 import { typesOf } from "./require-plugins.ts";
 
 /** Faults that an Event tells the pod's author. */

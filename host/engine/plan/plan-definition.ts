@@ -91,7 +91,7 @@ export async function planDefinition(
       args: context.configuration.legacyCniArgs ? withLegacyArgs(attachment.args, selection) : attachment.args,
       capabilityArgs: new Map([...attachment.capabilityArgs, ...capabilityArgs]),
     },
-    request: { selection, verification: verification.value },
+    request: { selection, verification: verification.value, pool: claimed?.pool },
     device,
     claim: claimed?.claim,
     claimedDevice: claimed?.device,

@@ -21,6 +21,15 @@ export interface DefinitionBinding {
   readonly plugins: readonly PluginConf[];
 }
 
+/** The requests for an attachment that its result has to meet. */
+export interface AttachmentRequest {
+  readonly selection: NetworkSelection;
+  /** The parts of the selection to compare. */
+  readonly verification: Verification;
+  /** The AddressPool of a claim. */
+  readonly pool?: string | undefined;
+}
+
 /** One planned attachment: a network, and the pod's interface in it. */
 export interface AttachmentPlan {
   /** The network's origin, for messages: `default`, a configuration key, or `namespace/name` of a NetworkAttachmentDefinition. */
@@ -47,7 +56,7 @@ export interface AttachmentPlan {
    * The pod's selection of this network, and the requests to compare with the result. Undefined for a network that the administrator
    * configures.
    */
-  readonly request: { readonly selection: NetworkSelection; readonly verification: Verification } | undefined;
+  readonly request: AttachmentRequest | undefined;
   /** The attachment's device. `resourceName` is the device plugin's resource in the NetworkAttachmentDefinition. */
   readonly device?: { readonly resourceName: string; readonly deviceId: string } | undefined;
   /** The device information files. Plexus prepares the attachment's file before the chain runs. */

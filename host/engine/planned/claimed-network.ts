@@ -21,6 +21,8 @@ export interface ClaimedNetwork {
   readonly isTrusted: boolean;
   /** The network's list with the device. */
   readonly place: (list: NetworkList) => Result<NetworkList>;
+  /** The AddressPool that the attachment must have an address of. */
+  readonly pool?: string;
   /** The device information of an exclusive device, for the network status. */
   readonly device?: object;
   readonly claim: ClaimedDevice;

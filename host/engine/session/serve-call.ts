@@ -16,7 +16,7 @@ import type { Release } from "../call/call-locks.ts";
 import { lenientText, textOf } from "../../../src/text/utf8.ts";
 import { waitUntilReady } from "../plan/default-network.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
-import { linksOf } from "../record/add-progress.ts";
+import { linksOf } from "../record/record-links.ts";
 import { add } from "../verbs/add.ts";
 import { check } from "../verbs/check.ts";
 import { del } from "../verbs/del.ts";

@@ -51,7 +51,7 @@ function stepOf(
   maxMs: number,
 ): Step {
   const { type } = step.plugin;
-  const { network, ifname, definition, knownContainers, ownLinks, onConflict } = chain;
+  const { network, ifname, definition, knownContainers, ownLinks, onConflict, onPoolLease } = chain;
   return {
     step,
     origin,
@@ -60,6 +60,7 @@ function stepOf(
     definition,
     knownContainers,
     ownLinks,
+    onPoolLease,
     timeoutMs,
     callers,
     grants: grantsFor(call.configuration, chain.definition, type),

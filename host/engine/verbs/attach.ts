@@ -1,15 +1,16 @@
 // Attaches one network: runs its chain, notes each step's outcome in the journal, and checks the result against the selection.
 
 import { conflictText } from "../../../src/net/conflict-text.ts";
-import type { AddressConflict } from "../../capabilities/step.ts";
+import type { AddressConflict, PoolLease } from "../../capabilities/step.ts";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { addChain, describePlugin } from "../../../src/cni/chains.ts";
 import { type FailedStep, failedStepOf, type PassedOverStep } from "../../../src/cni/failed-step.ts";
 import type { PluginConf } from "../../../src/cni/network-list.ts";
+import type { CniResult } from "../../../src/cni/result.ts";
 import { runChain, type RunStep } from "../../../src/cni/run-chain.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
-import { verifyResult } from "../../../src/npwg/verification.ts";
+import { verifyPool, verifyResult } from "../../../src/npwg/verification.ts";
 import type { Call } from "../call.ts";
 import { located } from "../../../src/fault/locate-fault.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
@@ -57,7 +58,9 @@ export async function attach(
   const onConflict = ({ address, mac }: AddressConflict): void =>
     tell({ reason: "AddressConflict", message: conflictText({ network: list.name, ifname, address, mac }) });
   const definition = plan.binding?.definition;
-  const run = call.runStep({ network: list.name, ifname, definition, onPassedOver, onConflict, isNameTaken });
+  const poolLeases: PoolLease[] = [];
+  const onPoolLease = (lease: PoolLease): void => void poolLeases.push(lease);
+  const run = call.runStep({ network: list.name, ifname, definition, onPassedOver, onConflict, onPoolLease, isNameTaken });
   const steps = watchFailure(run, call.deadline);
   const ended = await runChain(chain, steps.run);
   if (!ended.ok) {
@@ -66,13 +69,24 @@ export async function attach(
     return failed(located(ended.fault, plan.source, attachment.ifname));
   }
   void progress.note({ attached: index, result: ended.value.text });
-  const { request } = plan;
-  if (request !== undefined) {
-    const verified = verifyResult(request.selection, attachment.ifname, ended.value.result, request.verification);
-    if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
-  }
+  const verified = verifyRequest(plan, ended.value.result, poolLeases);
+  if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
   progress.writeLater(() => call.cache.write(plan, ended.value));
   return ok({ plan, result: ended.value, deviceInfo: deviceOf(call, plan, ended.value.result) });
+}
+
+/** Fault REQUEST_UNMET. */
+function verifyRequest(
+  { request, source, attachment }: AttachmentPlan,
+  result: CniResult,
+  poolLeases: readonly PoolLease[],
+): Result<void> {
+  if (request === undefined) return ok(undefined);
+  const { selection, verification, pool } = request;
+  const verified = verifyResult(selection, attachment.ifname, result, verification);
+  if (!verified.ok || pool === undefined) return verified;
+  const addresses = poolLeases.filter((lease) => lease.pool === pool).map(({ address }) => address);
+  return verifyPool(source, pool, addresses, result);
 }
 
 /** Runs steps as `run` does, each in its share of the time, and remembers the step that failed and, by its error, attached nothing. */

@@ -32,6 +32,13 @@ export interface SandboxStatus {
   readonly network: { readonly ip: string; readonly additionalIps: readonly { readonly ip: string }[] } | null;
 }
 
+/** A container as the kubelet describes it to the runtime. `CDIDevices`: names of devices of CDI specifications. */
+export interface ContainerConfig {
+  readonly metadata: { readonly name: string };
+  readonly image: { readonly image: string };
+  readonly CDIDevices?: readonly { readonly name: string }[];
+}
+
 interface Methods {
   Version: { request: object; answer: { readonly runtimeName: string; readonly runtimeVersion: string } };
   Status: {
@@ -44,6 +51,15 @@ interface Methods {
   PodSandboxStatus: {
     request: { readonly podSandboxId: string; readonly verbose: boolean };
     answer: { readonly status: SandboxStatus; readonly info: Readonly<Record<string, string>> };
+  };
+  CreateContainer: {
+    request: { readonly podSandboxId: string; readonly config: ContainerConfig; readonly sandboxConfig: SandboxConfig };
+    answer: { readonly containerId: string };
+  };
+  StartContainer: { request: { readonly containerId: string }; answer: object };
+  ContainerStatus: {
+    request: { readonly containerId: string; readonly verbose: boolean };
+    answer: { readonly info: Readonly<Record<string, string>> };
   };
   ListPodSandbox: { request: object; answer: { readonly items: readonly { readonly id: string; readonly state: number }[] } };
 }

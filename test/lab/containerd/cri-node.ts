@@ -1,6 +1,6 @@
 // A node with a real containerd, whose only CNI plugin is Plexus. Sandboxes are made over the CRI socket, as the kubelet makes them.
 
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -10,6 +10,7 @@ import { uidOf } from "../manifests.ts";
 import { openStage, type Stage } from "../stage.ts";
 import { startContainerd, type Containerd } from "./containerd.ts";
 import type { Condition, SandboxConfig } from "./cri-client.ts";
+import { sandboxImage } from "./sandbox-image.ts";
 
 export interface Sandbox extends NamespaceCommands {
   readonly id: string;
@@ -26,6 +27,8 @@ export interface CriNode {
   configurationFile(name: string, text?: string): void;
   /** RunPodSandbox for a pod of the namespace `shop`. */
   run(name: string, more?: Partial<SandboxConfig>): Promise<Sandbox>;
+  /** Starts a container in a sandbox of `run`; answers its environment. `devices`: names of devices of CDI specifications. */
+  environmentOf(sandbox: Sandbox, podName: string, devices: readonly string[]): Promise<readonly string[]>;
   /** StopPodSandbox and RemovePodSandbox. */
   remove(sandbox: { readonly id: string }): Promise<void>;
   /** The condition NetworkReady of RuntimeStatus. */
@@ -60,6 +63,10 @@ export async function openCriNode(programPath: string, init: CriNodeInit): Promi
     throw error;
   }
   const { client } = containerd;
+  const configOf = (name: string, more: Partial<SandboxConfig>): SandboxConfig => {
+    const metadata = { name, uid: uidOf(name), namespace: "shop" };
+    return { metadata, hostname: name, linux: { cgroupParent: containerd.cgroupParent }, ...more };
+  };
   const configurationFile = (name: string, text?: string): void => {
     const path = join(cniConfDirectory, name);
     if (text === undefined) return rmSync(path);
@@ -79,13 +86,27 @@ export async function openCriNode(programPath: string, init: CriNodeInit): Promi
       });
     },
     async run(name, more = {}) {
-      const metadata = { name, uid: uidOf(name), namespace: "shop" };
-      const linux = { cgroupParent: containerd.cgroupParent };
-      const { podSandboxId: id } = await client.call("RunPodSandbox", { config: { metadata, hostname: name, linux, ...more } });
+      const { podSandboxId: id } = await client.call("RunPodSandbox", { config: configOf(name, more) });
       const { status, info } = await client.call("PodSandboxStatus", { podSandboxId: id, verbose: true });
       const { ip = "", additionalIps = [] } = status.network ?? {};
       const inside = inNamespace(containerd.hostPath(networkNamespace(info["info"] ?? "")));
       return { id, ips: [ip, ...additionalIps.map((each) => each.ip)], ...inside };
+    },
+    async environmentOf({ id }, podName, devices) {
+      const config = {
+        metadata: { name: "main" },
+        image: { image: sandboxImage },
+        CDIDevices: devices.map((name) => ({ name })),
+      };
+      const { containerId } = await client.call("CreateContainer", {
+        podSandboxId: id,
+        config,
+        sandboxConfig: configOf(podName, {}),
+      });
+      await client.call("StartContainer", { containerId });
+      const { info } = await client.call("ContainerStatus", { containerId, verbose: true });
+      const { pid } = JSON.parse(info["info"] ?? "") as { readonly pid: number };
+      return readFileSync(containerd.hostPath(`/proc/${pid}/environ`), "utf8").split("\0");
     },
     async remove({ id }) {
       await client.call("StopPodSandbox", { podSandboxId: id });

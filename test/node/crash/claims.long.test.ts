@@ -46,7 +46,7 @@ describe.skipIf(missingForMixed("claims behind kills") || missing("claims behind
     const prepare = async (): Promise<void> => {
       const ipam = { type: "host-local", dataDir: stage.leases, ranges: [[{ subnet: "10.88.1.0/24" }]] };
       const plugins = [{ type: "bridge", ipam }, { type: "kill-1" }];
-      const written = await store.write({
+      const written = store.write({
         namespace: "shop",
         name: "net",
         uid: "claim-net",

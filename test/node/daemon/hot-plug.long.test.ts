@@ -293,6 +293,39 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     expect([linksOf(pod), leases(stage.leases)]).toEqual([["net1"], []]);
   });
 
+  test("FI-15: a pod that gives its new link's name and address to its own link before the record loses the attachment's link in the detach", async () => {
+    // The last plugin of the list plays the pod.
+    const commands = [
+      ["link", "set", "net1", "name", "moved"],
+      ["link", "add", "net1", "type", "bridge"],
+    ];
+    const script = `#!${process.execPath}
+      const { execFileSync } = require("node:child_process");
+      const { prevResult } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+      const { CNI_COMMAND, CNI_NETNS } = process.env;
+      const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" };
+      const run = (command) => execFileSync("nsenter", ["--net=" + CNI_NETNS, "ip", ...command], { env });
+      if (CNI_COMMAND === "ADD") {
+        const mac = prevResult.interfaces.find(({ name, sandbox }) => name === "net1" && sandbox).mac;
+        for (const command of ${JSON.stringify(commands)}) run(command);
+        run(["link", "set", "net1", "address", mac]);
+        console.log(JSON.stringify(prevResult));
+      }`;
+    writeFileSync(join(stage.plexus.cniPath, "swap-names"), script, { mode: 0o755 });
+    const ipam = { type: "ipam-host-local", subnet: "10.60.0.0/24" };
+    manifests.network("swapped", [{ type: "bridge", bridge: "br-swapped", ipam }, { type: "swap-names" }]);
+    const pod = await attached();
+    select(pod, "swapped");
+    await expectLinks(pod, "moved", "net1");
+    await expectStatus(pod, "net1 shop/swapped");
+    select(pod);
+    // The pod keeps its own link.
+    await expectLinks(pod, "net1");
+    await expect.poll(() => leases(stage.leases).some((path) => path.startsWith("swapped/")), soon).toBe(false);
+    inHost(["nsenter", `--net=${pod.pod.path}`, "ip", "link", "delete", "net1"]);
+    await deleted(pod);
+  });
+
   test("FI-18: an entry without a record of its links is recognized by the address of its result", async () => {
     const pod = await attached();
     const path = join(node.state, "journal", `${pod.containerId}@cluster@eth0`);

@@ -13,10 +13,22 @@ import { type DeviceRecord, readRecord } from "./device-record.ts";
 /** The attachment and the name in the pod, by which a record is found. */
 export type DeviceKey = Pick<DeviceRecord, "containerId" | "ifname" | "podName">;
 
+/** A record's file that cannot be read. Its name tells the attachment and the device's name in the pod. */
+export interface DamagedRecord extends DeviceKey {
+  /** Why, with the file and the remedy. */
+  readonly fault: Fault;
+}
+
+/** All records of a node. */
+export interface DeviceRecords {
+  readonly records: readonly DeviceRecord[];
+  readonly damaged: readonly DamagedRecord[];
+}
+
 /** The records of all devices that attachments of this node have. Faults: STORE_FAILED, STORE_UNSAFE. */
 export interface DeviceStore {
   readonly load: (key: DeviceKey) => Result<DeviceRecord | undefined>;
-  readonly list: () => Result<readonly DeviceRecord[]>;
+  readonly list: () => Result<DeviceRecords>;
   readonly save: (record: DeviceRecord) => Result<void>;
   readonly remove: (key: DeviceKey) => Result<void>;
 }
@@ -40,15 +52,16 @@ export function deviceFiles(directory: string): DeviceStore {
       try {
         names = readdirSync(root).filter((name) => name.endsWith(suffix));
       } catch (error) {
-        return errnoOf(error) === "ENOENT" ? ok([]) : failed(failure(root, error));
+        return errnoOf(error) === "ENOENT" ? ok({ records: [], damaged: [] }) : failed(failure(root, error));
       }
       const records: DeviceRecord[] = [];
+      const damaged: DamagedRecord[] = [];
       for (const name of names) {
         const record = readOne(join(root, name));
-        if (!record.ok) return record;
-        if (record.value !== undefined) records.push(record.value);
+        if (!record.ok) damaged.push({ ...keyIn(name), fault: record.fault });
+        else if (record.value !== undefined) records.push(record.value);
       }
-      return ok(records);
+      return ok({ records, damaged });
     },
     save: (record) => {
       const made = exists(true);
@@ -61,6 +74,11 @@ export function deviceFiles(directory: string): DeviceStore {
 /** No part contains `:`: container IDs have none by CNI's rules, and the kernel refuses the character in a link's name. */
 function fileName({ containerId, ifname, podName }: DeviceKey): string {
   return `${containerId}:${ifname}:${podName}${suffix}`;
+}
+
+function keyIn(name: string): DeviceKey {
+  const [containerId = "", ifname = "", podName = ""] = name.slice(0, -suffix.length).split(":");
+  return { containerId, ifname, podName };
 }
 
 function readOne(path: string): Result<DeviceRecord | undefined> {

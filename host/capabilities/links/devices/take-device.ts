@@ -20,6 +20,9 @@ import { linksAt, selectDevice } from "./find-device.ts";
 import { selectorText } from "./selector-text.ts";
 import { addressRequests, returnDevice } from "./return-device.ts";
 
+/** The kernel returns a device of a vanished pod under its name in the pod, or under this one where a link has that name. */
+const kernelsName = /^dev\d+$/;
+
 /** Moves a granted device of the node into the pod. Faults: NOT_GRANTED, NETLINK_FAILED, STORE_FAILED. */
 export async function takeDevice(transaction: LinkTransaction, taking: LinksTaking): Promise<Result<void>> {
   const { scope, effects, namespaces, label } = transaction;
@@ -31,11 +34,17 @@ export async function takeDevice(transaction: LinkTransaction, taking: LinksTaki
   if (!links.ok) return links;
   const found = selectDevice(scope, sysfs, links.value, taking.device, label);
   if (!found.ok) return found;
-  const records = store.list();
-  if (!records.ok) return records;
+  const listed = store.list();
+  if (!listed.ok) return listed;
+  const { records, damaged } = listed.value;
   const link = found.value?.link;
-  if (link === undefined)
-    return failed(fault("NETLINK_FAILED", `links: ${label}: ${absence(taking, records.value, found.value !== undefined)}`));
+  if (link === undefined) {
+    const why = [absence(taking, records, found.value !== undefined), ...damaged.map((each) => each.fault.msg)].join("; ");
+    return failed(fault("NETLINK_FAILED", `links: ${label}: ${why}`));
+  }
+  // The device of a vanished pod: its own name and state were in the record.
+  const lost = damaged.find(({ podName }) => link.name === podName || kernelsName.test(link.name));
+  if (lost !== undefined) return failed(lost.fault);
   const addresses = await transaction.ask(
     "host",
     addressesRequest(link.index),
@@ -44,7 +53,7 @@ export async function takeDevice(transaction: LinkTransaction, taking: LinksTaki
   if (!addresses.ok) return addresses;
   const raw = addressesOf(addresses.value, link.index).map((each) => Buffer.from(each.raw).toString("hex"));
   // The kernel returned the device of a vanished pod: its own name and state are in the record of that pod.
-  const earlier = records.value.find((record) => deviceOnNode(record, [link]) !== undefined);
+  const earlier = records.find((record) => deviceOnNode(record, [link]) !== undefined);
   const record = recordOf(scope, where.value, link, raw, earlier);
   const saved = store.save(record);
   if (!saved.ok) return saved;
@@ -105,17 +114,19 @@ export async function retainDevices(
   if (scope.verb !== "GC") return failed(misused(`retain-devices is allowed in GC only, and this call is ${scope.verb}`));
   const { devices } = scope;
   if (devices === undefined) return ok(0);
-  const records = devices.store.list();
-  if (!records.ok) return records;
+  const listed = devices.store.list();
+  if (!listed.ok) return listed;
+  const { records, damaged } = listed.value;
   const kept = new Set(valid.map(({ containerId, ifname }) => `${containerId}:${ifname}`));
   let count = 0;
-  let failure: Result<never> | undefined;
-  for (const record of records.value) {
+  const [unreadable] = damaged;
+  // The devices of other records come back all the same.
+  let failure: Result<never> | undefined = unreadable === undefined ? undefined : failed(unreadable.fault);
+  for (const record of records) {
     const { type, network, containerId, ifname, netns } = record;
     if (type !== scope.type || network !== devices.network || kept.has(`${containerId}:${ifname}`)) continue;
     const returned = await returnDevice(new Namespaces(shim, netns), record);
     if (typeof returned === "object") {
-      // The other devices come back all the same.
       failure ??= failed(
         fault("NETLINK_FAILED", `links: the device ${record.name} of container ${containerId}: ${returned.reason}`),
       );

@@ -1,7 +1,7 @@
 // Devices of the node that move into a pod and back: `take-device`, `give-back`, `find-device`, `retain-devices`. A veth whose other end stays on the
 // node stands for a device, because the machine's own devices are not the test's.
 
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -169,6 +169,31 @@ describe.skipIf(missing("devices of the node", missingPrivateNamespaces))("devic
     links.valueOf(await inPod({ containerId: "c2", devices: ["dev*"] }).apply([take({ device: { mac } })]));
     links.valueOf(await inPod({ containerId: "c2", verb: "DEL" }).apply([giveBack]));
     expect(shown("dev0")).toEqual(before);
+  });
+
+  test("a damaged record blocks the device that may be its own, and no other; GC returns the others and reports the record", async () => {
+    const damaged = "c9:net1:lost0.json";
+    writeFileSync(join(directory, damaged), "{");
+    links.ip("link set dev0 name nic0");
+    const nic = { devices: ["*"] };
+    const taking = take({ device: { name: "nic0" } });
+    links.valueOf(await inPod(nic).apply([taking]));
+    const absent = await inPod({ ...nic, containerId: "c2" }).apply([taking]);
+    expect(absent).toMatchObject({
+      err: { msg: expect.stringMatching(/belongs to container c1.*c9:net1:lost0\.json is not the record/u) },
+    });
+    const unreadable = { err: { msg: expect.stringContaining(`${damaged} is not the record of a device`) } };
+    expect(await inPod({ ...nic, verb: "GC" }).retainDevices([])).toMatchObject(unreadable);
+    expect(readdirSync(directory)).toEqual([damaged]);
+    expect(shown("nic0")).toMatchObject({ address: mac, up: true });
+    // The kernel returns a device under its name in the pod, or under a name of its own.
+    for (const [name, next] of [
+      ["nic0", "lost0"],
+      ["lost0", "dev7"],
+    ] as const) {
+      links.ip(`link set ${name} name ${next}`);
+      expect(await inPod(nic).apply([take({ device: { name: next } })])).toMatchObject(unreadable);
+    }
   });
 
   test("devices above one lower link are told apart, and those of a vanished pod are not looked for among the node's others", async () => {

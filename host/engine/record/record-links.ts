@@ -1,0 +1,157 @@
+// Which links of the pod an ADD makes, for the journal: by what the pod's network namespace has before and after it, and in a running pod by the ADD's answer.
+
+import { ok, type Result } from "../../../src/fault/result.ts";
+import type { CniResult } from "../../../src/cni/result.ts";
+import { answeredInterface, answeredLink, nodeLinkNames } from "../../../src/pod-link/answered-link.ts";
+import { hasName, identityOf, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
+import { podLinks } from "../../store/journal/changed-entry.ts";
+import type { PodLinks } from "../../store/journal/entry.ts";
+import type { LinkState } from "../../system/netlink/link-state.ts";
+import {
+  findInNamespace,
+  lookIntoNamespace,
+  type NamespaceLinks,
+  type WantedLinks,
+} from "../../system/netlink/namespace-links.ts";
+import type { Call } from "../call.ts";
+import type { Progress } from "./add-progress.ts";
+
+/** The links of the pod before the ADD; undefined if they are unknown, because the namespace could not be looked into. */
+export type LinksBefore = NamespaceLinks | undefined;
+
+/** Looks into a network namespace. An unreadable namespace counts as unknown: the plugins decide whether they need it. */
+export async function linksOf(shim: Call["shim"], netns: string): Promise<LinksBefore> {
+  const seen = await lookIntoNamespace(shim, netns);
+  return seen.ok && seen.value !== "gone" ? seen.value : undefined;
+}
+
+/**
+ * Records the links that have a name of these attachments already. Call it before the first step: the undo of a failed ADD must not remove
+ * them. Fault STORE_FAILED.
+ */
+export async function recordEarlierLinks(
+  progress: Progress,
+  before: LinksBefore,
+  ifnames: readonly string[],
+  known: PodLinks = {},
+): Promise<Result<void>> {
+  const found = earlierLinks(before, ifnames);
+  if (found.length === 0) return { ok: true, value: undefined };
+  const earlier = [...(known.earlier ?? []), ...found];
+  return progress.note({ pod: podLinks({ cookie: before?.cookie, made: known.made, earlier }) });
+}
+
+/** The links that have these names, by the names. */
+function earlierLinks(before: LinksBefore, ifnames: readonly string[]): readonly LinkIdentity[] {
+  return ifnames.flatMap((ifname) => {
+    const found = before?.links.find((link) => hasName(link, ifname));
+    return found === undefined ? [] : [{ ...identityOf(found), name: ifname }];
+  });
+}
+
+/** Maximum number of links besides those of the attachments: a running pod makes as many as it likes. */
+const maxFurther = 64;
+
+/**
+ * Looks into the namespace of a new pod after the last step, and records its cookie and the links that are new. No container of the pod runs, so the names are
+ * those of the plugins. `ifnames`: the interface names of the attachments. Never a fault of its own: without the record a DEL finds the links by their names.
+ */
+export async function recordMadeLinks(
+  { shim }: Call,
+  netns: string,
+  progress: Progress,
+  before: LinksBefore,
+  ifnames: readonly string[],
+): Promise<void> {
+  const seen = await linksAfter(shim, netns, { indexes: [], names: ifnames });
+  if (!seen.ok || seen.value === "gone") return;
+  const after = seen.value;
+  const fresh = newLinks(after, before) ?? after.links.filter(({ name }) => ifnames.includes(name));
+  const own = fresh.filter(({ name }) => ifnames.includes(name));
+  const further = fresh.filter((link) => !own.includes(link)).slice(0, maxFurther);
+  const made = [...own, ...further].map(identityOf);
+  void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier: earlierLinks(before, ifnames) }) });
+}
+
+/**
+ * As `recordMadeLinks`, for one attachment of a running pod, whose processes may make and rename links meanwhile: the ADD's answer tells the attachment's link,
+ * which is recorded under its name after the ADD. `known`: the pod's links of earlier records.
+ */
+export async function recordAddedLink(
+  { shim }: Call,
+  netns: string,
+  progress: Progress,
+  { ifname, result, before, known = {} }: AddedLink,
+): Promise<void> {
+  const looked = await lookAfter(shim, netns, { ifname, result, before });
+  if (!looked.ok || looked.value === undefined) return;
+  const { after, fresh, own } = looked.value;
+  const further = fresh.filter((link) => link !== own && !hasName(link, ifname));
+  const found = [
+    ...(own === undefined ? [] : [{ ...identityOf(own), name: ifname }]),
+    ...further.slice(0, Math.max(0, maxFurther - (known.made?.length ?? 0))).map(identityOf),
+  ];
+  const names = new Set([ifname, ...found.map(({ name }) => name)]);
+  const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...found];
+  const earlier = [...(known.earlier ?? []), ...earlierLinks(before, [ifname])];
+  void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier }) });
+}
+
+/** One attachment of a running pod after its ADD. */
+export interface AddedLink {
+  readonly ifname: string;
+  /** The answer of the ADD. */
+  readonly result: CniResult;
+  /** The pod's links before the ADD. */
+  readonly before: LinksBefore;
+  readonly known?: PodLinks | undefined;
+}
+
+/** The attachment's link in a running pod after its ADD; undefined if no link is known to be it. Fault NETLINK_FAILED. */
+export async function addedLink({ shim }: Call, netns: string, added: AddedLink): Promise<Result<LinkState | undefined>> {
+  const looked = await lookAfter(shim, netns, added);
+  return looked.ok ? ok(looked.value?.own) : looked;
+}
+
+/** What a running pod has after an ADD. */
+interface LookAfter {
+  readonly after: NamespaceLinks;
+  /** The links that were not there before. */
+  readonly fresh: readonly LinkState[];
+  /** The attachment's link. */
+  readonly own: LinkState | undefined;
+}
+
+/** Looks into a running pod; undefined if its namespace is gone. */
+async function lookAfter(
+  shim: Call["shim"],
+  netns: string,
+  { ifname, result, before }: AddedLink,
+): Promise<Result<LookAfter | undefined>> {
+  const nodeLinks = await answeredNodeLinks(shim, result);
+  const indexes = nodeLinks.flatMap(({ link }) => link ?? []);
+  const seen = await linksAfter(shim, netns, { indexes, names: [ifname] });
+  if (!seen.ok || seen.value === "gone") return seen.ok ? ok(undefined) : seen;
+  const after = seen.value;
+  const fresh = newLinks(after, before) ?? after.links;
+  return ok({ after, fresh, own: answeredLink(fresh, answeredInterface(result, ifname), nodeLinks) });
+}
+
+/** The node's links that the answer of an ADD names. None if the node cannot be asked: then the pod's links alone decide. */
+async function answeredNodeLinks(shim: Call["shim"], result: CniResult): Promise<NamespaceLinks["links"]> {
+  const names = nodeLinkNames(result);
+  const found = names.length === 0 ? undefined : await findInNamespace(shim, "", { indexes: [], names });
+  return found?.ok === true && found.value !== "gone" ? found.value.links : [];
+}
+
+/** The pod's links after an ADD; `wanted` alone where the pod has more links than one look shows. */
+async function linksAfter(shim: Call["shim"], netns: string, wanted: WantedLinks): ReturnType<typeof findInNamespace> {
+  const all = await lookIntoNamespace(shim, netns);
+  return all.ok ? all : findInNamespace(shim, netns, wanted);
+}
+
+/** The links that were not there before; undefined if those before are unknown. */
+function newLinks(after: NamespaceLinks, before: LinksBefore): NamespaceLinks["links"] | undefined {
+  const indexes = before && new Set(before.links.map(({ index }) => index));
+  return indexes && after.links.filter(({ index }) => !indexes.has(index));
+}

@@ -1,0 +1,59 @@
+// Which of a running pod's new links an ADD made, by the ADD's answer. A name alone does not tell: the pod's processes may meanwhile rename that link, and give
+// its name to a link of their own.
+
+import type { CniResult } from "../cni/result.ts";
+import { sandboxInterfaces } from "../npwg/sandbox-interface.ts";
+import { hasName, type ShownLink } from "./link-identity.ts";
+
+/** The facts of an answer about the attachment's link. */
+export interface AnsweredInterface {
+  readonly ifname: string;
+  /** The hardware address in lower case; undefined if the answer has none. */
+  readonly mac: string | undefined;
+}
+
+/** Maximum names of the node's links that are looked for: a plugin has one or two. */
+const maxNodeLinks = 8;
+
+/** What an answer says about the attachment's link. */
+export function answeredInterface(result: CniResult, ifname: string): AnsweredInterface {
+  const inPod = sandboxInterfaces(result).map((each) => each.interface);
+  return { ifname, mac: inPod.find(({ name }) => name === ifname)?.mac?.toLowerCase() };
+}
+
+/** The names of the node's links in an answer: the node's end of a veth, the bridge. */
+export function nodeLinkNames(result: CniResult): readonly string[] {
+  const inPod = new Set(sandboxInterfaces(result).map(({ index }) => index));
+  const names = result.interfaces.filter((_, index) => !inPod.has(index)).map(({ name }) => name);
+  return [...new Set(names)].slice(0, maxNodeLinks);
+}
+
+/**
+ * The attachment's link among the pod's new `links`; undefined if none is known to be it. `nodeLinks`: the links of `nodeLinkNames`. The node's end of a veth
+ * decides, because the pod cannot change it; then the hardware address. A name counts only for a link that has no other sign against it.
+ */
+export function answeredLink<Link extends ShownLink>(
+  links: readonly Link[],
+  { ifname, mac }: AnsweredInterface,
+  nodeLinks: readonly ShownLink[],
+): Link | undefined {
+  const ends = nodeLinks.filter(({ kind, linkNamespace }) => kind === "veth" && linkNamespace !== undefined);
+  if (ends.length > 0) return links.find((link) => ends.some((end) => areEnds(link, end)));
+  const named = links.find((link) => hasName(link, ifname));
+  if (mac === undefined) return named;
+  const same = links.filter((link) => link.mac === mac);
+  if (same.length > 0) return same.find((link) => hasName(link, ifname)) ?? same[0];
+  // The pod may have changed the address, and a plugin may print another one.
+  return links.length === 1 || (named !== undefined && reachesOutside(named)) ? named : undefined;
+}
+
+/** Whether both are the ends of one veth, in two namespaces. */
+function areEnds(inPod: ShownLink, onNode: ShownLink): boolean {
+  const isOther = inPod.linkNamespace !== undefined && inPod.kind === "veth";
+  return isOther && inPod.index === onNode.link && inPod.link === onNode.index;
+}
+
+/** Whether the link has its other end or its lower link in another namespace, or is hardware: a pod's own links mostly have neither. */
+function reachesOutside({ linkNamespace, parentDevice }: ShownLink): boolean {
+  return linkNamespace !== undefined || parentDevice !== undefined;
+}
