@@ -47,13 +47,13 @@ const isRefused = ({ name }: Configuration): boolean => name.startsWith("refused
 /** The links of a pod before the first call. */
 function podLinks(pod: number): readonly string[] {
   const routeless = withoutRoutes.get(pod);
-  const [name, table] = routeless ?? [vrf, 7];
+  const [other, table] = routeless ?? [vrf, 7];
   const links = [
     "link add net1 address 0a:58:0b:00:00:01 type veth peer name net1-e",
     "link add net2 address 0a:58:0b:00:00:02 type veth peer name net2-e",
     ...["net1-e", "net1", "net2-e", "net2"].map((name) => `link set ${name} up`),
     ...(withVrf.has(pod) || routeless !== undefined
-      ? [`link add ${name} type vrf table ${table}`, `link set ${name} up`, `link set net2 master ${name}`]
+      ? [`link add ${other} type vrf table ${table}`, `link set ${other} up`, `link set net2 master ${other}`]
       : []),
     routeless === undefined ? "address add 10.78.0.2/24 dev net2" : "link set net2 down",
     "address add 10.77.0.2/24 dev net1",
