@@ -10,6 +10,7 @@ import { burstBenchmark } from "./bursts.ts";
 import { chainTraceBenchmarks } from "./chain-traces.ts";
 import { crowdedBenchmarks } from "./crowded.ts";
 import { cycleBenchmarks } from "./cycles.ts";
+import { delegateBenchmarks } from "./delegates.ts";
 import { daemonPodBenchmarks } from "./daemon-pods.ts";
 import { firstCall } from "./first-call.ts";
 import { freshInstance } from "./fresh-instance.ts";
@@ -45,6 +46,7 @@ const benchmarks: readonly Benchmark[] = [
   ...crowdedBenchmarks,
   ...statusBenchmarks,
   apiDownBenchmark,
+  ...delegateBenchmarks,
   ...wasmOnlyBenchmarks,
   ...multusBenchmarks,
   burstBenchmark,

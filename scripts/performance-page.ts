@@ -82,8 +82,12 @@ ${comparisonTable(comparedQuantities(rows))}
   daemons are warm. Only the rows against Multus and the rows with secondary networks have an API server, because Multus needs one. Both sides then write the pod's
   status. The delegates are granted [\`vethQueues: 1\`](../how-to/attach-without-native-plugins.md); the veths of the C program and of the native plugin have
   the kernel's default. Leases, journal and results are on the same disk for all, as on a node. The host with many links has 1,000 further pairs of veths.
+- The rows \`delegate-…\` have one list for each reference plugin (\`bench/delegate-lists.ts\`): a main plugin with \`host-local\`, or a chained or IPAM plugin with
+  \`bridge\`. The plugin under test and the \`host-local\` that it calls are native for the baseline and components for the subject; all else is a component for both.
+  As many calls as are sampled come before the first sample, because V8 compiles functions after 50 calls. The figure is the time of the plugin's own steps in the
+  daemon's trace file. With the time of the whole call, work that both sides share would move all ratios towards 1.
 - Environment variables change the length of the longest parts: \`PLEXUS_BENCH_PODS\` (500), \`PLEXUS_BENCH_ROUNDS\` (5), \`PLEXUS_BENCH_CYCLES\` (10000),
-  \`PLEXUS_BENCH_MULTUS_PODS\` (200), \`PLEXUS_BENCH_MULTUS_ROUNDS\` (2).
+  \`PLEXUS_BENCH_DELEGATE_TURNS\` (60), \`PLEXUS_BENCH_MULTUS_PODS\` (200), \`PLEXUS_BENCH_MULTUS_ROUNDS\` (2).
 
 ## Sizes
 

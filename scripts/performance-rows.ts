@@ -1,5 +1,6 @@
 // The descriptions and targets of the benchmark's rows.
 
+import { delegateRows } from "./performance-delegate-rows.ts";
 import { multusRows } from "./performance-multus-rows.ts";
 import { sandboxRows } from "./performance-sandbox-rows.ts";
 import { wasmOnlyRows } from "./performance-wasm-only-rows.ts";
@@ -197,6 +198,7 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
       met: medianAbove(10),
     },
   ],
+  ...delegateRows(),
   ...wasmOnlyRows(),
   ...(["attach", "detach"] as const).map(
     (change) =>

@@ -134,6 +134,9 @@ if [ "$command" = bench ]; then
     prepare test/lab/whereabouts/build.ts
     prepare test/lab/kube/build.ts api
   fi
+  # The rows delegate-NAME compare with the newest reference plugins.
+  case " $* " in *delegate*) compared=yes ;; *" --only "*) compared=no ;; *) compared=yes ;; esac
+  [ $compared = no ] || prepare test/lab/build-newer-plugins.ts
 fi
 
 # shellcheck disable=SC2086

@@ -8,7 +8,7 @@ import { cniVerb, type DelegateCall } from "../../delegates/sdk/testing/records.
 import { callWith } from "../node/shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../node/shim/testing/workshop.ts";
 import { createPodNamespace } from "../lab/namespaces.ts";
-import { iproute2, missing, privateNamespaces } from "../lab/requires.ts";
+import { iproute2, linkType, missing, privateNamespaces } from "../lab/requires.ts";
 
 type Verb = DelegateCall["verb"];
 /** A request in a verb; the rest of the parameters are those of the function. */
@@ -156,7 +156,7 @@ describe.skipIf(missing("the kernel against the simulated rules", privateNamespa
 
     test.each(scenarios)("%s", async (_about, requests) => {
       await inPod(async (capability) => {
-        const simulated = new MemoryRouting({}, () => []);
+        const simulated = new MemoryRouting({}, { routesAt: () => [], vrfs: () => [] });
         for (const request of requests) {
           const expected = shown(await call(capability(request[0]), request));
           expect([request, shown(call(simulated.functions(request[0]), request))]).toEqual([request, expected]);
@@ -212,6 +212,16 @@ describe.skipIf(missing("the kernel against the simulated rules", privateNamespa
         expect(await capability("add").freeTables(2)).toEqual({ ok: [104, 105] });
       });
     });
+
+    test.skipIf(missing("free tables beside a VRF", linkType("vrf")))(
+      "the table of a VRF without routes is not free",
+      async () => {
+        await inPod(async (capability, ip) => {
+          ip("link add red type vrf table 100");
+          expect(await capability("add").freeTables(2)).toEqual({ ok: [101, 102] });
+        });
+      },
+    );
 
     // A pod could otherwise make the DEL exceed the limit of its input, and keep its link and its addresses.
     test("a DEL gets the beginning of a long list of the pod's rules", async () => {

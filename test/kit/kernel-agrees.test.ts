@@ -38,12 +38,17 @@ const route = (
   tag: "add-route" | "delete-route",
   dst: string,
   gw?: string,
-  more: { readonly priority?: number; readonly table?: number } = {},
+  more: { readonly priority?: number; readonly table?: number; readonly mtu?: number } = {},
   link: typeof eth0 | undefined = eth0,
 ): LinksOperation => ({
   tag,
   val: { ...(link && { link }), place: "pod", route: { dst, ...(gw === undefined ? {} : { gw }), ...more }, onLink: false },
 });
+/** The route with a preferred source address. */
+const sourced = (operation: LinksOperation, source: string): LinksOperation =>
+  operation.tag === "add-route" || operation.tag === "delete-route"
+    ? { ...operation, val: { ...operation.val, source } }
+    : operation;
 const neighbour = (tag: "add-neighbour" | "delete-neighbour", text: string, mac?: string): LinksOperation => ({
   tag,
   val: { link: eth0, neighbour: { address: text, ...(mac === undefined ? {} : { mac }), proxy: mac === undefined } },
@@ -140,6 +145,20 @@ const scenarios: readonly (readonly [about: string, applies: readonly (readonly 
       [route("add-route", "fd00:7::/48", "fd00:5::3")],
       [route("delete-route", "fd00:7::/48", "fd00:5::3")],
       [route("delete-route", "fd00:7::/48")],
+    ],
+  ],
+  [
+    "a route is removed whatever MTU and source its removal names",
+    [
+      [
+        veth(),
+        address("10.5.0.2/24"),
+        address("fd00:5::2/64"),
+        sourced(route("add-route", "10.7.0.0/16", "10.5.0.1", { mtu: 1400 }), "10.5.0.2"),
+        route("add-route", "fd00:7::/48", "fd00:5::1", { mtu: 1400 }),
+      ],
+      [sourced(route("delete-route", "10.7.0.0/16", undefined, { mtu: 1300 }), "10.5.0.3")],
+      [sourced(route("delete-route", "fd00:7::/48", undefined, { mtu: 1300 }), "fd00:5::3")],
     ],
   ],
   [

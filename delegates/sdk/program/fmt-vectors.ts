@@ -49,7 +49,12 @@ difference that it writes. To name vectors in the current directory, give "." as
       for (const change of changes)
         output.say(`  ${change.replace(": expected ", ": was ").replace(", answered ", ", is now ")}`);
     }
+    const existing = vectors.filter(({ answer }) => answer !== null).length;
     if (line.flags.has("update")) output.say(`${same} of ${vectors.length} answers stay`);
+    else if (existing > 0)
+      output.say(
+        `${existing} of ${vectors.length} vectors had an answer, which was not compared: --update renews those that differ`,
+      );
     return failed === 0 ? exitCode.success : exitCode.defect;
   },
 };

@@ -15,6 +15,8 @@ export interface KnownLink {
   link: Writable<LinksLink>;
   routes: LinksInstalledRoute[];
   neighbours: LinksNeighbour[];
+  /** The table of a VRF. */
+  vrfTable?: number | undefined;
   /** Networks of the link's addresses whose routes were removed. */
   removedNetworks?: readonly string[];
   /** Key of the other end of a veth. */

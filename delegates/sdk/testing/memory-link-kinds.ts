@@ -74,11 +74,12 @@ export function makeLink(
     case "add-tap":
     case "add-vrf": {
       const at = { place: "pod", name: operation.val.name } as const;
-      links.create(
+      const known = links.create(
         at,
         operation.tag === "add-tap" ? "tun" : operation.tag.slice(4),
         operation.tag === "add-vrf" ? {} : operation.val,
       );
+      if (operation.tag === "add-vrf") known.vrfTable = operation.val.table;
       return [at];
     }
     case "add-bond": {

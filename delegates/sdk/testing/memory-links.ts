@@ -11,6 +11,7 @@ import type {
   LinksNeighbour,
   LinksOperation,
   LinksPlace,
+  LinksVrf,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { misused, operationText } from "../../../host/capabilities/links/link-scope.ts";
 import { operationMistake, selectorMistake } from "../../../host/capabilities/links/operation-mistake.ts";
@@ -34,6 +35,8 @@ export interface LinkState extends Optional<Omit<LinksLink, "place" | "name" | "
   readonly addresses?: readonly string[] | undefined;
   readonly routes?: readonly LinksInstalledRoute[] | undefined;
   readonly neighbours?: readonly LinksNeighbour[] | undefined;
+  /** The table of a VRF, which every VRF has. */
+  readonly vrfTable?: number | undefined;
   /** The name that the device had on the node; only links of the pod have it. */
   readonly takenFrom?: string | undefined;
 }
@@ -84,11 +87,14 @@ export class MemoryLinks {
     this.#links = new VisibleLinks(table, pod);
     if (!table.known.has(`${pod} lo`)) this.#links.make({ place: "pod", name: "lo" }, "");
     for (const place of ["host", "pod"] as const) {
-      for (const { addresses, routes, neighbours, takenFrom, ...members } of state[place]) {
+      for (const { addresses, routes, neighbours, takenFrom, vrfTable, ...members } of state[place]) {
+        if (members.kind === "vrf" && vrfTable === undefined)
+          throw new Error(`links.${place}: "${members.name}" is a VRF, so it needs its table: add vrfTable`);
         const known = this.#links.make({ place, name: members.name }, members.kind ?? "");
         Object.assign(known.link, defined(members), { addresses: (addresses ?? []).map(settled) });
         known.routes.push(...(routes ?? []).map((route) => ({ ...route, link: known.link.name })));
         known.neighbours.push(...(neighbours ?? []));
+        known.vrfTable = vrfTable;
         const { mac, mtu, name } = known.link;
         if (takenFrom === undefined) continue;
         known.taken = { pod, podName: name, before: { name: takenFrom, mac, mtu, up: false, addresses: [] } };
@@ -147,6 +153,7 @@ export class MemoryLinks {
     retainDevices: () => ({ ok: 0 }),
     read: (names) => this.#unlessRefused("read", names, () => this.#read(names)),
     routes: (name) => this.#unlessRefused("routes", name && [name], () => this.routesAt(name?.place ?? "pod", name?.name)),
+    vrfs: () => this.#unlessRefused("vrfs", undefined, () => this.vrfs()),
     defaultLink: (place) =>
       this.#unlessRefused(
         "default-link",
@@ -159,6 +166,13 @@ export class MemoryLinks {
 
   #read(names: readonly LinksLinkName[]): LinksLink[] {
     return names.flatMap((name) => this.#links.shown(name));
+  }
+
+  /** The VRFs of the pod with their tables. */
+  vrfs(): readonly LinksVrf[] {
+    return this.#links
+      .at("pod")
+      .flatMap(({ link, vrfTable }) => (vrfTable === undefined ? [] : [{ name: link.name, table: vrfTable }]));
   }
 
   #unlessRefused<T>(action: string, names: readonly LinksLinkName[] | undefined, read: () => T): WitOutcome<T> {

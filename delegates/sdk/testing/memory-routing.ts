@@ -15,6 +15,7 @@ import type {
   Fault,
   LinksInstalledRoute,
   LinksPlace,
+  LinksVrf,
   RoutingCapability,
   RoutingRule,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
@@ -27,6 +28,12 @@ export interface RoutingState {
   readonly pod?: readonly RoutingRule[] | undefined;
   /** The fault of every change of rules. */
   readonly fault?: Fault | undefined;
+}
+
+/** The links of a call, by which tables are used. */
+export interface RoutedLinks {
+  readonly routesAt: (place: LinksPlace) => readonly LinksInstalledRoute[];
+  readonly vrfs: () => readonly LinksVrf[];
 }
 
 /** The priority of the rule for the table `main`, before which the kernel puts rules without a priority. */
@@ -58,17 +65,17 @@ function isSame(rule: RuleSpec, wanted: RuleSpec): boolean {
 export class MemoryRouting {
   readonly #rules: Readonly<Record<LinksPlace, NamespaceRules>>;
   readonly #fault: Fault | undefined;
-  readonly #routes: (place: LinksPlace) => readonly LinksInstalledRoute[];
+  readonly #links: RoutedLinks;
 
-  /** `routes`: all routes of a place. `rules`: those of earlier calls. */
+  /** `rules`: those of earlier calls. */
   constructor(
     { host = [], pod = [], fault }: RoutingState = {},
-    routes: (place: LinksPlace) => readonly LinksInstalledRoute[],
+    links: RoutedLinks,
     rules: Readonly<Record<LinksPlace, NamespaceRules>> = { host: [], pod: [] },
   ) {
     this.#rules = rules;
     this.#fault = fault;
-    this.#routes = routes;
+    this.#links = links;
     for (const [place, stated] of [
       ["host", host],
       ["pod", pod],
@@ -113,12 +120,14 @@ export class MemoryRouting {
       routes: (place, table) => {
         const denied = routesDenial(call, place, table);
         if (denied !== undefined) return refuse(denied);
-        return { ok: this.#routes(place).filter((route) => (route.table ?? mainTable) === table) };
+        return { ok: this.#links.routesAt(place).filter((route) => (route.table ?? mainTable) === table) };
       },
       freeTables: (count) => {
         const denied = freeTablesDenial(call, count);
         if (denied !== undefined) return refuse(denied);
-        const used = [...this.#rules.pod.map(({ table }) => table), ...this.#routes("pod").flatMap(({ table }) => table ?? [])];
+        const used = [...this.#rules.pod, ...this.#links.routesAt("pod"), ...this.#links.vrfs()].flatMap(
+          ({ table }) => table ?? [],
+        );
         return { ok: freeTablesBeside(new Set(used), count) };
       },
     };

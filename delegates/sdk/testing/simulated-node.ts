@@ -33,7 +33,10 @@ export function simulatedNode(vector: Vector): SimulatedNode {
   const leases = new MemoryLeases(vector.leases);
   const delegation = new ScriptedDelegation(plugins(vector));
   const sysctl = new MemorySysctl(vector.sysctl);
-  const routing = new MemoryRouting(vector.routing, (place) => links.routesAt(place));
+  const routing = new MemoryRouting(vector.routing, {
+    routesAt: (place) => links.routesAt(place),
+    vrfs: () => links.vrfs(),
+  });
   const kept = new MemoryState(vector.state);
   const announce = new MemoryAnnounce(vector.announce === true ? undefined : vector.announce, vector.verb);
   const call = callOf(vector);

@@ -50,6 +50,7 @@ const link = z.strictObject({
   neighbours: z.array(z.strictObject({ address: z.string(), mac: z.string().optional(), proxy: z.boolean() })).optional(),
   device: deviceFacts.optional(),
   takenFrom: z.string().optional(),
+  vrfTable: z.int().min(1).max(0xffff_ffff).optional(),
 });
 
 const optionValue = z.strictObject({ number: z.number(), value: z.array(z.number()) });

@@ -24,7 +24,7 @@ import { broughtUp } from "plexus/pod-interface";
 import { Some } from "plexus/some";
 import { waitWithin } from "plexus/waits";
 import { HAS_MASTER, NO_INTERFACE, Settings } from "./settings";
-import { FoundTable, freeTable, tableOfInterface, tableOfMembers } from "./tables";
+import { FoundTable, freeTable, tableOf } from "./tables";
 
 /** Maximum time for a restored IPv6 address to be tentative, in milliseconds. */
 const settleMilliseconds: u32 = 5000;
@@ -69,22 +69,20 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   joining.push(Operation.changeLink(change));
   const joined = apply(joining);
   if (!joined.isOk) return SuccessOrFault.err(joined.error);
-  const fault = restore(request, settings, link.addresses, earlier.value, table);
+  const fault = restore(request, link.addresses, earlier.value, table);
   return fault === null ? SuccessOrFault.ok(result) : SuccessOrFault.err(fault);
 }
 
-/** The table of the pod's VRF; 0: unknown. A fault if the link of this name is no VRF, or one with another table than the configured one. */
+/** The table of the pod's VRF. A fault if the link of this name is no VRF, or one with another table than the configured one. */
 function tableOfExisting(settings: Settings, vrf: Link): FoundTable {
   if (vrf.kind != "vrf")
     return new FoundTable(0, invalidConfig("vrfname", `${settings.vrf} is not a VRF, but a link of kind ${vrf.kind}`));
-  const existing = tableOfMembers(vrf.members);
+  const existing = tableOf(settings.vrf);
   if (existing.fault !== null || settings.table == 0 || existing.table == settings.table) return existing;
-  if (existing.table == 0) return new FoundTable(settings.table, null);
-  return new FoundTable(0, otherTable(settings, existing.table));
-}
-
-function otherTable(settings: Settings, table: u32): Fault {
-  return invalidConfig("table", `VRF ${settings.vrf} already exist with different routing table ${table}`);
+  return new FoundTable(
+    0,
+    invalidConfig("table", `VRF ${settings.vrf} already exist with different routing table ${existing.table}`),
+  );
 }
 
 /**
@@ -93,10 +91,9 @@ function otherTable(settings: Settings, table: u32): Fault {
  */
 function restore(
   request: AttachmentRequest,
-  settings: Settings,
   addresses: Array<Address>,
   earlier: Array<InstalledRoute>,
-  knownTable: u32,
+  table: u32,
 ): Fault | null {
   const ifname = new LinkName(Place.Pod, request.attachment.ifname);
   const found = read([ifname]);
@@ -114,13 +111,8 @@ function restore(
     const added = apply(operations);
     if (!added.isOk) return added.error;
   }
-  const own = tableOfInterface(ifname);
-  if (own.fault !== null) return own.fault;
-  if (own.table != 0 && settings.table != 0 && own.table != settings.table) return otherTable(settings, own.table);
-  const table = own.table != 0 ? own.table : knownTable;
   const moved = movedRoutes(ifname, earlier, table);
   if (moved.length == 0) return null;
-  if (table == 0) return invalidConfig("table", "is missing: the VRF's table is unknown, because no member has an address");
   const applied = apply(moved);
   return applied.isOk ? null : applied.error;
 }

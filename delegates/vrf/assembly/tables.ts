@@ -1,9 +1,9 @@
-// Routing tables of the pod's VRFs, as far as routes show them: the contract has no list of VRFs and no table of a VRF.
+// Routing tables of the pod's VRFs.
 
-import { InstalledRoute, LinkName, routes } from "plexus/abi/links";
+import { InstalledRoute, routes, Vrf, vrfs } from "plexus/abi/links";
 import { Fault } from "plexus/abi/types";
 
-/** A table, or the fault of its search. 0: none was found. */
+/** A table, or the fault of its search. */
 @final
 export class FoundTable {
   constructor(
@@ -12,37 +12,30 @@ export class FoundTable {
   ) {}
 }
 
-/** The first table, from 1, without a route in the pod. */
+/** The first table, from 1, that no VRF of the pod has, and no route. A VRF whose interfaces are down has no route. */
 export function freeTable(): FoundTable {
-  const found = routes(null);
-  if (!found.isOk) return new FoundTable(0, found.error);
+  const existing = vrfs();
+  if (!existing.isOk) return new FoundTable(0, existing.error);
+  const installed = routes(null);
+  if (!installed.isOk) return new FoundTable(0, installed.error);
   let table: u32 = 1;
   // 253 to 255 are the kernel's: default, main and local.
-  while ((table >= 253 && table <= 255) || isUsed(found.value, table)) table++;
+  while ((table >= 253 && table <= 255) || isTaken(existing.value, table) || isUsed(installed.value, table)) table++;
   return new FoundTable(table, null);
 }
 
-/** The table of a VRF, by the routes of its members. Members without addresses have none. */
-export function tableOfMembers(members: Array<string>): FoundTable {
-  const found = routes(null);
-  if (!found.isOk) return new FoundTable(0, found.error);
-  for (let i = 0; i < found.value.length; i++) {
-    const link = found.value[i].link;
-    const table = found.value[i].table;
-    if (link !== null && table !== null && members.includes(link)) return new FoundTable(table.value, null);
-  }
+/** The table of a VRF of the pod; 0: the VRF is gone. */
+export function tableOf(name: string): FoundTable {
+  const existing = vrfs();
+  if (!existing.isOk) return new FoundTable(0, existing.error);
+  for (let i = 0; i < existing.value.length; i++)
+    if (existing.value[i].name == name) return new FoundTable(existing.value[i].table, null);
   return new FoundTable(0, null);
 }
 
-/** The table of the routes of an interface that has joined a VRF. */
-export function tableOfInterface(link: LinkName): FoundTable {
-  const found = routes(link);
-  if (!found.isOk) return new FoundTable(0, found.error);
-  for (let i = 0; i < found.value.length; i++) {
-    const table = found.value[i].table;
-    if (table !== null) return new FoundTable(table.value, null);
-  }
-  return new FoundTable(0, null);
+function isTaken(all: Array<Vrf>, table: u32): bool {
+  for (let i = 0; i < all.length; i++) if (all[i].table == table) return true;
+  return false;
 }
 
 function isUsed(all: Array<InstalledRoute>, table: u32): bool {

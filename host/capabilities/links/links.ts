@@ -9,7 +9,7 @@ import { LinkAliases } from "./link-aliases.ts";
 import { denied, type LinkScope, misused } from "./link-scope.ts";
 import { Namespaces } from "./namespaces.ts";
 import { selectorMistake } from "./operation-mistake.ts";
-import { defaultLink, neighbours, read, routes } from "./read.ts";
+import { defaultLink, neighbours, read, routes, vrfs } from "./read.ts";
 
 /** The WIT interface `links`; its functions answer when the shim has. */
 export type Links = Deferred<LinksCapability>;
@@ -21,6 +21,7 @@ export function linksFor(granted: LinkScope, shim: LinkShim, clock: () => number
     apply: async (operations) => witOutcome(await apply(scope, shim, clock, operations)),
     read: async (names) => witOutcome(await read(scope, shim, names)),
     routes: async (link) => witOutcome(await routes(scope, shim, link)),
+    vrfs: async () => witOutcome(await vrfs(scope, shim)),
     defaultLink: async (place) => witOutcome(await defaultLink(scope, shim, place)),
     findDevice: async (selector) => witOutcome(await findDevice(scope, shim, selector)),
     retainDevices: async (valid) => {

@@ -1,9 +1,9 @@
-// `read`, `routes`, `default-link` and `neighbours`.
+// `read`, `routes`, `vrfs`, `default-link` and `neighbours`.
 
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
-import { linkRequest } from "../../system/netlink/link-change.ts";
+import { linkRequest, linksOfKindRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message.ts";
 import { neighboursRequest, neighbourStateIn } from "../../system/netlink/neighbour.ts";
@@ -15,6 +15,7 @@ import type {
   LinksLinkName,
   LinksNeighbour,
   LinksPlace,
+  LinksVrf,
 } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkShim } from "./apply.ts";
 import { checkedWithAliases, checkNames } from "./check-operations.ts";
@@ -74,6 +75,16 @@ export async function routes(
   const listed = listedFor(scope, place, all);
   const names = await linkNames(namespaces, linkIndexesOf(listed));
   return ok(listed.flatMap((route) => routeAnswers(route, (oif) => names.get(oif), "unnamed")));
+}
+
+/** The VRFs of the pod with their tables, also those without a route. */
+export async function vrfs(scope: AliasedScope, shim: LinkShim): Promise<Result<readonly LinksVrf[]>> {
+  if (scope.attachment === undefined) return failed(misused(`vrfs: a ${scope.verb} call has no pod`));
+  const answer = await dump(namespacesOf(scope, shim), "pod", linksOfKindRequest("vrf"), "listing the VRFs");
+  if (!answer.ok) return answer;
+  const states = answer.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  const found = states.flatMap(({ name, vrfTable }) => (vrfTable === undefined ? [] : [{ name, table: vrfTable }]));
+  return ok(listedFor(scope, "pod", found));
 }
 
 /** The names of the pod's links by index; a link that is gone has none. */

@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { EAFNOSUPPORT, EEXIST, EINVAL, ENOENT, ENOTDIR, EOPNOTSUPP, ESRCH } from "../../system/errno.ts";
-import { linkRequest } from "../../system/netlink/link-change.ts";
+import { linkRequest, linksOfKindRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { type Route, routeIn, routesRequest } from "../../system/netlink/route.ts";
@@ -62,6 +62,13 @@ export async function listRoutes(namespace: RoutingNamespace): Promise<Result<re
     found.push(...(answer.value?.messages.flatMap((message) => routeIn(message) ?? []) ?? []));
   }
   return ok(found);
+}
+
+/** The tables of the VRFs, also of those whose interfaces are down and have no route. */
+export async function vrfTables(namespace: RoutingNamespace): Promise<Result<readonly number[]>> {
+  const answer = await dump(namespace, linksOfKindRequest("vrf"), "listing the VRFs");
+  if (!answer.ok) return answer;
+  return ok(answer.value?.messages.flatMap((message) => linkStateIn(message)?.vrfTable ?? []) ?? []);
 }
 
 /** The names of links by index; a link that is gone has none. */

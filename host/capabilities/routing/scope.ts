@@ -24,7 +24,7 @@ import {
   type RoutingCall,
   routesDenial,
 } from "./requests.ts";
-import { addRules, deleteRules, linkNames, listRoutes, listRules, type RoutingNamespace } from "./rules.ts";
+import { addRules, deleteRules, linkNames, listRoutes, listRules, type RoutingNamespace, vrfTables } from "./rules.ts";
 
 /** The call that the capability is bound to, and its grant. */
 export interface RoutingScope extends RoutingCall {
@@ -88,7 +88,9 @@ async function freeTables(namespace: RoutingNamespace, count: number): Promise<R
   if (!rules.ok) return failed(rules.fault);
   const routes = await listRoutes(namespace);
   if (!routes.ok) return failed(routes.fault);
-  return ok(freeTablesBeside(new Set([...rules.value, ...routes.value].map(({ table }) => table)), count));
+  const vrfs = await vrfTables(namespace);
+  if (!vrfs.ok) return failed(vrfs.fault);
+  return ok(freeTablesBeside(new Set([...[...rules.value, ...routes.value].map(({ table }) => table), ...vrfs.value]), count));
 }
 
 /** The record `rule` of the WIT interface. */

@@ -70,6 +70,13 @@ export function portsRequest(master: number): NetlinkRequest {
   return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(), u32Attribute(IFLA_MASTER, master)]) };
 }
 
+/** Requests the links of a kind. A kernel without this filter answers with all links. */
+export function linksOfKindRequest(kind: string): NetlinkRequest {
+  const info = nested(IFLA_LINKINFO, [attribute(IFLA_INFO_KIND, cString(kind))]);
+  const mask = u32Attribute(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+  return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(), mask, info]) };
+}
+
 /** Requests the id by which the namespace knows the effect's second namespace. */
 export function namespaceIdRequest(descriptor: number): NetlinkRequest {
   return { type: RTM_GETNSID, flags: 0, body: concat([new Uint8Array(4), u32Attribute(NETNSA_FD, descriptor)]) };

@@ -38,6 +38,7 @@ import {
   IFLA_PROP_LIST,
   IFLA_TXQLEN,
   IFLA_VLAN_ID,
+  IFLA_VRF_TABLE,
   RTM_NEWLINK,
 } from "./link-attributes.ts";
 import { Attributes, attributesIn, textIn } from "./attributes.ts";
@@ -89,6 +90,8 @@ export interface LinkState {
   /** The mode of a macvlan, an ipvlan or a bond: ip(8)'s name, for a bond that of the WIT interface. */
   readonly mode: string | undefined;
   readonly vlanId: number | undefined;
+  /** The routing table of a VRF. */
+  readonly vrfTable: number | undefined;
   readonly vlanFiltering: boolean | undefined;
   readonly defaultPvid: number | undefined;
   readonly port: PortState | undefined;
@@ -120,7 +123,7 @@ export function linkStateIn({ type, body }: { readonly type: number; readonly bo
   const attributes = new Attributes(body, IFINFOMSG);
   const info = attributes.within(IFLA_LINKINFO);
   const kind = info.text(IFLA_INFO_KIND);
-  const { mode, vlanId, vlanFiltering, defaultPvid } = kindState(kind, info);
+  const { mode, vlanId, vrfTable, vlanFiltering, defaultPvid } = kindState(kind, info);
   return {
     index: i32At(body, 4),
     name: attributes.text(IFLA_IFNAME),
@@ -142,6 +145,7 @@ export function linkStateIn({ type, body }: { readonly type: number; readonly bo
     linkNamespace: attributes.i32(IFLA_LINK_NETNSID),
     mode,
     vlanId,
+    vrfTable,
     vlanFiltering,
     defaultPvid,
     port: info.text(IFLA_INFO_SLAVE_KIND) === "bridge" ? portState(info.within(IFLA_INFO_SLAVE_DATA)) : undefined,
@@ -158,9 +162,15 @@ function alternativeNames(names: Attributes): readonly string[] {
   return names.list().flatMap(([which, value]) => (which === IFLA_ALT_IFNAME ? [textIn(value)] : []));
 }
 
-type KindState = Pick<LinkState, "mode" | "vlanId" | "vlanFiltering" | "defaultPvid">;
+type KindState = Pick<LinkState, "mode" | "vlanId" | "vrfTable" | "vlanFiltering" | "defaultPvid">;
 
-const ofNoKind: KindState = { mode: undefined, vlanId: undefined, vlanFiltering: undefined, defaultPvid: undefined };
+const ofNoKind: KindState = {
+  mode: undefined,
+  vlanId: undefined,
+  vrfTable: undefined,
+  vlanFiltering: undefined,
+  defaultPvid: undefined,
+};
 
 function kindState(kind: string, info: Attributes): KindState {
   const data = info.within(IFLA_INFO_DATA);
@@ -179,6 +189,8 @@ function kindState(kind: string, info: Attributes): KindState {
       return { ...ofNoKind, mode: BOND_MODES[data.u8(IFLA_BOND_MODE) ?? 0] };
     case "vlan":
       return { ...ofNoKind, vlanId: data.u16(IFLA_VLAN_ID) ?? 0 };
+    case "vrf":
+      return { ...ofNoKind, vrfTable: data.u32(IFLA_VRF_TABLE) };
     default:
       return ofNoKind;
   }

@@ -110,6 +110,7 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
         record("links.apply", args, { ok: [podLink, { ...podLink, place: "host", name: "veth1", peer: "eth0" }] }),
       read: (...args) => record("links.read", args, { ok: [podLink] }),
       routes: (...args) => record("links.routes", args, { ok: [{ dst: "0.0.0.0/0", gw: "10.1.0.1", priority: 5 }] }),
+      vrfs: (...args) => record("links.vrfs", args, { ok: [{ name: "blue", table: 0xffff_ffff }] }),
       defaultLink: (...args) => record("links.defaultLink", args, { ok: "eth1" }),
       findDevice: (...args) =>
         record("links.findDevice", args, {

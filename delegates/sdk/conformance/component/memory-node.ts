@@ -118,7 +118,7 @@ export class MemoryNode {
       firewall: new MemoryFirewall(undefined, { verb, attachment, facts }, this.#rules).functions,
       ovs: new MemoryOvs(this.#setup.ovs, { verb, attachment, facts, config: call.request.network.config }, this.#ports)
         .functions,
-      routing: new MemoryRouting({}, (place) => links.routesAt(place), {
+      routing: new MemoryRouting({}, links, {
         host: this.#policies.get("host") ?? [],
         pod: this.#policies.get(pod) ?? [],
       }).functions(verb),

@@ -674,6 +674,7 @@ export interface LinksCapability {
   apply(operations: readonly LinksOperation[]): Outcome<readonly LinksLink[], Fault>;
   read(names: readonly LinksLinkName[]): Outcome<readonly LinksLink[], Fault>;
   routes(link: LinksLinkName | undefined): Outcome<readonly LinksInstalledRoute[], Fault>;
+  vrfs(): Outcome<readonly LinksVrf[], Fault>;
   defaultLink(place: LinksPlace): Outcome<string | undefined, Fault>;
   findDevice(selector: LinksDeviceSelector): Outcome<LinksDevice | undefined, Fault>;
   retainDevices(valid: readonly AttachmentId[]): Outcome<number, Fault>;
@@ -1112,6 +1113,11 @@ function loadLinksVrf(g: Guest, at: number): LinksVrf {
     name: g.loadString(at),
     table: g.u32(at + 8),
   };
+}
+
+function storeLinksVrf(g: Guest, at: number, value: LinksVrf): void {
+  g.storeString(at, value.name);
+  g.storeU32(at + 8, value.table);
 }
 
 function loadLinksTap(g: Guest, at: number): LinksTap {
@@ -1669,6 +1675,15 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       lower(g: Guest, value: Outcome<readonly LinksInstalledRoute[], Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 84, 4, (e, v) => { storeLinksInstalledRoute(g, e, v); }); }
+      },
+    },
+    "vrfs": {
+      host: "vrfs",
+      core: "i32>",
+      lift: () => [],
+      lower(g: Guest, value: Outcome<readonly LinksVrf[], Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 12, 4, (e, v) => { storeLinksVrf(g, e, v); }); }
       },
     },
     "default-link": {

@@ -144,6 +144,22 @@ describe.skipIf(missing("kinds of links", missingPrivateNamespaces))("operations
     },
   );
 
+  test.skipIf(missing("the pod's VRFs", linkType("vrf")))(
+    "the pod's VRFs are answered with their tables while their interfaces are down, and those of the node are not",
+    async () => {
+      const { capability } = links.capability({ pod, grant });
+      links.ip("link add onnode type vrf table 5");
+      links.ip("link add red type vrf table 4294967295", pod);
+      links.ip("link add green type vrf table 2", pod);
+      links.ip("link add net1 master red type veth peer name net1peer", pod);
+      expect(links.valueOf(await capability.routes(undefined))).toEqual([]);
+      expect(links.valueOf(await capability.vrfs())).toEqual([
+        { name: "red", table: 4294967295 },
+        { name: "green", table: 2 },
+      ]);
+    },
+  );
+
   test.skipIf(missing("a bond's members", linkType("bond")))(
     "links of the pod join a new bond while they are down, and leave it in the undo",
     async () => {

@@ -1,4 +1,4 @@
-// `read`, `routes`, `default-link`, `neighbours` and `settle`, malformed operations, and the verbs that allow each.
+// `read`, `routes`, `vrfs`, `default-link`, `neighbours` and `settle`, malformed operations, and the verbs that allow each.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../lab/namespaces.ts";
@@ -106,6 +106,12 @@ describe.skipIf(missing("reading links", missingPrivateNamespaces))("reading", (
     expect(links.valueOf(await capability.defaultLink("host"))).toBe("vethown");
   });
 
+  test("answers no VRFs for a pod without any, and for a namespace that is gone", async () => {
+    expect(links.valueOf(await links.capability({ pod }).capability.vrfs())).toEqual([]);
+    const gone = links.capability({ netns: "/run/netns/nothing-there", verb: "DEL" });
+    expect(links.valueOf(await gone.capability.vrfs())).toEqual([]);
+  });
+
   test("answers permanent neighbours and proxy entries", async () => {
     links.ip("neighbour add 10.9.0.7 lladdr 02:00:00:00:00:07 dev eth0", pod);
     links.ip("neighbour add 10.9.0.8 lladdr 02:00:00:00:00:08 dev eth0 nud reachable", pod);
@@ -142,6 +148,7 @@ describe.skipIf(missing("reading links", missingPrivateNamespaces))("reading", (
       err: { msg: 'links: read: link "eth0" of the pod cannot be used: a STATUS call has no pod' },
     });
     expect(await capability.routes(undefined)).toMatchObject({ err: { code: 999 } });
+    expect(await capability.vrfs()).toMatchObject({ err: { code: 999 } });
     expect(await capability.defaultLink("pod")).toMatchObject({ err: { code: 999 } });
   });
 

@@ -28,21 +28,34 @@ const configurations: readonly Configuration[] = [
   configuration("a VRF of the pod", 2, { vrfname: vrf }),
   configuration("a VRF of the pod with the configured table", 3, { vrfname: vrf, table: 7 }),
   configuration("refused: a VRF of the pod with another table", 4, { vrfname: vrf, table: 8 }),
+  configuration("a free table beside a VRF whose interface is down", 6, { vrfname: vrf }),
+  configuration("a VRF of the pod whose interface is down", 7, { vrfname: vrf }),
+  configuration("refused: another table than that of a VRF whose interface is down", 8, { vrfname: vrf, table: 8 }),
   configuration("refused: no name", 5, { vrfname: "" }),
   { ...configuration("refused: an interface that the pod lacks", 5, { vrfname: vrf }), ifname: "none0", before: result("none0") },
 ];
 /** Pods with a VRF that has another member, and its table. */
-const withVrf = new Set([2, 3, 4]);
+const withVrf = new Set([2, 3, 4, 7, 8]);
+/** Pods whose other interface is down, so no route has its VRF's table. Pod 6 has it in another VRF, of the first table. */
+const withoutRoutes: ReadonlyMap<number, readonly [vrf: string, table: number]> = new Map([
+  [6, ["red", 1]],
+  [7, [vrf, 7]],
+  [8, [vrf, 7]],
+]);
 const isRefused = ({ name }: Configuration): boolean => name.startsWith("refused");
 
 /** The links of a pod before the first call. */
 function podLinks(pod: number): readonly string[] {
+  const routeless = withoutRoutes.get(pod);
+  const [other, table] = routeless ?? [vrf, 7];
   const links = [
     "link add net1 address 0a:58:0b:00:00:01 type veth peer name net1-e",
     "link add net2 address 0a:58:0b:00:00:02 type veth peer name net2-e",
     ...["net1-e", "net1", "net2-e", "net2"].map((name) => `link set ${name} up`),
-    ...(withVrf.has(pod) ? [`link add ${vrf} type vrf table 7`, `link set ${vrf} up`, `link set net2 master ${vrf}`] : []),
-    "address add 10.78.0.2/24 dev net2",
+    ...(withVrf.has(pod) || routeless !== undefined
+      ? [`link add ${other} type vrf table ${table}`, `link set ${other} up`, `link set net2 master ${other}`]
+      : []),
+    routeless === undefined ? "address add 10.78.0.2/24 dev net2" : "link set net2 down",
     "address add 10.77.0.2/24 dev net1",
     "address add fd00:77::2/64 dev net1",
     "route add 172.17.0.0/24 via 10.77.0.9 dev net1",
@@ -69,12 +82,12 @@ describe.skipIf(skip)("DE-VRF-01 to DE-VRF-03: vrf beside the reference plugin",
     side = await SideBySide.open({
       type: "vrf",
       findNative: (name) => join(newerPlugins() ?? "", name),
-      pods: 6,
+      pods: 9,
       settings: [],
       grants: { vrf: { links: { podLinks: [vrf] }, log: {} } },
       lanes: 4,
     });
-    const pods = kinds.flatMap((kind) => [0, 1, 2, 3, 4, 5].map((pod) => ({ kind, pod })));
+    const pods = kinds.flatMap((kind) => Array.from({ length: 9 }, (_, pod) => ({ kind, pod })));
     await Promise.all(
       pods.map(({ kind, pod }) =>
         side.lanes.run(
