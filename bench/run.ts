@@ -25,6 +25,7 @@ import { differenceOf, summary, type Benchmark, type Measured } from "./measure.
 import { multusBenchmarks } from "./multus.ts";
 import { oneShotAdds } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
+import { policyBenchmarks } from "./policies.ts";
 import { poolBenchmarks } from "./pools.ts";
 import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
@@ -58,6 +59,7 @@ const benchmarks: readonly Benchmark[] = [
   ...hotPlugBenchmarks,
   ...claimBenchmarks,
   ...poolBenchmarks,
+  ...policyBenchmarks,
 ];
 
 interface Failed {
