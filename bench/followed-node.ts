@@ -166,7 +166,7 @@ export class ElementNotices {
   }
 
   /** Resolves when each of these network namespaces has got an element with this text. Rejects after a minute. */
-  async all(text: string, indexes = this.#texts.map((_, index) => index)): Promise<void> {
+  async all(text: string, indexes: readonly number[] = this.#texts.map((_, index) => index)): Promise<void> {
     const lacking = (): readonly number[] => indexes.filter((index) => this.#texts[index]?.includes(text) !== true);
     await new Promise<void>((resolve, reject) => {
       const look = (): void => {

@@ -87,7 +87,7 @@ async function measurePod(): Promise<Samples | string> {
   }
 }
 
-const many = { pods: 1_000, monitored: 32, samples: 20 };
+const many = { pods: Number(process.env["BP"] ?? 1_000), monitored: 32, samples: Number(process.env["BS"] ?? 20) };
 
 /** Pods whose kernel is watched: at equal distances, and the last ones. */
 function monitored(count: number): readonly number[] {

@@ -140,7 +140,7 @@ export async function startObjectServer(directory: string, collections: readonly
     version += 1;
     const before = collection.objects.get(key);
     const uid = object?.metadata.uid ?? `uid-${version}`;
-    const made = object && { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(version) } };
+    const made: ServedObject | undefined = object && { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(version) } };
     const spec = made?.["spec"];
     const node = isObject(spec) && typeof spec["nodeName"] === "string" ? spec["nodeName"] : "";
     const after = made && { text: JSON.stringify(made), version, labels: made.metadata.labels ?? {}, node };
