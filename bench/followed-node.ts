@@ -185,6 +185,11 @@ export class ElementNotices {
       this.#onData.add(look);
       look();
     });
+    this.clear();
+  }
+
+  /** Forgets the notices so far. */
+  clear(): void {
     for (const index of this.#texts.keys()) this.#texts[index] = "";
   }
 

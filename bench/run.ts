@@ -30,6 +30,7 @@ import { poolBenchmarks } from "./pools.ts";
 import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
 import { sandboxBenchmarks } from "./sandbox.ts";
+import { serviceBenchmarks } from "./services.ts";
 import { statusBenchmarks } from "./statuses.ts";
 import { wasmOnlyBenchmarks } from "./wasm-only-rows.ts";
 
@@ -60,6 +61,7 @@ const benchmarks: readonly Benchmark[] = [
   ...claimBenchmarks,
   ...poolBenchmarks,
   ...policyBenchmarks,
+  ...serviceBenchmarks,
 ];
 
 interface Failed {

@@ -17,6 +17,7 @@ export interface ServedObject {
     readonly uid?: string;
     readonly resourceVersion?: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly [member: string]: unknown;
 }
