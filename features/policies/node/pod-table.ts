@@ -11,7 +11,7 @@ import {
   setElements,
   type Table,
 } from "../../../host/capabilities/firewall/nf-tables.ts";
-import { ENOENT } from "../../../host/system/errno.ts";
+import { EEXIST, ENOENT } from "../../../host/system/errno.ts";
 import { RecentValues } from "../../../host/node/running-pods/recent-values.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { elementChanges, type PolicyTable, shapeOf } from "../rules/table.ts";
@@ -20,6 +20,8 @@ import { keySet, keysOf } from "./set-elements.ts";
 
 /** The table of Plexus in a pod's network namespace. Other tables stay as they are. */
 export const podTable = { family: "inet", name: "plexus-policies" } as const satisfies Table;
+
+const writing = "writing the pod's policies";
 
 /** Requests that several pods need: each is encoded once. The size is that of the messages in bytes. */
 const bounds = {
@@ -34,12 +36,20 @@ const changes = new RecentValues<readonly NetlinkRequest[] | undefined>({
   sizeOf: (requests) => bounds.sizeOf(requests ?? []),
 });
 
+/** Makes the table of a pod that has none yet, without a removal: the kernel waits for an RCU grace period after each. Replaces a table that is there. Fault: FIREWALL_FAILED. */
+export async function makeTable(shim: NetlinkShim, path: string, table: PolicyTable): Promise<Result<void>> {
+  const requests = wholeTables.of("", [table], () => tableRequests(table));
+  const refused = await send(shim, path, [newTable(podTable, true), ...requests], writing);
+  if (!refused.ok || refused.value === undefined) return refused.ok ? ok(undefined) : refused;
+  return refused.value.errno === EEXIST ? replaceTable(shim, path, table) : failed(refusalFault(refused.value));
+}
+
 /** Makes the table in place of an earlier one; undefined: removes it. Fault: FIREWALL_FAILED. */
 export async function replaceTable(shim: NetlinkShim, path: string, table: PolicyTable | undefined): Promise<Result<void>> {
   // Making the table first lets the removal succeed where there is none.
   const removal = [newTable(podTable), deleteTable(podTable)];
   const requests = table === undefined ? removal : [...removal, ...wholeTables.of("", [table], () => tableRequests(table))];
-  const refused = await send(shim, path, requests, "writing the pod's policies");
+  const refused = await send(shim, path, requests, writing);
   if (!refused.ok) return refused;
   return refused.value === undefined ? ok(undefined) : failed(refusalFault(refused.value));
 }

@@ -48,7 +48,7 @@ export async function servePod(context: GuardContext, guarded: GuardedPod, anew:
   }
   const isSame = before === undefined ? ports.length === 0 : before.hash === hash;
   if (isSame && !anew) return ok(undefined);
-  const written = await replaceTable(context.shim, netns, ports);
+  const written = await replaceTable(context.shim, netns, ports, before === undefined);
   noteTable(containerId, written.ok ? { netns, ports, hash } : undefined);
   if (!written.ok) return failed(servicesFault(`network namespace of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
   await flushFlows(context.shim, netns, before?.ports ?? [], ports);
