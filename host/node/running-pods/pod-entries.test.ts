@@ -15,33 +15,26 @@ const entry = (name: string, more: object = {}): ListedEntry =>
     },
   }) as unknown as ListedEntry;
 
-/** A journal whose looks are counted and end when the test says. */
-function journal(): { entries: ListedEntry[]; looks: number; answer: (read: Result<Listed>) => Result<Listed>; byPod: PodEntries; faults: string[] } {
-  const faults: string[] = [];
-  const own = {
-    entries: [] as ListedEntry[],
-    looks: 0,
-    answer: (read: Result<Listed>) => read,
-    faults,
-    byPod: new PodEntries(
-      {
-        refresh: async () => {
-          own.looks += 1;
-          const entries = [...own.entries];
-          await Promise.resolve();
-          return own.answer(ok({ entries, damaged: [] }));
-        },
-      },
-      (text) => void faults.push(text),
-    ),
-  };
-  return own;
+/** A journal whose looks are counted. */
+class CountedJournal {
+  entries: ListedEntry[] = [];
+  looks = 0;
+  answer = (read: Result<Listed>): Result<Listed> => read;
+  readonly faults: string[] = [];
+  readonly byPod = new PodEntries({ refresh: () => this.#refresh() }, (text) => void this.faults.push(text));
+
+  async #refresh(): Promise<Result<Listed>> {
+    this.looks += 1;
+    const entries = [...this.entries];
+    await Promise.resolve();
+    return this.answer(ok({ entries, damaged: [] }));
+  }
 }
 
 const containers = (entries: readonly ListedEntry[]): readonly string[] => entries.map(({ key }) => key.containerId);
 
 test("a thousand pods that one change concerns cost one look at the journal; each noted change costs another", async () => {
-  const of = journal();
+  const of = new CountedJournal();
   of.entries = Array.from({ length: 1000 }, (_, index) => entry(`pod-${index}`));
   expect(await of.byPod.all()).toHaveLength(1000);
   const found = await Promise.all(of.entries.map((_, index) => of.byPod.of(`shop/pod-${index}`)));
@@ -55,7 +48,7 @@ test("a thousand pods that one change concerns cost one look at the journal; eac
 });
 
 test("a change that is noted during a look is seen by a later one; entries of an earlier boot and of running ADDs do not count", async () => {
-  const of = journal();
+  const of = new CountedJournal();
   of.entries = [entry("one"), entry("running", { closed: false }), entry("old")];
   Object.assign(of.entries[2]?.entry.plan ?? {}, { bootId: "another" });
   const looking = of.byPod.all();
@@ -67,7 +60,7 @@ test("a change that is noted during a look is seen by a later one; entries of an
 });
 
 test("after a fault the entries of the last look count", async () => {
-  const of = journal();
+  const of = new CountedJournal();
   of.entries = [entry("one")];
   await of.byPod.all();
   of.answer = () => failed(fault("STORE_FAILED", "away"));
