@@ -80,14 +80,14 @@ async function measurePod(): Promise<Samples | string> {
       pod.netns.exec(["nft", "flush", "ruleset"]);
       return added.ms;
     };
-    return await inTurns({ subject: () => addOf("with"), baseline: () => addOf("without"), warmUp: 15, samples: Number(process.env["BS"] ?? 100) });
+    return await inTurns({ subject: () => addOf("with"), baseline: () => addOf("without"), warmUp: 15, samples: 100 });
   } finally {
     await stopwatch.dispose();
     await node.dispose();
   }
 }
 
-const many = { pods: Number(process.env["BP"] ?? 1_000), monitored: 32, samples: Number(process.env["BS"] ?? 20) };
+const many = { pods: 1_000, monitored: 32, samples: 20 };
 
 /** Pods whose kernel is watched: at equal distances, and the last ones. */
 function monitored(count: number): readonly number[] {
