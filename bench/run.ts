@@ -26,10 +26,12 @@ import { differenceOf, summary, type Benchmark, type Measured } from "./measure.
 import { multusBenchmarks } from "./multus.ts";
 import { oneShotAdds } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
+import { policyBenchmarks } from "./policies.ts";
 import { poolBenchmarks } from "./pools.ts";
 import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
 import { sandboxBenchmarks } from "./sandbox.ts";
+import { serviceBenchmarks } from "./services.ts";
 import { statusBenchmarks } from "./statuses.ts";
 import { wasmOnlyBenchmarks } from "./wasm-only-rows.ts";
 
@@ -60,6 +62,8 @@ const benchmarks: readonly Benchmark[] = [
   ...hotPlugBenchmarks,
   ...claimBenchmarks,
   ...poolBenchmarks,
+  ...policyBenchmarks,
+  ...serviceBenchmarks,
 ];
 
 interface Failed {

@@ -2,6 +2,7 @@
 // a namespace's watch of slices when one of its policies selects a pod of the node.
 
 import { ok, type Result } from "../../src/fault/result.ts";
+import { isJsonObject } from "../../src/json/document.ts";
 import type { WatchAccess, WatchedObjects } from "../../host/cluster/object-source.ts";
 import { Reflector, type ReflectorState } from "../../host/cluster/kube/reflector.ts";
 import { contentSize, slicesPath } from "./rules/address-slice.ts";
@@ -45,7 +46,9 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
   readonly #access: WatchAccess;
   readonly #count: (held: boolean) => void;
   readonly #policies: Reflector<KeptPolicy>;
-  readonly #networkPolicies: Reflector<unknown>;
+  readonly #networkPolicies: Reflector<object>;
+  /** Each NetworkPolicy as it was read last, so that a lookup without a change answers the same object. */
+  readonly #readPolicies = new WeakMap<object, { readonly networks: string; readonly kept: KeptPolicy | undefined }>();
   readonly #podNetworks: Reflector<AskingPodNetwork>;
   readonly #slices = new Map<string, SliceWatch>();
   /** The round in which each query of a namespace was asked last. */
@@ -77,7 +80,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
       },
       onChange: notePolicyChange,
     });
-    this.#networkPolicies = new Reflector<unknown>({
+    this.#networkPolicies = new Reflector<object>({
       ...access,
       what: "NetworkPolicies",
       path: networkPoliciesPath(),
@@ -90,7 +93,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
         const policy = readNetworkPolicy(object, []);
         if (policy === undefined) return undefined;
         const { namespace, name } = policy;
-        return { namespace, name, value: object, size: JSON.stringify(object).length };
+        return isJsonObject(object) ? { namespace, name, value: object, size: JSON.stringify(object).length } : undefined;
       },
       onChange: notePolicyChange,
     });
@@ -134,7 +137,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
         if (!isHeld) return source.networkPolicies(namespace);
         if (networks.length === 0) return ok([]);
         const ofNamespace = [...this.#networkPolicies.stored()].filter((each) => each.namespace === namespace);
-        return ok(ofNamespace.flatMap(({ value }) => keptNetworkPolicy(value, networks) ?? []));
+        return ok(ofNamespace.flatMap(({ value }) => this.#networkPolicy(value, networks) ?? []));
       },
       slices: async (namespace, ids): Promise<Result<readonly KeptSlice[]>> => {
         const watch = this.#watchOf(namespace, ids);
@@ -158,6 +161,15 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
     for (const each of this.#begun) each.stop();
     for (const { reflector } of this.#slices.values()) reflector.stop();
     this.#slices.clear();
+  }
+
+  #networkPolicy(object: object, networks: readonly string[]): KeptPolicy | undefined {
+    const text = networks.join(" ");
+    const known = this.#readPolicies.get(object);
+    if (known?.networks === text) return known.kept;
+    const kept = keptNetworkPolicy(object, networks);
+    this.#readPolicies.set(object, { networks: text, kept });
+    return kept;
   }
 
   /** Ends the watches of namespaces whose queries no pod of the node asks any more. */

@@ -1,7 +1,7 @@
 #include "loop.h"
 
-/* An EXEC has four (stdout, stderr, deadline, nested-call socket), a nested call has one (its stream), an ASK has one, CHANGES has one, the shim itself has a few. */
-enum { WATCHES_MAX = EFFECTS_MAX * 5 + ASKS_MAX + 9 };
+/* An EXEC has four (stdout, stderr, deadline, nested-call socket), a nested call has one (its stream), an ASK has one, CHANGES has one, sockets that are closed later have one, the shim itself has a few. */
+enum { WATCHES_MAX = EFFECTS_MAX * 5 + ASKS_MAX + 10 };
 
 #define MAX_WAIT_US 3600000000 /* of one poll() */
 

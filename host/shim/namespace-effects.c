@@ -75,7 +75,8 @@ void answer_in_namespace(const struct frame *frame, const struct message *effect
     if (fd < 0) done.error = errno;
     else if (frame->type == ASK && begin_ask(fd, frame->channel, effect, &done)) return; /* its DONE comes later */
     else if (effects[frame->type].use != NULL) effects[frame->type].use(fd, effect, &done);
-    if (fd >= 0 && !netlink_keeps_open(fd)) close(fd);
+    if (frame->type == NETLINK) netlink_close(fd, effect);
+    else if (fd >= 0) close(fd);
     send_to_engine(DONE, frame->channel, &(struct message){.status = (uint32_t)done.error, .flag = done.begun, .out = buffer_bytes(&done.out)});
     buffer_free(&done.out);
 }

@@ -45,6 +45,39 @@ bool netlink_keeps_open(int fd) {
     return fd >= 0 && fd == kept_socket;
 }
 
+/* Netfilter's sockets of other namespaces, the oldest first. An open socket keeps its namespace, so that each is closed as soon as this costs nothing. */
+enum { LATE_CLOSES_MAX = 128, LATE_CLOSE_MS = 200 };
+static struct {
+    int fd;
+    int64_t due;
+} late_closes[LATE_CLOSES_MAX];
+static int late_count = 0;
+static struct watch late_watch = {.fd = -1, .due = NEVER};
+
+static void close_late(struct watch *watch, UNUSED short revents) {
+    int done = 0;
+    for (int64_t now = now_us(); done < late_count && (late_closes[done].due <= now || late_count - done == LATE_CLOSES_MAX); done++) close(late_closes[done].fd);
+    late_count -= done;
+    memmove(late_closes, late_closes + done, (size_t)late_count * sizeof *late_closes);
+    watch->due = late_count == 0 ? NEVER : late_closes[0].due;
+}
+
+void netlink_close(int fd, const struct message *netlink) {
+    if (fd < 0 || netlink_keeps_open(fd)) return;
+    if (netlink->protocol != NETLINK_NETFILTER) {
+        close(fd);
+        return;
+    }
+    if (late_watch.wake == NULL) {
+        late_watch.wake = close_late;
+        watch_add(&late_watch);
+    }
+    if (late_count == LATE_CLOSES_MAX) close_late(&late_watch, 0);
+    late_closes[late_count].fd = fd;
+    late_closes[late_count++].due = in_ms(LATE_CLOSE_MS);
+    late_watch.due = late_closes[0].due;
+}
+
 /* Without CAP_NET_ADMIN in the initial user namespace only the second option works, and net.core.wmem_max or rmem_max caps it. */
 static void size_buffer(int fd, int forced, int capped, int size) {
     if (setsockopt(fd, SOL_SOCKET, forced, &size, sizeof size) != 0) setsockopt(fd, SOL_SOCKET, capped, &size, sizeof size);

@@ -7,16 +7,13 @@ import { parseDocument } from "../../../src/json/document.ts";
 import { readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../../../host/cluster/cluster.ts";
 import type { GuardedInterface, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
-import { peersOf } from "../rules/address-slice.ts";
 import { appliedPolicies, type PodInterface } from "../rules/applied-policies.ts";
-import { compile, type IsolatedInterface } from "../rules/compile.ts";
-import { type FindPeers, type PeerQuery, queryText } from "../rules/peers.ts";
-import { podQueries } from "../rules/pod-queries.ts";
+import type { IsolatedInterface } from "../rules/compile.ts";
 import { policyText } from "../rules/policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
 import type { PolicyTable } from "../rules/table.ts";
-import { queryId } from "../query-id.ts";
+import { compiledTable, queryIds } from "./compiled-tables.ts";
 import { knownPolicies } from "./guarded-pods.ts";
 import { policyObjects } from "./policy-objects.ts";
 import type { KeptPolicy, PolicySource } from "./policy-source.ts";
@@ -54,14 +51,14 @@ export async function decideTable(
     if (applied.policies.length > 0) isolated.push({ link, policies: applied.policies });
   }
   if (isolated.length === 0) return ok(undefined);
-  const queries = podQueries(isolated);
+  const queries = queryIds(isolated);
   if (!queries.ok) return failed(policyFault(`pod ${namespace}/${pod.name}: ${queries.problem}`));
-  const findPeers = await peersOfQueries(source, namespace, queries.value);
-  if (!findPeers.ok) return failed(policyFault(findPeers.fault.msg));
+  const slices = await source.slices(namespace, queries.value);
+  if (!slices.ok) return failed(policyFault(slices.fault.msg));
   const ports = await ownPorts(cluster, pod, isolated);
   if (!ports.ok) return ports;
   const established = configuration.policies?.established ?? "keep";
-  const table = compile({ interfaces: isolated, ports: ports.value, findPeers: findPeers.value, established });
+  const table = compiledTable({ interfaces: isolated, ports: ports.value, slices: slices.value, established });
   return table.ok ? ok(table.value) : failed(policyFault(`pod ${namespace}/${pod.name}: ${table.problem}`));
 }
 
@@ -85,17 +82,6 @@ export function policyFault(why: string): Fault {
 function podInterface({ ifname, source, podNetwork }: GuardedInterface): PodInterface {
   const networks = podNetwork === undefined ? [source] : [source, `${podNetworkPrefix}${podNetwork}`];
   return { ifname, networks };
-}
-
-async function peersOfQueries(
-  source: PolicySource,
-  namespace: string,
-  queries: readonly PeerQuery[],
-): Promise<Result<FindPeers>> {
-  const slices = await source.slices(namespace, queries.map(queryId));
-  if (!slices.ok) return slices;
-  const byQuery = Map.groupBy(slices.value, ({ query }) => query);
-  return ok((query) => peersOf(byQuery.get(queryText(query)) ?? []));
 }
 
 /** The named ports of the pod's containers, read only if an ingress rule names a port. */

@@ -25,11 +25,18 @@ const keptRounds = 12;
 /** Maximum files of a namespace: an author who edits a policy again and again makes a new query each time. */
 const defaultMaxFiles = 4096;
 
+interface WrittenAnswer {
+  /** The objects of the answer: those of a watch are the same until they change. */
+  readonly objects: readonly object[];
+  /** The hash of the file's text. */
+  readonly hash: string;
+}
+
 /** The last known policies of one node. */
 export class KnownPolicies {
   readonly #directory: string;
-  /** The hash of each file as it was written last, so that an ADD without a change writes nothing. */
-  readonly #hashes = new Map<string, string>();
+  /** The answer in each file as it was written last, so that an ADD without a change writes nothing. */
+  readonly #written = new Map<string, WrittenAnswer>();
   /**
    * By namespace and path, the file that was asked longest ago at the beginning: the round in which a pod asked it last. A file of an earlier daemon counts
    * as asked in the first round that sees it.
@@ -53,9 +60,10 @@ export class KnownPolicies {
       slices: async (namespace, ids) => {
         const read = await source.slices(namespace, ids);
         if (read.ok) {
+          const byId = Map.groupBy(read.value, ({ id }) => id);
           for (const id of ids) {
-            const ofQuery = read.value.filter((slice) => slice.id === id);
-            const kept = this.#kept(namespace, id, ok(undefined), JSON.stringify(ofQuery));
+            const ofQuery = byId.get(id) ?? [];
+            const kept = this.#kept(namespace, id, ok(undefined), ofQuery, () => JSON.stringify(ofQuery));
             if (!kept.ok) return kept;
           }
           return read;
@@ -96,8 +104,8 @@ export class KnownPolicies {
   }
 
   #remove(path: string): void {
-    // The hash goes first: the next answer is written, even if it is the same.
-    this.#hashes.delete(path);
+    // The note goes first: the next answer is written, even if it is the same.
+    this.#written.delete(path);
     rmSync(path, { force: true });
   }
 
@@ -127,22 +135,28 @@ export class KnownPolicies {
     reread: (value: unknown) => KeptPolicy | undefined,
     onFault: (text: string) => void,
   ): Result<readonly KeptPolicy[]> {
-    if (read.ok) return this.#kept(namespace, name, read, `[${read.value.map(({ text }) => text).join(",")}]`);
+    if (read.ok) {
+      const { value } = read;
+      return this.#kept(namespace, name, read, value, () => `[${value.map(({ text }) => text).join(",")}]`);
+    }
     const known = this.#list(namespace, name, reread);
     if (known === undefined) return read;
     onFault(read.fault.msg);
     return ok(known);
   }
 
-  #kept<T>(namespace: string, name: string, read: Result<T>, text: string): Result<T> {
+  #kept<T>(namespace: string, name: string, read: Result<T>, objects: readonly object[], makeText: () => string): Result<T> {
     const path = this.#path(namespace, name);
     this.#ask(namespace, path);
+    const before = this.#written.get(path);
+    if (before !== undefined && areSame(before.objects, objects)) return read;
+    const text = makeText();
     const hash = hashOf(text);
-    if (this.#hashes.get(path) !== hash && textOf(path) !== text) {
+    if (before?.hash !== hash && textOf(path) !== text) {
       const written = writeShared(path, text, false);
       if (!written.ok) return written;
     }
-    this.#hashes.set(path, hash);
+    this.#written.set(path, { objects, hash });
     return read;
   }
 
@@ -161,6 +175,10 @@ export class KnownPolicies {
   #path(namespace: string, name: string): string {
     return join(this.#directory, namespace, `${name}.json`);
   }
+}
+
+function areSame(one: readonly object[], other: readonly object[]): boolean {
+  return one.length === other.length && one.every((each, index) => each === other[index]);
 }
 
 function hashOf(text: string): string {

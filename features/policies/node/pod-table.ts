@@ -11,7 +11,8 @@ import {
   setElements,
   type Table,
 } from "../../../host/capabilities/firewall/nf-tables.ts";
-import { ENOENT } from "../../../host/system/errno.ts";
+import { EEXIST, ENOENT } from "../../../host/system/errno.ts";
+import { RecentValues } from "../../../host/node/running-pods/recent-values.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { elementChanges, type PolicyTable, shapeOf } from "../rules/table.ts";
 import { ruleExpressions } from "./rule-expressions.ts";
@@ -20,12 +21,35 @@ import { keySet, keysOf } from "./set-elements.ts";
 /** The table of Plexus in a pod's network namespace. Other tables stay as they are. */
 export const podTable = { family: "inet", name: "plexus-policies" } as const satisfies Table;
 
+const writing = "writing the pod's policies";
+
+/** Requests that several pods need: each is encoded once. The size is that of the messages in bytes. */
+const bounds = {
+  maxValues: 8,
+  maxSize: 4 * 1024 * 1024,
+  sizeOf: (requests: readonly NetlinkRequest[]) => requests.reduce((sum, { body }) => sum + body.length, 0),
+};
+const wholeTables = new RecentValues<readonly NetlinkRequest[]>(bounds);
+/** Undefined: the tables differ in more than elements. */
+const changes = new RecentValues<readonly NetlinkRequest[] | undefined>({
+  ...bounds,
+  sizeOf: (requests) => bounds.sizeOf(requests ?? []),
+});
+
+/** Makes the table of a pod that has none yet, without a removal: the kernel waits for an RCU grace period after each. Replaces a table that is there. Fault: FIREWALL_FAILED. */
+export async function makeTable(shim: NetlinkShim, path: string, table: PolicyTable): Promise<Result<void>> {
+  const requests = wholeTables.of("", [table], () => tableRequests(table));
+  const refused = await send(shim, path, [newTable(podTable, true), ...requests], writing);
+  if (!refused.ok || refused.value === undefined) return refused.ok ? ok(undefined) : refused;
+  return refused.value.errno === EEXIST ? replaceTable(shim, path, table) : failed(refusalFault(refused.value));
+}
+
 /** Makes the table in place of an earlier one; undefined: removes it. Fault: FIREWALL_FAILED. */
 export async function replaceTable(shim: NetlinkShim, path: string, table: PolicyTable | undefined): Promise<Result<void>> {
   // Making the table first lets the removal succeed where there is none.
   const removal = [newTable(podTable), deleteTable(podTable)];
-  const requests = table === undefined ? removal : [...removal, ...tableRequests(table)];
-  const refused = await send(shim, path, requests, "writing the pod's policies");
+  const requests = table === undefined ? removal : [...removal, ...wholeTables.of("", [table], () => tableRequests(table))];
+  const refused = await send(shim, path, requests, writing);
   if (!refused.ok) return refused;
   return refused.value === undefined ? ok(undefined) : failed(refusalFault(refused.value));
 }
@@ -40,15 +64,22 @@ export async function changeTable(
   before: PolicyTable | undefined,
   after: PolicyTable | undefined,
 ): Promise<Result<void>> {
-  if (before === undefined || after === undefined || shapeOf(before) !== shapeOf(after)) return replaceTable(shim, path, after);
-  const requests = elementChanges(before, after).flatMap(({ set, added, removed }) => [
-    ...setElements(podTable, set.name, "remove", keysOf(set, removed)),
-    ...setElements(podTable, set.name, "add", keysOf(set, added)),
-  ]);
+  if (before !== undefined && before === after) return ok(undefined);
+  if (before === undefined || after === undefined) return replaceTable(shim, path, after);
+  const requests = changes.of("", [before, after], () => changeRequests(before, after));
+  if (requests === undefined) return replaceTable(shim, path, after);
   if (requests.length === 0) return ok(undefined);
   const refused = await send(shim, path, requests, "changing the peers of the pod's policies");
   if (!refused.ok || refused.value === undefined) return refused.ok ? ok(undefined) : refused;
   return refused.value.errno === ENOENT ? replaceTable(shim, path, after) : failed(refusalFault(refused.value));
+}
+
+function changeRequests(before: PolicyTable, after: PolicyTable): readonly NetlinkRequest[] | undefined {
+  if (shapeOf(before) !== shapeOf(after)) return undefined;
+  return elementChanges(before, after).flatMap(({ set, added, removed }) => [
+    ...setElements(podTable, set.name, "remove", keysOf(set, removed)),
+    ...setElements(podTable, set.name, "add", keysOf(set, added)),
+  ]);
 }
 
 /** The changes that make a table that does not exist: sets and chains before the rules that name them. */
@@ -71,7 +102,7 @@ async function send(
   requests: readonly NetlinkRequest[],
   action: string,
 ): Promise<Result<Refusal | undefined>> {
-  const changes = requests.map((request): Change => ({ request, action }));
-  const refusals = await commit(shim, changes, "commit", path);
+  const batch = requests.map((request): Change => ({ request, action }));
+  const refusals = await commit(shim, batch, "commit", path);
   return refusals.ok ? ok(refusals.value[0]) : refusals;
 }

@@ -21,7 +21,7 @@ import {
   protocolIs,
   refusal,
 } from "../../../host/capabilities/firewall/expressions.ts";
-import { commit, type Change, type NetlinkShim, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
+import { commit, type Change, type NetlinkShim, type Refusal, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
 import {
   dataElements,
   deleteTable,
@@ -34,6 +34,7 @@ import {
   newTable,
   setElements,
 } from "../../../host/capabilities/firewall/nf-tables.ts";
+import { EEXIST } from "../../../host/system/errno.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
 import { protocolNumbers } from "../../../src/kube/named-ports.ts";
@@ -57,17 +58,32 @@ const word = 4;
 /** The kernel's priorities of destination NAT and of source NAT; the rules of policies for egress have 0 in postrouting. */
 const priorities = { dstnat: -100, refused: 0, srcnat: 100 } as const;
 
-/** Makes the table in place of an earlier one; without ports, removes it. Fault: FIREWALL_FAILED. */
-export async function replaceTable(shim: NetlinkShim, path: string, ports: readonly BalancedPort[]): Promise<Result<void>> {
+/**
+ * Makes the table in place of an earlier one; without ports, removes it. `isFirst`: the pod has no table as far as is known, so that the first try removes none:
+ * the kernel waits for an RCU grace period after each removal. Fault: FIREWALL_FAILED.
+ */
+export async function replaceTable(
+  shim: NetlinkShim,
+  path: string,
+  ports: readonly BalancedPort[],
+  isFirst = false,
+): Promise<Result<void>> {
+  const refuses = async (requests: readonly NetlinkRequest[]): Promise<Result<Refusal | undefined>> => {
+    const changes = requests.map((request): Change => ({ request, action: "writing the pod's Services" }));
+    const refusals = await commit(shim, changes, "commit", path);
+    return refusals.ok ? ok(refusals.value[0]) : refusals;
+  };
+  if (isFirst && ports.length > 0) {
+    const made = await refuses([newTable(podTable, true), ...tableRequests(ports, { 4: [], 6: [] })]);
+    if (!made.ok || made.value === undefined) return made.ok ? ok(undefined) : made;
+    if (made.value.errno !== EEXIST) return failed(refusalFault(made.value));
+  }
   const kept = await keptDestinations(shim, path, ports);
   // Making the table first lets the removal succeed where there is none.
   const removal = [newTable(podTable), deleteTable(podTable)];
-  const requests = ports.length === 0 ? removal : [...removal, ...tableRequests(ports, kept)];
-  const changes = requests.map((request): Change => ({ request, action: "writing the pod's Services" }));
-  const refusals = await commit(shim, changes, "commit", path);
-  if (!refusals.ok) return refusals;
-  const [refused] = refusals.value;
-  return refused === undefined ? ok(undefined) : failed(refusalFault(refused));
+  const refused = await refuses(ports.length === 0 ? removal : [...removal, ...tableRequests(ports, kept)]);
+  if (!refused.ok) return refused;
+  return refused.value === undefined ? ok(undefined) : failed(refusalFault(refused.value));
 }
 
 function tableRequests(ports: readonly BalancedPort[], kept: KeptElements): readonly NetlinkRequest[] {

@@ -4,12 +4,20 @@ import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Cluster } from "../../../host/cluster/cluster.ts";
 import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
-import { balance, balanceBounds, type KeptSlice } from "../rules/balance.ts";
+import { RecentValues } from "../../../host/node/running-pods/recent-values.ts";
+import { type Balance, balance, balanceBounds, type KeptSlice } from "../rules/balance.ts";
 import { flushFlows } from "./flush-flows.ts";
 import { networkIds } from "./pod-networks.ts";
 import { replaceTable } from "./pod-table.ts";
 import { noteTable, portsHash, writtenTable } from "./served-pods.ts";
 import { serviceObjects } from "./service-objects.ts";
+
+/** What the pods of one namespace balance on the same networks, made once for all of them. The size is that of the endpoints. */
+const balances = new RecentValues<Balance & { readonly hash: string }>({
+  maxValues: 16,
+  maxSize: 4 * balanceBounds.backends,
+  sizeOf: ({ ports }) => ports.reduce((sum, { backends }) => sum + 1 + backends.length, 1),
+});
 
 /** Before interfaces are made. A failure is a warning: the pod starts, and gets its Services when the daemon can write them. */
 export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
@@ -27,7 +35,10 @@ export async function servePod(context: GuardContext, guarded: GuardedPod, anew:
   if (networks.length === 0 && before === undefined && !anew) return ok(undefined);
   const slices = networks.length === 0 ? ok([]) : await slicesOf(cluster, networks);
   if (!slices.ok) return failed(servicesFault(slices.fault.msg));
-  const { ports, left, leftNames } = balance(slices.value, pod.namespace);
+  const { ports, left, leftNames, hash } = balances.of(pod.namespace, slices.value, () => {
+    const made = balance(slices.value, pod.namespace);
+    return { ...made, hash: portsHash(made.ports) };
+  });
   if (left > 0) {
     const names = `${leftNames.join(", ")}${left > leftNames.length ? ` and ${left - leftNames.length} others` : ""}`;
     const bounds = `${balanceBounds.ports} ports and ${balanceBounds.backends} endpoints`;
@@ -35,10 +46,9 @@ export async function servePod(context: GuardContext, guarded: GuardedPod, anew:
       `pod ${pod.namespace}/${pod.name} does not reach these ports of Services: ${names}; Plexus allows ${bounds} for a pod`,
     );
   }
-  const hash = portsHash(ports);
   const isSame = before === undefined ? ports.length === 0 : before.hash === hash;
   if (isSame && !anew) return ok(undefined);
-  const written = await replaceTable(context.shim, netns, ports);
+  const written = await replaceTable(context.shim, netns, ports, before === undefined);
   noteTable(containerId, written.ok ? { netns, ports, hash } : undefined);
   if (!written.ok) return failed(servicesFault(`network namespace of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
   await flushFlows(context.shim, netns, before?.ports ?? [], ports);

@@ -147,9 +147,9 @@ export function generationIn(message: Message): number | undefined {
   return message.type === NEWGEN ? numberIn(attributesOf(message).get(1)) : undefined;
 }
 
-/** Makes the table unless it exists. */
-export function newTable(table: Table): NetlinkRequest {
-  return request(NEWTABLE, CREATE, AF[table.family], within(1, table));
+/** Makes the table unless it exists; with `exclusive`, the kernel refuses if it exists (EEXIST). */
+export function newTable(table: Table, exclusive = false): NetlinkRequest {
+  return request(NEWTABLE, exclusive ? EXCLUSIVE : CREATE, AF[table.family], within(1, table));
 }
 
 /** Removes the table, with all that it has. */

@@ -7,7 +7,7 @@ import { addressesOf, addressesRequest, type AddressState } from "../../system/n
 import { byteText } from "../../system/netlink/address-bytes.ts";
 import { linkRequest, linkRemoval } from "../../system/netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
-import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message.ts";
+import { interruptedText, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import type { LinksLinkName, LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { EffectQueue, Undo } from "./effect-queue.ts";
 import { type KnownLink, KnownLinks } from "./known-links.ts";
@@ -18,7 +18,7 @@ import type { Setting, SettingOutcome, Settings } from "./settings.ts";
 import { EEXIST, ENODEV } from "../../system/errno.ts";
 
 /** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
+const maxDumps = 10;
 
 /** One apply while it runs. */
 export class LinkTransaction {
@@ -62,7 +62,8 @@ export class LinkTransaction {
       const [answer] = exchange.answers;
       if (answer === undefined) return failed(this.namespaces.unreachable(exchange.errno));
       if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: ${refusalText(answer)}`));
-      if (!answer.interrupted || tries === maxDumps) return ok(answer);
+      if (!answer.interrupted) return ok(answer);
+      if (tries === maxDumps) return failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: ${interruptedText(maxDumps)}`));
     }
   }
 

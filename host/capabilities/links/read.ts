@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
 import { linkRequest, linksOfKindRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
-import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message.ts";
+import { interruptedText, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { neighboursRequest, neighbourStateIn } from "../../system/netlink/neighbour.ts";
 import { nextHopsOf } from "../../system/netlink/next-hops.ts";
 import { MAIN_TABLE, type Route as KernelRoute, routeIn, routesRequest } from "../../system/netlink/route.ts";
@@ -31,7 +31,7 @@ import { EffectQueue } from "./effect-queue.ts";
 import { EAFNOSUPPORT, EOPNOTSUPP } from "../../system/errno.ts";
 
 /** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
+const maxDumps = 10;
 const RTN_UNICAST = 1;
 const TABLE_LOCAL = 255;
 
@@ -190,7 +190,8 @@ async function dump(
     if (answer === undefined) return failed(namespaces.unreachable(exchange.errno));
     if (answer.errno === EAFNOSUPPORT || answer.errno === EOPNOTSUPP) return ok(emptyDump);
     if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: ${action}: ${refusalText(answer)}`));
-    if (!answer.interrupted || tries === maxDumps) return ok(answer);
+    if (!answer.interrupted) return ok(answer);
+    if (tries === maxDumps) return failed(fault("NETLINK_FAILED", `links: ${action}: ${interruptedText(maxDumps)}`));
   }
 }
 

@@ -9,7 +9,6 @@ import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { ChangePace, usualPace } from "../../cluster/work/change-pace.ts";
-import { bootId } from "../../system/boot-id.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { EntryList, type ListedEntry } from "../reconcile/entry-list.ts";
 import { keptConfigurationsWith, KeptConfigurations } from "../reconcile/kept-configurations.ts";
@@ -19,6 +18,7 @@ import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { Clock } from "../../system/clock.ts";
 import { FollowedRounds } from "./followed-rounds.ts";
 import { PacedChanges } from "./paced-changes.ts";
+import { PodEntries, podOf } from "./pod-entries.ts";
 import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
 
 /** Pods that are worked on at once. */
@@ -33,6 +33,7 @@ const maxLine = 4096;
 
 interface StateDirectory extends PodCallsInit {
   readonly entries: EntryList;
+  readonly byPod: PodEntries;
 }
 
 /** The parts of the daemon that the followed pods need. */
@@ -110,7 +111,8 @@ export class FollowPods {
       const { agent, takeLock } = init;
       const configurations = new KeptConfigurations(stateDirectory);
       const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
-      return { work, stateDirectory, configurations, agent, takeLock, log, entries, isNews };
+      const byPod = new PodEntries(entries, (text) => init.log("warn", `${work.name}: ${text}`));
+      return { work, stateDirectory, configurations, agent, takeLock, log, entries, byPod, isNews };
     });
     this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
     const pace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
@@ -146,7 +148,7 @@ export class FollowPods {
   async containers(): Promise<readonly FollowedContainer[]> {
     const found: FollowedContainer[] = [];
     for (const state of this.#states) {
-      for (const listed of await this.#entries(state)) {
+      for (const listed of await state.byPod.all()) {
         const pod = podOf(listed);
         const { containerId, netns } = listed.entry.plan;
         if (pod !== "") found.push({ pod, containerId, netns, failure: this.#failures.get(pod) });
@@ -180,8 +182,8 @@ export class FollowPods {
    */
   async look(pod: string, apply: PodWork["apply"]): Promise<Result<void>> {
     for (const state of this.#states) {
-      for (const entry of await this.#entries(state)) {
-        if (podOf(entry) !== pod) continue;
+      state.byPod.noteChange();
+      for (const entry of await state.byPod.of(pod)) {
         const looked = await refreshContainer({ ...state, work: { ...state.work, apply }, isNews: () => false }, entry, false);
         if (!looked.ok) return looked;
       }
@@ -193,7 +195,7 @@ export class FollowPods {
   noteAdded(args: string): void {
     const identity = podIdentity(args);
     if (this.isOn && identity.ok && identity.value !== undefined)
-      this.#queue.add(`${identity.value.namespace}/${identity.value.name}`, 0);
+      this.#queueChanged(`${identity.value.namespace}/${identity.value.name}`, 0);
   }
 
   /** Receives a pod that was listed, created, changed or removed (undefined). */
@@ -210,7 +212,7 @@ export class FollowPods {
     }
     const labels = JSON.stringify([...(pod.labels ?? [])].toSorted(([one], [other]) => (one < other ? -1 : 1)));
     this.#labels.set(key, labels);
-    if (this.isOn && before !== undefined && before !== labels) this.#queue.add(key, this.#labelPace.waitMs(namespace, 0));
+    if (this.isOn && before !== undefined && before !== labels) this.#queueChanged(key, this.#labelPace.waitMs(namespace, 0));
   }
 
   /** Queues all running pods, for which all is done anew. */
@@ -242,9 +244,15 @@ export class FollowPods {
     if (this.isOn) this.#changes.add(what);
   }
 
+  /** Queues a pod whose entries may have changed since the last look at the journal. */
+  #queueChanged(pod: string, afterMs: number): void {
+    for (const { byPod } of this.#states) byPod.noteChange();
+    this.#queue.add(pod, afterMs);
+  }
+
   async #queueConcerned(changes: ReadonlySet<string | undefined>): Promise<void> {
-    for (const state of this.#states) {
-      for (const entry of await this.#entries(state)) {
+    for (const { byPod } of this.#states) {
+      for (const entry of await byPod.all()) {
         const pod = podOf(entry);
         if (pod !== "" && this.#followed.isConcerned(pod, entry.entry, changes)) this.#queue.add(pod, 0);
       }
@@ -254,7 +262,7 @@ export class FollowPods {
   /** The pods of this boot with an entry in a journal. */
   async #pods(): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
-    for (const state of this.#states) for (const entry of await this.#entries(state)) found.add(podOf(entry));
+    for (const { byPod } of this.#states) for (const entry of await byPod.all()) found.add(podOf(entry));
     found.delete("");
     return found;
   }
@@ -270,22 +278,11 @@ export class FollowPods {
     return found;
   }
 
-  async #entries({ entries }: StateDirectory): Promise<readonly ListedEntry[]> {
-    const listed = await entries.refresh();
-    if (!listed.ok) {
-      this.#init.log("warn", `${this.#followed.name}: ${listed.fault.msg}`);
-      return [];
-    }
-    const boot = bootId();
-    return listed.value.entries.filter(({ entry }) => entry.plan.bootId === boot && entry.closed);
-  }
-
   async #work(pod: string): Promise<WorkOutcome> {
     const anew = this.#anew.delete(pod);
     const faults: string[] = [];
     for (const state of this.#states) {
-      for (const entry of await this.#entries(state)) {
-        if (podOf(entry) !== pod) continue;
+      for (const entry of await state.byPod.of(pod)) {
         const refreshed = await refreshContainer(state, entry, anew);
         if (!refreshed.ok) faults.push(refreshed.fault.msg);
       }
@@ -298,14 +295,9 @@ export class FollowPods {
       return { kind: "done" };
     }
     if (anew) this.#anew.add(pod);
+    for (const { byPod } of this.#states) byPod.noteChange();
     if (this.#failures.get(pod) !== why) this.#init.log("warn", `${this.#followed.name}: pod ${pod}: ${inertLine(why, maxLine)}`);
     this.#failures.set(pod, why);
     return this.#init.agent() === undefined ? { kind: "again", afterMs: unavailableMs } : { kind: "failed", why };
   }
-}
-
-/** The pod of an entry as `namespace/name`; empty if the runtime named none. */
-function podOf({ entry }: ListedEntry): string {
-  const identity = podIdentity(entry.plan.cniArgs);
-  return identity.ok && identity.value !== undefined ? `${identity.value.namespace}/${identity.value.name}` : "";
 }

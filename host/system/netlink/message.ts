@@ -83,6 +83,11 @@ export function decodeAnswers(reply: Uint8Array, count: number): readonly (Netli
   return answers;
 }
 
+/** The reason of a fault after so many dumps of which none was whole. */
+export function interruptedText(dumps: number): string {
+  return `concurrent changes interrupted the list ${dumps} times`;
+}
+
 interface PendingAnswer {
   readonly messages: { readonly type: number; readonly body: Uint8Array }[];
   interrupted: boolean;

@@ -2,13 +2,13 @@
 
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { EBUSY, EINVAL, ENODEV, ENOENT, ENOTDIR } from "../errno.ts";
+import { EBUSY, EINTR, EINVAL, ENODEV, ENOENT, ENOTDIR } from "../errno.ts";
 import { systemError } from "../system-error.ts";
 import type { NetlinkSender } from "./exchange.ts";
 import { linksRequest } from "./link.ts";
 import { linkChange, linkRemoval, linkRename, linkRequest, nameRemoval } from "./link-change.ts";
 import { type LinkState, linkStateIn } from "./link-state.ts";
-import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
+import { decodeAnswers, encodeRequests, interruptedText, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
 import { namespaceCookieIn } from "./namespace-cookie.ts";
 
 /** A network namespace as one look shows it. */
@@ -23,8 +23,8 @@ const maxDumps = 5;
 const deadlineMs = 10_000;
 
 /**
- * Lists the links of the namespace at this path; `gone`: there is no namespace. Fault NETLINK_FAILED: the shim may not enter the namespace, or the
- * kernel refused.
+ * Lists the links of the namespace at this path; `gone`: there is no namespace. Fault NETLINK_FAILED: the shim may not enter the namespace, the kernel
+ * refused, or concurrent changes interrupted each list, so that none was whole.
  */
 export async function lookIntoNamespace(shim: NetlinkSender, path: string): Promise<Result<NamespaceLinks | "gone">> {
   for (let tries = 1; ; tries++) {
@@ -32,8 +32,9 @@ export async function lookIntoNamespace(shim: NetlinkSender, path: string): Prom
     if (!sent && (errno === ENOENT || errno === ENOTDIR || errno === EINVAL)) return ok("gone");
     if (answer === undefined || answer.errno !== 0)
       return failed(failure(`listing the links of ${path}`, answer?.errno ?? errno, answer));
-    if (!answer.interrupted || tries === maxDumps)
-      return ok({ links: answer.messages.flatMap((message) => linkStateIn(message) ?? []), cookie });
+    if (!answer.interrupted) return ok({ links: answer.messages.flatMap((message) => linkStateIn(message) ?? []), cookie });
+    // A list that is not whole must not make a link count as gone.
+    if (tries === maxDumps) return failed(failure(`listing the links of ${placeOf(path)}: ${interruptedText(maxDumps)}`, EINTR, answer));
   }
 }
 

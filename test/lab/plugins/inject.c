@@ -1,5 +1,5 @@
 /* Sends packets with any source: a line of stdin `SOURCE DESTINATION PROTOCOL SOURCE-PORT DESTINATION-PORT` is one packet of 40 bytes behind the IP
-   header. With ICMP and ICMPv6 the source port is the type. Checksums of the payload stay zero. Exits with the number of packets that the
+   header. An argument names the link that all packets leave by. With ICMP and ICMPv6 the source port is the type. Checksums of the payload stay zero. Exits with the number of packets that the
    kernel refused for another reason than EPERM, which a rule of the output hook causes. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -13,8 +13,11 @@
 
 enum { PAYLOAD = 40 };
 
-int main(void) {
-  int failed = 0, sockets[2] = {socket(AF_INET, SOCK_RAW, IPPROTO_RAW), socket(AF_INET6, SOCK_RAW, IPPROTO_RAW)};
+int main(int argc, char **argv) {
+  int failed = 0, on = 1, sockets[2] = {socket(AF_INET, SOCK_RAW, IPPROTO_RAW), socket(AF_INET6, SOCK_RAW, IPPROTO_RAW)};
+  setsockopt(sockets[0], SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
+  for (int i = 0; i < 2 && argc > 1; i++)
+    if (setsockopt(sockets[i], SOL_SOCKET, SO_BINDTODEVICE, argv[1], (socklen_t)strlen(argv[1])) != 0) return 201;
   char source[64], destination[64];
   unsigned protocol, from, to;
   while (scanf("%63s %63s %u %u %u", source, destination, &protocol, &from, &to) == 5) {

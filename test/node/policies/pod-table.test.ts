@@ -8,7 +8,7 @@ import { command, missing } from "../../lab/requires.ts";
 import { callWith } from "../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../shim/testing/workshop.ts";
 import type { NetlinkShim } from "../../../host/capabilities/firewall/kernel.ts";
-import { changeTable, replaceTable } from "../../../features/policies/node/pod-table.ts";
+import { changeTable, makeTable, replaceTable } from "../../../features/policies/node/pod-table.ts";
 import {
   passes,
   policyObject,
@@ -262,6 +262,63 @@ describe.skipIf(unavailable)("a table of policies in the kernel", () => {
         { peer: "10.8.0.0", protocol: 6, port: 80 },
       ]),
     ).toHaveLength(1);
+    await install(undefined);
+  });
+
+  test("a first table is made without a removal, and replaces a table that is there after all", async () => {
+    nft(["flush", "ruleset"]);
+    const spec = { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] };
+    const [one, other] = [pods.slice(0, 1), pods.slice(1, 2)].map((own) => tableOf([readable(policyObject(spec))], own));
+    const make = (table: PolicyTable | undefined): Promise<void> =>
+      withShim(async (shim) => {
+        if (table !== undefined) expect(await makeTable(shim, pod.path, table)).toEqual({ ok: true, value: undefined });
+      });
+    const allowed = (): readonly (string | undefined)[] =>
+      passed("in", [
+        { peer: "10.0.0.3", protocol: 6, port: 80 },
+        { peer: "10.0.0.4", protocol: 6, port: 80 },
+      ]).map((each) => each.peer);
+    await make(one);
+    expect(allowed()).toEqual(["10.0.0.3"]);
+    await make(other);
+    expect(allowed()).toEqual(["10.0.0.4"]);
+    await install(undefined);
+  });
+
+  test("PO-10: DHCP passes a table that allows nothing between the addresses and ports of its protocol alone", async () => {
+    nft(["flush", "ruleset"]);
+    await install(tableOf([readable(policyObject({ podSelector: {}, policyTypes: ["Ingress", "Egress"] }))], pods));
+    const linkLocal = /inet6 (fe80::[0-9a-f:]+)/u.exec(inHost(["ip", "-n", pod.name, "-6", "addr", "show", "dev", "net1"]))?.[1];
+    const own = linkLocal ?? "";
+    // The witness drops all that leaves the pod, so that neighbour discovery gets no answer.
+    const mac = pod.links().find(({ name }) => name === "net1")?.mac ?? "";
+    inHost(["ip", "-n", peer.name, "neigh", "replace", own, "lladdr", mac, "dev", "net1"]);
+    const probesOf: readonly (readonly ["in" | "out", from: string, to: string, source: number, port: number, passes: boolean])[] = [
+      ["in", "10.0.0.9", "255.255.255.255", 67, 68, true],
+      ["in", "10.0.0.9", "10.0.0.1", 67, 68, false],
+      ["in", "10.0.0.9", "255.255.255.255", 1067, 68, false],
+      ["in", "10.0.0.9", "255.255.255.255", 67, 69, false],
+      ["in", "fe80::9", own, 547, 546, true],
+      ["in", "fe80::9", "fd00::1", 547, 546, false],
+      ["in", "fd00::9", own, 547, 546, false],
+      ["out", "10.0.0.1", "255.255.255.255", 68, 67, true],
+      ["out", "10.0.0.1", "10.0.0.9", 68, 67, false],
+      ["out", "10.0.0.1", "255.255.255.255", 68, 53, false],
+      ["out", own, "ff02::1:2", 546, 547, true],
+      ["out", own, "ff02::1", 546, 547, false],
+      ["out", "fd00::1", "ff02::1:2", 546, 547, false],
+    ];
+    for (const [direction, from, to, source, port, passes] of probesOf) {
+      nft(["-f", "-"], `table inet witness\ndelete table inet witness\n${witness}`);
+      const sender = direction === "in" ? peer : pod;
+      const inject = ["nsenter", `--net=${sender.path}`, "--", compiledPlugin("inject"), "net1"];
+      const sent = spawnSync(inject[0] ?? "", inject.slice(1), { input: `${from} ${to} 17 ${source} ${port}\n`, encoding: "utf8" });
+      expect({ status: sent.status, stderr: sent.stderr }).toEqual({ status: 0, stderr: "" });
+      const seen = (): boolean =>
+        nft(["-n", "list", "table", "inet", "witness"]).includes(`${direction === "in" ? from : to} . 17 . ${port}`);
+      if (passes) await expect.poll(seen).toBe(true);
+      expect([direction, from, to, source, port, seen()]).toEqual([direction, from, to, source, port, passes]);
+    }
     await install(undefined);
   });
 

@@ -157,6 +157,38 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
     await install([]);
   });
 
+  test("SV-14: the UDP flows of a Service that is made again with the same name and endpoints are flushed, those of other Services stay", async () => {
+    const [again, other] = [port("10.96.0.7", UDP, 53, "10.1.0.11"), port("10.96.0.8", UDP, 53, "10.1.0.11")];
+    await install([again, other]);
+    const flows = (): number => Number(pod.exec(["cat", "/proc/sys/net/netfilter/nf_conntrack_count"]).stdout);
+    await install([], [again, other]);
+    await install([again, other]);
+    const none = flows();
+    for (const address of ["10.96.0.7", "10.96.0.8"])
+      expect(pod.exec([process.execPath, manyFlows, address, "53", "100"])).toMatchObject({ status: 0 });
+    const all = flows() - none;
+    expect(all).toBeGreaterThan(150);
+    await install([again, other], [again, other]);
+    expect(flows() - none).toBe(all);
+    const after = [{ ...again, uid: "77b0" }, other];
+    await install(after, [again, other]);
+    expect(flows() - none).toBeLessThan(110);
+    expect(flows() - none).toBeGreaterThan(50);
+    await install([], after);
+    expect(flows()).toBeLessThanOrEqual(none);
+  });
+
+  test("SV-06: a first table is made without a removal, and replaces a table that is there after all", async () => {
+    const make = (ports: readonly BalancedPort[]): Promise<void> =>
+      withShim(async (shim) => expect(await replaceTable(shim, pod.path, ports, true)).toEqual({ ok: true, value: undefined }));
+    await install([]);
+    await make([port("10.96.0.7", TCP, 80, "10.1.0.11")]);
+    expect(ask("tcp", "10.96.0.7", 80)).toEqual(["10.1.0.11 10.1.0.2"]);
+    await make([port("10.96.0.7", TCP, 80, "10.1.0.12")]);
+    expect(ask("tcp", "10.96.0.7", 80)).toEqual(["10.1.0.12 10.1.0.2"]);
+    await install([]);
+  });
+
   test("SV-14: a Service that is made again with the same name and address keeps no client's endpoint", async () => {
     const sticky = { ...port("10.96.0.7", TCP, 80, "10.1.0.11", "10.1.0.12"), affinitySeconds: 10_800 };
     await install([sticky]);

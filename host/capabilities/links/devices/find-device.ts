@@ -10,6 +10,7 @@ import type {
   LinksPlace,
 } from "../../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { linksRequest } from "../../../system/netlink/link.ts";
+import { interruptedText } from "../../../system/netlink/message.ts";
 import { type LinkState, linkStateIn } from "../../../system/netlink/link-state.ts";
 import { denied, type LinkScope } from "../link-scope.ts";
 import { isGone, type Namespaces, refusalText } from "../namespaces.ts";
@@ -25,7 +26,7 @@ export interface FoundDevice {
 }
 
 /** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
+const maxDumps = 10;
 
 /** All links of one side; none where the pod's namespace is gone. Fault NETLINK_FAILED. */
 export async function linksAt(namespaces: Namespaces, place: LinksPlace): Promise<Result<readonly LinkState[]>> {
@@ -35,7 +36,8 @@ export async function linksAt(namespaces: Namespaces, place: LinksPlace): Promis
     if (place === "pod" && isGone(exchange)) return ok([]);
     if (answer === undefined) return failed(namespaces.unreachable(exchange.errno));
     if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: listing the links: ${refusalText(answer)}`));
-    if (!answer.interrupted || tries === maxDumps) return ok(answer.messages.flatMap((message) => linkStateIn(message) ?? []));
+    if (!answer.interrupted) return ok(answer.messages.flatMap((message) => linkStateIn(message) ?? []));
+    if (tries === maxDumps) return failed(fault("NETLINK_FAILED", `links: listing the links: ${interruptedText(maxDumps)}`));
   }
 }
 
