@@ -19,6 +19,7 @@ import { shimMemory } from "./shim-memory.ts";
 import { shimVersion } from "./shim-version.ts";
 import { ipamStep } from "./ipam-step.ts";
 import { claimBenchmarks } from "./claims.ts";
+import { copyBenchmarks } from "./copies.ts";
 import { controllerBenchmarks } from "./controller-memory.ts";
 import { largeClusterBenchmarks } from "./large-cluster.ts";
 import { differenceOf, summary, type Benchmark, type Measured } from "./measure.ts";
@@ -30,6 +31,7 @@ import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
 import { sandboxBenchmarks } from "./sandbox.ts";
 import { statusBenchmarks } from "./statuses.ts";
+import { sparseBenchmarks } from "./sparse-rows.ts";
 import { wasmOnlyBenchmarks } from "./wasm-only-rows.ts";
 
 const benchmarks: readonly Benchmark[] = [
@@ -46,6 +48,7 @@ const benchmarks: readonly Benchmark[] = [
   ...statusBenchmarks,
   apiDownBenchmark,
   ...wasmOnlyBenchmarks,
+  ...sparseBenchmarks,
   ...multusBenchmarks,
   burstBenchmark,
   ...cycleBenchmarks,
@@ -53,6 +56,7 @@ const benchmarks: readonly Benchmark[] = [
   ...controllerBenchmarks,
   firstCall,
   ...sandboxBenchmarks,
+  ...copyBenchmarks,
   ...guestBenchmarks,
   ...chainTraceBenchmarks,
   ...hotPlugBenchmarks,
