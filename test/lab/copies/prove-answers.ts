@@ -8,6 +8,7 @@ import { InProcessRunner } from "../../../host/sandbox/in-process.ts";
 import { defaultLimits } from "../../../host/sandbox/limits.ts";
 import { GuestSessions } from "../../../host/sandbox/process/guest-sessions.ts";
 import type { SandboxProcess } from "../../../host/sandbox/process/sandbox-process.ts";
+import type { VerbTypes } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import type { GuestCall } from "../../../host/sandbox/runner.ts";
 import { plainRequests, recordingImports } from "../../hostile/components/requests.ts";
 
@@ -60,7 +61,8 @@ function examinedText({
   return textOf([plan, modules, declaration, capabilities]);
 }
 
-function answerText(result: Awaited<ReturnType<InProcessRunner["call"]>>, calls: readonly unknown[]): string {
+/** The answer with the calls of capabilities, as a text. */
+export function answerText(result: Awaited<ReturnType<InProcessRunner["call"]>>, calls: readonly unknown[]): string {
   return textOf(result.ok ? { value: result.value.value, calls } : { fault: result.fault, calls });
 }
 
@@ -72,30 +74,35 @@ export async function expectedAnswers(home: string): Promise<readonly Expected[]
     const bytes = readFileSync(join(home, "delegates", `${name}.wasm`));
     const admitted = new Admission().admit(bytes, { granted, limits });
     if (!admitted.ok) throw new Error(admitted.fault.msg);
-    const network = {
-      cniVersion: "1.0.0",
-      name: "copies",
-      config: JSON.stringify({ cniVersion: "1.0.0", name: "copies", type: name, ...config, prevResult: previous }),
-    };
     const call = {
       component: admitted.value,
       verb: "add",
-      request: { ...plainRequests.add, network },
+      request: requestOf(name, config),
       limits,
       deadlineMs,
     } as const;
     const { imports, calls } = recordingImports();
-    const answer = answerText(await runner.call(call, imports), calls);
+    const result = await runner.call(call, imports);
+    if (!result.ok) throw new Error(result.fault.msg);
+    const answer = answerText(result, calls);
     all.push({ name, bytes, examined: examinedText(admitted.value), answer, call });
   }
   return all;
 }
 
-const previous = {
-  cniVersion: "1.0.0",
-  interfaces: [{ name: "eth0", mac: "02:00:00:00:00:01", sandbox: "/run/netns/c1" }],
-  ips: [{ address: "10.1.0.2/24", gateway: "10.1.0.1", interface: 0 }],
-};
+/** An ADD after a plugin that has made the interface. IPAM comes first in its chain. */
+function requestOf(name: string, config: object): VerbTypes["add"]["request"] {
+  const { call, attachment } = plainRequests.add;
+  const text = JSON.stringify({ cniVersion: "1.0.0", name: "copies", type: name, ...config });
+  const network = { cniVersion: "1.0.0", name: "copies", config: text };
+  const prevResult = {
+    interfaces: [{ name: "eth0", mac: "02:00:00:00:00:01", sandbox: "/run/netns/c1" }],
+    ips: [{ address: "10.1.0.2/24", gateway: "10.1.0.1", interface: 0 }],
+    routes: [],
+  };
+  const isFirst = name.startsWith("ipam");
+  return { call, attachment: { ...attachment, args: [] }, network, ...(isFirst ? {} : { prevResult }) };
+}
 
 /** What a copy did: all answers were right, one was wrong (with the difference), or the copy was lost before its last answer. */
 export type Verdict = { readonly kind: "right" } | { readonly kind: "wrong" | "lost"; readonly text: string };

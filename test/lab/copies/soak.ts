@@ -1,11 +1,13 @@
 // Makes many copies of a zygote beside load, and checks each answer of each copy. An engineer runs it by hand, as root:
 //
-//   node test/lab/copies/soak.ts [--copies N] [--minutes N] [--at-once N] [--load N] [--home INSTALLATION] [--report FILE]
+//   node test/lab/copies/soak.ts [--copies N] [--minutes N] [--at-once N] [--load N] [--kills MS] [--home INSTALLATION] [--report FILE]
 //
 // It starts itself as the daemon of a launch server. Each copy runs an ADD of a component; each tenth examines the component before. The outcomes
-// and all calls of capabilities must be those of this process. The last line is JSON: copies, wrong answers, lost copies, copies that were not ready, zygotes.
+// and all calls of capabilities must be those of this process. `--kills`: in these intervals a process that the launch server has started is killed, whatever
+// it does at that moment: the zygote, a copy, or the parent of one. The last line of the daemon is JSON: copies, wrong answers, lost copies, copies that were not ready, zygotes.
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { argv, execPath } from "node:process";
@@ -18,7 +20,7 @@ import { defaultLimits } from "../../../host/sandbox/limits.ts";
 import { memoryBounds } from "../../../host/sandbox/process/memory-bounds.ts";
 import { guestProgram, SandboxProcess, type SandboxProcessInit } from "../../../host/sandbox/process/sandbox-process.ts";
 import { dist } from "../plexus.ts";
-import { descendantsOf, zygoteOf } from "../sandbox-processes.ts";
+import { childrenOf, descendantsOf, nameOf, zygoteOf } from "../sandbox-processes.ts";
 import { type Expected, expectedAnswers, proveAnswers } from "./prove-answers.ts";
 
 /** The figures of a run. */
@@ -40,6 +42,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "600" },
     "at-once": { type: "string", default: "2" },
     load: { type: "string", default: "0" },
+    kills: { type: "string" },
     home: { type: "string", default: dist },
     report: { type: "string" },
   },
@@ -50,13 +53,38 @@ const readable = join(home, "engine");
 const entry = join(readable, "guest-process.cjs");
 const launcher = join(home, "bin", "plexus-sandbox");
 
-function startServer(): number {
+async function startServer(): Promise<number> {
   const program = guestProgram({ node: execPath, entry, readable });
   const zygote = zygoteCommand(launcher, defaultUids, program);
   if (zygote === undefined) throw new Error("the zygote is not built: npm run build");
   const daemon = [execPath, "--disable-warning=ExperimentalWarning", ...argv.slice(1)];
   const args = serveArguments(defaultUids, program, { configuration: undefined, writable: [] }, daemon, zygote);
-  return spawnSync(launcher, args, { stdio: "inherit" }).status ?? 1;
+  const child = spawn(launcher, args, { stdio: "inherit" });
+  // The daemon has no right to kill processes of other users.
+  const killer = values.kills === undefined ? undefined : setInterval(() => killOne(child.pid ?? 0), Number(values.kills));
+  const [status] = await once(child, "exit");
+  clearInterval(killer);
+  if (killer !== undefined) process.stdout.write(`${JSON.stringify({ killed })}\n`);
+  return typeof status === "number" ? status : 1;
+}
+
+let killed = 0;
+
+/** Kills one of the launch server's processes; seldom its zygote, so that copies are made between. */
+function killOne(daemon: number): void {
+  const server = childrenOf(daemon).find((pid) => nameOf(pid) === "plexus-launcher");
+  if (server === undefined) return;
+  const zygote = zygoteOf(server);
+  // Without a name of Plexus it is a zygote that starts: no copy would ever be made if each of these were killed.
+  const copies = descendantsOf(server).filter((pid) => pid !== zygote && nameOf(pid).startsWith("plexus-"));
+  const victim = killed % 10 === 9 ? zygote : copies[Math.floor(Math.random() * copies.length)];
+  if (victim === undefined || victim === 0) return;
+  try {
+    process.kill(victim, "SIGKILL");
+    killed += 1;
+  } catch {
+    // It has just ended.
+  }
 }
 
 async function soak(): Promise<number> {
@@ -92,7 +120,7 @@ async function soak(): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const left = descendantsOf(server.pid).filter((pid) => pid !== zygoteOf(server.pid));
   process.stdout.write(`${JSON.stringify({ ...report(figures, started), left: left.length })}\n`);
-  return figures.wrong === 0 && figures.lost === 0 && left.length === 0 ? 0 : 1;
+  return figures.wrong === 0 && (figures.lost === 0 || values.kills !== undefined) && left.length === 0 ? 0 : 1;
 }
 
 /** Writes the figures so far. */
@@ -119,4 +147,4 @@ async function proveCopy(init: SandboxProcessInit, expected: Expected, figures: 
   }
 }
 
-process.exit(isConfined(process.env) ? await soak() : startServer());
+process.exit(isConfined(process.env) ? await soak() : await startServer());
