@@ -17,6 +17,8 @@ export interface ClientsState {
   readonly lists: number;
   /** Changes of pods that the daemons were told of. */
   readonly podChanges: number;
+  /** Lists and watches that failed or were silent for too long, and that began again. */
+  readonly warnings: number;
   readonly rssMiB: number;
 }
 
@@ -24,6 +26,7 @@ const [, , kubeconfig = "", from = "0", count = "0"] = argv;
 /** Starts at once, as far as one process stands for many nodes. */
 const atOnce = 50;
 let podChanges = 0;
+let warnings = 0;
 let rounds = 0;
 let daemons: readonly DaemonClusters[] = [];
 
@@ -36,7 +39,7 @@ function open(): void {
       nodeName,
       kubeconfig,
       clock: systemClock,
-      warn: (text) => process.stderr.write(`${nodeName}: ${text}\n`),
+      warn: () => void (warnings += 1),
       onPod,
     });
   });
@@ -59,6 +62,7 @@ function state(): ClientsState {
     objects: sum(({ objects }) => objects),
     lists: sum(({ lists }) => lists),
     podChanges,
+    warnings,
     rssMiB: process.memoryUsage().rss / 2 ** 20,
   };
 }

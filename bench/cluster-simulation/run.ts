@@ -18,6 +18,7 @@ import { adminClient } from "../../test/lab/kube/admin.ts";
 import { root } from "../../test/lab/compiled.ts";
 import type { ClientsState } from "./clients.ts";
 import { type ServerMetrics, serverMetrics } from "./server-metrics.ts";
+import type { SimulatedSize, Simulation } from "./simulation.ts";
 
 const { values } = parseArgs({
   options: {
@@ -32,44 +33,11 @@ const namespace = "shop";
 /** Replacements of one definition: a removal and a creation each. */
 const changes = 10;
 
-/** The figures of one number of nodes. Bytes and events are those that the API server has sent in the phase. */
-export interface SimulatedSize {
-  readonly nodes: number;
-  readonly pods: number;
-  readonly definitions: number;
-  readonly watches: number;
-  /** Objects in the memory of all daemons. */
-  readonly objects: number;
-  readonly start: { readonly seconds: number; readonly lists: number; readonly listBytes: number; readonly cpuSeconds: number };
-  readonly restart: {
-    readonly seconds: number;
-    readonly lists: number;
-    readonly listBytes: number;
-    readonly refused: number;
-    readonly cpuSeconds: number;
-  };
-  readonly newPods: {
-    readonly count: number;
-    readonly podsPerMinute: number;
-    /** Changes that the daemons were told of: one for each pod, if each goes to its own node only. */
-    readonly events: number;
-    readonly cpuSeconds: number;
-  };
-  readonly definitionChanges: { readonly count: number; readonly events: number; readonly bytes: number };
-  readonly serverRssMiB: number;
-  readonly clientRssMiB: number;
-}
-
-/** The file of the figures. */
-export interface Simulation {
-  readonly date: string;
-  readonly processors: number;
-  readonly sizes: readonly SimulatedSize[];
-}
-
 class Clients {
   readonly #processes: ChildProcess[] = [];
   readonly #states = new Map<ChildProcess, ClientsState>();
+  /** Rounds of starts that each process must have had. */
+  readonly #rounds = new Map<ChildProcess, number>();
   count = 0;
 
   /** Starts processes until there are so many daemons. */
@@ -90,12 +58,13 @@ class Clients {
     return [...this.#states.values()].reduce((all, state) => all + of(state), 0);
   }
 
-  /** Seconds until all daemons are live in a round after `rounds`. */
+  /** Seconds from `started` until all daemons are live, after so many rounds of starts in each process. */
   async untilLive(started: number): Promise<number> {
     for (;;) {
       await setTimeout(100);
-      const states = [...this.#states.values()];
-      if (states.length === this.#processes.length && this.sum(({ live }) => live) === this.count)
+      const states = [...this.#states.entries()];
+      const isLive = states.every(([child, { rounds }]) => rounds >= (this.#rounds.get(child) ?? 1));
+      if (states.length === this.#processes.length && isLive && this.sum(({ live }) => live) === this.count)
         return (performance.now() - started) / 1000;
     }
   }
@@ -103,12 +72,9 @@ class Clients {
   async restart(): Promise<number> {
     const started = performance.now();
     for (const child of this.#processes) {
+      this.#rounds.set(child, (this.#states.get(child)?.rounds ?? 0) + 1);
       child.stdin?.write("restart\n");
-      const state = this.#states.get(child);
-      // The state of before the restart does not count.
-      if (state !== undefined) this.#states.set(child, { ...state, live: 0 });
     }
-    await setTimeout(600);
     return this.untilLive(started);
   }
 
@@ -198,6 +164,7 @@ async function simulate(): Promise<Simulation> {
       },
       definitionChanges: { count: changes, events: changed.definitionEvents, bytes: changed.definitionEventBytes },
       serverRssMiB: now.rssMiB,
+      warnings: clients.sum(({ warnings }) => warnings),
       clientRssMiB: clients.sum(({ rssMiB }) => rssMiB),
     });
     process.stdout.write(`${JSON.stringify({ ...sizes.at(-1), startedNodes: nodes - earlier })}\n`);
