@@ -132,6 +132,7 @@ async function simulate(): Promise<Simulation> {
     const podSeconds = (performance.now() - podsStarted) / 1000;
     await setTimeout(2000);
     const newPods = difference(beforePods, await look());
+    const told = clients.sum(({ podChanges }) => podChanges) - toldBefore;
 
     const beforeChanges = await look();
     for (let change = 0; change < changes; change++) await api.network(namespace, "net0", bridge(1000 + change));
@@ -159,7 +160,7 @@ async function simulate(): Promise<Simulation> {
       newPods: {
         count: pods - first,
         podsPerMinute: ((pods - first) / podSeconds) * 60,
-        events: clients.sum(({ podChanges }) => podChanges) - toldBefore,
+        events: told,
         cpuSeconds: newPods.cpuSeconds,
       },
       definitionChanges: { count: changes, events: changed.definitionEvents, bytes: changed.definitionEventBytes },
