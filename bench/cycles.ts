@@ -1,4 +1,5 @@
-// daemon-rss: the memory of the daemon and its sandbox processes after many ADD/DEL cycles with three loaded delegates. The
+// daemon-rss: the memory of the daemon and its sandbox processes, idle and after many ADD/DEL cycles with three loaded delegates, with both starts of
+// sandbox processes. The
 // chain needs little kernel work: WASM IPAM, WASM status-shaper, and status-shaper again under a third name and digest.
 
 import { appendFileSync, copyFileSync } from "node:fs";
@@ -18,6 +19,9 @@ const lanes = 8;
 /** Bounds of the memory, in MiB. */
 const maxEngine = 120;
 const maxFamily = 220;
+/** The aims of issue 36, in MiB. */
+const familyAim = 100;
+const idleAim = 60;
 
 /** Memory of the engine alone, and of the engine with its sandbox processes, in MiB. */
 interface Memory {
@@ -26,6 +30,8 @@ interface Memory {
 }
 
 interface Growth {
+  /** Before the first call, with the two warm sandbox processes. */
+  readonly idle: Memory;
   readonly before: Memory;
   readonly after: Memory;
 }
@@ -54,13 +60,16 @@ function installTwin(cniPath: string): void {
   appendFileSync(twin, Buffer.from([0, 2, 1, 0x74]));
 }
 
-async function measureGrowth(): Promise<Growth | string> {
+async function measureGrowth(start: "copy" | "new"): Promise<Growth | string> {
   const missingReason = missingBuild({ components });
   if (missingReason !== undefined) return missingReason;
   const plexus = installPlexus({ components });
   installTwin(plexus.cniPath);
   const [cniDir, runDir, leases] = [plexus.state("lib"), plexus.runState("run"), plexus.state("leases")];
-  const daemon = await startObservedDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
+  const daemon = await startObservedDaemon({
+    socket: join(plexus.directory, "daemon", "plexus.sock"),
+    args: ["--sandbox-start", start],
+  });
   const shaper = { dns: { nameservers: ["10.0.0.1"] } };
   const config = {
     cniVersion: "1.0.0",
@@ -111,6 +120,7 @@ async function measureGrowth(): Promise<Growth | string> {
     }
   };
   try {
+    const idle = await memoryOf(daemon.pid);
     await cycle(settled);
     const before = await memoryOf(daemon.pid);
     await cycle(cycles);
@@ -118,14 +128,16 @@ async function measureGrowth(): Promise<Growth | string> {
     const left = [cniDir, runDir, leases].flatMap((directory) => filesBelow(directory));
     if (left.some((path) => path.startsWith("journal/") || path.startsWith("cycled/10.")))
       throw new Error(`left behind: ${left.slice(0, 5).join(", ")}`);
-    return { before, after };
+    return { idle, before, after };
   } finally {
     await daemon.stop();
     plexus.dispose();
   }
 }
 
-const row = memoryRows(measureGrowth);
+// Copies are the default.
+const row = memoryRows(() => measureGrowth("copy"));
+const newRow = memoryRows(() => measureGrowth("new"));
 
 export const cycleBenchmarks: readonly Benchmark[] = [
   row(
@@ -137,7 +149,7 @@ export const cycleBenchmarks: readonly Benchmark[] = [
   row(
     "daemon-rss-family",
     `engine and sandbox processes together (proportional set size) after ${cycles} cycles / their bound`,
-    `at most ${maxFamily} MiB`,
+    `at most ${maxFamily} MiB; aim: ${familyAim} MiB`,
     ({ after }) => ({ subject: [after.family], baseline: [maxFamily] }),
   ),
   row(
@@ -151,5 +163,21 @@ export const cycleBenchmarks: readonly Benchmark[] = [
     `proportional set size of engine and sandbox processes after ${cycles} cycles / after ${settled}`,
     "ratio under 1.05",
     ({ before, after }) => ({ subject: [after.family], baseline: [before.family] }),
+  ),
+  row(
+    "daemon-rss-idle",
+    "engine and two idle sandbox processes together (proportional set size) before the first call / their aim",
+    `at most ${idleAim} MiB`,
+    ({ idle }) => ({ subject: [idle.family], baseline: [idleAim] }),
+  ),
+  newRow("daemon-rss-idle-new", "the same with --sandbox-start new / the same aim", "none: for comparison", ({ idle }) => ({
+    subject: [idle.family],
+    baseline: [idleAim],
+  })),
+  newRow(
+    "daemon-rss-family-new",
+    `engine and sandbox processes together (proportional set size) after ${cycles} cycles with --sandbox-start new / the aim with copies`,
+    "none: for comparison",
+    ({ after }) => ({ subject: [after.family], baseline: [familyAim] }),
   ),
 ];

@@ -23,10 +23,11 @@ export interface ObservedDaemonInit {
   readonly args?: readonly string[];
 }
 
-/** Starts plexusd with the probe, which adds some 100 KiB to its memory. */
+/** Starts plexusd with the probe, which adds some 100 KiB to its memory. `PLEXUS_BENCH_NODE_FLAGS` has further flags of Node, to compare them. */
 export async function startObservedDaemon({ socket, args = [] }: ObservedDaemonInit): Promise<ObservedDaemon> {
   const file = join(dirname(socket), "probe.json");
-  const nodeArgs = ["--require", join(root, "bench", "probe.cjs")];
+  const flags = (process.env["PLEXUS_BENCH_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "");
+  const nodeArgs = [...flags, "--require", join(root, "bench", "probe.cjs")];
   const daemon = await startDaemon({ socket, args, nodeArgs, env: { PLEXUS_BENCH_PROBE: file } });
   return {
     ...daemon,

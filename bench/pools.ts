@@ -168,23 +168,33 @@ async function allocateAmidFaults(
 ): Promise<number> {
   const begun = performance.now();
   const over = new AbortController();
-  let killed = 0;
+  const restartMs: number[] = [];
+  const addMs: number[] = [];
+  let apiAwayMs = 0;
   const faults = async (): Promise<void> => {
     for (let second = 0; ; second++) {
       await setTimeout(faultMs, undefined, { signal: over.signal }).catch(() => undefined);
       const node = nodes[second % nodes.length];
       if (over.signal.aborted || node === undefined) return;
+      const killedAt = performance.now();
       await node.kill();
+      const stoppedAt = performance.now();
       if (second === 1) await api.stop();
       await node.start();
-      if (second === 1) await api.start();
-      killed += 1;
+      restartMs.push(performance.now() - killedAt);
+      if (second !== 1) continue;
+      await api.start();
+      apiAwayMs = performance.now() - stoppedAt;
     }
   };
   let ms = 0;
   const all = nodes.map(async (node) => {
     const own: string[] = [];
-    while (own.length < addressesOfNode) own.push((await addUntilDone(node, pool))[0] ?? "");
+    while (own.length < addressesOfNode) {
+      const addedAt = performance.now();
+      own.push((await addUntilDone(node, pool))[0] ?? "");
+      addMs.push(performance.now() - addedAt);
+    }
     return own;
   });
   const allocating = Promise.all(all).finally(() => {
@@ -192,14 +202,21 @@ async function allocateAmidFaults(
     over.abort();
   });
   const [addresses] = await Promise.all([allocating, faults()]);
-  if (killed < 3) throw new Error(`only ${killed} daemons were killed`);
+  if (restartMs.length < 3) throw new Error(`only ${restartMs.length} daemons were killed`);
   verify(
     addresses.flat().map((address) => `${address}/32`),
     nodes.length * addressesOfNode,
     foreign,
   );
-  process.stderr.write(`${killed} daemons were killed in ${Math.round(ms)} ms\n`);
+  process.stderr.write(
+    `${restartMs.length} daemons were killed in ${Math.round(ms)} ms; kill and start of one: median ${roundedQuantile(restartMs, 0.5)} ms, maximum ${roundedQuantile(restartMs, 1)} ms; ` +
+      `the API server was away for ${Math.round(apiAwayMs)} ms; ADDs with their repetitions: median ${roundedQuantile(addMs, 0.5)} ms, p95 ${roundedQuantile(addMs, 0.95)} ms, maximum ${roundedQuantile(addMs, 1)} ms\n`,
+  );
   return ms;
+}
+
+function roundedQuantile(values: readonly number[], q: number): number {
+  return Math.round(quantile(values, q));
 }
 
 /** Milliseconds of each round, or why there is none. */

@@ -20,6 +20,7 @@ import { shimMemory } from "./shim-memory.ts";
 import { shimVersion } from "./shim-version.ts";
 import { ipamStep } from "./ipam-step.ts";
 import { claimBenchmarks } from "./claims.ts";
+import { copyBenchmarks } from "./copies.ts";
 import { controllerBenchmarks } from "./controller-memory.ts";
 import { largeClusterBenchmarks } from "./large-cluster.ts";
 import { differenceOf, summary, type Benchmark, type Measured } from "./measure.ts";
@@ -33,6 +34,7 @@ import { oneShotStart } from "./one-shot-start.ts";
 import { sandboxBenchmarks } from "./sandbox.ts";
 import { serviceBenchmarks } from "./services.ts";
 import { statusBenchmarks } from "./statuses.ts";
+import { sparseBenchmarks } from "./sparse-rows.ts";
 import { wasmOnlyBenchmarks } from "./wasm-only-rows.ts";
 
 const benchmarks: readonly Benchmark[] = [
@@ -50,6 +52,7 @@ const benchmarks: readonly Benchmark[] = [
   apiDownBenchmark,
   ...delegateBenchmarks,
   ...wasmOnlyBenchmarks,
+  ...sparseBenchmarks,
   ...multusBenchmarks,
   burstBenchmark,
   ...cycleBenchmarks,
@@ -57,6 +60,7 @@ const benchmarks: readonly Benchmark[] = [
   ...controllerBenchmarks,
   firstCall,
   ...sandboxBenchmarks,
+  ...copyBenchmarks,
   ...guestBenchmarks,
   ...chainTraceBenchmarks,
   ...hotPlugBenchmarks,

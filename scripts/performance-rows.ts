@@ -2,7 +2,8 @@
 
 import { delegateRows } from "./performance-delegate-rows.ts";
 import { multusRows } from "./performance-multus-rows.ts";
-import { sandboxRows } from "./performance-sandbox-rows.ts";
+import { copyRows, sandboxRows } from "./performance-sandbox-rows.ts";
+import { sparseRows } from "./performance-sparse-rows.ts";
 import { wasmOnlyRows } from "./performance-wasm-only-rows.ts";
 import {
   below,
@@ -243,6 +244,8 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ],
   ...multusRows(),
   ...sandboxRows,
+  ...copyRows,
+  ...sparseRows(),
   [
     "daemon-burst",
     {
@@ -267,6 +270,22 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
       met: below(220),
     },
   ],
+  [
+    "daemon-rss-family-new",
+    {
+      what: "the same with `--sandbox-start new`: each sandbox process is a new Node. Against the aim with copies, 100 MiB",
+      target: comparison,
+    },
+  ],
+  [
+    "daemon-rss-idle",
+    {
+      what: "proportional set size of a daemon with two idle sandbox processes, which are copies of a zygote, before its first call, against the aim of 60 MiB",
+      target: "at most 60 MiB",
+      met: below(60),
+    },
+  ],
+  ["daemon-rss-idle-new", { what: "the same with `--sandbox-start new`, against the same aim", target: comparison }],
   [
     "daemon-rss-growth",
     {

@@ -1,6 +1,6 @@
 // The descriptions and targets of the benchmark's rows about the jail of sandbox processes.
 
-import { comparison, type Meaning, ratioAtMost } from "./performance-target.ts";
+import { below, comparison, type Meaning, ratioAtMost } from "./performance-target.ts";
 
 const levels = ["none", "process", "strict"] as const;
 
@@ -38,3 +38,29 @@ export const sandboxRows: readonly (readonly [string, Meaning])[] = Object.entri
       return [`sandbox-${kind}-${level}`, { what: text, target: `ratio at most ${maxRatio}`, met: ratioAtMost(maxRatio) }];
     }),
 );
+
+const againstNew = "as a copy of the zygote, against the same as a new Node of the same launch server, in turns";
+
+/** The rows `sandbox-…-copy`. */
+export const copyRows: readonly (readonly [string, Meaning])[] = [
+  [
+    "sandbox-first-call-copy",
+    {
+      what: `start of a sandbox process and its first call of an examined component, ${againstNew}`,
+      target: "ratio at most 0.5",
+      met: ratioAtMost(0.5),
+    },
+  ],
+  [
+    "sandbox-component-copy",
+    {
+      what: `examination and first call of a component in an idle sandbox process, ${againstNew}`,
+      target: "at most 15 ms",
+      met: below(15),
+    },
+  ],
+  [
+    "sandbox-call-strict-copy",
+    { what: `one call with a process of its own (level strict), ${againstNew}`, target: "at most 4 ms", met: below(4) },
+  ],
+];

@@ -125,7 +125,7 @@ fi
 # Only the rows that compare with Multus need Multus and kube-apiserver.
 if [ "$command" = bench ]; then
   case " $* " in
-    *multus* | *api* | *wasm-only* | *floor* | *pool*) compared=yes ;;
+    *multus* | *api* | *sparse* | *wasm-only* | *floor* | *pool*) compared=yes ;;
     *" --only "*) compared=no ;;
     *) compared=yes ;;
   esac

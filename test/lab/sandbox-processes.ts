@@ -46,7 +46,8 @@ function threadsOf(pid: number): number {
   }
 }
 
-function nameOf(pid: number): string {
+/** The name of a process; empty if it has ended. */
+export function nameOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
   } catch {

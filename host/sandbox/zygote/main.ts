@@ -8,6 +8,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { serveGuests, setV8Limits } from "../process/serve-guests.ts";
 import { rehearse, rehearseCall } from "./rehearsal.ts";
+import { removeSharedRandomness } from "./shared-randomness.ts";
 
 /** The addon (addon.c). */
 interface Addon {
@@ -41,6 +42,7 @@ async function begin(): Promise<void> {
   const [, , path = "", ...launcherArguments] = process.argv;
   const addon = loadAddon(path);
   setV8Limits();
+  removeSharedRandomness({ math: Math, global: globalThis });
   const component = await rehearse(rounds);
   const expected = rehearseCall(component);
   collectGarbage();

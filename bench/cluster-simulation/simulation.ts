@@ -1,0 +1,38 @@
+// The record of a simulation of many nodes.
+
+/** The figures of one number of nodes. Bytes and events are those that the API server has sent in the phase. */
+export interface SimulatedSize {
+  readonly nodes: number;
+  readonly pods: number;
+  readonly definitions: number;
+  readonly watches: number;
+  /** Objects in the memory of all daemons. */
+  readonly objects: number;
+  readonly start: { readonly seconds: number; readonly lists: number; readonly listBytes: number; readonly cpuSeconds: number };
+  readonly restart: {
+    readonly seconds: number;
+    readonly lists: number;
+    readonly listBytes: number;
+    readonly refused: number;
+    readonly cpuSeconds: number;
+  };
+  readonly newPods: {
+    readonly count: number;
+    readonly podsPerMinute: number;
+    /** Changes that the daemons were told of: one for each pod, if each goes to its own node only. */
+    readonly events: number;
+    readonly cpuSeconds: number;
+  };
+  readonly definitionChanges: { readonly count: number; readonly events: number; readonly bytes: number };
+  /** Lists and watches that failed or were silent for too long, since the first start. */
+  readonly warnings: number;
+  readonly serverRssMiB: number;
+  readonly clientRssMiB: number;
+}
+
+/** The file of the figures. */
+export interface Simulation {
+  readonly date: string;
+  readonly processors: number;
+  readonly sizes: readonly SimulatedSize[];
+}

@@ -1,0 +1,86 @@
+// Generates docs/reference/cluster-simulation.md from the recorded simulation (`npm run docs`). A test checks that the page is current.
+
+import { readFileSync, writeFileSync } from "node:fs";
+
+import type { SimulatedSize, Simulation } from "../bench/cluster-simulation/simulation.ts";
+
+export const simulationPagePath = "docs/reference/cluster-simulation.md";
+const recordPath = "docs/reference/cluster-simulation.json";
+
+/** Growth between the first and the last size that counts as proportional to the nodes. */
+const slack = 1.3;
+
+/** How a figure grows between the smallest and the largest simulated cluster, in words. */
+export function growthOf(sizes: readonly SimulatedSize[], of: (size: SimulatedSize) => number): string {
+  const [first, last] = [sizes[0], sizes.at(-1)];
+  if (first === undefined || last === undefined || of(first) === 0) return "";
+  const byNodes = last.nodes / first.nodes;
+  const growth = of(last) / of(first);
+  if (growth <= slack) return "constant";
+  return growth <= byNodes * slack ? "with the nodes" : "**faster than the nodes**";
+}
+
+const whole = (value: number): string => Math.round(value).toLocaleString("en");
+const perNode =
+  (of: (size: SimulatedSize) => number) =>
+  (size: SimulatedSize): number =>
+    of(size) / size.nodes;
+
+interface Line {
+  readonly title: string;
+  readonly of: (size: SimulatedSize) => number;
+  readonly text: (value: number) => string;
+}
+
+const seconds = (value: number): string => `${value.toFixed(1)} s`;
+const mib = (value: number): string => `${(value / 2 ** 20).toFixed(2)} MiB`;
+
+const lines: readonly Line[] = [
+  { title: "watches that the API server holds", of: ({ watches }) => watches, text: whole },
+  { title: "objects in the memory of one daemon", of: perNode(({ objects }) => objects), text: whole },
+  { title: "restart of all daemons at once, until all watches are live", of: ({ restart }) => restart.seconds, text: seconds },
+  { title: "lists of such a restart", of: ({ restart }) => restart.lists, text: whole },
+  { title: "bytes of these lists", of: ({ restart }) => restart.listBytes, text: mib },
+  { title: "bytes of these lists for one daemon", of: perNode(({ restart }) => restart.listBytes), text: mib },
+  { title: "CPU time of the API server in such a restart", of: ({ restart }) => restart.cpuSeconds, text: seconds },
+  { title: "requests that flow control refused meanwhile", of: ({ restart }) => restart.refused, text: whole },
+  {
+    title: "changes that daemons are told of, for each new pod",
+    of: ({ newPods }) => newPods.events / newPods.count,
+    text: (value) => value.toFixed(2),
+  },
+  { title: "new pods in a minute, as fast as the API server made them", of: ({ newPods }) => newPods.podsPerMinute, text: whole },
+  {
+    title: "events of a removal and a creation of a definition",
+    of: ({ definitionChanges: { events, count } }) => events / count,
+    text: whole,
+  },
+  { title: "lists and watches that began again, because this machine was too slow", of: ({ warnings }) => warnings, text: whole },
+  { title: "resident memory of the API server", of: ({ serverRssMiB }) => serverRssMiB * 2 ** 20, text: mib },
+];
+
+/** The page of the committed simulation. */
+export function simulationPage({ date, processors, sizes }: Simulation = readSimulation()): string {
+  const head = ["", ...sizes.map(({ nodes }) => `${whole(nodes)} nodes`), "grows"];
+  const rows = lines.map(({ title, of, text }) => [title, ...sizes.map((size) => text(of(size))), growthOf(sizes, of)]);
+  const [size] = sizes;
+  return `# Clusters of many nodes
+
+For: administrators of large clusters. \`bench/cluster-simulation/run.ts\` runs the daemons' own code for pods and definitions, without kernel and components, as many light clients of one
+real API server and etcd. Measured ${date} on ${processors} shared processors, which API server, etcd and all clients have together: times are upper bounds, counts and bytes are exact.
+Each cluster has ${size?.definitions ?? 0} definitions and ${((size?.pods ?? 0) / (size?.nodes ?? 1)).toFixed(0)} pods on a node. \`npm run docs\` makes this page.
+
+| ${head.join(" | ")} |
+|${head.map(() => "---").join("|")}|
+${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
+
+- A daemon watches the pods of its own node only, so a new pod is told to one daemon. Nothing here grows by nodes times pods.
+- Each daemon holds every definition, so a change of a definition is sent to each node, and a restart of all daemons lists all definitions once for each node: nodes times definitions.
+`;
+}
+
+function readSimulation(): Simulation {
+  return JSON.parse(readFileSync(recordPath, "utf8")) as Simulation;
+}
+
+if (import.meta.main) writeFileSync(simulationPagePath, simulationPage());
