@@ -77,7 +77,13 @@ export function clusterOf(size: ClusterSize): ServiceCluster {
     const service = Math.floor(index / perService);
     const addresses = { "nets/net-0": addressOf(0, index), [networkOf(service)]: addressOf(service % size.networks, index) };
     const node = `node-${index % size.nodes}`;
-    return { namespace: namespaceOf(service), name: `app-${service}-${index % perService}`, app: `app-${service}`, node, addresses };
+    return {
+      namespace: namespaceOf(service),
+      name: `app-${service}-${index % perService}`,
+      app: `app-${service}`,
+      node,
+      addresses,
+    };
   };
   return {
     fill(api) {
@@ -92,7 +98,12 @@ export function clusterOf(size: ClusterSize): ServiceCluster {
           apiVersion: "v1",
           kind: "Service",
           metadata: { namespace: namespaceOf(index), name: `service-${index}`, labels: { team: "a" }, annotations },
-          spec: { clusterIP: ip, clusterIPs: [ip], ipFamilies: ["IPv4"], ports: [{ port: 80, targetPort: 8080, protocol: "TCP" }] },
+          spec: {
+            clusterIP: ip,
+            clusterIPs: [ip],
+            ipFamilies: ["IPv4"],
+            ports: [{ port: 80, targetPort: 8080, protocol: "TCP" }],
+          },
         });
       }
       for (let index = 0; index < size.pods; index++) api.put(paths.pods, endpointPod(podOf(index)));
@@ -124,7 +135,9 @@ export function startNodes(init: {
   readonly count: number;
   readonly networks: (node: number) => readonly string[];
 }): SimulatedNodes {
-  const child: ChildProcess = fork(join(import.meta.dirname, "service-nodes.ts"), { execArgv: ["--disable-warning=ExperimentalWarning"] });
+  const child: ChildProcess = fork(join(import.meta.dirname, "service-nodes.ts"), {
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
   const networks = Array.from({ length: init.count }, (_, node) => init.networks(node));
   child.send({ kubeconfig: init.kubeconfig, networks });
   const ask = async (question: object): Promise<void> => {

@@ -159,8 +159,13 @@ export const serviceBenchmarks: readonly Benchmark[] = [
     subject: [now],
     baseline: [maxMiB],
   })),
-  row("services-rss-peak", "maximum RSS of plexus-controller in the same run / the same bound", "none of its own", ({ highest }) => ({
-    subject: [highest],
-    baseline: [maxMiB],
-  })),
+  row(
+    "services-rss-peak",
+    "maximum RSS of plexus-controller in the same run / the same bound",
+    "none of its own",
+    ({ highest }) => ({
+      subject: [highest],
+      baseline: [maxMiB],
+    }),
+  ),
 ];
