@@ -71,8 +71,16 @@ describe.skipIf(skip)("a prepared claim while the API server is away", () => {
     daemon = await startDaemon({
       socket: join(plexus.directory, "daemon", "plexus.sock"),
       args: [
-        ...["--kubeconfig", kubeconfig, "--node-name", node, "--state-dir", plexus.state("lib")],
-        ...["--claims-devices", devices, "--claims-kubelet-dir", registry],
+        "--kubeconfig",
+        kubeconfig,
+        "--node-name",
+        node,
+        "--state-dir",
+        plexus.state("lib"),
+        "--claims-devices",
+        devices,
+        "--claims-kubelet-dir",
+        registry,
       ],
     });
     kubelet = kubeletClient(join(registry, "plexus.dev-reg.sock"));
