@@ -111,8 +111,12 @@ async function measureChange(): Promise<Samples | string> {
     const watched = monitored(pods.length);
     const monitors = new ElementNotices(watched.flatMap((index) => pods[index] ?? []));
     notices = monitors;
-    await wait(2_000);
     let peer = 60_000;
+    await monitors.begin(async () => {
+      const added = address((peer += 1));
+      common.setPeers([added]);
+      return added;
+    });
     const change = async (policy: MadePolicy, indexes?: readonly number[]): Promise<number> => {
       // Batches of a namespace come 5 times a second: a change after a pause waits for none of them.
       await wait(1_000);
