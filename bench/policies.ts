@@ -6,7 +6,15 @@ import { sliceName, sliceObject } from "../features/policies/rules/address-slice
 import { readPolicy } from "../features/policies/rules/policy.ts";
 import type { ObjectServer, ServedObject } from "../test/lab/kube/object-server.ts";
 import { multiNetworkPolicy } from "../test/lab/kube/policy-objects.ts";
-import { ElementNotices, type FollowedNode, missingForFollowedNode, namespace, network, openFollowedNode, paths } from "./followed-node.ts";
+import {
+  ElementNotices,
+  type FollowedNode,
+  missingForFollowedNode,
+  namespace,
+  network,
+  openFollowedNode,
+  paths,
+} from "./followed-node.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 import { rssMiB } from "./observed-daemon.ts";
 import { startStopwatch } from "./stopwatch.ts";
@@ -43,7 +51,10 @@ function makePolicy(api: ObjectServer, name: string, selected: object, peers: re
   const slice = sliceObject(namespace, id, sliceName(id, 0), asked, endpoints(peers));
   api.put(paths.addressSlices, slice as ServedObject);
   const key = `${namespace}/${sliceName(id, 0)}`;
-  return { slice: key, setPeers: (addresses) => api.change(paths.addressSlices, key, { spec: { endpoints: endpoints(addresses) } }) };
+  return {
+    slice: key,
+    setPeers: (addresses) => api.change(paths.addressSlices, key, { spec: { endpoints: endpoints(addresses) } }),
+  };
 }
 
 /** Makes policies with `peers` peers each. */
@@ -139,7 +150,7 @@ async function measureChange(): Promise<Samples | string> {
 /** Waits until the daemon has no CPU time for half a second. */
 async function settled({ daemon }: FollowedNode): Promise<void> {
   const { cpuMs } = await import("./observed-daemon.ts");
-  for (let before = -1, quiet = 0; quiet < 5; ) {
+  for (let before = -1, quiet = 0; quiet < 5;) {
     const now = cpuMs(daemon.pid);
     quiet = now - before < 10 ? quiet + 1 : 0;
     before = now;

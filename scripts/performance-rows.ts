@@ -143,8 +143,14 @@ function followedRows(): readonly (readonly [string, Meaning])[] {
         met: below(500),
       },
     ],
-    ["services-rss", { what: `resident set of the controller with ${services}, ${bound}`, target: "at most 200 MiB", met: below(200) }],
-    ["services-rss-peak", { what: `maximum resident set of the controller in the same run, ${bound}`, target: "none of its own" }],
+    [
+      "services-rss",
+      { what: `resident set of the controller with ${services}, ${bound}`, target: "at most 200 MiB", met: below(200) },
+    ],
+    [
+      "services-rss-peak",
+      { what: `maximum resident set of the controller in the same run, ${bound}`, target: "none of its own" },
+    ],
   ];
 }
 

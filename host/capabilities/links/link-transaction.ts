@@ -63,7 +63,8 @@ export class LinkTransaction {
       if (answer === undefined) return failed(this.namespaces.unreachable(exchange.errno));
       if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: ${refusalText(answer)}`));
       if (!answer.interrupted) return ok(answer);
-      if (tries === maxDumps) return failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: ${interruptedText(maxDumps)}`));
+      if (tries === maxDumps)
+        return failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: ${interruptedText(maxDumps)}`));
     }
   }
 

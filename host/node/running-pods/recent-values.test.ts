@@ -19,7 +19,13 @@ test("the values that were asked longest ago go beyond the number and beyond the
       made += 1;
       return size;
     });
-  for (const [key, size] of [["a", 1], ["b", 2], ["a", 1], ["c", 3]] as const) of(key, size);
+  for (const [key, size] of [
+    ["a", 1],
+    ["b", 2],
+    ["a", 1],
+    ["c", 3],
+  ] as const)
+    of(key, size);
   expect(made).toBe(3);
   of("a", 1);
   expect(made).toBe(3);

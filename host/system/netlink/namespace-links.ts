@@ -34,7 +34,8 @@ export async function lookIntoNamespace(shim: NetlinkSender, path: string): Prom
       return failed(failure(`listing the links of ${path}`, answer?.errno ?? errno, answer));
     if (!answer.interrupted) return ok({ links: answer.messages.flatMap((message) => linkStateIn(message) ?? []), cookie });
     // A list that is not whole must not make a link count as gone.
-    if (tries === maxDumps) return failed(failure(`listing the links of ${placeOf(path)}: ${interruptedText(maxDumps)}`, EINTR, answer));
+    if (tries === maxDumps)
+      return failed(failure(`listing the links of ${placeOf(path)}: ${interruptedText(maxDumps)}`, EINTR, answer));
   }
 }
 

@@ -141,7 +141,10 @@ export async function startObjectServer(directory: string, collections: readonly
     version += 1;
     const before = collection.objects.get(key);
     const uid = object?.metadata.uid ?? `uid-${version}`;
-    const made: ServedObject | undefined = object && { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(version) } };
+    const made: ServedObject | undefined = object && {
+      ...object,
+      metadata: { ...object.metadata, uid, resourceVersion: String(version) },
+    };
     const spec = made?.["spec"];
     const node = isObject(spec) && typeof spec["nodeName"] === "string" ? spec["nodeName"] : "";
     const after = made && { text: JSON.stringify(made), version, labels: made.metadata.labels ?? {}, node };
@@ -156,7 +159,12 @@ export async function startObjectServer(directory: string, collections: readonly
   const parsed = (stored: Stored | undefined): ServedObject | undefined =>
     stored === undefined ? undefined : (JSON.parse(stored.text) as ServedObject);
 
-  const list = (collection: Collection, namespace: string, query: URLSearchParams, matches: (stored: Stored) => boolean): string => {
+  const list = (
+    collection: Collection,
+    namespace: string,
+    query: URLSearchParams,
+    matches: (stored: Stored) => boolean,
+  ): string => {
     const { objects } = collection;
     const [token = "", from = "0"] = (query.get("continue") ?? "").split(".");
     const keys =

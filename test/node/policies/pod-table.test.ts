@@ -293,7 +293,14 @@ describe.skipIf(unavailable)("a table of policies in the kernel", () => {
     // The witness drops all that leaves the pod, so that neighbour discovery gets no answer.
     const mac = pod.links().find(({ name }) => name === "net1")?.mac ?? "";
     inHost(["ip", "-n", peer.name, "neigh", "replace", own, "lladdr", mac, "dev", "net1"]);
-    const probesOf: readonly (readonly ["in" | "out", from: string, to: string, source: number, port: number, passes: boolean])[] = [
+    const probesOf: readonly (readonly [
+      "in" | "out",
+      from: string,
+      to: string,
+      source: number,
+      port: number,
+      passes: boolean,
+    ])[] = [
       ["in", "10.0.0.9", "255.255.255.255", 67, 68, true],
       ["in", "10.0.0.9", "10.0.0.1", 67, 68, false],
       ["in", "10.0.0.9", "255.255.255.255", 1067, 68, false],
@@ -312,7 +319,10 @@ describe.skipIf(unavailable)("a table of policies in the kernel", () => {
       nft(["-f", "-"], `table inet witness\ndelete table inet witness\n${witness}`);
       const sender = direction === "in" ? peer : pod;
       const inject = ["nsenter", `--net=${sender.path}`, "--", compiledPlugin("inject"), "net1"];
-      const sent = spawnSync(inject[0] ?? "", inject.slice(1), { input: `${from} ${to} 17 ${source} ${port}\n`, encoding: "utf8" });
+      const sent = spawnSync(inject[0] ?? "", inject.slice(1), {
+        input: `${from} ${to} 17 ${source} ${port}\n`,
+        encoding: "utf8",
+      });
       expect({ status: sent.status, stderr: sent.stderr }).toEqual({ status: 0, stderr: "" });
       const seen = (): boolean =>
         nft(["-n", "list", "table", "inet", "witness"]).includes(`${direction === "in" ? from : to} . 17 . ${port}`);
