@@ -72,13 +72,14 @@ export interface ServiceCluster {
 /** Networks of each node. */
 const networksOfNode = 20;
 
+const addressOf = (network: number, pod: number): string =>
+  `10.${network === 0 ? 100 : 101}.${Math.floor(pod / 250)}.${(pod % 250) + 1}`;
+
 /** Each Service selects the pods of one application, which are on the Service's network and on the first one. */
 export function clusterOf(size: ClusterSize): ServiceCluster {
   const perService = size.pods / size.services;
   const namespaceOf = (service: number): string => `team-${service % size.namespaces}`;
   const networkOf = (service: number): string => `nets/net-${service % size.networks}`;
-  const addressOf = (network: number, pod: number): string =>
-    `10.${network === 0 ? 100 : 101}.${Math.floor(pod / 250)}.${(pod % 250) + 1}`;
   const podOf = (index: number): EndpointPod => {
     const service = Math.floor(index / perService);
     const addresses = { "nets/net-0": addressOf(0, index), [networkOf(service)]: addressOf(service % size.networks, index) };

@@ -78,8 +78,8 @@ async function measureChange(): Promise<Samples | string> {
   }
 }
 
-const large = { namespaces: 40, networks: 20, services: 1_000, pods: 6_000, nodes: 100 };
-const turns = { samples: 3, warmUp: 1 };
+const large = { namespaces: 40, networks: 200, services: 10_000, pods: 60_000, nodes: 100 };
+const turns = { samples: 20, warmUp: 2 };
 
 interface Simulated {
   readonly changes: readonly number[];
