@@ -165,8 +165,21 @@ export class ElementNotices {
     });
   }
 
+  /** Makes changes until a change has reached all monitors: nft(8) does not say when a monitor listens. Rejects after some minutes. */
+  async begin(change: () => Promise<string>): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const text = await change();
+      const isSeen = await this.all(text, undefined, 10_000).then(
+        () => true,
+        () => false,
+      );
+      if (isSeen) return;
+      if (tries === 30) throw new Error(`nft monitor did not show the element ${text}`);
+    }
+  }
+
   /** Resolves when each of these network namespaces has got an element with this text. Rejects after a minute. */
-  async all(text: string, indexes: readonly number[] = this.#texts.map((_, index) => index)): Promise<void> {
+  async all(text: string, indexes: readonly number[] = this.#texts.map((_, index) => index), maxMs = 60_000): Promise<void> {
     const lacking = (): readonly number[] => indexes.filter((index) => this.#texts[index]?.includes(text) !== true);
     await new Promise<void>((resolve, reject) => {
       const look = (): void => {
@@ -180,8 +193,8 @@ export class ElementNotices {
       };
       const limit = setTimeout(() => {
         end();
-        reject(new Error(`${lacking().length} network namespaces have no element ${text} after 60 s`));
-      }, 60_000);
+        reject(new Error(`${lacking().length} network namespaces have no element ${text} after ${maxMs} ms`));
+      }, maxMs);
       this.#onData.add(look);
       look();
     });

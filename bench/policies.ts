@@ -33,6 +33,9 @@ interface MadePolicy {
   readonly setPeers: (addresses: readonly string[]) => void;
 }
 
+const endpoints = (addresses: readonly string[]): readonly { readonly addresses: readonly string[] }[] =>
+  addresses.map((each) => ({ addresses: [each] }));
+
 /** Makes a policy for pods with these labels, and the slice that plexus-controller writes for its peers. */
 function makePolicy(api: ObjectServer, name: string, selected: object, peers: readonly string[]): MadePolicy {
   const spec = {
@@ -45,8 +48,6 @@ function makePolicy(api: ObjectServer, name: string, selected: object, peers: re
   const [query] = policy === undefined ? [] : [...queriesOf(policy)];
   if (query === undefined) throw new Error(`policy ${name} asks for no peers`);
   const [id, asked] = query;
-  const endpoints = (addresses: readonly string[]): readonly { readonly addresses: readonly string[] }[] =>
-    addresses.map((each) => ({ addresses: [each] }));
   api.put(paths.policies, object as ServedObject);
   const slice = sliceObject(namespace, id, sliceName(id, 0), asked, endpoints(peers));
   api.put(paths.addressSlices, slice as ServedObject);
@@ -122,8 +123,12 @@ async function measureChange(): Promise<Samples | string> {
     const watched = monitored(pods.length);
     const monitors = new ElementNotices(watched.flatMap((index) => pods[index] ?? []));
     notices = monitors;
-    await wait(2_000);
     let peer = 60_000;
+    await monitors.begin(async () => {
+      const added = address((peer += 1));
+      common.setPeers([added]);
+      return added;
+    });
     const change = async (policy: MadePolicy, indexes?: readonly number[]): Promise<number> => {
       // Batches of a namespace come 5 times a second: a change after a pause waits for none of them.
       await wait(1_000);

@@ -4,6 +4,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
+import { networkId } from "../features/services/network-id.ts";
+import { endpointGroups } from "../features/services/rules/endpoint.ts";
+import { readMemberPod } from "../features/services/rules/member-pod.ts";
+import { readService } from "../features/services/rules/service.ts";
+import { sliceMeta, sliceObject } from "../features/services/rules/service-slice.ts";
 import type { ObjectServer, ServedObject } from "../test/lab/kube/object-server.ts";
 import { paths } from "./followed-node.ts";
 
@@ -40,6 +45,7 @@ export function endpointPod({ namespace, name, app, node, addresses }: EndpointP
     metadata: {
       namespace,
       name,
+      uid: `pod-${name}`,
       labels: { app, "pod-template-hash": "6d4cf56db6" },
       annotations: { "k8s.v1.cni.cncf.io/network-status": JSON.stringify(status) },
     },
@@ -66,13 +72,14 @@ export interface ServiceCluster {
 /** Networks of each node. */
 const networksOfNode = 20;
 
+const addressOf = (network: number, pod: number): string =>
+  `10.${network === 0 ? 100 : 101}.${Math.floor(pod / 250)}.${(pod % 250) + 1}`;
+
 /** Each Service selects the pods of one application, which are on the Service's network and on the first one. */
 export function clusterOf(size: ClusterSize): ServiceCluster {
   const perService = size.pods / size.services;
   const namespaceOf = (service: number): string => `team-${service % size.namespaces}`;
   const networkOf = (service: number): string => `nets/net-${service % size.networks}`;
-  const addressOf = (network: number, pod: number): string =>
-    `10.${network === 0 ? 100 : 101}.${Math.floor(pod / 250)}.${(pod % 250) + 1}`;
   const podOf = (index: number): EndpointPod => {
     const service = Math.floor(index / perService);
     const addresses = { "nets/net-0": addressOf(0, index), [networkOf(service)]: addressOf(service % size.networks, index) };
@@ -94,19 +101,31 @@ export function clusterOf(size: ClusterSize): ServiceCluster {
       for (let index = 0; index < size.services; index++) {
         const annotations = { "plexus.dev/network": networkOf(index), "plexus.dev/selector": `app=app-${index}` };
         const ip = `10.96.${Math.floor(index / 250)}.${(index % 250) + 1}`;
-        api.put(paths.services, {
+        const own = { namespace: namespaceOf(index), name: `service-${index}`, uid: `service-${index}` };
+        const object = {
           apiVersion: "v1",
           kind: "Service",
+<<<<<<< HEAD
           metadata: { namespace: namespaceOf(index), name: `service-${index}`, labels: { team: "a" }, annotations },
+=======
+          metadata: { ...own, labels: { team: "a" }, annotations },
+>>>>>>> 4b46bda3011e56c8f6829521e89e1d5aab6e2072
           spec: {
             clusterIP: ip,
             clusterIPs: [ip],
             ipFamilies: ["IPv4"],
             ports: [{ port: 80, targetPort: 8080, protocol: "TCP" }],
           },
+<<<<<<< HEAD
         });
+=======
+        };
+        api.put(paths.services, object);
+        const pods = Array.from({ length: perService }, (_, pod) => endpointPod(podOf(index * perService + pod)));
+        for (const pod of pods) api.put(paths.pods, pod);
+        putSlice(api, object, pods);
+>>>>>>> 4b46bda3011e56c8f6829521e89e1d5aab6e2072
       }
-      for (let index = 0; index < size.pods; index++) api.put(paths.pods, endpointPod(podOf(index)));
     },
     networksOfNode: (node) => [
       "nets/net-0",
@@ -118,6 +137,21 @@ export function clusterOf(size: ClusterSize): ServiceCluster {
       return { key: `${namespace}/${name}`, address: addresses["nets/net-0"] ?? "", services: 1 };
     },
   };
+}
+
+const zoneOf = (node: string): string => `zone-${Number(node.slice("node-".length)) % 3}`;
+
+/** Makes the slice that plexus-controller has written for a Service: a controller that starts anew has nothing to write. */
+function putSlice(api: ObjectServer, object: unknown, pods: readonly ServedObject[]): void {
+  const service = readService(object);
+  if (service === undefined || "problem" in service) throw new Error(`a Service of the cluster: ${service?.problem}`);
+  const members = pods.flatMap((each) => {
+    const pod = readMemberPod(each);
+    return pod === undefined ? [] : [{ name: each.metadata.name, pod }];
+  });
+  const meta = sliceMeta(service, networkId(service.network));
+  for (const content of endpointGroups(service, members, zoneOf))
+    api.put(paths.endpointSlices, sliceObject(service, `${service.name}-plexus-0`, meta, content) as unknown as ServedObject);
 }
 
 /** The nodes' watches. */

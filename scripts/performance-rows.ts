@@ -103,9 +103,63 @@ function concurrentRows(): readonly (readonly [string, Meaning])[] {
 
 const bound = "against its bound";
 
+function followedRows(): readonly (readonly [string, Meaning])[] {
+  const services = "10,000 Services and 60,000 pods on 200 further networks";
+  return [
+    [
+      "policies-pod0",
+      {
+        what: "ADD of a pod on a further network with 20 policies of 25 peers each through the daemon, against the same pod without the key `policies`",
+        target: "median at most 1.5 ms above",
+        met: medianAbove(1.5),
+      },
+    ],
+    [
+      "policy-change",
+      {
+        what: "from a change of a policy's peers at the API until the kernel of 1,000 local pods has it, against a policy of one of these pods",
+        target: "none of its own",
+      },
+    ],
+    [
+      "policies-rss",
+      {
+        what: "resident set of the daemon with 50 pods and 200 policies of 25 peers each, against the same pods without the key `policies`",
+        target: "at most 10 MiB above",
+        met: medianAbove(10),
+      },
+    ],
+    [
+      "service-endpoint-change",
+      {
+        what: `from a pod's readiness at the API, through the controller and a daemon, until the kernel of 100 local pods has the endpoint, ${bound}`,
+        target: "median at most 500 ms",
+        met: below(500),
+      },
+    ],
+    [
+      "services-100-nodes",
+      {
+        what: `simulation: from a pod's readiness until 100 nodes balance it, with ${services}; each change is one PATCH for each slice, ${bound}`,
+        target: "median at most 500 ms",
+        met: below(500),
+      },
+    ],
+    [
+      "services-rss",
+      { what: `resident set of the controller with ${services}, ${bound}`, target: "at most 200 MiB", met: below(200) },
+    ],
+    [
+      "services-rss-peak",
+      { what: `maximum resident set of the controller in the same run, ${bound}`, target: "none of its own" },
+    ],
+  ];
+}
+
 /** The descriptions, by the row's id. */
 export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ...guestRows(),
+  ...followedRows(),
   [
     "trace-off",
     {

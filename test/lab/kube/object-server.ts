@@ -112,11 +112,24 @@ function nodeMatcher(selector: string | null): (node: string) => boolean {
   return (node) => wanted === undefined || node === wanted;
 }
 
+const empty = (): Collection => ({ objects: new Map(), watchers: new Set(), history: [] });
+
+const send = (watcher: Watcher, { key, before, after }: Change): void => {
+  if (watcher.namespace !== "" && !key.startsWith(`${watcher.namespace}/`)) return;
+  const [had, has] = [before, after].map((each) => each !== undefined && watcher.matches(each));
+  const text = after?.text ?? before?.text;
+  if (had !== true && has !== true) return;
+  const type = has === true ? (had === true ? "MODIFIED" : "ADDED") : "DELETED";
+  watcher.response.write(`{"type":"${type}","object":${text}}\n`);
+};
+
+const parsed = (stored: Stored | undefined): ServedObject | undefined =>
+  stored === undefined ? undefined : (JSON.parse(stored.text) as ServedObject);
+
 /** Starts the server with these collections, by their paths for all namespaces. The directory gets certificates and the kubeconfig. */
 export async function startObjectServer(directory: string, collections: readonly string[]): Promise<ObjectServer> {
   const authority = makeAuthority(join(directory, "pki"), "stand-in authority");
   const pair = authority.issue("server", { commonName: "stand-in", alternativeNames: ["IP:127.0.0.1"] });
-  const empty = (): Collection => ({ objects: new Map(), watchers: new Set(), history: [] });
   const served = new Map([...collections, leases].map((path) => [path, empty()]));
   const writes: ServedWrite[] = [];
   /** The keys of lists under way, by their continue tokens. */
@@ -128,14 +141,6 @@ export async function startObjectServer(directory: string, collections: readonly
     const collection = served.get(path);
     if (collection === undefined) throw new Error(`the server has no collection ${path}`);
     return collection;
-  };
-  const send = (watcher: Watcher, { key, before, after }: Change): void => {
-    if (watcher.namespace !== "" && !key.startsWith(`${watcher.namespace}/`)) return;
-    const [had, has] = [before, after].map((each) => each !== undefined && watcher.matches(each));
-    const text = after?.text ?? before?.text;
-    if (had !== true && has !== true) return;
-    const type = has === true ? (had === true ? "MODIFIED" : "ADDED") : "DELETED";
-    watcher.response.write(`{"type":"${type}","object":${text}}\n`);
   };
   const store = (collection: Collection, key: string, object: ServedObject | undefined): ServedObject | undefined => {
     version += 1;
@@ -156,8 +161,6 @@ export async function startObjectServer(directory: string, collections: readonly
     for (const watcher of collection.watchers) send(watcher, change);
     return made;
   };
-  const parsed = (stored: Stored | undefined): ServedObject | undefined =>
-    stored === undefined ? undefined : (JSON.parse(stored.text) as ServedObject);
 
   const list = (
     collection: Collection,

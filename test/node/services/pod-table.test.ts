@@ -79,6 +79,11 @@ async function install(ports: readonly BalancedPort[], before: readonly Balanced
     await flushFlows(shim, pod.path, before, ports);
   });
 }
+/** The flows of the pod. */
+const flows = (): number => Number(pod.exec(["cat", "/proc/sys/net/netfilter/nf_conntrack_count"]).stdout);
+/** Installs the table of a pod that has none as far as is known. */
+const make = (ports: readonly BalancedPort[]): Promise<void> =>
+  withShim(async (shim) => expect(await replaceTable(shim, pod.path, ports, true)).toEqual({ ok: true, value: undefined }));
 /** The kept endpoints of IPv4. */
 function keptFour(): string {
   return pod.exec(["nft", "-n", "list", "map", "inet", "plexus-services", "kept4"]).stdout;
@@ -126,13 +131,13 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
       [port("10.96.0.7", UDP, 53, "10.1.0.12"), port("10.96.0.8", UDP, 53, "10.1.0.11")],
     ];
     await install(both);
-    const flows = ["10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.8"].map((address) => {
+    const talks = ["10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.7", "10.96.0.8"].map((address) => {
       const child = spawn("nsenter", [...entering(pod), process.execPath, echo, "talk", address, "53"]);
       return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
     });
     const talk = (): Promise<readonly unknown[]> =>
       Promise.all(
-        flows.map(async ({ child, lines }) => {
+        talks.map(async ({ child, lines }) => {
           child.stdin.write("\n");
           return (await lines.next()).value;
         }),
@@ -141,13 +146,12 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
     expect(await talk()).toEqual(first);
     await install(one, both);
     expect(await talk()).toEqual([...Array.from({ length: 6 }, () => "10.1.0.12 10.1.0.2"), "10.1.0.11 10.1.0.2"]);
-    for (const { child } of flows) child.stdin.end();
+    for (const { child } of talks) child.stdin.end();
   });
 
   test("SV-07: thousands of UDP flows of an endpoint that goes are flushed", async () => {
     const [before, after] = [[port("10.96.0.7", UDP, 53, "10.1.0.11")], [port("10.96.0.7", UDP, 53, "10.1.0.12")]];
     await install(before);
-    const flows = (): number => Number(pod.exec(["cat", "/proc/sys/net/netfilter/nf_conntrack_count"]).stdout);
     const none = flows();
     expect(pod.exec([process.execPath, manyFlows, "10.96.0.7", "53", "6000"])).toMatchObject({ status: 0 });
     // Some sockets get the port of an earlier one.
@@ -160,7 +164,6 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
   test("SV-14: the UDP flows of a Service that is made again with the same name and endpoints are flushed, those of other Services stay", async () => {
     const [again, other] = [port("10.96.0.7", UDP, 53, "10.1.0.11"), port("10.96.0.8", UDP, 53, "10.1.0.11")];
     await install([again, other]);
-    const flows = (): number => Number(pod.exec(["cat", "/proc/sys/net/netfilter/nf_conntrack_count"]).stdout);
     await install([], [again, other]);
     await install([again, other]);
     const none = flows();
@@ -179,8 +182,6 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
   });
 
   test("SV-06: a first table is made without a removal, and replaces a table that is there after all", async () => {
-    const make = (ports: readonly BalancedPort[]): Promise<void> =>
-      withShim(async (shim) => expect(await replaceTable(shim, pod.path, ports, true)).toEqual({ ok: true, value: undefined }));
     await install([]);
     await make([port("10.96.0.7", TCP, 80, "10.1.0.11")]);
     expect(ask("tcp", "10.96.0.7", 80)).toEqual(["10.1.0.11 10.1.0.2"]);
