@@ -105,26 +105,18 @@ export function clusterOf(size: ClusterSize): ServiceCluster {
         const object = {
           apiVersion: "v1",
           kind: "Service",
-<<<<<<< HEAD
-          metadata: { namespace: namespaceOf(index), name: `service-${index}`, labels: { team: "a" }, annotations },
-=======
           metadata: { ...own, labels: { team: "a" }, annotations },
->>>>>>> 4b46bda3011e56c8f6829521e89e1d5aab6e2072
           spec: {
             clusterIP: ip,
             clusterIPs: [ip],
             ipFamilies: ["IPv4"],
             ports: [{ port: 80, targetPort: 8080, protocol: "TCP" }],
           },
-<<<<<<< HEAD
-        });
-=======
         };
         api.put(paths.services, object);
         const pods = Array.from({ length: perService }, (_, pod) => endpointPod(podOf(index * perService + pod)));
         for (const pod of pods) api.put(paths.pods, pod);
         putSlice(api, object, pods);
->>>>>>> 4b46bda3011e56c8f6829521e89e1d5aab6e2072
       }
     },
     networksOfNode: (node) => [

@@ -302,11 +302,7 @@ describe.skipIf(unavailable)("a table of policies in the kernel", () => {
       to: string,
       source: number,
       port: number,
-<<<<<<< HEAD
-      passes: boolean,
-=======
       isOpen: boolean,
->>>>>>> 4b46bda3011e56c8f6829521e89e1d5aab6e2072
     ])[] = [
       ["in", "10.0.0.9", "255.255.255.255", 67, 68, true],
       ["in", "10.0.0.9", "10.0.0.1", 67, 68, false],
