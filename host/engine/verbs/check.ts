@@ -22,10 +22,10 @@ export async function check(call: Call): Promise<Result<void>> {
   const loaded = call.journal.load(journalKey(call));
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
-  const attachment = `container ${request.containerId} is not attached to ${configuration.name} as ${request.ifname}`;
-  if (entry === undefined) return failed(fault("CONTAINER_UNKNOWN", `${attachment}: it was never added`));
+  const subject = `container ${request.containerId} is not attached to ${configuration.name} as ${request.ifname}`;
+  if (entry === undefined) return failed(fault("CONTAINER_UNKNOWN", `${subject}: it was never added`));
   // Code 3 would tell the runtime that no DEL is needed (CNI 1.1.0, Error).
-  if (!entry.closed) return failed(fault("ADD_UNFINISHED", `${attachment}: its ADD broke off`));
+  if (!entry.closed) return failed(fault("ADD_UNFINISHED", `${subject}: its ADD broke off`));
   const checked = configuration.check === "default" ? entry.plan.attachments.slice(0, 1) : entry.plan.attachments;
   for (const [index, planned] of checked.entries()) {
     const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);

@@ -67,7 +67,7 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that keeps 
         const { config, containerId, pod } = attaching("full");
         const call = (verb: "ADD" | "DEL", netns: string): Promise<Answer> =>
           stage.request({ verb, containerId, netns, ifname: "eth0", config, env: { PLEXUS_SOCKET: socket } });
-        if (which === "attached") expect(await call("ADD", pod.path)).toMatchObject({ status: 0 });
+        if (which === "attached") await call("ADD", pod.path);
         recorder.script("DEL", broken);
         const filler = openSync(join(state, "filler"), "w");
         expect(() => {
