@@ -10,26 +10,12 @@ import { startDaemon } from "../../lab/daemon.ts";
 import { dist } from "../../lab/plexus.ts";
 
 /**
- * Modules of each feature. hot-plug, link-counters, link-watch, policies and services load their whole resident part: without them the daemon has 132 of its
- * modules less, and 3 % less resident memory.
+ * The features whose whole resident part a daemon loads: it notices that a call's configuration switches the feature on. Without them the daemon has a fifth of
+ * its modules less, and 3 % less resident memory.
  */
-const expected: Readonly<Record<string, number>> = {
-  "chain-trace": 5,
-  claims: 3,
-  components: 1,
-  "dhcp-leases": 5,
-  "external-ports": 2,
-  "hot-plug": 14,
-  "link-counters": 6,
-  "link-watch": 15,
-  "network-api": 2,
-  "pod-networks": 2,
-  policies: 35,
-  pools: 3,
-  probes: 2,
-  "resource-claims": 1,
-  services: 21,
-};
+const loadedWhole = ["hot-plug", "link-counters", "link-watch", "policies", "services"];
+/** The most modules of another feature: its description, and what notices that it is on. */
+const maxModules = 5;
 
 let directory = "";
 beforeAll(() => {
@@ -70,8 +56,9 @@ test("a daemon without configuration loads these modules of optional features, a
   const modules = (JSON.parse(readFileSync(list, "utf8")) as readonly string[])
     .filter((url) => url.startsWith(`file://${root}/features/`))
     .map((url) => url.slice(`file://${root}/features/`.length));
-  const found: Record<string, number> = {};
+  const found = new Map<string, number>();
   for (const [feature, ...rest] of modules.map((path) => path.split("/")))
-    if (feature !== undefined && rest.length > 0) found[feature] = (found[feature] ?? 0) + 1;
-  expect(found).toEqual(expected);
+    if (feature !== undefined && rest.length > 0) found.set(feature, (found.get(feature) ?? 0) + 1);
+  const large = [...found].flatMap(([feature, count]) => (count > maxModules ? [feature] : []));
+  expect(large.toSorted()).toEqual(loadedWhole);
 });
