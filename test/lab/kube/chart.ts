@@ -46,8 +46,19 @@ export function objectsOf(text: string): readonly Manifest[] {
   });
 }
 
+/** Rendered objects by arguments without files: reading the YAML takes half a second of CPU time. */
+const rendered = new Map<string, readonly Manifest[]>();
+
 /** The objects of the release `plexus` in the namespace kube-system, without hooks. Throws the error of helm. */
 export function render(...args: readonly string[]): readonly Manifest[] {
+  if (args.some((arg) => arg.includes("/") || arg.startsWith("-f"))) return renderAnew(args);
+  const key = JSON.stringify(args);
+  const objects = rendered.get(key) ?? renderAnew(args);
+  rendered.set(key, objects);
+  return objects;
+}
+
+function renderAnew(args: readonly string[]): readonly Manifest[] {
   const { status, stdout, stderr } = runHelm("template", "plexus", chart, "--namespace", "kube-system", "--no-hooks", ...args);
   if (status !== 0) throw new Error(stderr);
   return objectsOf(stdout);
