@@ -78,7 +78,9 @@ describe.skipIf(missing("crashes of copies", otherUids))(
       ["answers bytes that are no frame", "ready(); request(); writeSync(1, Buffer.alloc(64, 255)); request();"],
     ])("a copy that %s fails that call with SANDBOX_UNAVAILABLE", (name, fault) => {
       const { answers, left } = callsWith(name.replaceAll(" ", "-"), fault);
-      expect([new Set(answers), left]).toEqual([new Set(["SANDBOX_UNAVAILABLE"]), 0]);
+      // The crash of a copy ends its zygote. While the next zygote starts, a new Node serves a call.
+      expect([answers[0], left]).toEqual(["SANDBOX_UNAVAILABLE", 0]);
+      expect(answers.filter((answer) => answer !== "SANDBOX_UNAVAILABLE" && answer !== "OK")).toEqual([]);
     });
 
     test(
