@@ -140,9 +140,9 @@ ${residents.map(({ usage }) => usage).join("")}  --calls N             maximum c
   --sandbox-uids FIRST:COUNT
                         uids of sandbox processes, or: same, the daemon's uid,
                         which is unsafe (${uidOptionText(defaultUids)})
-  --sandbox-start HOW   copy: a sandbox process is a copy of a warm process that
-                        has run no component, the zygote, and a new Node where
-                        no copy can be made; new: it is a new Node (copy)
+  --sandbox-start HOW   new: a sandbox process is a new Node; copy: it is a copy
+                        of a warm process that has run no component, the zygote,
+                        where the launch server can start it (new)
   --grace-ms N          milliseconds to wait for running calls when stopped,
                         ${range(graceMs)} (${graceMs.usual})
   --reconcile-interval S
@@ -227,7 +227,7 @@ const ownOptions = {
   sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
   isolation: { type: "string", default: "process" },
   "sandbox-uids": { type: "string", default: uidOptionText(defaultUids) },
-  "sandbox-start": { type: "string", default: "copy" },
+  "sandbox-start": { type: "string", default: "new" },
   "grace-ms": { type: "string", default: String(graceMs.usual) },
   "reconcile-interval": { type: "string", default: String(interval.usual) },
   "reconcile-grace": { type: "string", default: String(reconcileGrace.usual) },
