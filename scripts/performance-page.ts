@@ -96,7 +96,7 @@ The test \`scripts/performance-page.test.ts\` checks these bounds: the component
 ## All rows
 
 Subject and baseline take turns within one run. The rows \`wasm-only-…\`, \`floor-…\` and \`daemon-…\` of pods were measured two hours after the others, on the same
-machine.
+machine. The rows \`claims-…\`, \`delegate-…\`, \`policies-…\`, \`policy-…\` and \`sandbox-…-copy\` are of 2026-11-29, on another machine of the same kind.
 
 | id | comparison | unit | n | median | p95 | baseline | ratio | target |
 |---|---|---|---|---|---|---|---|---|

@@ -107,6 +107,22 @@ function followedRows(): readonly (readonly [string, Meaning])[] {
   const services = "10,000 Services and 60,000 pods on 200 further networks";
   return [
     [
+      "claims-prepare",
+      {
+        what: "NodePrepareResources of one claim by gRPC, against a read of the claim from the API",
+        target: "median at most 5 ms",
+        met: below(5),
+      },
+    ],
+    [
+      "claims-pod0",
+      {
+        what: "ADD of a pod whose further network a claim asks for, through the daemon, against the same network by annotation",
+        target: "median at most 1 ms above",
+        met: medianAbove(1),
+      },
+    ],
+    [
       "policies-pod0",
       {
         what: "ADD of a pod on a further network with 20 policies of 25 peers each through the daemon, against the same pod without the key `policies`",
