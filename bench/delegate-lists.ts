@@ -6,7 +6,7 @@ import { trafficControl } from "../test/lab/traffic-control.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** What a list is called with. */
+/** A configuration list with the grants and arguments of its call. */
 export interface MeasuredList {
   readonly plugins: readonly Keys[];
   /** Types of the list that are components on both sides. */
@@ -23,7 +23,7 @@ export interface MeasuredDelegate {
   readonly types: readonly string[];
   /** CNI_IFNAME; by default eth0. */
   readonly ifname?: string;
-  /** What the kernel and the machine must have. */
+  /** Requirements of the list on the kernel and the machine. */
   readonly requires?: readonly Requirement[];
   /** Commands of ip(8) on the node and in the pod, before the first call. */
   readonly onNode?: readonly string[];

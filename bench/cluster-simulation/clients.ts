@@ -6,7 +6,7 @@ import { argv } from "node:process";
 import { DaemonClusters } from "../../host/programs/plexusd/daemon-clusters.ts";
 import { systemClock } from "../../host/system/clock.ts";
 
-/** What the daemons of one process hold. */
+/** The state of the daemons of one process. */
 export interface ClientsState {
   /** Daemons whose watches of pods and of definitions are open. */
   readonly live: number;

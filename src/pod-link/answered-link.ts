@@ -15,7 +15,7 @@ export interface AnsweredInterface {
 /** Maximum names of the node's links that are looked for: a plugin has one or two. */
 const maxNodeLinks = 8;
 
-/** What an answer says about the attachment's link. */
+/** The facts of the attachment's link in a plugin's answer. */
 export function answeredInterface(result: CniResult, ifname: string): AnsweredInterface {
   const inPod = sandboxInterfaces(result).map((each) => each.interface);
   return { ifname, mac: inPod.find(({ name }) => name === ifname)?.mac?.toLowerCase() };

@@ -12,7 +12,7 @@ import { replaceTable } from "./pod-table.ts";
 import { noteTable, portsHash, writtenTable } from "./served-pods.ts";
 import { serviceObjects } from "./service-objects.ts";
 
-/** What the pods of one namespace balance on the same networks, made once for all of them. The size is that of the endpoints. */
+/** The balanced ports of one namespace's pods on the same networks, compiled once for all of these pods. An entry's size is its number of endpoints. */
 const balances = new RecentValues<Balance & { readonly hash: string }>({
   maxValues: 16,
   maxSize: 4 * balanceBounds.backends,

@@ -113,7 +113,7 @@ export async function addedLink({ shim }: Call, netns: string, added: AddedLink)
   return looked.ok ? ok(looked.value?.own) : looked;
 }
 
-/** What a running pod has after an ADD. */
+/** The links of a running pod after an ADD. */
 interface LookAfter {
   readonly after: NamespaceLinks;
   /** The links that were not there before. */

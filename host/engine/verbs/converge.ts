@@ -8,8 +8,8 @@ import { joinFaults } from "../../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
-import type { JournalKey } from "../../store/journal/entry-file.ts";
 import { type Call, journalKey } from "../call.ts";
+import { countedFailures } from "./counted-failures.ts";
 import { isOfAnotherBoot } from "./is-of-another-boot.ts";
 import { withoutReusedAddresses } from "./reused-addresses.ts";
 import { type Choose, undoEntry, type UndoInit } from "./undo.ts";
@@ -32,31 +32,6 @@ export async function undoOrAbandon(
 ): Promise<Result<void>> {
   const undone = await undoEntry(call, withoutReusedAddresses(call, entry), netns, init);
   return undone.ok ? undone : countFailedDel(call, entry, netns, undone.fault);
-}
-
-/** Failures of DELs that the journal could not note, by entry: with a full disk a DEL is given up, too. */
-const unnoted = new Map<string, { count: number; readonly since: string }>();
-/** The journal of a node with a full disk has some hundred entries; beyond this number the oldest count begins anew. */
-const maxUnnoted = 4096;
-
-/** The failures of an entry with the present one: those in the journal, and those that the journal had no room for. */
-function countedFailures(
-  { configuration: { cniDir } }: Pick<Call, "configuration">,
-  { containerId, network, ifname }: JournalKey,
-  noted: JournalEntry["failures"],
-  now: Date,
-  written: Result<void>,
-): { readonly count: number; readonly since: string } {
-  const key = JSON.stringify([cniDir, containerId, network, ifname]);
-  const earlier = unnoted.get(key);
-  const since = noted.since ?? earlier?.since ?? now.toISOString();
-  if (!written.ok) {
-    unnoted.delete(key);
-    unnoted.set(key, { count: (earlier?.count ?? 0) + 1, since });
-    const [oldest] = unnoted.size > maxUnnoted ? unnoted.keys() : [];
-    if (oldest !== undefined) unnoted.delete(oldest);
-  }
-  return { count: noted.count + (earlier?.count ?? 0) + 1, since };
 }
 
 /** Counts a failed DEL. Returns the DEL's fault, or a success if the entry is abandoned now. */

@@ -10,7 +10,7 @@ import { recordingImports } from "../../hostile/components/requests.ts";
 import { descendantsOf, nameOf, zygoteOf } from "../sandbox-processes.ts";
 import { answerText, expectedAnswers } from "./prove-answers.ts";
 
-/** What the calls answered, and what ran after each. */
+/** The answers of the calls, and the processes that ran after each. */
 export interface FaultReport {
   /** `OK`, or the kind of the fault; `wrong` for another answer than this process computed. */
   readonly answers: readonly string[];

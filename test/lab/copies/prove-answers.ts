@@ -1,4 +1,4 @@
-// What a copy of a zygote must answer: the outcomes of one component, computed in this process beforehand, and the comparison with those of a copy.
+// The right answers of a copy of a zygote: this process computes the outcomes of one component beforehand, and compares those of a copy with them.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

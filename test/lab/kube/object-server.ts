@@ -1,5 +1,5 @@
 // A stand-in for the API server of a large cluster: objects in memory, with lists in pages, watches, and writes that it counts. 60,000 pods and their changes are
-// more than a real API server on this machine has room for; test/api holds the same parts of Plexus against a real one.
+// more than the memory of a real API server on this machine holds; test/api holds the same parts of Plexus against a real one.
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
