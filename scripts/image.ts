@@ -26,6 +26,8 @@ export interface ImageInit {
   readonly base?: string | undefined;
   /** A directory of downloaded files, see deploy/Containerfile. With it, the installed node_modules are used, too. */
   readonly downloads?: string | undefined;
+  /** Components that were built from the same sources, see `cacheDirOf`. Absent: the image's own builds share an empty cache. */
+  readonly componentCache?: string | undefined;
   /** The time of all files in the image, in seconds since 1970. Default: $SOURCE_DATE_EPOCH, else the time of the last commit. */
   readonly time?: number | undefined;
   /** The image's full name without a tag. */
@@ -54,8 +56,11 @@ export async function buildImage(init: ImageInit): Promise<BuiltImage> {
   mkdirSync(output, { recursive: true });
   const context = mkdtempSync(join(tmpdir(), "plexus-context-"));
   const list = `localhost/plexus-build:${process.pid}`;
+  // The builds of all architectures have the same components.
+  const componentCache = resolve(init.componentCache ?? join(context, ".components"));
   try {
-    await writeContext(context);
+    await writeContext(join(context, "src"));
+    mkdirSync(componentCache, { recursive: true });
     const time = String(init.time ?? (await sourceDate(root)));
     await buildah("manifest", "create", list);
     for (const architecture of init.architectures) {
@@ -72,10 +77,12 @@ export async function buildImage(init: ImageInit): Promise<BuiltImage> {
         "--identity-label=false",
         "--omit-history",
         ...Object.entries(args).flatMap(([name, value]) => (value === undefined ? [] : ["--build-arg", `${name}=${value}`])),
+        "--volume",
+        `${componentCache}:/src/dist/cache/delegates:rw`,
         ...mounts(init.downloads),
         "--file",
-        join(context, "deploy", "Containerfile"),
-        context,
+        join(context, "src", "deploy", "Containerfile"),
+        join(context, "src"),
       );
     }
     rmSync(layout, { recursive: true, force: true });
@@ -97,6 +104,7 @@ export async function buildImage(init: ImageInit): Promise<BuiltImage> {
 
 /** Copies the files that git knows, as they are in the work tree. */
 async function writeContext(directory: string): Promise<void> {
+  mkdirSync(directory);
   const git = execa({ cwd: root });
   const { stdout: files } = await git("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
   const archive = ["-cf", join(directory, ".tar"), "--null", "--ignore-failed-read", "--files-from=-"];

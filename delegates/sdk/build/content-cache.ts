@@ -5,8 +5,13 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { asconfigFile, isPackaged, kitFile } from "./kit-files.ts";
 
-/** The cache of builds in a directory: the repository's `dist/`, or in an author's repository the place that tools share for caches. */
+/**
+ * The cache of builds in a directory: PLEXUS_BUILD_CACHE, which several clones may share, else the repository's `dist/`, or in an author's
+ * repository the place that tools share for caches.
+ */
 export function cacheDirOf(dir: string): string {
+  const shared = process.env["PLEXUS_BUILD_CACHE"] ?? "";
+  if (shared !== "") return shared;
   return isPackaged ? join(dir, "node_modules/.cache/plexus-delegate") : kitFile("../../dist/cache/delegates/");
 }
 

@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
+import { defaultCacheDir } from "../../../delegates/sdk/build/content-cache.ts";
 import { lockAsync } from "../../../host/store/locks/file-lock.ts";
 import { buildImage, type BuiltImage } from "../../../scripts/image.ts";
 import { type Architecture, architectures } from "../../../scripts/image/debian-packages.ts";
@@ -26,7 +27,8 @@ export async function testImage(): Promise<BuiltImage> {
     if (existsSync(directory)) return builtIn(directory);
     const temporary = `${kept}.new`;
     rmSync(temporary, { recursive: true, force: true });
-    await build(temporary, architectures);
+    // The tree's own build has made the components already. `buildTestImage` makes them anew, and its image must be the same.
+    await build(temporary, architectures, defaultCacheDir);
     // Images of earlier sources are of no use.
     rmSync(kept, { recursive: true, force: true });
     mkdirSync(kept, { recursive: true });
@@ -40,9 +42,9 @@ export async function buildTestImage(output: string, wanted: readonly Architectu
   return locked(() => build(output, wanted));
 }
 
-async function build(output: string, wanted: readonly Architecture[]): Promise<BuiltImage> {
+async function build(output: string, wanted: readonly Architecture[], componentCache?: string): Promise<BuiltImage> {
   await makeBuilder();
-  return buildImage({ output, architectures: wanted, time, buildah: unpackedBuildah, builder, downloads });
+  return buildImage({ output, architectures: wanted, time, buildah: unpackedBuildah, builder, downloads, componentCache });
 }
 
 /** One build at a time: test files run at the same time, and use one storage of buildah. */
