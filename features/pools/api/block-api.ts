@@ -63,6 +63,15 @@ export class BlockApi {
     return ok({ pool: { ...read.value, ranges: accepted }, object: answer.object });
   }
 
+  /** The block with this name, as the API's store has it now; undefined if there is none, or it cannot be read. */
+  async block(name: string): Promise<Result<AddressBlock | undefined>> {
+    const answer = await this.#objects.get(`${addressBlocksPath}/${name}`);
+    if (answer.kind === "absent") return ok(undefined);
+    if (answer.kind !== "object") return failed(fault("POOL_UNAVAILABLE", `AddressBlock ${name} cannot be read: ${answer.why}`));
+    const read = readAddressBlock(answer.object);
+    return ok(read.ok ? read.value : undefined);
+  }
+
   /** All blocks of a node, as the API's store has them now. */
   blocksOfNode(node: string): Promise<Result<ListedBlocks>> {
     return this.#list(`spec.node=${node}`);

@@ -33,6 +33,8 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   isAway = false;
   hangs = false;
   requests = 0;
+  /** Requests for the blocks of a whole pool. */
+  poolLists = 0;
 
   get reservations(): BlockApi["reservations"] {
     throw new Error("these tests reserve nothing");
@@ -43,10 +45,15 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
     if (this.isAway) return failed(fault("POOL_UNAVAILABLE", "the API is away"));
     return ok(this.pools && { pool: this.pools, object: {} });
   }
+  async block(name: string): ReturnType<BlockApi["block"]> {
+    this.requests++;
+    return ok(this.blocks.get(name));
+  }
   async blocksOfNode(node: string): ReturnType<BlockApi["blocksOfNode"]> {
     return this.#list((block) => block.node === node);
   }
   async blocksOfPool(pool: string): ReturnType<BlockApi["blocksOfPool"]> {
+    this.poolLists++;
     return this.#list((block) => block.pool === pool);
   }
   async claim(claim: BlockClaim): ReturnType<BlockApi["claim"]> {
@@ -198,6 +205,64 @@ describe("a claim", () => {
       fault: { msg: expect.stringContaining("replaced by another one") },
     });
     expect([api.blocks.size, usableOf(blocks)]).toEqual([0, 0]);
+  });
+});
+
+describe("in a large pool with a status, no node lists the blocks of all", () => {
+  /** 4,096 blocks of 64 addresses. */
+  const large = { ranges: [{ subnet: "10.64.0.0/14" }], blockSize: 64 };
+  const all = [{ family: 4, first: 0x0a_40_00_00n, last: 0x0a_43_ff_ffn }] as const;
+  const useStatus = (free: number): void => {
+    const addresses = [{ family: "IPv4", total: "262142", inBlocks: String(262_142 - free), free: String(free) }];
+    api.pools = { ...poolOf(large, { status: { addresses } }), finalizers: [poolFinalizer] };
+  };
+  const poolWhole = [{ family: 4, first: 0x0a_40_00_01n, last: 0x0a_43_ff_fen }] as const;
+
+  test("while 200 nodes claim and claim ahead, also where they meet", async () => {
+    useStatus(200_000);
+    const nodes = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => started(`node-${index}`, new PoolDirectory(join(root, `n${index}`)))),
+    );
+    for (const { claims } of nodes) {
+      expect(await claims.claim(all)).toEqual(ok(undefined));
+      await claims.claimAhead(4);
+      expect(await claims.canClaim(poolWhole)).toEqual(ok(true));
+    }
+    expect([api.blocks.size, api.poolLists]).toEqual([400, 0]);
+  });
+
+  test("a list decides whether the next block is claimed ahead only where the status is near the bound", async () => {
+    useStatus(60_000);
+    const { claims } = await started();
+    await claims.claimAhead(4);
+    expect([api.blocks.size, api.poolLists]).toEqual([0, 0]);
+    const near = await started("n2", new PoolDirectory(join(root, "n2")));
+    useStatus(65_536);
+    await near.blocks.readPool("storage");
+    await near.claims.claimAhead(4);
+    expect([api.blocks.size, api.poolLists]).toEqual([1, 1]);
+  });
+
+  test("a full pool is listed ever again after a pause that grows with its blocks, so that an old status keeps no address back", async () => {
+    useStatus(0);
+    const { claims, blocks } = await started();
+    for (let index = 0; index < 4096; index++) {
+      const block = { pool: "storage", index, span: all[0], node: "other", holder: "other", freeAfterSeconds: 60 };
+      await api.claim(block);
+    }
+    expect(await claims.claim(all)).toMatchObject({ ok: false, fault: { kind: "POOL_FULL" } });
+    const lists = api.poolLists;
+    for (let turn = 0; turn < 20; turn++) {
+      nowMs += 3000;
+      expect(await claims.claim(all)).toMatchObject({ ok: false, fault: { kind: "POOL_FULL" } });
+      expect(await claims.canClaim(all)).toEqual(ok(false));
+    }
+    expect(api.poolLists).toBe(lists);
+    // A node gave blocks back, and the controller that counts is away.
+    for (const name of [...api.blocks.keys()].slice(0, 100)) api.blocks.delete(name);
+    nowMs += 30_000;
+    await blocks.ready();
+    expect(await claims.claim(all)).toEqual(ok(undefined));
   });
 });
 

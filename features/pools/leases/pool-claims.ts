@@ -1,9 +1,10 @@
 // Claims blocks of one pool for a node. The creation of an AddressBlock is the lock, so the claim is one request unless another node was faster.
 
-import type { AddressBlock } from "../rules/address-block.ts";
+import { type AddressBlock, blockName } from "../rules/address-block.ts";
 import { type AddressPool, claimObstacle } from "../rules/address-pool.ts";
 import { candidates } from "../rules/next-block.ts";
 import { assignableSpans, blockAt, blockNumbers, indexOf, type PoolBlock, poolSpans } from "../rules/pool-blocks.ts";
+import { roomOf } from "../rules/pool-room.ts";
 import { type AddressSpan, formatSpan, hasAddress, intersections } from "../rules/spans.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -15,14 +16,17 @@ import type { NodeBlocks } from "./node-blocks.ts";
 const fullMs = 2_000;
 /** Milliseconds for which a pool with room counts as such: runtimes send STATUS every few seconds. */
 const roomMs = 10_000;
-/** Refused claims after which the pool's blocks are listed again. */
+/** Refused claims after which the pool's blocks are listed: a list of all blocks by each node that meets one other node grows with the cluster's square. */
 const refusalsBeforeListing = 4;
+/** While the pool's status says that no address is free, its blocks are listed that many milliseconds for each of them apart, at most `maxListingMs`. */
+const listingMsOfBlock = 20;
+const maxListingMs = 300_000;
 /** Refused blocks after which a claim ends: other nodes claim faster, or the blocks' objects are malformed. */
 const maxRefusalsOfClaim = 256;
 /** Maximum wanted ranges (`keyOf`) whose claims are remembered: authors of definitions choose ranges, so their number has no bound of its own. */
 const maxKeys = 64;
-/** The next block is claimed ahead only while this share of the pool's blocks is free, so that a node takes none from others. */
-const freeShareForAhead = 0.25;
+/** The next block is claimed ahead only while more than this part of the pool is free, so that a node takes none from others. */
+const freePercentForAhead = 25;
 
 /** The claims of one node in one pool. */
 export class PoolClaims {
@@ -32,6 +36,8 @@ export class PoolClaims {
   readonly #claiming = new Map<string, Promise<Result<void>>>();
   readonly #fullUntilMs = new Map<string, number>();
   readonly #roomUntilMs = new Map<string, number>();
+  /** The next list of a pool that is full by its status. */
+  #nextListingMs = -Infinity;
 
   constructor(blocks: NodeBlocks, pool: string) {
     this.#blocks = blocks;
@@ -71,6 +77,12 @@ export class PoolClaims {
     if (this.#isFull(key)) return ok(false);
     const nowMs = this.#blocks.init.now().monotonicMs;
     if (nowMs < (this.#roomUntilMs.get(key) ?? -Infinity)) return ok(true);
+    if (this.#isFullByStatus(pool, spans)) return ok(false);
+    const [{ family } = { family: 4 as const }] = spans;
+    if (roomOf(pool, family) === "plenty" && key === keyOf(poolSpans(pool, family))) {
+      note(this.#roomUntilMs, key, nowMs + roomMs);
+      return ok(true);
+    }
     const taken = await this.#taken(terms.value);
     if (!taken.ok) return taken;
     const hasRoom = firstWith(pool, node, taken.value, spans) !== undefined;
@@ -85,13 +97,20 @@ export class PoolClaims {
     const { pool } = terms.value;
     const spans = poolSpans(pool, family);
     if (this.#isFull(keyOf(spans))) return;
+    const room = roomOf(pool, family, freePercentForAhead);
+    if (room === "none" || (room === "unknown" && !(await this.#isPartFree(terms.value, family)))) return;
+    await this.claim(spans);
+  }
+
+  /** Whether so many blocks of the family are free, by a list, that the next one may be claimed ahead. */
+  async #isPartFree(terms: Terms, family: Family): Promise<boolean> {
+    const { pool } = terms;
     const numbers = blockNumbers(pool).filter(({ range }) => range.span.family === family);
     const total = numbers.reduce((sum, { count }) => sum + count, 0);
-    const taken = await this.#taken(terms.value);
-    if (!taken.ok) return;
+    const taken = await this.#taken(terms);
+    if (!taken.ok) return false;
     const takenHere = [...taken.value].filter((index) => blockAt(pool, index)?.span.family === family).length;
-    if (total - takenHere <= total * freeShareForAhead) return;
-    await this.claim(spans);
+    return total - takenHere > (total * freePercentForAhead) / 100;
   }
 
   async #claim(key: string, spans: readonly AddressSpan[]): Promise<Result<void>> {
@@ -109,6 +128,13 @@ export class PoolClaims {
       );
     }
     if (this.#isFull(key)) return failed(this.#full(pool));
+    if (this.#isFullByStatus(pool, spans)) {
+      // The status may be older than the last block that was given back.
+      const now = await this.#blocks.readPool(pool.name);
+      note(this.#fullUntilMs, key, this.#blocks.init.now().monotonicMs + fullMs);
+      if (!now.ok || this.#isFullByStatus(now.value, spans)) return failed(now.ok ? this.#full(pool) : now.fault);
+      this.#fullUntilMs.delete(key);
+    }
     // The node knows its own blocks only. So it first tries the block at which its name begins (`startOf`); the API refuses a block of another node.
     let taken = new Set(this.#ownIndexes());
     // The API refuses a number whose object is malformed, and the list leaves the object out.
@@ -127,12 +153,14 @@ export class PoolClaims {
       if (block !== undefined) {
         taken.add(block.index);
         refused.add(block.index);
+        const isOwn = isListed ? ok(false) : await this.#isOwn(terms.value, block);
+        if (!isOwn.ok || isOwn.value) return isOwn.ok ? ok(undefined) : isOwn;
       }
       if (refused.size > maxRefusalsOfClaim) {
         const why = `AddressPool ${pool.name}: the API refused ${refused.size} blocks that its list does not have`;
         return failed(fault("POOL_UNAVAILABLE", why));
       }
-      if (block === undefined || refused.size % refusalsBeforeListing === 1) {
+      if (block === undefined || refused.size % refusalsBeforeListing === 0) {
         const own = this.#blocks.blocks.length;
         const listed = await this.#taken(terms.value);
         if (!listed.ok) return listed;
@@ -167,6 +195,18 @@ export class PoolClaims {
     return failed(fault("POOL_UNAVAILABLE", `a block of AddressPool ${name} was claimed and given back: ${why}`));
   }
 
+  /** Whether a taken block is this node's, which then becomes known: the answer of an earlier claim was lost. */
+  async #isOwn({ pool, node, api }: Terms, { index }: PoolBlock): Promise<Result<boolean>> {
+    const { knowledge, init } = this.#blocks;
+    const start = knowledge.begin(init.now());
+    const read = await api.block(blockName(pool.name, index));
+    if (!read.ok) return read;
+    if (read.value?.node !== node) return ok(false);
+    const { uid } = read.value;
+    knowledge.noteBlock(start, read.value, init.now());
+    return ok(this.#blocks.blocks.some((known) => known.uid === uid));
+  }
+
   /** Gives a block back that was never used. */
   async #discard({ uid, name }: AddressBlock, api: BlockApi): Promise<void> {
     const { knowledge, init } = this.#blocks;
@@ -183,6 +223,8 @@ export class PoolClaims {
     const start = knowledge.begin(init.now());
     const listed = await api.blocksOfPool(pool.name);
     if (!listed.ok) return listed;
+    const pauseMs = Math.min(maxListingMs, listed.value.blocks.length * listingMsOfBlock);
+    this.#nextListingMs = init.now().monotonicMs + pauseMs;
     for (const block of listed.value.blocks) if (block.node === node) knowledge.noteBlock(start, block, init.now());
     return ok(new Set(listed.value.blocks.map(({ index }) => index)));
   }
@@ -209,6 +251,12 @@ export class PoolClaims {
   #usableSpans(pool: AddressPool): readonly AddressSpan[] {
     const { knowledge, init } = this.#blocks;
     return knowledge.usable(pool, init.now()).flatMap(({ spans }) => spans);
+  }
+
+  /** Whether the pool's status says that no address is free, and it is too early for a list that could show otherwise. */
+  #isFullByStatus(pool: AddressPool, spans: readonly AddressSpan[]): boolean {
+    const isEarly = this.#blocks.init.now().monotonicMs < this.#nextListingMs;
+    return isEarly && spans.every(({ family }) => roomOf(pool, family) === "none");
   }
 
   #isFull(key: string): boolean {
