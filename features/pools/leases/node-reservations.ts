@@ -2,14 +2,14 @@
 // out in the background, so that DEL needs no API.
 
 import { type AddressReservation, maxHolders, type ReservationHolder } from "../rules/address-reservation.ts";
-import { startOf } from "../rules/next-block.ts";
 import { staticSpans } from "../rules/pool-usage.ts";
-import { type AddressSpan, hasAddress } from "../rules/spans.ts";
+import { hasAddress } from "../rules/spans.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { type Family, formatAddress, type IpAddress, readCidr } from "../../../src/net/ip.ts";
-import type { IpamClaim } from "../api/reservation-api.ts";
+import { type Family, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
+import { earlierAddress, freeAddress } from "./choose-static-address.ts";
 import type { NodeBlocks } from "./node-blocks.ts";
+import { type HeldLease, OrderlyHolders } from "./orderly-holders.ts";
 import { type Asker, askerOf, instanceOf, isOwner, noteInClaim, type Terms } from "./reservation-asker.ts";
 import type { StaticAddresses, StaticRequest } from "./static-addresses.ts";
 
@@ -33,9 +33,13 @@ export class NodeReservations implements StaticAddresses {
   /** Whether this node may hold reservations of a pool; unknown before the first search. */
   readonly #mayHold = new Map<string, boolean>();
   readonly #due = new Set<string>();
+  readonly #orderly: OrderlyHolders;
+  /** Holders that this process has begun to write. A list that began before the last of them may lack it. */
+  #writes = 0;
 
   constructor(blocks: NodeBlocks) {
     this.#blocks = blocks;
+    this.#orderly = new OrderlyHolders(blocks.init.directory);
   }
 
   isStatic(pool: string, address: IpAddress): boolean {
@@ -116,10 +120,11 @@ export class NodeReservations implements StaticAddresses {
     ).unref();
   }
 
-  /** Takes holders of this node without a lease out of each pool that was used. */
+  /** Takes holders of this node without a lease out of each pool that was used, unless the last look found all in order and their leases are still there. */
   async roundOfAll(): Promise<void> {
     for (const [pool, mayHold] of this.#mayHold) {
-      const done = mayHold ? await this.round(pool) : ok(undefined);
+      const isDue = mayHold && !this.#orderly.has(pool, this.#blocks.init.now().monotonicMs);
+      const done = isDue ? await this.round(pool) : ok(undefined);
       if (!done.ok) this.#blocks.init.warn(`pools: ${done.fault.msg}`);
     }
   }
@@ -131,18 +136,29 @@ export class NodeReservations implements StaticAddresses {
     if (!claimant.ok) return claimant;
     const { node } = claimant.value;
     const api = claimant.value.api.reservations;
+    this.#orderly.forget(pool);
+    const writes = this.#writes;
     const listed = await api.ofPool(pool);
     if (!listed.ok) return listed;
     const own = listed.value.filter(({ holders }) => holders.some((holder) => holder.node === node));
     if (!this.#isPending(pool)) this.#mayHold.set(pool, own.length > 0);
+    const leases: (HeldLease | undefined)[] = [];
     for (const reservation of own) {
       const done = await this.#exclusive(pool, () => this.#dropGone({ api, node }, reservation));
       if (!done.ok) return done;
+      leases.push(done.value);
     }
+    const inOrder = leases.filter((each) => each !== undefined);
+    if (inOrder.length === own.length && writes === this.#writes)
+      this.#orderly.note(pool, inOrder, this.#blocks.init.now().monotonicMs);
     return ok(undefined);
   }
 
-  async #dropGone({ api, node }: Pick<Terms, "api" | "node">, reservation: AddressReservation): Promise<Result<void>> {
+  /** The lease of this node's holder if the reservation is in order; undefined if a later look is due. */
+  async #dropGone(
+    { api, node }: Pick<Terms, "api" | "node">,
+    reservation: AddressReservation,
+  ): Promise<Result<HeldLease | undefined>> {
     const { pool, address, holders, owner } = reservation;
     if (this.#pending.has(keyOf(pool, address))) return ok(undefined);
     const lease = this.#blocks.init.directory.containerOf(pool, formatAddress(address));
@@ -152,9 +168,11 @@ export class NodeReservations implements StaticAddresses {
     // A lease of a container that is not named as a holder: the pod's new sandbox was named while the old one still has the address.
     if (container !== undefined && !holders.some(isHolder)) return ok(undefined);
     const kept = holders.filter((holder) => holder.node !== node || isHolder(holder));
-    if (kept.length === holders.length) return ok(undefined);
+    if (kept.length === holders.length)
+      return ok(container === undefined ? undefined : { address: formatAddress(address), containerId: container });
     // A change since the list makes the request fail, and the next look finds what is left.
-    return kept.length === 0 && owner.kind === "Pod" ? api.remove(reservation) : api.setHolders(reservation, kept);
+    const done = await (kept.length === 0 && owner.kind === "Pod" ? api.remove(reservation) : api.setHolders(reservation, kept));
+    return done.ok ? ok(undefined) : done;
   }
 
   async #reserve(
@@ -235,6 +253,8 @@ export class NodeReservations implements StaticAddresses {
     const key = keyOf(pool, address);
     this.#pending.set(key, (this.#pending.get(key) ?? 0) + 1);
     this.#mayHold.set(pool, true);
+    this.#writes++;
+    this.#orderly.forget(pool);
   }
 
   #isPending(pool: string): boolean {
@@ -257,33 +277,6 @@ export class NodeReservations implements StaticAddresses {
     const claimant = await this.#blocks.claimant();
     return claimant.ok ? ok({ pool: pool.value, node: claimant.value.node, api: claimant.value.api.reservations }) : claimant;
   }
-}
-
-/** The address in a claim's status, if it is static and free: the claim may have been restored from a copy. */
-function earlierAddress(
-  claim: IpamClaim | undefined,
-  spans: readonly AddressSpan[],
-  taken: ReadonlySet<string>,
-): IpAddress | undefined {
-  return claim?.ips
-    .flatMap((text) => readCidr(text)?.address ?? [])
-    .find((address) => hasAddress(spans, address) && !taken.has(formatAddress(address)));
-}
-
-/** The first free address from a place that the owner determines, so that nodes seldom want the same address. */
-function freeAddress(spans: readonly AddressSpan[], taken: ReadonlySet<string>, owner: string): IpAddress | undefined {
-  const start = spans.length === 0 ? 0 : startOf("", owner, 2 ** 16);
-  for (const [index, { family, first, last }] of spans.entries()) {
-    const size = last - first + 1n;
-    // An IPv6 span is larger than anything that can be taken.
-    const tries = size > BigInt(taken.size + 1) ? BigInt(taken.size + 1) : size;
-    const offset = index === 0 ? BigInt(start) % size : 0n;
-    for (let step = 0n; step < tries; step++) {
-      const address = { family, value: first + ((offset + step) % size) };
-      if (!taken.has(formatAddress(address))) return address;
-    }
-  }
-  return undefined;
 }
 
 function stillHeld({ address, holders }: AddressReservation): ReturnType<typeof fault> {

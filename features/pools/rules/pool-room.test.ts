@@ -7,7 +7,12 @@ const of = (free: string, percent?: number) => roomOf({ room: room(free), blockS
 test("an entry that cannot be read says nothing", () => {
   const entries = [null, "IPv4", { family: "IPv5", total: "1", free: "1" }, { family: "IPv4", total: "1", free: "-1" }];
   expect(readRoom(entries)).toEqual([]);
-  expect(readRoom([{ family: "IPv4", total: "1", free: "1".repeat(40) }, { family: "IPv6", total: 1, free: "1" }])).toEqual([]);
+  expect(
+    readRoom([
+      { family: "IPv4", total: "1", free: "1".repeat(40) },
+      { family: "IPv6", total: 1, free: "1" },
+    ]),
+  ).toEqual([]);
   expect([readRoom("10"), readRoom(undefined)]).toEqual([[], []]);
   expect(roomOf({ room: [], blockSize: 64 }, 4)).toBe("unknown");
   expect(roomOf({ room: room("1000000"), blockSize: 64 }, 6)).toBe("unknown");
