@@ -55,6 +55,27 @@ const lines: readonly Line[] = [
     of: ({ definitionChanges: { events, count } }) => events / count,
     text: whole,
   },
+  {
+    title: "all nodes claim two blocks of a /12 at once",
+    of: ({ claims }) => claims.seconds,
+    text: seconds,
+  },
+  {
+    title: "lists of blocks meanwhile, for one node",
+    of: perNode(({ claims }) => claims.lists),
+    text: (value) => value.toFixed(2),
+  },
+  {
+    title: "bytes of these lists for one node",
+    of: perNode(({ claims }) => claims.listBytes),
+    text: (value) => `${(value / 1024).toFixed(1)} KiB`,
+  },
+  {
+    title: "further requests for blocks, for one node",
+    of: perNode(({ claims }) => claims.requests),
+    text: (value) => value.toFixed(2),
+  },
+  { title: "CPU time of the API server for these claims", of: ({ claims }) => claims.cpuSeconds, text: seconds },
   { title: "lists and watches that began again, because this machine was too slow", of: ({ warnings }) => warnings, text: whole },
   { title: "resident memory of the API server", of: ({ serverRssMiB }) => serverRssMiB * 2 ** 20, text: mib },
 ];

@@ -1,8 +1,16 @@
-// Light daemons: the real sources of pods and definitions (DaemonClusters) of many nodes in one process, without kernel and sandbox. Arguments: the
-// kubeconfig, the number of the first node, the count of nodes. A line `restart` on stdin closes and opens all of them. Writes a line of JSON each 250 ms.
+// Light daemons: the real sources of pods and definitions (DaemonClusters) and the real pools (NodePools) of many nodes in one process, without kernel and
+// sandbox. Arguments: the kubeconfig, the number of the first node, the count of nodes, a directory. A line `restart` on stdin closes and opens all of them; a
+// line `claim POOL` lets each node claim a block of a pool, then one ahead. Writes a line of JSON each 250 ms.
 
 import { createInterface } from "node:readline";
 import { argv } from "node:process";
+import { join } from "node:path";
+import { BlockApi } from "../../features/pools/api/block-api.ts";
+import { NodePools } from "../../features/pools/leases/node-pools.ts";
+import { PoolDirectory } from "../../features/pools/leases/pool-directory.ts";
+import { poolSpans } from "../../features/pools/rules/pool-blocks.ts";
+import { readAddressPool } from "../../features/pools/rules/address-pool.ts";
+import { objectsOf } from "../../test/lab/kube/apply.ts";
 import { DaemonClusters } from "../../host/programs/plexusd/daemon-clusters.ts";
 import { systemClock } from "../../host/system/clock.ts";
 
@@ -19,15 +27,18 @@ export interface ClientsState {
   readonly podChanges: number;
   /** Lists and watches that failed or were silent for too long, and that began again. */
   readonly warnings: number;
+  /** Nodes that have claimed a block of the last pool. */
+  readonly claimed: number;
   readonly rssMiB: number;
 }
 
-const [, , kubeconfig = "", from = "0", count = "0"] = argv;
+const [, , kubeconfig = "", from = "0", count = "0", directory = ""] = argv;
 /** Starts at once, as far as one process stands for many nodes. */
 const atOnce = 50;
 let podChanges = 0;
 let warnings = 0;
 let rounds = 0;
+let claimed = 0;
 let daemons: readonly DaemonClusters[] = [];
 
 const onPod = (): void => void (podChanges += 1);
@@ -63,11 +74,47 @@ function state(): ClientsState {
     lists: sum(({ lists }) => lists),
     podChanges,
     warnings,
+    claimed,
     rssMiB: process.memoryUsage().rss / 2 ** 20,
   };
 }
 
+/** Each node claims a block of the pool, and a second one, as a node does whose first one is nearly used. */
+async function claim(name: string): Promise<void> {
+  claimed = 0;
+  const objects = objectsOf(kubeconfig);
+  const api = new BlockApi(objects);
+  const node = async (index: number): Promise<void> => {
+    const pools = new NodePools({
+      directory: new PoolDirectory(join(directory, String(index))),
+      nodeName: `node-${index}`,
+      api: async () => api,
+      now: () => ({ monotonicMs: systemClock.now(), wallMs: Date.now() }),
+      warn: () => void (warnings += 1),
+    });
+    const access = await pools.open(name);
+    const found = await objects.get(`/apis/plexus.dev/v1alpha1/addresspools/${name}`);
+    const pool = found.kind === "object" ? readAddressPool(found.object) : undefined;
+    if (!access.ok || pool?.ok !== true) throw new Error(`${name} cannot be read`);
+    await access.value.ready();
+    for (let block = 0; block < 2; block++) {
+      const made = await access.value.claim(poolSpans(pool.value, 4));
+      if (!made.ok) throw new Error(made.fault.msg);
+    }
+    pools.close();
+    claimed += 1;
+  };
+  const next = Array.from({ length: Number(count) }, (_, index) => Number(from) + index).values();
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (const index of next) await node(index);
+    }),
+  );
+  objects.close();
+}
+
 createInterface({ input: process.stdin }).on("line", (line) => {
+  if (line.startsWith("claim ")) void claim(line.slice("claim ".length));
   if (line === "restart") void Promise.all(daemons.map((each) => each.close())).then(start);
 });
 setInterval(() => process.stdout.write(`${JSON.stringify(state())}\n`), 250);

@@ -3,16 +3,21 @@
 //   node bench/cluster-simulation/run.ts --nodes 250 --nodes 500 --nodes 1000 --record docs/reference/cluster-simulation.json
 //
 // For each number of nodes, in increasing order: all daemons start, pods are made, definitions change, and all daemons restart at once. The API server's own
-// metrics say what it sent. scripts/cluster-simulation-page.ts makes the page.
+// metrics say what it sent. At last all nodes claim blocks of a new pool, a /12, beside the real controller of pools. scripts/cluster-simulation-page.ts
+// makes the page.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { execPath } from "node:process";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { poolsPart } from "../../features/pools/controller/part.ts";
+import { applyObjects, objectsOf } from "../../test/lab/kube/apply.ts";
+import { partContext } from "../../test/lab/kube/part-context.ts";
+import { daemonRights, poolObject, poolRequests } from "../../test/lab/kube/pool-objects.ts";
 import { startApiServer } from "../../test/lab/kube/api-server.ts";
 import { adminClient } from "../../test/lab/kube/admin.ts";
 import { root } from "../../test/lab/compiled.ts";
@@ -39,11 +44,21 @@ class Clients {
   /** Rounds of starts that each process must have had. */
   readonly #rounds = new Map<ChildProcess, number>();
   count = 0;
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
 
   /** Starts processes until there are so many daemons. */
   grow(kubeconfig: string, nodes: number): void {
     for (; this.count < nodes; this.count += Math.min(nodesOfProcess, nodes - this.count)) {
-      const args = [kubeconfig, String(this.count), String(Math.min(nodesOfProcess, nodes - this.count))];
+      const args = [
+        kubeconfig,
+        String(this.count),
+        String(Math.min(nodesOfProcess, nodes - this.count)),
+        join(this.#directory, String(this.count)),
+      ];
       const script = join(root, "bench", "cluster-simulation", "clients.ts");
       const child = spawn(execPath, ["--disable-warning=ExperimentalWarning", script, ...args], {
         stdio: ["pipe", "pipe", "inherit"],
@@ -78,6 +93,18 @@ class Clients {
     return this.untilLive(started);
   }
 
+  /** Seconds until each node has claimed its blocks of a pool. */
+  async claim(pool: string): Promise<number> {
+    const started = performance.now();
+    const before = new Set(this.#states.values());
+    for (const child of this.#processes) child.stdin?.write(`claim ${pool}\n`);
+    for (;;) {
+      await setTimeout(100);
+      const isNew = [...this.#states.values()].every((state) => !before.has(state));
+      if (isNew && this.sum(({ claimed }) => claimed) === this.count) return (performance.now() - started) / 1000;
+    }
+  }
+
   end(): void {
     for (const child of this.#processes) child.kill();
   }
@@ -92,12 +119,45 @@ const bridge = (vlan: number): readonly object[] => [
   { type: "bridge", bridge: "br0", vlan, ipam: { type: "host-local", subnet: "10.0.0.0/16" } },
 ];
 
+/** The server serves a new kind some time after its creation. */
+async function untilMade(make: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return void (await make());
+    } catch (error) {
+      if (attempt === 120) throw error;
+      await setTimeout(500);
+    }
+  }
+}
+
+/** The controller has accepted the pool's range, and counted its addresses. */
+async function untilAccepted(read: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 0; attempt < 240; attempt++) {
+    if (JSON.stringify(await read()).includes('"acceptedRanges":1')) return;
+    await setTimeout(250);
+  }
+  throw new Error("plexus-controller does not accept the pool");
+}
+
 async function simulate(): Promise<Simulation> {
   await using stack = new AsyncDisposableStack();
-  const api = await startApiServer();
+  const api = await startApiServer({ alsoAllowed: poolRequests });
   stack.defer(() => api.dispose().catch(() => undefined));
   const { objects } = adminClient(api.adminKubeconfig);
-  const clients = new Clients();
+  const directory = mkdtempSync(join(tmpdir(), "plexus-simulation-"));
+  stack.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const controllerObjects = objectsOf(api.adminKubeconfig);
+  await applyObjects(controllerObjects, "deploy/helm/plexus/files/pools.yaml");
+  for (const object of daemonRights) await api.admin.create(object);
+  const term = new AbortController();
+  const controller = poolsPart()(partContext(controllerObjects)).run(term.signal);
+  stack.defer(async () => {
+    term.abort();
+    await controller.catch(() => undefined);
+    controllerObjects.close();
+  });
+  const clients = new Clients(directory);
   stack.defer(() => clients.end());
   for (let index = 0; index < Number(values.definitions); index++) await api.network(namespace, `net${index}`, bridge(index));
   const sizes: SimulatedSize[] = [];
@@ -143,6 +203,14 @@ async function simulate(): Promise<Simulation> {
     const restartSeconds = await clients.restart();
     const now = await look();
     const restart = difference(beforeRestart, now);
+
+    const pool = `pool-${nodes}`;
+    const range = { subnet: `10.${16 * (sizes.length + 1)}.0.0/12` };
+    await untilMade(() => objects.create(poolObject(pool, [range]) as never));
+    await untilAccepted(() => objects.read({ apiVersion: "plexus.dev/v1alpha1", kind: "AddressPool", metadata: { name: pool } }));
+    const beforeClaims = await look();
+    const claimSeconds = await clients.claim(pool);
+    const claims = difference(beforeClaims, await look());
     sizes.push({
       nodes,
       pods,
@@ -165,6 +233,14 @@ async function simulate(): Promise<Simulation> {
       },
       definitionChanges: { count: changes, events: changed.definitionEvents, bytes: changed.definitionEventBytes },
       serverRssMiB: now.rssMiB,
+      claims: {
+        blocks: nodes * 2,
+        seconds: claimSeconds,
+        lists: claims.blockLists,
+        listBytes: claims.blockListBytes,
+        requests: claims.blockRequests,
+        cpuSeconds: claims.cpuSeconds,
+      },
       warnings: clients.sum(({ warnings }) => warnings),
       clientRssMiB: clients.sum(({ rssMiB }) => rssMiB),
     });

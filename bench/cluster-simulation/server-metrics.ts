@@ -11,6 +11,10 @@ export interface ServerMetrics {
   /** Bytes of the answers to lists. */
   readonly listBytes: number;
   readonly lists: number;
+  /** Lists of blocks of pools, their bytes, and all other requests for blocks. */
+  readonly blockLists: number;
+  readonly blockListBytes: number;
+  readonly blockRequests: number;
   /** Requests that flow control has refused. */
   readonly refused: number;
   readonly cpuSeconds: number;
@@ -41,6 +45,8 @@ export async function serverMetrics(kubeconfig: string): Promise<ServerMetrics> 
   });
   const lines = text.split("\n");
   const definitions = 'resource="network-attachment-definitions"';
+  const blocks = 'resource="addressblocks"';
+  const blockLists = sumOf(lines, "apiserver_request_total", 'verb="LIST"', blocks);
   return {
     watches:
       sumOf(lines, "apiserver_longrunning_requests", 'verb="WATCH"', 'resource="pods"') +
@@ -57,6 +63,9 @@ export async function serverMetrics(kubeconfig: string): Promise<ServerMetrics> 
     lists:
       sumOf(lines, "apiserver_request_total", 'verb="LIST"', 'resource="pods"') +
       sumOf(lines, "apiserver_request_total", 'verb="LIST"', definitions),
+    blockLists,
+    blockListBytes: sumOf(lines, "apiserver_response_sizes_sum", 'verb="LIST"', blocks),
+    blockRequests: sumOf(lines, "apiserver_request_total", blocks) - blockLists,
     refused: sumOf(lines, "apiserver_request_total", 'code="429"'),
     cpuSeconds: sumOf(lines, "process_cpu_seconds_total"),
     rssMiB: sumOf(lines, "process_resident_memory_bytes") / 2 ** 20,

@@ -24,6 +24,15 @@ export interface SimulatedSize {
     readonly cpuSeconds: number;
   };
   readonly definitionChanges: { readonly count: number; readonly events: number; readonly bytes: number };
+  /** All nodes claim two blocks of a new pool at once. Lists include each node's own look for its blocks. */
+  readonly claims: {
+    readonly blocks: number;
+    readonly seconds: number;
+    readonly lists: number;
+    readonly listBytes: number;
+    readonly requests: number;
+    readonly cpuSeconds: number;
+  };
   /** Lists and watches that failed or were silent for too long, since the first start. */
   readonly warnings: number;
   readonly serverRssMiB: number;
