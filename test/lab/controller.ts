@@ -75,7 +75,10 @@ export async function startController({
   void ended.then(() => listening.reject(new Error(`plexus-controller ended: ${stderr}`)));
   const address = await listening.promise;
   const page = async (path: string): Promise<{ readonly status: number; readonly body: string }> => {
-    const answer = await fetch(`http://${address}${path}`);
+    const answer = await fetch(`http://${address}${path}`).catch((cause: unknown) => {
+      if (child.exitCode === null && child.signalCode === null) throw cause;
+      throw new Error(`plexus-controller ended with ${child.exitCode ?? child.signalCode}: ${stderr}`, { cause });
+    });
     return { status: answer.status, body: await answer.text() };
   };
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {

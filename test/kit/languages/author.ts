@@ -26,7 +26,7 @@ export function missingPackageCache(): string | undefined {
 export function missingRegistry(): string | undefined {
   if (process.env["PLEXUS_TEST_REGISTRY"] !== "1") return "PLEXUS_TEST_REGISTRY=1 runs it";
   const { status } = spawnSync("npm", ["view", known, "version", "--fetch-retries=0", "--fetch-timeout=5000"], {
-    timeout: 60_000,
+    timeout: 900_000,
   });
   return status === 0 ? undefined : "npm's registry can't be reached from here (npm test runs without a network)";
 }
@@ -50,7 +50,7 @@ export function run(cwd: string, path: string, program: string, ...args: readonl
   // npm sets npm_config_* for its scripts, and warns of those that it no longer knows.
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_") && !name.startsWith("PLEXUS_"));
   const env = { ...Object.fromEntries(inherited), PATH: path, NO_COLOR: "1", npm_config_update_notifier: "false" };
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: "utf8", env, timeout: 170_000 });
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: "utf8", env, timeout: 900_000 });
   return { status, stdout, stderr, seconds: (performance.now() - started) / 1000 };
 }
 

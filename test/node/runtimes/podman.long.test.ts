@@ -29,7 +29,7 @@ describe.skipIf(skip)("containers without Kubernetes", () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  test(`the commands of ${page} work unchanged`, () => {
+  test(`the commands of ${page} work unchanged`, { timeout: 1_000_000 }, () => {
     const text = readFileSync(join(root, page), "utf8");
     const blocks = [...text.matchAll(/^```sh podman\n([\s\S]*?)^```$/gm)].map(([, commands]) => commands ?? "");
     expect(blocks.length).toBeGreaterThan(4);
@@ -42,7 +42,8 @@ describe.skipIf(skip)("containers without Kubernetes", () => {
       {
         cwd: root,
         encoding: "utf8",
-        timeout: 120_000,
+        // Only ends a hang.
+        timeout: 900_000,
         env: { ...process.env, PATH: podmanPath(directory) },
       },
     );
