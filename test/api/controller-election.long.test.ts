@@ -1,7 +1,6 @@
 // The election of plexus-controller's leader on a real API server. No busy machine misses a renewal of the Lease: it is long, and the replicas'
 // clocks are moved where a test waits for its end.
 
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { root } from "../lab/compiled.ts";
@@ -11,6 +10,7 @@ import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { kubeApi } from "../lab/kube/binaries.ts";
 import { poolRequests } from "../lab/kube/pool-objects.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
+import { setClocks } from "../lab/set-clocks.ts";
 
 const leaseSeconds = 30;
 /** A candidate's looks at a free Lease before it takes it: one may have been under way when the Lease became free. */
@@ -28,9 +28,9 @@ describe.skipIf(missing("plexus-controller's election", privateNamespaces, kubeA
   const clocksOf = (identity: string): string => join(api.directory, `clocks-${identity}`);
   /** Moves a replica's clocks. */
   const pass = ({ identity }: TestController, seconds: number): void =>
-    writeFileSync(clocksOf(identity), `${seconds * 1000} ${seconds * 1000}`);
+    setClocks(clocksOf(identity), seconds * 1000, seconds * 1000);
   const start = async (identity: string, ...args: readonly string[]): Promise<TestController> => {
-    writeFileSync(clocksOf(identity), "0 0");
+    setClocks(clocksOf(identity), 0, 0);
     const replica = await startController({
       identity,
       kubeconfig: api.adminKubeconfig,

@@ -1,11 +1,12 @@
 // A machine of the test of random orders: a node with a daemon whose clocks a test moves, and whose way to the API server a test breaks.
 
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ApiServer } from "../lab/kube/api-server.ts";
 import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { root } from "../lab/compiled.ts";
+import { setClocks } from "../lab/set-clocks.ts";
 import { openPoolNode, type PoolNode } from "./pool-node.ts";
 
 /** How a machine is partitioned from the API server. `answers`: requests arrive, and their answers are lost. `late`: requests arrive late. */
@@ -35,7 +36,7 @@ export class PoolMachine {
 
   static async open(name: string, api: ApiServer): Promise<PoolMachine> {
     const directory = mkdtempSync(join(tmpdir(), "plexus-machine-"));
-    writeClocks(directory, 0, 0);
+    setClocks(clocksIn(directory), 0, 0);
     const proxy = await startFaultProxy(api);
     const node = await openPoolNode(name, await proxy.kubeconfig(), {
       sandboxes: 1,
@@ -96,16 +97,10 @@ export class PoolMachine {
   }
 
   #write(): void {
-    writeClocks(this.#directory, this.#monotonicMs, this.#wallMs);
+    setClocks(clocksIn(this.#directory), this.#monotonicMs, this.#wallMs);
   }
 }
 
 function clocksIn(directory: string): string {
   return join(directory, "clocks");
-}
-
-/** Replaces the file, so that the daemon reads both offsets of one moment. */
-function writeClocks(directory: string, monotonicMs: number, wallMs: number): void {
-  writeFileSync(join(directory, "next"), `${monotonicMs} ${wallMs}`);
-  renameSync(join(directory, "next"), clocksIn(directory));
 }

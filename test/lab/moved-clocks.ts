@@ -1,5 +1,5 @@
 // A daemon loads this module before its program. It adds offsets to the daemon's clocks, so that a test can let them jump, stand still, or pass a wait.
-// The file CLOCKS has both offsets in milliseconds: of the monotonic clock, and of the wall clock.
+// The file CLOCKS has both offsets in milliseconds: of the monotonic clock, and of the wall clock. `setClocks` of set-clocks.ts writes the file.
 
 import { readFileSync } from "node:fs";
 
