@@ -57,6 +57,10 @@ bool report_refusal(const char *what, size_t size) {
     return false;
 }
 
+bool policy_lists(enum policy_list list, const char *value, size_t size) {
+    return policy_has(&policy, list, value, size);
+}
+
 bool policy_allows(enum policy_list list, const char *value, size_t size) {
     return policy_has(&policy, list, value, size) || report_refusal(value, size);
 }
