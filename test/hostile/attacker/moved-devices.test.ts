@@ -35,6 +35,21 @@ const [IFLA_NET_NS_PID, IFA_TARGET_NETNSID, RTM_GETADDR, RTM_GETMULTICAST] = [19
 /** The id by which the pod knows the node's namespace. */
 const nodeId = 7;
 
+const indexIn = (where: PodNamespace, name: string): number => {
+  const [link] = JSON.parse(where.exec(["ip", "-j", "link", "show", "dev", name]).stdout) as { readonly ifindex: number }[];
+  return link?.ifindex ?? 0;
+};
+const namesIn = (where: PodNamespace): readonly string[] =>
+  where
+    .links()
+    .map(({ name }) => name.replace(/@.*/u, ""))
+    .toSorted();
+const send = (engine: EngineSide, path: string, requests: readonly NetlinkRequest[], second?: string): Promise<Done> =>
+  engine.netlink({ path, request: encodeRequests(requests), deadlineMs: 60_000, second });
+const secondNamespace = u32Attribute(IFLA_NET_NS_FD, SECOND_NAMESPACE);
+const named = (name: string, ...more: readonly Uint8Array[]): Uint8Array =>
+  concat([ifinfomsg(), attribute(IFLA_IFNAME, cString(name)), ...more]);
+
 describe.skipIf(missing("the node's policy", root) || missing("network namespaces", missingPrivateNamespaces))(
   "with `devices`",
   () => {
@@ -69,25 +84,10 @@ describe.skipIf(missing("the node's policy", root) || missing("network namespace
       writeFileSync(policyFile, JSON.stringify(content));
       chmodSync(policyFile, 0o644);
     };
-    const indexIn = (where: PodNamespace, name: string): number => {
-      const [link] = JSON.parse(where.exec(["ip", "-j", "link", "show", "dev", name]).stdout) as { readonly ifindex: number }[];
-      return link?.ifindex ?? 0;
-    };
-    const namesIn = (where: PodNamespace): readonly string[] =>
-      where
-        .links()
-        .map(({ name }) => name.replace(/@.*/u, ""))
-        .toSorted();
     /** Runs `script` as the daemon of a call on the node. */
     const attack = async (script: (engine: EngineSide) => Promise<void>): Promise<void> => {
       await callWith(script, { shim, netns: node.path, env: { CNI_PATH: shop.cniPath }, stdin: "{}" });
     };
-    const send = (engine: EngineSide, path: string, requests: readonly NetlinkRequest[], second?: string): Promise<Done> =>
-      engine.netlink({ path, request: encodeRequests(requests), deadlineMs: 60_000, second });
-    const secondNamespace = u32Attribute(IFLA_NET_NS_FD, SECOND_NAMESPACE);
-    const named = (name: string, ...more: readonly Uint8Array[]): Uint8Array =>
-      concat([ifinfomsg(), attribute(IFLA_IFNAME, cString(name)), ...more]);
-
     test.each<[string, (other: number) => readonly NetlinkRequest[]]>([
       ["with the flags of a creation", (other) => [{ ...linkMove(other, "net1"), flags: NLM_F_CREATE | NLM_F_EXCL }]],
       ["by name alone", () => [{ type: RTM_SETLINK, flags: 0, body: named("devother", secondNamespace) }]],
