@@ -501,20 +501,22 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
     expect(await found()).toBe("native");
   });
 
+  /** What the shim finds under a type with this `binDir`. */
+  const kindWith = async (binDir: string, type: string): Promise<string> => {
+    const kinds: string[] = [];
+    await attack(async (engine) => void kinds.push((await engine.find(type)).what), bounded, { binDir });
+    return kinds.join();
+  };
+
   test("FI-01: a `binDir` with `..` leaves no listed directory, whatever a `*` fits", async () => {
     const listed = join(shop.directory, "listed");
     mkdirSync(join(listed, "release"), { recursive: true });
     writeFileSync(join(shop.directory, "outside"), "#!/bin/sh\n", { mode: 0o755 });
     writeFileSync(join(listed, "release", "inside"), "#!/bin/sh\n", { mode: 0o755 });
     policy({ directories: [shop.cniPath, `${listed}/*`, `${listed}/*/*`] });
-    const found = async (type: string, binDir: string): Promise<string> => {
-      const kinds: string[] = [];
-      await attack(async (engine) => void kinds.push((await engine.find(type)).what), bounded, { binDir });
-      return kinds.join();
-    };
-    expect(await found("inside", join(listed, "release"))).toBe("native");
+    expect(await kindWith(join(listed, "release"), "inside")).toBe("native");
     for (const end of ["..", "./..", "release/../.."])
-      expect([end, await found("outside", `${listed}/${end}`)]).toEqual([end, "nothing"]);
+      expect([end, await kindWith(`${listed}/${end}`, "outside")]).toEqual([end, "nothing"]);
   });
 
   test("an agent that connects again has the directories that the policy lists then, and all of CNI_PATH without a policy", async () => {
