@@ -136,39 +136,56 @@ export class FieldReader {
 /** A byte that is not part of UTF-8 text becomes the code unit `escapedByte` + byte, as with Python's `surrogateescape`. */
 const escapedByte = 0xdc00;
 
-/** Decodes UTF-8, with a lone surrogate for each byte that is not UTF-8. */
+/** Decodes UTF-8, with a lone surrogate for each byte that is not UTF-8. A million bytes may be such, so none costs a call of a decoder. */
 function escapedText(bytes: Uint8Array): string {
-  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  let text = "";
+  const units = Buffer.allocUnsafe(2 * bytes.length);
+  let size = 0;
   for (let at = 0; at < bytes.length;) {
-    const length = sequenceLength(bytes[at] ?? 0);
-    try {
-      text += strict.decode(bytes.subarray(at, at + length));
-      at += length;
-    } catch {
-      text += String.fromCharCode(escapedByte + (bytes[at] ?? 0));
-      at += 1;
+    const length = sequenceLength(bytes, at);
+    if (length === 0) size = units.writeUInt16LE(escapedByte + (bytes[at] ?? 0), size);
+    else if (length < 4) size = units.writeUInt16LE(codePointAt(bytes, at, length), size);
+    else {
+      const code = codePointAt(bytes, at, length) - 0x1_0000;
+      size = units.writeUInt16LE(0xd800 + (code >>> 10), size);
+      size = units.writeUInt16LE(0xdc00 + (code & 0x3ff), size);
     }
+    at += Math.max(1, length);
   }
-  return text;
+  return units.toString("utf16le", 0, size);
 }
 
-/** Length in bytes of the UTF-8 character whose first byte is `first`. */
-function sequenceLength(first: number): number {
-  if (first < 0xe0) return first < 0xc0 ? 1 : 2;
-  return first < 0xf0 ? 3 : 4;
+function codePointAt(bytes: Uint8Array, at: number, length: number): number {
+  let code = (bytes[at] ?? 0) & (length === 1 ? 0x7f : 0x7f >>> length);
+  for (let next = at + 1; next < at + length; next++) code = (code << 6) | ((bytes[next] ?? 0) & 0x3f);
+  return code;
 }
 
-/** The reverse of `escapedText`. */
+/** Length in bytes of the UTF-8 character at an offset (RFC 3629, section 4); 0: there is none. */
+function sequenceLength(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] ?? 0;
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  const length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  for (let next = at + 1; next < at + length; next++) if (((bytes[next] ?? 0) & 0xc0) !== 0x80) return 0;
+  const second = bytes[at + 1] ?? 0;
+  // Overlong forms, surrogates, and numbers beyond U+10FFFF.
+  const tooLow = (first === 0xe0 && second < 0xa0) || (first === 0xf0 && second < 0x90);
+  const tooHigh = (first === 0xed && second > 0x9f) || (first === 0xf4 && second > 0x8f);
+  return tooLow || tooHigh ? 0 : length;
+}
+
+/** The reverse of `escapedText`. Another lone surrogate becomes U+FFFD. */
 function unescapedBytes(text: string): Uint8Array {
-  return Buffer.concat(
-    Array.from(text, (character) => {
-      const code = character.charCodeAt(0);
-      return character.length === 1 && code >= escapedByte + 0x80 && code <= escapedByte + 0xff
-        ? Uint8Array.of(code - escapedByte)
-        : Buffer.from(character);
-    }),
-  );
+  const bytes = Buffer.allocUnsafe(3 * text.length);
+  let size = 0;
+  for (let at = 0; at < text.length;) {
+    const code = text.codePointAt(at) ?? 0;
+    at += code > 0xffff ? 2 : 1;
+    if (code < 0x80) bytes[size++] = code;
+    else if (code >= escapedByte + 0x80 && code <= escapedByte + 0xff) bytes[size++] = code - escapedByte;
+    else size += bytes.write(String.fromCodePoint(code), size);
+  }
+  return bytes.subarray(0, size);
 }
 
 /** Why `environment` cannot be the environment of a process; undefined if it can. */

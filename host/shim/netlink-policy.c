@@ -2,6 +2,7 @@
 #include "policy-file.h"
 
 #include <linux/if.h>
+#include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
@@ -84,6 +85,16 @@ static bool is_link(unsigned type) {
     return type >= RTM_NEWLINK && type <= RTM_SETLINK;
 }
 
+/* Whether a message about addresses names the namespace whose addresses the kernel lists, by an id. */
+static bool names_namespace_of_addresses(unsigned type, struct bytes content) {
+    struct bytes rest, value;
+    bool is_address = (type >= RTM_NEWADDR && type <= RTM_GETADDR) || type == RTM_GETMULTICAST || type == RTM_GETANYCAST;
+    if (!is_address || content.size < sizeof(struct ifaddrmsg)) return false;
+    for (rest = bytes_after(content, sizeof(struct ifaddrmsg)); next_attribute(&rest, &type, &value);)
+        if (type == IFA_TARGET_NETNSID) return true;
+    return false;
+}
+
 /* The name of a link in the caller's namespace; false: there is none. */
 static bool name_of(int index, char name[IFNAMSIZ]) {
     struct ifreq request = {.ifr_ifindex = index};
@@ -94,20 +105,44 @@ static bool name_of(int index, char name[IFNAMSIZ]) {
     return found;
 }
 
-/* Whether the message moves an existing link; `name`: the IFLA_IFNAME of the message, which may be empty. */
-static bool is_move(const struct nlmsghdr *header, struct bytes link, char name[IFNAMSIZ], int *index) {
-    bool names_other = false;
+/* What a message changes of an existing link. */
+struct link_change {
+    int index;           /* 0: the kernel finds the link by a name */
+    char name[IFNAMSIZ]; /* the IFLA_IFNAME of the message, which may be empty */
+    bool moves;          /* to another namespace */
+};
+
+/* False: the message makes a link, or is not about a link. */
+static bool read_change(const struct nlmsghdr *header, struct bytes link, struct link_change *change) {
+    const unsigned makes = NLM_F_CREATE | NLM_F_EXCL;
     unsigned type;
     struct bytes rest, value;
     if (!is_link(header->nlmsg_type) || link.size < sizeof(struct ifinfomsg)) return false;
-    if ((header->nlmsg_flags & (NLM_F_CREATE | NLM_F_EXCL)) == (NLM_F_CREATE | NLM_F_EXCL)) return false;
-    memcpy(index, link.data + offsetof(struct ifinfomsg, ifi_index), sizeof *index);
-    memset(name, 0, IFNAMSIZ);
+    /* RTM_SETLINK ignores these flags. */
+    if (header->nlmsg_type == RTM_NEWLINK && (header->nlmsg_flags & makes) == makes) return false;
+    *change = (struct link_change){0};
+    memcpy(&change->index, link.data + offsetof(struct ifinfomsg, ifi_index), sizeof change->index);
     for (rest = bytes_after(link, sizeof(struct ifinfomsg)); next_attribute(&rest, &type, &value);) {
-        if (type == IFLA_NET_NS_FD || type == IFLA_NET_NS_PID || type == IFLA_TARGET_NETNSID) names_other = true;
-        if (type == IFLA_IFNAME) memcpy(name, value.data, value.size < IFNAMSIZ ? value.size : IFNAMSIZ - 1);
+        if (type == IFLA_NET_NS_FD || type == IFLA_NET_NS_PID || type == IFLA_TARGET_NETNSID) change->moves = true;
+        if (type != IFLA_IFNAME) continue;
+        memset(change->name, 0, IFNAMSIZ); /* the kernel takes the last one */
+        memcpy(change->name, value.data, value.size < IFNAMSIZ ? value.size : IFNAMSIZ - 1);
     }
-    return names_other;
+    return true;
+}
+
+/*
+ * Whether the policy allows the change of a link of the node. A name in a message is no proof: it may be an alternative name, or the name that an earlier
+ * message of the batch gives. So a move names the index, and a link without a listed name gets none.
+ */
+static bool change_is_allowed(const struct link_change *change) {
+    static const char what[] = "a link that moves without its index";
+    char present[IFNAMSIZ] = "";
+    bool renames = change->name[0] != 0 && policy_lists(POLICY_DEVICES, change->name, strlen(change->name));
+    if (!change->moves && (change->index <= 0 || !renames)) return true;
+    if (change->index <= 0) return policy_lists(POLICY_DEVICES, "", 0) || report_refusal(what, sizeof what - 1);
+    if (!name_of(change->index, present)) present[0] = 0;
+    return policy_allows(POLICY_DEVICES, present, strlen(present));
 }
 
 /* Takes the next message from `rest`. False: none is left, or the rest is malformed. */
@@ -124,28 +159,25 @@ static bool next_message(struct bytes *rest, struct nlmsghdr *header, struct byt
 bool moves_are_allowed(uint32_t protocol, struct bytes messages, bool leaving) {
     struct nlmsghdr header;
     struct bytes content;
-    char name[IFNAMSIZ];
-    int index = 0;
+    struct link_change change;
     if (!policy_bounds(POLICY_DEVICES) || protocol != NETLINK_ROUTE) return true;
     while (next_message(&messages, &header, &content)) {
-        if (!is_move(&header, content, name, &index)) continue;
-        /* Without an index the kernel finds the link by the message's name. */
-        if (leaving && index > 0 && !name_of(index, name)) name[0] = 0;
-        if (!policy_allows(POLICY_DEVICES, name, strlen(name))) return false;
+        if (!read_change(&header, content, &change)) continue;
+        if (leaving ? !change_is_allowed(&change) : change.moves && !policy_allows(POLICY_DEVICES, change.name, strlen(change.name))) return false;
     }
     return true;
 }
 
 bool netlink_is_allowed(uint32_t protocol, struct bytes messages, bool on_node) {
+    static const char what[] = "a message that names a network namespace by a process or an id";
     struct nlmsghdr header;
     struct bytes content;
-    if (!policy_bounds(POLICY_NODE_NETLINK)) return true;
+    if (!policy_bounds(POLICY_NODE_NETLINK) && !policy_bounds(POLICY_DEVICES)) return true;
     while (next_message(&messages, &header, &content)) {
         if (on_node && !is_allowed_on_node(protocol, header.nlmsg_type)) return false;
-        if (!on_node && protocol == NETLINK_ROUTE && is_link(header.nlmsg_type) && names_namespace(content, 0)) {
-            static const char what[] = "a link that names a network namespace by a process or an id";
-            return report_refusal(what, sizeof what - 1);
-        }
+        if (on_node || protocol != NETLINK_ROUTE) continue;
+        bool names = is_link(header.nlmsg_type) ? names_namespace(content, 0) : names_namespace_of_addresses(header.nlmsg_type, content);
+        if (names) return report_refusal(what, sizeof what - 1);
     }
     return true;
 }

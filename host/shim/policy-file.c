@@ -57,17 +57,35 @@ bool report_refusal(const char *what, size_t size) {
     return false;
 }
 
+bool policy_lists(enum policy_list list, const char *value, size_t size) {
+    return policy_has(&policy, list, value, size);
+}
+
 bool policy_allows(enum policy_list list, const char *value, size_t size) {
     return policy_has(&policy, list, value, size) || report_refusal(value, size);
 }
 
+/* Whether a component of the path is `.` or `..`, which `*` would fit, too. */
+static bool has_dots(const char *path, size_t size) {
+    for (size_t at = 0, end; at < size; at = end + 1) {
+        for (end = at; end < size && path[end] != '/';) end++;
+        if (end > at && end - at <= 2 && memcmp(path + at, "..", end - at) == 0) return true;
+    }
+    return false;
+}
+
 bool policy_takes_bin_dir(const char *directory, size_t size) {
-    return !exists || (policy.bounds[POLICY_DIRECTORIES] && policy_has(&policy, POLICY_DIRECTORIES, directory, size)) || report_refusal(directory, size);
+    bool listed = policy.bounds[POLICY_DIRECTORIES] && policy_has(&policy, POLICY_DIRECTORIES, directory, size) && !has_dots(directory, size);
+    return !exists || listed || report_refusal(directory, size);
 }
 
 void restrict_cni_path(void) {
+    static struct buffer whole; /* CNI_PATH before it was restricted: an agent reads the policy again */
     struct buffer path = {0};
+    const char *present = getenv("CNI_PATH");
+    if (whole.size > 0) setenv("CNI_PATH", (const char *)whole.data, 1);
     if (!policy.bounds[POLICY_DIRECTORIES]) return;
+    if (whole.size == 0 && present != NULL) buffer_append(&whole, present, strlen(present) + 1);
     for (struct bytes directory = {0}; next_directory(&directory);) {
         if (!policy_allows(POLICY_DIRECTORIES, (const char *)directory.data, directory.size)) continue;
         if (path.size > 0) buffer_append(&path, ":", 1);

@@ -16,7 +16,10 @@ const char *load_policy(void);
 /* Whether the policy has this list. */
 bool policy_bounds(enum policy_list list);
 
-/* Whether the policy allows the value. The first refusal is written to stderr. */
+/* Whether the list has the value; true without the list. */
+bool policy_lists(enum policy_list list, const char *value, size_t size);
+
+/* As policy_lists(). The first refusal is written to stderr. */
 bool policy_allows(enum policy_list list, const char *value, size_t size);
 
 /* Writes the first refusal of the process to stderr. Answers false. */

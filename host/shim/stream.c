@@ -15,10 +15,15 @@ size_t stream_send(int fd, const struct buffer *out, size_t sent) {
 
 void stream_flush(struct stream *stream) {
     if (stream->handling) return;
-    buffer_drop_front(&stream->out, stream_send(stream->watch.fd, &stream->out, 0));
+    stream->sent = stream_send(stream->watch.fd, &stream->out, stream->sent);
+    /* Dropping moves the rest. Half at a time, each byte is moved once at most. */
+    if (stream->sent >= stream->out.size - stream->sent) {
+        buffer_drop_front(&stream->out, stream->sent);
+        stream->sent = 0;
+    }
     stream->watch.events = stream->out.size > 0 ? POLLIN | POLLOUT : POLLIN;
-    if (stream->out.size > QUEUE_MAX)
-        fail(CNI_IO, "Report this: the engine asks without reading answers.", "%zu bytes of answers wait for the engine", stream->out.size);
+    if (stream->out.size - stream->sent > QUEUE_MAX)
+        fail(CNI_IO, "Report this: the engine asks without reading answers.", "%zu bytes of answers wait for the engine", stream->out.size - stream->sent);
 }
 
 /* Handles each whole frame. Frames sent meanwhile go out in one write: each write wakes the peer. */
@@ -63,4 +68,5 @@ void stream_close(struct stream *stream) {
     watch_close(&stream->watch);
     buffer_free(&stream->in);
     buffer_free(&stream->out);
+    stream->sent = 0;
 }

@@ -11,6 +11,7 @@ enum stream_end { STREAM_CLOSED, STREAM_MALFORMED, STREAM_SILENT };
 struct stream {
     struct watch watch; /* at `due`, on_end is called with STREAM_SILENT */
     struct buffer in, out;
+    size_t sent; /* bytes of `out` that the peer has */
     uint32_t payload_max;
     bool handling; /* on_frame runs */
     /* False: the peer may not send this frame now. Must not free the stream. */

@@ -70,6 +70,7 @@ function attack(script: (engine: EngineSide) => Promise<void>, shim = shop.shim,
 async function attackAgent(
   script: (next: () => Promise<EngineSide>, stderr: () => string) => Promise<void>,
   shim = shop.shim,
+  cniPath = shop.cniPath,
 ): Promise<string> {
   const socket = join(shop.directory, "agent.sock");
   rmSync(socket, { force: true });
@@ -79,7 +80,7 @@ async function attackAgent(
   server.listen(socket);
   await once(server, "listening");
   const env = {
-    CNI_PATH: shop.cniPath,
+    CNI_PATH: cniPath,
     PLEXUS_SOCKET: socket,
     PATH: "/bin:/usr/bin",
   };
@@ -498,6 +499,50 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
     expect(await found()).toBe("native");
     rmSync(file);
     expect(await found()).toBe("native");
+  });
+
+  /** What the shim finds under a type with this `binDir`. */
+  const kindWith = async (binDir: string, type: string): Promise<string> => {
+    const kinds: string[] = [];
+    await attack(async (engine) => void kinds.push((await engine.find(type)).what), bounded, { binDir });
+    return kinds.join();
+  };
+
+  test("FI-01: a `binDir` with `..` leaves no listed directory, whatever a `*` fits", async () => {
+    const listed = join(shop.directory, "listed");
+    mkdirSync(join(listed, "release"), { recursive: true });
+    writeFileSync(join(shop.directory, "outside"), "#!/bin/sh\n", { mode: 0o755 });
+    writeFileSync(join(listed, "release", "inside"), "#!/bin/sh\n", { mode: 0o755 });
+    policy({ directories: [shop.cniPath, `${listed}/*`, `${listed}/*/*`] });
+    expect(await kindWith(join(listed, "release"), "inside")).toBe("native");
+    for (const end of ["..", "./..", "release/../.."])
+      expect([end, await kindWith(`${listed}/${end}`, "outside")]).toEqual([end, "nothing"]);
+  });
+
+  test("an agent that connects again has the directories that the policy lists then, and all of CNI_PATH without a policy", async () => {
+    const other = join(shop.directory, "listed-later");
+    mkdirSync(other);
+    shop.script("marks", "exit 0");
+    writeFileSync(join(other, "later"), "#!/bin/sh\n", { mode: 0o755 });
+    const lists: (readonly string[] | undefined)[] = [[other], [shop.cniPath], [], [shop.cniPath, other], undefined];
+    const whole = `${shop.cniPath}:${other}`;
+    policy({ directories: lists[0] });
+    await attackAgent(
+      async (next) => {
+        for (const [round, list] of lists.entries()) {
+          const engine = await next();
+          const kinds = [(await engine.find("later")).what, (await engine.find("marks")).what];
+          const has = (directory: string): string => (list === undefined || list.includes(directory) ? "native" : "nothing");
+          expect([round, kinds]).toEqual([round, [has(other), has(shop.cniPath)]]);
+          const following = lists[round + 1];
+          if (following === undefined) rmSync(file, { force: true });
+          else policy({ directories: following });
+          engine.end();
+        }
+      },
+      bounded,
+      whole,
+    );
   });
 
   test("FI-01: a nested call, or an empty PLEXUS_NESTED_CALLS, escapes no policy", async () => {

@@ -29,6 +29,7 @@ static struct policy policy;
 
 /* In the place of policy-file.c. */
 bool policy_bounds(enum policy_list list) { return policy.bounds[list]; }
+bool policy_lists(enum policy_list list, const char *value, size_t size) { return policy_has(&policy, list, value, size); }
 bool policy_allows(enum policy_list list, const char *value, size_t size) { return policy_has(&policy, list, value, size); }
 bool report_refusal(const char *what, size_t size) { return (void)what, (void)size, false; }
 
@@ -50,8 +51,10 @@ static void check_messages(const uint8_t *data, size_t size) {
     memcpy(exact, data, size);
     struct bytes messages = {.data = exact, .size = (uint32_t)size};
     for (uint32_t protocol = 0; protocol <= 12; protocol += 12)
-        for (int on_node = 0; on_node < 2; on_node++)
-            must(netlink_is_allowed(protocol, messages, on_node) || policy.bounds[POLICY_NODE_NETLINK], "a message is refused without a bound");
+        for (int on_node = 0; on_node < 2; on_node++) {
+            must(netlink_is_allowed(protocol, messages, on_node) || policy.bounds[POLICY_NODE_NETLINK] || policy.bounds[POLICY_DEVICES], "a message is refused without a bound");
+            must(moves_are_allowed(protocol, messages, on_node) || policy.bounds[POLICY_DEVICES], "a move is refused without a bound");
+        }
     free(exact);
 }
 

@@ -32,6 +32,7 @@ const policies = [
   '{"plugins":["bridge","host-*"],"directories":["/opt/cni/bin"]}',
   '{\n "nodeNetlink": ["route/newlink", "route/get*", "netfilter/nftables/*", "netfilter/0/*"],\n "nodeSysctls": ["net/ipv4/conf/*/rp_filter"],\n "podSysctls": [],\n "taps": ["*"]\n}\n',
   '{"nodeNetlink":[]}',
+  '{"devices":["eth*"]}',
   '{"plugins":["a*b*c**","*"],"plugins":[]}',
   '{"plugins":["\\u0041"]}',
   '{"taps":["t"',
@@ -50,15 +51,18 @@ const cutMessages = [
   withLength(message(16, link(Buffer.from([4, 0]))).subarray(0, 34)),
   message(16, link(Buffer.from([200, 0, 3, 0]))),
   message(16, link()).fill(200, 0, 1),
+  message(22, Buffer.alloc(4)),
 ];
 
-/** Each policy with messages of links, addresses and rules, and a policy of netlink with each message that is cut. */
+/** Each policy with messages of links, addresses and rules, and policies of netlink and of devices with each message that is cut. */
 function seeds(): Map<string, Uint8Array> {
   const messages = Buffer.concat([
     message(16, link(attribute(3, Buffer.from("eth0\0")), descriptor(960))),
     message(16, link(veth(link(descriptor(960), attribute(19, Buffer.from([1, 0, 0, 0])))))),
     message(18, link()),
+    message(19, link(attribute(3, Buffer.from("eth0")), attribute(3, Buffer.from("e")), descriptor(960))),
     message(20, Buffer.alloc(8)),
+    message(22, Buffer.concat([Buffer.alloc(8), attribute(10, Buffer.alloc(4))])),
     message(0x0a06, Buffer.alloc(4)),
     message(16, link(attribute(46, Buffer.alloc(4)))),
   ]);
@@ -68,7 +72,8 @@ function seeds(): Map<string, Uint8Array> {
     found.set(`policy-${index}-alone`, Buffer.from(`${text}\0`));
   }
   for (const [index, bytes] of cutMessages.entries())
-    found.set(`cut-${index}`, Buffer.concat([Buffer.from('{"nodeNetlink":["route/newlink"]}\0'), bytes]));
+    for (const text of ['{"nodeNetlink":["route/newlink"]}', '{"devices":["eth*"]}'])
+      found.set(`cut-${index}-${text.length}`, Buffer.concat([Buffer.from(`${text}\0`), bytes]));
   return found;
 }
 
@@ -84,6 +89,8 @@ describeFuzzing({
       "rest->size < sizeof header": "false",
       " || header->nlmsg_len > rest->size": "",
       "link.size < sizeof(struct ifinfomsg) || ": "",
+      " || link.size < sizeof(struct ifinfomsg)": "",
+      " || content.size < sizeof(struct ifaddrmsg)": "",
     },
   },
 });

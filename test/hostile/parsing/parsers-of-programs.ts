@@ -1,5 +1,6 @@
 // The parsers of what runtimes, plugins and components say.
 
+import { FieldReader, FieldWriter } from "../../../host/protocol/fields.ts";
 import { checkDeclaration } from "../../../host/sandbox/admission/declaration.ts";
 import { parseCniArgs, readKnownArgs, splitCniArgs } from "../../../src/cni/args.ts";
 
@@ -32,6 +33,12 @@ export const parsersOfPrograms: readonly Parser[] = [
   } },
   { name: "CNI_ARGS", covers: ["splitCniArgs"], kind: "text", sample: "IgnoreUnknown=1;K8S_POD_NAME=a", parse: splitCniArgs },
   ...["CNI_CONTAINERID", "CNI_NETNS", "CNI_IFNAME", "CNI_ARGS", "CNI_PATH"].map((name): Parser => ({ name, covers: ["readEnvironment"], kind: "text", sample: "/run/a", parse: environment(name) })),
+  // A character beyond U+007F is a byte that is not UTF-8.
+  { name: "environment of a call", kind: "text", sample: "A=/run/\u00ff\u00e2\u0082a", parse: (text) => {
+    const block = Buffer.from(`${text.replaceAll("\0", "")}\0`, "latin1");
+    const read = new FieldReader(new FieldWriter().bytes(block).payload()).environment();
+    return new FieldWriter().environment(read).payload();
+  } },
   { name: "TRACEPARENT", covers: ["parseTraceparent"], kind: "text", sample: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`, parse: (text) => traceEnvironment(new Map([["TRACEPARENT", text], ["TRACESTATE", text], ["BAGGAGE", text]])) },
   { name: "runtimeConfig", kind: "json", sample: { ...host, capabilities: { portMappings: true }, runtimeConfig: { portMappings: [{ hostPort: 80, containerPort: 80, protocol: "tcp" }] } }, parse: (text) => {
     const document = parseDocument(text, { what: "stdin" });
