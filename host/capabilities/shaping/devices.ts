@@ -4,7 +4,7 @@
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { type Ifb, ifbIn, ifbsRequest } from "../../system/netlink/ifb.ts";
 import { linkRemoval } from "../../system/netlink/link-change.ts";
-import { chainName, type Owner, prefixOf } from "../firewall/owner.ts";
+import { chainName, type NetworkDelegate, type Owner, prefixOf } from "../firewall/owner.ts";
 import { sha512 } from "../firewall/sha512.ts";
 import { list, type Message, type ShapingShim } from "./kernel.ts";
 
@@ -19,7 +19,7 @@ export function descriptionOf(owner: Owner): string {
 }
 
 /** What the descriptions of a delegate's devices in a network begin with. */
-function descriptionPrefix(delegate: Pick<Owner, "type" | "network">): string {
+function descriptionPrefix(delegate: NetworkDelegate): string {
   return `${MARK}${prefixOf(PURPOSE, delegate)}`;
 }
 
@@ -60,7 +60,7 @@ export async function readDevices(shim: ShapingShim, owner: Owner): Promise<Resu
 /** The devices of a delegate in a network, with the attachments' parts of their descriptions. Fault: NETLINK_FAILED. */
 export async function devicesOf(
   shim: ShapingShim,
-  delegate: Pick<Owner, "type" | "network">,
+  delegate: NetworkDelegate,
 ): Promise<Result<readonly { readonly device: Ifb; readonly attachment: string }[]>> {
   const all = await listDevices(shim);
   if (!all.ok) return all;

@@ -16,16 +16,11 @@ import { verificationOf } from "../../../src/npwg/verification.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { isTrustedNamespace, trustEverybody } from "../../../src/configuration/definition-policy.ts";
 import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
-import type { Cluster } from "../../cluster/cluster.ts";
+import type { DefinitionSource } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { ClaimedNetwork } from "../planned/claimed-network.ts";
 import { boundNetwork, definitionNetwork } from "./definition-network.ts";
-import type { Call } from "../call.ts";
-
-/** The part of a call that the planning of one definition needs. */
-export interface DefinitionContext extends Pick<Call, "devices" | "furtherDevices" | "warn"> {
-  readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs">;
-}
+import type { PlanContext } from "../call.ts";
 
 /** Notes about further devices that one message has. */
 const maxNotes = 4;
@@ -39,8 +34,8 @@ export type Definitions = readonly { readonly namespace: string; readonly name: 
  * and the selection.
  */
 export async function planDefinition(
-  context: DefinitionContext,
-  cluster: Pick<Cluster, "networkAttachmentDefinition">,
+  context: PlanContext,
+  cluster: DefinitionSource,
   selection: NetworkSelection,
   attachment: Attachment,
   profile: NpwgProfile,
@@ -101,8 +96,8 @@ export async function planDefinition(
 
 /** The network of the first definition with the keys that the further ones add. */
 async function withFurther(
-  { configuration }: Pick<DefinitionContext, "configuration">,
-  cluster: Pick<Cluster, "networkAttachmentDefinition">,
+  { configuration }: PlanContext,
+  cluster: DefinitionSource,
   { namespace, name, config, list }: NetworkAttachmentDefinition & { readonly list: NetworkList },
   further: Definitions,
 ): Promise<Result<NetworkList>> {
@@ -144,10 +139,7 @@ function resourceNameOf(annotations: ReadonlyMap<string, string>): string {
 /** The network of each version of a watched definition, so that a daemon parses each version once. */
 const networks = new WeakMap<NetworkAttachmentDefinition, Result<DefinedNetwork>>();
 
-function networkOf(
-  configuration: DefinitionContext["configuration"],
-  definition: NetworkAttachmentDefinition,
-): Result<DefinedNetwork> {
+function networkOf(configuration: HostConfiguration, definition: NetworkAttachmentDefinition): Result<DefinedNetwork> {
   // A definition without a configuration means a file, which each call reads anew.
   if (definition.config === undefined) return definitionNetwork(configuration, definition);
   const known = networks.get(definition);
@@ -163,7 +155,7 @@ function networkOf(
  * left, there is a warning, and the plugins decide whether they need a device.
  */
 async function deviceOf(
-  { devices, furtherDevices, warn }: Pick<DefinitionContext, "devices" | "furtherDevices" | "warn">,
+  { devices, furtherDevices, warn }: PlanContext,
   annotations: ReadonlyMap<string, string>,
   { deviceId }: NetworkSelection,
   source: string,
