@@ -121,7 +121,7 @@ export interface Call extends PlanContext {
 }
 
 /** The key of the call's journal entry. */
-export function journalKey(call: Pick<Call, "request" | "configuration">): JournalKey {
+export function journalKey(call: Call): JournalKey {
   const { request, configuration } = call;
   return { containerId: request.containerId, network: configuration.name, ifname: request.ifname };
 }

@@ -63,6 +63,9 @@ export type SysctlEffects = Pick<Shim, "sysctl">;
 /** The effects by which links are read, and packets sent and received. */
 export type PacketEffects = Pick<Shim, "netlink" | "packet" | "ask">;
 
+/** The effects by which the daemon itself looks at the node and at pods. */
+export type AgentEffects = PacketEffects & Pick<Shim, "changes" | "ensureConnected">;
+
 /** Answers a nested call of a running plugin; `request.under` is the channel of the plugin's EXEC. Must not reject. */
 export type NestedCallHandler = (request: Request) => Promise<CallAnswer>;
 

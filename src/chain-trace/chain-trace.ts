@@ -52,8 +52,8 @@ export type StepPurpose = "call" | "undo";
 /** The caller of a step: a network's chain, a native plugin, or a delegate that uses the capability `delegation`. */
 export type StepCaller = "chain" | "nested-call" | "delegate";
 
-/** One call of one plugin. */
-export interface StepRecord {
+/** Which plugin was called, for what, and by whom. */
+export interface StepNames {
   readonly network: string;
   readonly ifname: string;
   readonly verb: Verb;
@@ -62,6 +62,10 @@ export interface StepRecord {
   readonly kind: "native" | "wasm";
   readonly caller: StepCaller;
   readonly purpose: StepPurpose;
+}
+
+/** One call of one plugin. */
+export interface StepRecord extends StepNames {
   /** Milliseconds from the call's beginning to the step's. */
   readonly startMs: number;
   /** The step's duration, in milliseconds. */

@@ -22,7 +22,7 @@ import { limitsOf } from "../../sandbox/limits.ts";
 import { demandOn } from "../../sandbox/provenance/component-demands.ts";
 import { signaturesBeside } from "../../sandbox/provenance/read-signatures.ts";
 import type { CallReport } from "../../sandbox/linker/call.ts";
-import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
+import type { CapabilityImports, GuestRunner, GuestTerms } from "../../sandbox/runner.ts";
 import type { Clock } from "../../system/clock.ts";
 import { podNamespace } from "../../../src/kube/pod-identity.ts";
 import type { DelegateRunner, GrantedDelegate } from "../../capabilities/delegate-runner.ts";
@@ -133,7 +133,7 @@ async function callGuest(
   runner: GuestRunner,
   component: AdmittedComponent,
   call: DelegateCall,
-  bounds: Required<Pick<GuestCall<"add">, "limits" | "deadlineMs" | "source" | "namespace" | "isLast">>,
+  bounds: GuestTerms,
   imports: CapabilityImports,
   tell: Step["tell"],
 ): Promise<Result<Success | undefined>> {

@@ -16,7 +16,7 @@ import { deletionOf } from "../../engine/session/internal-call.ts";
 import { withoutSharedResults } from "../../store/journal/shared-addresses.ts";
 import { undoEntry } from "../../engine/verbs/undo.ts";
 import type { Environment } from "../../protocol/fields.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { AgentEffects } from "../../protocol/shim.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { JournalEntry, JournalPlan } from "../../store/journal/entry.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
@@ -51,7 +51,7 @@ export interface CleanDeps {
 /** The agent on one connection. Each connection has an object of its own. */
 export interface RoundAgent {
   /** Looks at network namespaces and links, and sends packets in pods. */
-  readonly shim: Pick<Shim, "netlink" | "packet" | "ask" | "changes" | "ensureConnected">;
+  readonly shim: AgentEffects;
   /** The agent's environment. */
   readonly environment: Environment;
   /** Whether the agent executes native plugins. */
