@@ -7,7 +7,7 @@ import { LatestOfWindow } from "./latest-of-window.ts";
 import { stackOf } from "./round-log.ts";
 
 /** Minimum time between two comparisons of a call's configuration with the kept one, in ms. */
-const keptMs = 10_000;
+const windowMs = 10_000;
 /** Maximum state directories that are warned of. */
 const maxElsewhere = 64;
 
@@ -22,7 +22,7 @@ interface CallConfiguration {
 export class CallConfigurations {
   readonly #storeOf: (stateDirectory: string) => KeptConfigurations | undefined;
   readonly #warn: (text: string) => void;
-  readonly #latest = new LatestOfWindow<CallConfiguration>(keptMs, (latest) => this.#keep(latest));
+  readonly #latest = new LatestOfWindow<CallConfiguration>(windowMs, (latest) => this.#keep(latest));
   /** State directories of calls that the daemon does not reconcile: each is warned of once. */
   readonly #elsewhere = new Set<string>();
 

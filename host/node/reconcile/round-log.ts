@@ -1,4 +1,4 @@
-// What the daemon's log and status say of rounds.
+// The texts about rounds in the daemon's log and status.
 
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { type Finding, type RoundReport, sentenceOf } from "./finding.ts";
