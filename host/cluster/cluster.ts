@@ -47,6 +47,6 @@ export interface Cluster extends DefinitionSource {
   /** Queues an event about the pod (MA-06), which is sent when the call ends. Never fails a call: an event may be lost. */
   readonly tell: (pod: Pod, event: PodEvent) => void;
 
-  /** Sends the queued events, waits for them at most `boundMs`, and closes connections. No request may follow. */
-  readonly end: (boundMs: number) => Promise<void>;
+  /** Sends the queued events, waits for them at most `maxMs`, and closes connections. No request may follow. */
+  readonly end: (maxMs: number) => Promise<void>;
 }

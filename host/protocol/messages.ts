@@ -76,7 +76,7 @@ export type ShimMessage = Request | AgentGreeting | Executed | Found | Content |
  */
 export const notBegunStatus = 256;
 
-/** What a runtime gets from a plugin: exit status, and stdout. */
+/** A plugin's answer to a runtime: exit status, and stdout. */
 export interface PluginAnswer {
   readonly status: number;
   readonly stdout: FieldBytes;

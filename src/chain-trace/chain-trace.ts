@@ -77,7 +77,7 @@ export interface StepRecord extends StepNames {
   readonly prevResult: unknown;
   /** The result on stdout of an ADD; undefined for other verbs, for a failure, and for an ADD without output. */
   readonly result: unknown;
-  /** What the step's result changes of `prevResult`; empty for a step without a result. */
+  /** The changes of the step's result against `prevResult`; empty for a step without a result. */
   readonly changes: readonly JsonChange[];
   readonly outcome: TracedOutcome;
   readonly native?: NativeRecord | undefined;

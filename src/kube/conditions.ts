@@ -2,7 +2,7 @@
 
 import { isJsonObject } from "../json/document.ts";
 
-/** What a condition says. */
+/** The statement of a condition. */
 export interface Judgement {
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;

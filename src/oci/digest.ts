@@ -3,7 +3,7 @@
 /** A digest: `sha256:` and 64 hexadecimal digits. */
 export const digestPattern = /^sha256:[0-9a-f]{64}$/;
 
-/** What a digest looks like, for messages. */
+/** The form of a digest, for messages. */
 export const digestWanted = 'a digest such as "sha256:…" with 64 hexadecimal digits';
 
 /** Whether the value is the text of a digest. */

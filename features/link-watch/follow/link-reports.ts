@@ -1,4 +1,4 @@
-// What a daemon tells about lost links: to the pod by Events and conditions, to other parts of the daemon, to log and metrics. The same is told once.
+// Reports of lost links: to the pod by Events and conditions, to other parts of the daemon, to log and metrics. A report is not repeated.
 
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";

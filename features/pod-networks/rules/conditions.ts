@@ -12,7 +12,7 @@ const ownTypes: readonly string[] = ["Ready", "ParamsReady"];
 /** The phases of the KEP's lifecycle. */
 export type Phase = "NotReady" | "Ready" | "InUse" | "Disabled";
 
-/** What a status says about an object. */
+/** The statements of a status about an object. */
 export interface NetworkStatus {
   readonly conditions: readonly Condition[];
   readonly phase: Phase;

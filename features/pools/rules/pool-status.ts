@@ -4,7 +4,7 @@ import type { Condition, Judgement } from "../../../src/kube/conditions.ts";
 import type { Acceptance } from "./pool-acceptance.ts";
 import type { PoolUsage } from "./pool-usage.ts";
 
-/** What the status depends on. */
+/** The facts by which the status is made. */
 export interface PoolStatusInput {
   readonly generation: number;
   /** The stored conditions. */

@@ -9,7 +9,7 @@ import { sha512 } from "../firewall/sha512.ts";
 import { list, type Message, type ShapingShim } from "./kernel.ts";
 
 const PURPOSE = "shaping";
-/** What Plexus' descriptions begin with. */
+/** The beginning of all descriptions that Plexus writes. */
 const MARK = "plexus/";
 const maxNameLength = 15;
 
@@ -18,7 +18,7 @@ export function descriptionOf(owner: Owner): string {
   return `${MARK}${chainName(PURPOSE, owner)}`;
 }
 
-/** What the descriptions of a delegate's devices in a network begin with. */
+/** The beginning of the descriptions of a delegate's devices in a network. */
 function descriptionPrefix(delegate: NetworkDelegate): string {
   return `${MARK}${prefixOf(PURPOSE, delegate)}`;
 }

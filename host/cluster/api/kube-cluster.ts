@@ -132,10 +132,10 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
       });
     },
 
-    end: async (boundMs) => {
+    end: async (maxMs) => {
       // Events are sent at the end, so that they do not delay the runtime's answer.
       const sent = events.splice(0).map((send) => send());
-      if (sent.length > 0) await Promise.race([Promise.allSettled(sent), init.sleep(boundMs)]);
+      if (sent.length > 0) await Promise.race([Promise.allSettled(sent), init.sleep(maxMs)]);
       client.close();
     },
   };

@@ -42,7 +42,7 @@ export interface AskedNetworks {
   readonly primary: SelectedNetworks["primary"] | undefined;
   /** The other networks, in the order in which they are attached. */
   readonly networks: readonly AskedNetwork[];
-  /** Those of the annotation `k8s.v1.cni.cncf.io/networks` among them. */
+  /** The networks of the annotation `k8s.v1.cni.cncf.io/networks`, which are among `networks`. */
   readonly selected: readonly NetworkSelection[];
 }
 

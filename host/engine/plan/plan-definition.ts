@@ -28,7 +28,7 @@ const maxNotes = 4;
 /** Names of definitions. */
 export type Definitions = readonly { readonly namespace: string; readonly name: string }[];
 
-/** What is added to a definition, or replaces it. */
+/** Configuration that is added to a definition, or replaces it. */
 export interface Additions {
   /** Definitions that add keys to the plugins of the network's chain. */
   readonly further?: Definitions | undefined;

@@ -109,7 +109,7 @@ export interface PlanFeature {
     /** The fault of an attachment that needs it and cannot get it while the pod runs. HOT_PLUG_REFUSED. */
     readonly refuse: (attachment: AttachmentPlan) => Promise<Result<void>>;
   };
-  /** What must be in the pod's network namespace before the first step of an attachment, such as the rules of policies. */
+  /** Prepares the pod's network namespace before the first step of an attachment, for example by the rules of policies. */
   readonly guard?: {
     readonly isOn: (configuration: HostConfiguration) => boolean;
     readonly guard: (context: GuardContext, pod: GuardedPod) => Promise<Result<void>>;

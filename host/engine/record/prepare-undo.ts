@@ -21,7 +21,7 @@ export interface PodView {
   readonly netns: string;
   /** Whether the pod's processes run, so that any of its links may be the pod's own. */
   readonly isRunning?: boolean;
-  /** Those of the entry's record, and those with the names of attachments. */
+  /** The links of the entry's record, and the links with the names of attachments. */
   readonly links: readonly ShownLink[];
 }
 

@@ -114,10 +114,10 @@ export class CallServer {
   }
 
   /**
-   * Accepts no more connections, and gives the waiting calls back to their shims. Waits at most `graceMs` for the running calls and for `finished`, work that an agent carries out.
+   * Accepts no more connections, and gives the waiting calls back to their shims. Waits at most `maxMs` for the running calls and for `finished`, work that an agent carries out.
    * Answers how many calls were aborted.
    */
-  async close(graceMs: number, finished: Promise<void>): Promise<number> {
+  async close(maxMs: number, finished: Promise<void>): Promise<number> {
     this.#closing = true;
     clearInterval(this.#watch);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -128,7 +128,7 @@ export class CallServer {
     this.#lastClosed = resolve;
     if (this.#open.size === 0) resolve();
     const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, graceMs);
+    const timer = setTimeout(late.resolve, maxMs);
     // `finished` needs the agents' connections, which end below.
     await Promise.race([Promise.all([promise, finished]), late.promise]);
     clearTimeout(timer);
