@@ -11,7 +11,7 @@ import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "./container-changes.ts";
 import type { JudgeEchoes } from "../src/kube/packet-judge.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
-import type { Reply } from "../host/protocol/messages.ts";
+import type { PluginAnswer } from "../host/protocol/messages.ts";
 import type { JournalKey } from "../host/store/journal/entry-file.ts";
 import type { TakeLock } from "../host/store/locks/file-lock.ts";
 import type { Clock } from "../host/system/clock.ts";
@@ -74,7 +74,7 @@ export interface ResidentPart {
   readonly noteCall?: (
     configuration: HostConfiguration,
     environment: ReadonlyMap<string, string>,
-    reply: Pick<Reply, "status" | "stdout"> | undefined,
+    reply: PluginAnswer | undefined,
   ) => void;
   /** Links of a running container were found changed: lost, mended, or attached again. */
   readonly linksSeen?: (seen: SeenLinks) => void;

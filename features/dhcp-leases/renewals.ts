@@ -1,5 +1,6 @@
 // Renews the DHCP leases of the node's attachments, through the agent. The records on the disk are all that counts, so a daemon goes on where another ended.
 
+import type { NetlinkSender } from "../../host/system/netlink/exchange.ts";
 import type { LeaseRecord } from "../../src/dhcp/lease-record.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
 import { readPodLink } from "../../host/capabilities/announce/pod-link.ts";
@@ -7,7 +8,7 @@ import { renewLease } from "../../host/capabilities/dhcp/client.ts";
 import { LeaseRecords } from "../../host/capabilities/dhcp/lease-records.ts";
 import { isGone } from "../../host/capabilities/links/namespaces.ts";
 import { addressOf, recordOf } from "../../host/capabilities/dhcp/scope.ts";
-import { type Shim, ShimGone } from "../../host/protocol/shim.ts";
+import { type PacketEffects, ShimGone } from "../../host/protocol/shim.ts";
 import type { Clock } from "../../host/system/clock.ts";
 import { macText } from "../../host/system/netlink/address-bytes.ts";
 import { linkChange } from "../../host/system/netlink/link-change.ts";
@@ -19,7 +20,7 @@ export interface RenewalsInit {
   /** The state directories (`cniDir`) with leases. */
   readonly directories: readonly string[];
   /** The effects of the agent that is connected now; undefined: none is. */
-  readonly shim: () => Pick<Shim, "netlink" | "packet" | "ask"> | undefined;
+  readonly shim: () => PacketEffects | undefined;
   readonly clock: Clock;
   readonly log: (level: "info" | "warn", text: string) => void;
   readonly count: (outcome: "renewed" | "failed" | "ended") => void;
@@ -129,7 +130,7 @@ export class Renewals {
     records: LeaseRecords,
     lease: LeaseRecord,
     { netns, index }: { readonly netns: string; readonly index: number },
-    shim: Pick<Shim, "netlink">,
+    shim: NetlinkSender,
     why: string,
   ): Promise<void> {
     if (!isSame(records.find(lease), lease)) return;

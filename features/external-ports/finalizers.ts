@@ -3,7 +3,7 @@
 import type { FinalizerKind } from "../../host/node/finalizers/finalizer-kinds.ts";
 import { externalPortApiVersion, externalPortFinalizer, readExternalPort } from "./rules/external-port.ts";
 
-/** The kind with it. */
+/** ExternalPort, for `plexusctl finalizers release`. */
 export const finalizers: readonly FinalizerKind[] = [
   {
     kind: "ExternalPort",

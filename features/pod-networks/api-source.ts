@@ -10,7 +10,7 @@ import {
   readPodNetworkAttachment,
 } from "./rules/objects.ts";
 import { namedObject } from "../../host/cluster/api/named-object.ts";
-import type { ClusterApi } from "../../host/cluster/object-source.ts";
+import type { ApiCaller } from "../../host/cluster/object-source.ts";
 
 const group = `/apis/${podNetworkApiVersion}`;
 
@@ -21,7 +21,7 @@ export interface PodNetworkSource {
 }
 
 /** The source, with the call's time for the API. A name that no object can have finds none, without a request. */
-export function podNetworkSource(api: Pick<ClusterApi, "call">): PodNetworkSource {
+export function podNetworkSource(api: ApiCaller): PodNetworkSource {
   return {
     network: async (name) =>
       subdomainProblem(name) === undefined

@@ -10,6 +10,7 @@ import { profileNamed } from "../../src/npwg/profile.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
 import { type PodNetwork, type PodNetworkAttachment, readPodNetwork, readPodNetworkAttachment } from "./rules/objects.ts";
 import type { Pod } from "../../host/cluster/cluster.ts";
+import { partialCall } from "../../host/engine/testing/partial-call.ts";
 import { planDefinition } from "../../host/engine/plan/plan-definition.ts";
 import { storedClaim } from "./controller/stored-claim.ts";
 import { podNetworkNamed, podNetworksOf } from "./plan-networks.ts";
@@ -199,16 +200,10 @@ test("keys are not added to a file of the node, which a rule lets others use unc
     rules: [{ namespaces: ["shop"], native: {}, ipam: {}, grants: {}, files: ["file"], pools: [] }],
   };
   const planned = await planDefinition(
-    {
+    partialCall({
       configuration: { cniDir: join(confDir, "state"), confDir, definitions: policy, legacyCniArgs: false },
-      devices: async () => {
-        throw new Error("no device is asked for");
-      },
-      furtherDevices: async () => {
-        throw new Error("no device is asked for");
-      },
       warn: () => undefined,
-    },
+    }),
     { networkAttachmentDefinition: async (_, name) => ok(definition(name)) },
     { namespace: "shop", name: "file", extensions: new Map() },
     { containerId: "c", netns: "/n", ifname: "net1", args: "", capabilityArgs: new Map() },

@@ -12,7 +12,7 @@ import { ClaimedDevices, type PublishedDevice, usableDevices } from "./rules/cla
 import { type PodClaims, readPodClaims } from "./rules/pod-claims.ts";
 import { NodeDevices } from "./rules/slice-devices.ts";
 import type { PodOfCall } from "../../host/cluster/cluster.ts";
-import type { ClusterApi } from "../../host/cluster/object-source.ts";
+import type { ApiCaller } from "../../host/cluster/object-source.ts";
 import { statusMessage } from "../../host/cluster/kube/api-client.ts";
 
 const group = "/apis/resource.k8s.io/v1";
@@ -28,7 +28,7 @@ const maxDrivers = 8;
 type Allocated = Pick<PublishedDevice, "allocated" | "extendedResources">;
 
 /** The devices of the pod's claims; none if the pod has no claim. Faults: RESOURCE_CLAIM_UNUSABLE, POD_NOT_FOUND, and those of the API. */
-export async function claimedDevices(api: Pick<ClusterApi, "call">, pod: PodOfCall): Promise<Result<ClaimedDevices>> {
+export async function claimedDevices(api: ApiCaller, pod: PodOfCall): Promise<Result<ClaimedDevices>> {
   const devices = await readDevices(api, pod);
   if (devices.ok || devices.fault.kind !== "API_FORBIDDEN") return devices;
   const needed =
@@ -36,7 +36,7 @@ export async function claimedDevices(api: Pick<ClusterApi, "call">, pod: PodOfCa
   return failed({ ...devices.fault, msg: `${devices.fault.msg}; ${needed}` });
 }
 
-async function readDevices(api: Pick<ClusterApi, "call">, pod: PodOfCall): Promise<Result<ClaimedDevices>> {
+async function readDevices(api: ApiCaller, pod: PodOfCall): Promise<Result<ClaimedDevices>> {
   const claims = await claimsOf(api, pod);
   if (!claims.ok) return claims;
   const { claims: names, extended, nodeName, uid } = claims.value;
@@ -54,7 +54,7 @@ async function readDevices(api: Pick<ClusterApi, "call">, pod: PodOfCall): Promi
   return publishedDevices(api, pod, nodeName, allocated);
 }
 
-async function claimsOf(api: Pick<ClusterApi, "call">, { namespace, name, uid }: PodOfCall): Promise<Result<PodClaims>> {
+async function claimsOf(api: ApiCaller, { namespace, name, uid }: PodOfCall): Promise<Result<PodClaims>> {
   const podName = `pod ${namespace}/${name}`;
   const object = await read(api, `/api/v1/namespaces/${namespace}/pods/${name}`);
   if (!object.ok) return object;
@@ -70,7 +70,7 @@ async function claimsOf(api: Pick<ClusterApi, "call">, { namespace, name, uid }:
 }
 
 async function devicesOf(
-  api: Pick<ClusterApi, "call">,
+  api: ApiCaller,
   pod: { readonly namespace: string; readonly name: string; readonly uid: string },
   claim: string,
 ): Promise<Result<readonly AllocatedDevice[]>> {
@@ -83,7 +83,7 @@ async function devicesOf(
 }
 
 async function publishedDevices(
-  api: Pick<ClusterApi, "call">,
+  api: ApiCaller,
   pod: PodOfCall,
   nodeName: string,
   allocated: readonly Allocated[],
@@ -110,7 +110,7 @@ async function publishedDevices(
   return ok(usableDevices(published));
 }
 
-async function nodeDevices(api: Pick<ClusterApi, "call">, driver: string, nodeName: string): Promise<Result<NodeDevices>> {
+async function nodeDevices(api: ApiCaller, driver: string, nodeName: string): Promise<Result<NodeDevices>> {
   const what = `ResourceSlices of driver ${driver} on node ${nodeName}`;
   const devices = new NodeDevices(driver, nodeName);
   const fieldSelector = `spec.driver=${driver},spec.nodeName=${nodeName}`;
@@ -133,10 +133,7 @@ async function nodeDevices(api: Pick<ClusterApi, "call">, driver: string, nodeNa
 }
 
 /** An object, or the API's message that there is none. */
-async function read(
-  api: Pick<ClusterApi, "call">,
-  path: string,
-): Promise<Result<{ readonly object: unknown } | { readonly absent: string }>> {
+async function read(api: ApiCaller, path: string): Promise<Result<{ readonly object: unknown } | { readonly absent: string }>> {
   const answer = await api.call({ method: "GET", path });
   if (!answer.ok) return answer;
   const { status, body } = answer.value;

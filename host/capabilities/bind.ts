@@ -5,15 +5,12 @@ import { redactorOf } from "../../src/text/secret-values.ts";
 import type { CapabilityImports } from "../sandbox/runner.ts";
 import { leaseScopeOf, podStep, witVerbs } from "./bound-step.ts";
 import { CallFacts } from "./call-facts.ts";
-import type { DelegateHost } from "./delegate-host.ts";
+import type { CapabilityHost } from "./delegate-host.ts";
 import { reportedLeases } from "./leases/reported-leases.ts";
 import { leasesFor } from "./leases/scope.ts";
 import type { DeviceScope } from "./links/link-scope.ts";
 import { resolverFor } from "./resolver/scope.ts";
 import type { Step } from "./step.ts";
-
-/** The part of the host that capabilities use. */
-type CapabilityHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "leaseMemory" | "taken" | "dhcp" | "log">;
 
 type Name = keyof CapabilityImports;
 

@@ -23,7 +23,7 @@ export function podStep({ plugin, verb, attachment, env }: ChainStep): {
 
 /** The scope of `leases` for a step. */
 export function leaseScopeOf(
-  { step, network, grants, knownContainers, pool }: Pick<Step, "step" | "network" | "grants" | "knownContainers" | "pool">,
+  { step, network, grants, knownContainers, pool }: Step,
   memory: LeaseMemory | undefined,
   taken?: TakenAddresses,
 ): LeaseScope {

@@ -14,18 +14,8 @@ import type { PoolSource } from "./leases/pool-source.ts";
 import type { TakenAddresses } from "./leases/taken-addresses.ts";
 import type { Step } from "./step.ts";
 
-/** The resources of one call's delegates. The one-shot engine makes them once, the daemon for each call. */
-export interface DelegateHost {
-  /** The call's grants and limits. */
-  readonly wasm: WasmConfiguration;
-  /** Checks components, and remembers admitted ones. */
-  readonly admission: ComponentAdmission;
-  /** The names under which admissions of component files are remembered. */
-  readonly componentNames: ComponentFileNames;
-  /** Checks that a component has the digest and the signer that its grants demand. */
-  readonly demands: ComponentDemands;
-  /** Runs guests in this process or in a sandbox process. */
-  readonly runner: GuestRunner;
+/** The resources by which the capabilities of one call act. */
+export interface CapabilityHost {
   readonly shim: Shim;
   readonly clock: Clock;
   /** Runs a lease operation with the locks that it requests. The answer is not a promise if guests run in this process. */
@@ -36,10 +26,24 @@ export interface DelegateHost {
   readonly taken?: TakenAddresses | undefined;
   /** The node's DHCP leases, and whether this process renews them; undefined in a call without a host configuration. */
   readonly dhcp?: { readonly records: LeaseRecords; readonly isRenewed: boolean } | undefined;
+  /** Receives one message of a delegate's log. */
+  readonly log: (type: string, level: string, message: string) => void;
+}
+
+/** The resources of one call's delegates: what runs their components, and what their capabilities use. The one-shot engine makes them once, the daemon for each call. */
+export interface DelegateHost extends CapabilityHost {
+  /** The call's grants and limits. */
+  readonly wasm: WasmConfiguration;
+  /** Checks components, and remembers admitted ones. */
+  readonly admission: ComponentAdmission;
+  /** The names under which admissions of component files are remembered. */
+  readonly componentNames: ComponentFileNames;
+  /** Checks that a component has the digest and the signer that its grants demand. */
+  readonly demands: ComponentDemands;
+  /** Runs guests in this process or in a sandbox process. */
+  readonly runner: GuestRunner;
   /** Opens the pools of the cluster, for a step that names one; undefined in a call without a host configuration. */
   readonly pools?: (() => Promise<PoolSource>) | undefined;
   /** Binds the capabilities of a step in the place of bind.ts: a replay answers them from its record. */
   readonly bindRecorded?: (running: Step, names: readonly string[]) => CapabilityImports;
-  /** Receives one message of a delegate's log. */
-  readonly log: (type: string, level: string, message: string) => void;
 }

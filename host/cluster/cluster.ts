@@ -15,19 +15,22 @@ export interface PodOfCall {
   readonly uid: string | undefined;
 }
 
+/** Reads definitions. */
+export interface DefinitionSource {
+  /** Reads a definition. Faults NETWORK_NOT_FOUND, NETWORK_INVALID. */
+  readonly networkAttachmentDefinition: (namespace: string, name: string) => Promise<Result<NetworkAttachmentDefinition>>;
+}
+
 /**
  * Faults of every lookup. A directory of manifests: CLUSTER_UNREADABLE. The Kubernetes API: API_UNREACHABLE, API_UNTRUSTED,
  * API_UNAUTHENTICATED, API_FORBIDDEN, API_REFUSED, KUBECONFIG_INVALID and CREDENTIALS_UNREADABLE.
  */
-export interface Cluster {
+export interface Cluster extends DefinitionSource {
   /**
    * Reads a pod. `uid` is the runtime's `K8S_POD_UID`. A pod of the same name with another uid is refused, unless it is the
    * mirror pod of that static pod (MO-04). Fault POD_NOT_FOUND (never a success, MO-03).
    */
   readonly pod: (namespace: string, name: string, expected?: { readonly uid?: string | undefined }) => Promise<Result<Pod>>;
-
-  /** Reads a definition. Faults NETWORK_NOT_FOUND, NETWORK_INVALID. */
-  readonly networkAttachmentDefinition: (namespace: string, name: string) => Promise<Result<NetworkAttachmentDefinition>>;
 
   /** The Kubernetes API, with the call's time for it; undefined in a directory of manifests. */
   readonly api?: ClusterApi;
@@ -44,6 +47,6 @@ export interface Cluster {
   /** Queues an event about the pod (MA-06), which is sent when the call ends. Never fails a call: an event may be lost. */
   readonly tell: (pod: Pod, event: PodEvent) => void;
 
-  /** Sends the queued events, waits for them at most `boundMs`, and closes connections. No request may follow. */
-  readonly end: (boundMs: number) => Promise<void>;
+  /** Sends the queued events, waits for them at most `maxMs`, and closes connections. No request may follow. */
+  readonly end: (maxMs: number) => Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ok } from "../../src/fault/result.ts";
-import type { ClusterApi } from "./object-source.ts";
+import type { ApiCaller, ClusterApi } from "./object-source.ts";
 import { listObjects } from "./list-objects.ts";
 
 type Call = Parameters<ClusterApi["call"]>[0];
@@ -13,7 +13,7 @@ function apiOf(...answers: readonly (readonly [status: number, body: object])[])
     const [status = 500, body = {}] = answers[paths.length - 1] ?? [];
     return Promise.resolve(ok({ status, body: JSON.stringify(body) }));
   };
-  return { paths, api: { call } as unknown as Pick<ClusterApi, "call"> };
+  return { paths, api: { call } as unknown as ApiCaller };
 }
 const page = (items: readonly unknown[], next?: string) =>
   [200, { items, metadata: { resourceVersion: "1", ...(next === undefined ? {} : { continue: next }) } }] as const;

@@ -3,7 +3,7 @@
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { readListPage } from "../../src/kube/object-list.ts";
-import type { ClusterApi } from "./object-source.ts";
+import type { ApiCaller } from "./object-source.ts";
 
 /** Objects in a page. */
 const pageSize = 500;
@@ -17,7 +17,7 @@ const maxLists = 3;
  * Faults: API_REFUSED, and those of the API.
  */
 export async function listObjects<T>(
-  api: Pick<ClusterApi, "call">,
+  api: ApiCaller,
   {
     path,
     query = {},

@@ -3,8 +3,11 @@
 import type { ApiClient } from "./kube/api-client.ts";
 import type { ReflectorInit, ReflectorState } from "./kube/reflector.ts";
 
+/** Sends requests to the Kubernetes API. */
+export type ApiCaller = Pick<ApiClient, "call">;
+
 /** Requests of one call to the Kubernetes API, with the call's time for them. */
-export type ClusterApi = Pick<ApiClient, "call" | "pause">;
+export type ClusterApi = ApiCaller & Pick<ApiClient, "pause">;
 
 /** The connection of a watch, and the receiver of its warnings. */
 export type WatchAccess = Pick<ReflectorInit<never>, "connection" | "credentials" | "warn">;

@@ -21,6 +21,7 @@ import type { TakeLock } from "../store/locks/file-lock.ts";
 import type { CallDeadline } from "./call/call-deadline.ts";
 import type { CallLocks } from "./call/call-locks.ts";
 import type { Clock } from "../system/clock.ts";
+import type { NetlinkSender } from "../system/netlink/exchange.ts";
 import type { CallEvents } from "./events/call-events.ts";
 import type { DelegateRunner } from "../capabilities/delegate-runner.ts";
 import type { PluginFinder } from "./call/plugin-finder.ts";
@@ -51,22 +52,41 @@ export interface ChainIdentity {
   readonly onPoolLease?: ((lease: PoolLease) => void) | undefined;
 }
 
-/** One ADD, DEL, CHECK, GC or STATUS. */
-export interface Call {
-  /** The variables of the runtime's request. */
-  readonly request: CniCall;
+/** Plexus' own configuration, of a call or of a command of plexusctl. The administrator's networks are read from it. */
+export interface ConfigurationContext {
   /** The network configuration on stdin, with the keys that only the configuration file has. */
   readonly document: JsonObjectDocument;
   /** The host configuration that `document` contains. */
   readonly configuration: HostConfiguration;
+  /** Writes a warning for the administrator to the call's log. */
+  readonly warn: (text: string) => void;
+}
+
+/** The parts that planning an ADD reads. Planning changes nothing on the node, so that `plexusctl` also plans for pods without a call. */
+export interface PlanContext extends ConfigurationContext {
+  /** The variables of the runtime's request. */
+  readonly request: CniCall;
+  /** Finds the plugins of chains. */
+  readonly plugins: PluginFinder;
+  /** The source of pods and definitions; undefined if none is configured. */
+  readonly cluster: () => Promise<Cluster | undefined>;
+  /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */
+  readonly devices: () => Promise<Result<DeviceAllocation>>;
+  /** The devices that features know and that no attachment of the pod uses yet. */
+  readonly furtherDevices: () => Promise<Result<readonly FurtherDevices[]>>;
+  /** The features' parts in the plan of an ADD. */
+  readonly features: readonly PlanFeature[];
+  readonly shim: NetlinkSender;
+}
+
+/** One ADD, DEL, CHECK, GC or STATUS. */
+export interface Call extends PlanContext {
   /** The shim's environment, which plugins inherit. */
   readonly inherited: readonly EnvironmentPair[];
   readonly journal: Journal;
   /** The records of abandoned attachments. */
   readonly abandoned: Abandoned;
   readonly cache: ResultCache;
-  /** Finds the plugins of chains. */
-  readonly plugins: PluginFinder;
   /** Finds the plugins that delegates call. */
   readonly delegatedPlugins: PluginFinder;
   /** True if steps must be components, because the native binary of the same name made this call. */
@@ -86,14 +106,6 @@ export interface Call {
   readonly clock: Clock;
   /** The start of the process that serves the call. */
   readonly startedAt: Date;
-  /** The source of pods and definitions; undefined if none is configured. */
-  readonly cluster: () => Promise<Cluster | undefined>;
-  /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */
-  readonly devices: () => Promise<Result<DeviceAllocation>>;
-  /** The devices that features know and that no attachment of the pod uses yet. */
-  readonly furtherDevices: () => Promise<Result<readonly FurtherDevices[]>>;
-  /** The features' parts in the plan of an ADD. */
-  readonly features: readonly PlanFeature[];
   /** The kernel's boot id. */
   readonly bootId: string;
   /** The time that the call may take. */
@@ -102,22 +114,14 @@ export interface Call {
   readonly runStep: (chain: ChainIdentity, maxMs?: number) => RunStep;
   /** Whether no network namespace is mounted at this path. */
   readonly namespaceIsGone: (path: string) => Promise<boolean>;
-  /** Writes a warning for the administrator to the call's log. */
-  readonly warn: (text: string) => void;
   /** The locks that keep other calls out. */
   readonly locks: CallLocks;
   /** Takes a lock on a file that other programs use, too. */
   readonly takeLock: TakeLock;
 }
 
-/** The parts of a call that planning an ADD reads. Planning changes nothing on the node. */
-export type PlanContext = Pick<
-  Call,
-  "request" | "document" | "configuration" | "plugins" | "cluster" | "devices" | "furtherDevices" | "features" | "warn"
-> & { readonly shim: Pick<Shim, "netlink"> };
-
 /** The key of the call's journal entry. */
-export function journalKey(call: Pick<Call, "request" | "configuration">): JournalKey {
+export function journalKey(call: Call): JournalKey {
   const { request, configuration } = call;
   return { containerId: request.containerId, network: configuration.name, ifname: request.ifname };
 }

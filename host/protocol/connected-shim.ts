@@ -20,7 +20,17 @@ import {
 } from "./shim.ts";
 import { decodeShimMessage, encodeMessage } from "./message-frames.ts";
 import { readUnbuffered } from "../system/node-internals.ts";
-import type { EngineMessage, Content, Done, Executed, Found, ShimMessage, Reply, Request, AgentGreeting } from "./messages.ts";
+import type {
+  AgentGreeting,
+  CallAnswer,
+  Content,
+  Done,
+  EngineMessage,
+  Executed,
+  Found,
+  Request,
+  ShimMessage,
+} from "./messages.ts";
 
 type Answer = Exclude<ShimMessage, Request | AgentGreeting>;
 
@@ -86,7 +96,7 @@ export class ConnectedShim {
   }
 
   /** Answers the call and closes the connection. The shim prints the reply and exits. */
-  reply(reply: Omit<Reply, "kind">): void {
+  reply(reply: CallAnswer): void {
     if (this.#gone !== undefined) return;
     this.#send(0, { kind: "reply", ...reply });
     this.#write();

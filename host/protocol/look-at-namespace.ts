@@ -1,6 +1,6 @@
 // Whether a network namespace is gone. The shim looks, because a daemon does not see the runtime's mounts.
 
-import type { Shim } from "./shim.ts";
+import type { NetlinkSender } from "../system/netlink/exchange.ts";
 import { EINVAL, ENOENT, ENOTDIR, EPERM } from "../system/errno.ts";
 
 const deadlineMs = 1000;
@@ -12,12 +12,12 @@ const noop = Uint8Array.from([16, 0, 0, 0, 1, 0, 5, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
 export type NamespaceLook = "there" | "gone" | "other" | "unknown";
 
 /** Whether the path has no network namespace; false if the shim cannot tell. */
-export async function namespaceIsGone(shim: Pick<Shim, "netlink">, path: string): Promise<boolean> {
+export async function namespaceIsGone(shim: NetlinkSender, path: string): Promise<boolean> {
   return path === "" || ["gone", "other"].includes(await lookAtNamespace(shim, path));
 }
 
 /** Looks for a network namespace at `path`. Answers `unknown` if the shim may not enter the namespace or fails to look. */
-export async function lookAtNamespace(shim: Pick<Shim, "netlink">, path: string): Promise<NamespaceLook> {
+export async function lookAtNamespace(shim: NetlinkSender, path: string): Promise<NamespaceLook> {
   const { errno, sent } = await shim.netlink({ path, request: noop, deadlineMs });
   if (errno === 0) return "there";
   if (sent) return "unknown";

@@ -76,12 +76,20 @@ export type ShimMessage = Request | AgentGreeting | Executed | Found | Content |
  */
 export const notBegunStatus = 256;
 
-/** The answer to a Request. */
-export interface Reply {
-  readonly kind: "reply";
+/** A plugin's answer to a runtime: exit status, and stdout. */
+export interface PluginAnswer {
   readonly status: number;
   readonly stdout: FieldBytes;
+}
+
+/** The answer to a runtime's call, or to a nested call. */
+export interface CallAnswer extends PluginAnswer {
   readonly stderr: FieldBytes;
+}
+
+/** The answer to a Request, as a message. */
+export interface Reply extends CallAnswer {
+  readonly kind: "reply";
 }
 
 /** The effect of executing a native plugin. */

@@ -3,6 +3,7 @@
 import type { Fault } from "../../src/fault/fault.ts";
 import type {
   Ask,
+  CallAnswer,
   Changes,
   Content,
   Done,
@@ -13,7 +14,6 @@ import type {
   Netlink,
   Packet,
   Read,
-  Reply,
   Request,
   Sysctl,
   Tap,
@@ -57,8 +57,17 @@ export interface Shim {
   ensureConnected(): void;
 }
 
+/** The effects by which sysctls are read and written. */
+export type SysctlEffects = Pick<Shim, "sysctl">;
+
+/** The effects by which links are read, and packets sent and received. */
+export type PacketEffects = Pick<Shim, "netlink" | "packet" | "ask">;
+
+/** The effects by which the daemon itself looks at the node and at pods. */
+export type AgentEffects = PacketEffects & Pick<Shim, "changes" | "ensureConnected">;
+
 /** Answers a nested call of a running plugin; `request.under` is the channel of the plugin's EXEC. Must not reject. */
-export type NestedCallHandler = (request: Request) => Promise<Omit<Reply, "kind">>;
+export type NestedCallHandler = (request: Request) => Promise<CallAnswer>;
 
 /** The shim is gone: this call can have no more effects, and no caller waits for its answer. */
 export class ShimGone extends Error {

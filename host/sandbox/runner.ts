@@ -19,11 +19,8 @@ export type CapabilityImports = {
   readonly [C in keyof Capabilities]?: { readonly [F in keyof Capabilities[C]]: Deferred<Capabilities[C][F]> };
 };
 
-/** One call of a component's verb. */
-export interface GuestCall<V extends Verb> {
-  readonly component: AdmittedComponent;
-  readonly verb: V;
-  readonly request: VerbTypes[V]["request"];
+/** The bounds and the origin of one call of a component. */
+export interface GuestTerms {
   readonly limits: Limits;
   /**
    * The namespace of the network's definition; empty (the default) for a network that the administrator configured. A sandbox process serves
@@ -36,6 +33,13 @@ export interface GuestCall<V extends Verb> {
   readonly isLast?: boolean;
   /** Milliseconds for the whole call, including imports. */
   readonly deadlineMs: number;
+}
+
+/** One call of a component's verb. */
+export interface GuestCall<V extends Verb> extends GuestTerms {
+  readonly component: AdmittedComponent;
+  readonly verb: V;
+  readonly request: VerbTypes[V]["request"];
 }
 
 /** A verb's success, and the resources that the call used. */

@@ -25,7 +25,7 @@ import { type DaemonLogLevel, type Log, type LogFields } from "./log.ts";
 import type { OngoingCall, RecentCalls } from "./recent-calls.ts";
 import type { RecentFailures } from "./recent-failures.ts";
 import type { ShadowCounts } from "./shadow-counts.ts";
-import type { FinishedSpan, SpanExporter } from "./spans.ts";
+import type { DescribedSpan, SpanExporter } from "./spans.ts";
 import type { Clock } from "../system/clock.ts";
 
 /** The parts of telemetry in which a call is recorded. */
@@ -239,7 +239,7 @@ export class CallWatch implements Subscriber {
   }
 }
 
-interface Recorded extends Pick<FinishedSpan, "context" | "parentId" | "name" | "kind" | "attributes"> {
+interface Recorded extends DescribedSpan {
   readonly ms: number;
   readonly failure: Fault | undefined;
 }

@@ -4,17 +4,21 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { SpanContext } from "../../src/trace/trace-context.ts";
 
-/** A span that has ended. */
-export interface FinishedSpan {
+/** A span without its times. */
+export interface DescribedSpan {
   readonly context: SpanContext;
   readonly parentId: string | undefined;
   readonly name: string;
   /** The OTLP span kind: `server` for a runtime's call, `internal` for a delegate's step, `client` for a native plugin's step. */
   readonly kind: "server" | "internal" | "client";
+  readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>;
+}
+
+/** A span that has ended. */
+export interface FinishedSpan extends DescribedSpan {
   /** Start and end, in milliseconds of Unix time. */
   readonly startMs: number;
   readonly endMs: number;
-  readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>;
   /** The error message; undefined if the span succeeded. */
   readonly failure: string | undefined;
 }

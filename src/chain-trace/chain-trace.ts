@@ -52,8 +52,8 @@ export type StepPurpose = "call" | "undo";
 /** The caller of a step: a network's chain, a native plugin, or a delegate that uses the capability `delegation`. */
 export type StepCaller = "chain" | "nested-call" | "delegate";
 
-/** One call of one plugin. */
-export interface StepRecord {
+/** Which plugin was called, for what, and by whom. */
+export interface StepNames {
   readonly network: string;
   readonly ifname: string;
   readonly verb: Verb;
@@ -62,6 +62,10 @@ export interface StepRecord {
   readonly kind: "native" | "wasm";
   readonly caller: StepCaller;
   readonly purpose: StepPurpose;
+}
+
+/** One call of one plugin. */
+export interface StepRecord extends StepNames {
   /** Milliseconds from the call's beginning to the step's. */
   readonly startMs: number;
   /** The step's duration, in milliseconds. */
@@ -73,7 +77,7 @@ export interface StepRecord {
   readonly prevResult: unknown;
   /** The result on stdout of an ADD; undefined for other verbs, for a failure, and for an ADD without output. */
   readonly result: unknown;
-  /** What the step's result changes of `prevResult`; empty for a step without a result. */
+  /** The changes of the step's result against `prevResult`; empty for a step without a result. */
   readonly changes: readonly JsonChange[];
   readonly outcome: TracedOutcome;
   readonly native?: NativeRecord | undefined;

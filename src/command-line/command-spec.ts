@@ -5,7 +5,7 @@ export const outputForms = ["table", "wide", "json", "yaml", "name"] as const;
 /** See `outputForms`. */
 export type OutputForm = (typeof outputForms)[number];
 
-/** What a shell completes in the place of a value: files, directories, or these words. */
+/** The words that a shell offers in the place of a value: files, directories, or this list. */
 export type Completion = "file" | "directory" | readonly string[];
 
 /** An option, written `--name` or `--name VALUE`. */

@@ -1,5 +1,6 @@
 // The help texts of a program and of its commands, wrapped to 80 columns.
 
+import { wrap } from "../text/wrap.ts";
 import { type CommandSpec, type OptionSpec, optionsOf } from "./command-spec.ts";
 
 const columns = 80;
@@ -19,7 +20,7 @@ export interface ProgramSpec {
 export function programHelp({ name, summary, commands, statuses }: ProgramSpec): string {
   const rows = commands.map(({ name: each, synopsis = "", summary: about }) => [`${each} ${synopsis}`.trimEnd(), about] as const);
   return `${[
-    ...wrapped(`${name}: ${summary}`, columns),
+    ...wrap(`${name}: ${summary}`, columns),
     "",
     ...pairs(rows),
     "",
@@ -44,12 +45,12 @@ export function commandHelp(program: ProgramSpec, command: CommandSpec): string 
   return `${[
     `${program.name} ${name} ${synopsis}`.trimEnd(),
     "",
-    ...wrapped(`${capitalised(summary)}.`, columns),
-    ...(details === undefined ? [] : ["", ...details.split("\n").flatMap((line) => wrapped(line, columns))]),
+    ...wrap(`${capitalised(summary)}.`, columns),
+    ...(details === undefined ? [] : ["", ...details.split("\n").flatMap((line) => wrap(line, columns))]),
     "",
     ...(command.isForeign === true ? [] : pairs(optionsOf(command).map((option) => [optionText(option), aboutText(option)]))),
     "",
-    ...wrapped(`Exit status: 0: done. 1: ${attention}. 2: a mistake in the command line.`, columns),
+    ...wrap(`Exit status: 0: done. 1: ${attention}. 2: a mistake in the command line.`, columns),
   ].join("\n")}\n`;
 }
 
@@ -75,21 +76,9 @@ function pairs(rows: readonly (readonly [left: string, right: string])[]): reado
   const width = Math.max(0, ...fitting);
   const lead = indent.length + width + 2;
   return rows.flatMap(([left, right]) => {
-    const [first = "", ...more] = wrapped(right, columns - lead);
+    const [first = "", ...more] = wrap(right, columns - lead);
     const rest = more.map((line) => " ".repeat(lead) + line);
     const start = left.length > width ? [indent + left, " ".repeat(lead) + first] : [`${indent}${left.padEnd(width)}  ${first}`];
     return [...start.map((line) => line.trimEnd()), ...rest];
   });
-}
-
-function wrapped(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }

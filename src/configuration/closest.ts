@@ -1,6 +1,6 @@
 // Suggests the valid name that a mistyped name was meant to be.
 
-/** A longer name is not a mistyped one. */
+/** Maximum length of a name for which suggestions are made: a longer text is no mistyped name. */
 const maxLength = 64;
 
 /** The valid name with the smallest edit distance; undefined if none is close enough. */
@@ -17,7 +17,7 @@ export function closest(name: string, valid: readonly string[]): string | undefi
   return best;
 }
 
-/** The names by the share of their letters that differs, the least first. A name that is longer than any valid one changes no order. */
+/** The valid names, the most similar first: by the share of letters that differ. For a name longer than `maxLength` they keep their order. */
 export function nearestFirst(name: string, valid: readonly string[]): readonly string[] {
   if (name.length > maxLength) return valid;
   const shares = new Map(

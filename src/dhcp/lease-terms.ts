@@ -1,4 +1,4 @@
-// What a DHCPACK says: the address with its network, routes, name resolution, times. As the reference plugin dhcp 1.9.1 reads it. Pure.
+// The content of a DHCPACK: the address with its network, routes, name resolution, times. As the reference plugin dhcp 1.9.1 reads it. Pure.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";

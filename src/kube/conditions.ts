@@ -2,12 +2,16 @@
 
 import { isJsonObject } from "../json/document.ts";
 
-/** A condition of an object's status. */
-export interface Condition {
-  readonly type: string;
+/** The statement of a condition. */
+export interface Judgement {
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
   readonly message: string;
+}
+
+/** A condition of an object's status. */
+export interface Condition extends Judgement {
+  readonly type: string;
   /** RFC 3339. */
   readonly lastTransitionTime: string;
   readonly observedGeneration: number;

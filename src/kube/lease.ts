@@ -21,7 +21,7 @@ export interface StoredLease extends LeaseContent {
   readonly resourceVersion: string;
 }
 
-/** What a candidate may do with a lease. */
+/** The state of a lease for a candidate: its own, free to take, or held by another one. */
 export type LeaseVerdict = "ours" | "free" | "held";
 
 /** Reads a Lease object; undefined if it is not one. A missing member counts as empty: such a lease is free. */

@@ -4,7 +4,7 @@ import type { DefinitionName, DefinitionPolicy } from "../configuration/definiti
 import { nativePluginRefusal } from "../npwg/definition-plugins.ts";
 import { finding, type LintFinding, type LintNetwork, offsetIn } from "./finding.ts";
 
-/** What a node executes for a type. `unknown`: that depends on the node. */
+/** The kind of program that a node executes for a type. `unknown`: the kind depends on the node. */
 export type PluginKind = "native" | "component" | "missing" | "unknown";
 
 /** Knowledge about the nodes' plugins. */

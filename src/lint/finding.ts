@@ -24,7 +24,7 @@ export interface LintNetwork {
   readonly paths: readonly (JsonPath | undefined)[];
 }
 
-/** What is wrong, how bad it is, and what to do. */
+/** A mistake: its severity, its text, and its remedy. */
 export interface Finding {
   readonly severity: Severity;
   readonly message: string;
@@ -39,7 +39,7 @@ export interface LintFinding extends Finding, Position {
   readonly object: string;
 }
 
-/** What a finding is about. */
+/** The subject of a finding. */
 export interface FindingInit {
   readonly source: LintSource;
   readonly object: string;

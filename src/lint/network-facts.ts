@@ -30,7 +30,7 @@ export interface NetworkFacts {
   /** The name in messages. */
   readonly label: string;
   readonly namePosition: Position;
-  /** The same text for the same plugins. */
+  /** Text of all plugins, or its digest: networks with equal texts have equal plugins. */
   readonly plugins: string;
   readonly ranges: readonly PlacedRange[];
   readonly bridges: readonly BridgeSubnet[];
@@ -51,7 +51,7 @@ export interface ExaminedNetwork {
   readonly omittedRanges: number;
 }
 
-/** The kernel's names of links are shorter; a longer text is no bridge. */
+/** Maximum length of a bridge's name. The kernel's names of links are shorter, so that a longer text names no bridge. */
 const maxBridgeLength = 64;
 
 /** Examines a network by itself. The time is near-linear in the configuration's length. */
@@ -92,7 +92,7 @@ export function examineNetwork(network: LintNetwork, { digest, maxRanges = Infin
   return { facts, findings, omittedRanges: Math.max(0, ranges.length - maxRanges) };
 }
 
-/** By family and first address. */
+/** The order of ranges: by family, then by first address. */
 export function compareRanges({ first: a }: AddressRange, { first: b }: AddressRange): number {
   if (a.family !== b.family) return a.family - b.family;
   return a.value === b.value ? 0 : a.value < b.value ? -1 : 1;
@@ -116,6 +116,7 @@ function overlapsWithin(ranges: readonly PlacedRange[]): Iterable<readonly [Plac
   return overlapsIn(ranges.toSorted((a, b) => compareRanges(a.range, b.range)));
 }
 
+/** Plugins that are the same as an earlier one of their list. */
 function twiceIn(network: LintNetwork): readonly LintFinding[] {
   const { source, object } = network;
   const seen = new Map<string, number>();

@@ -7,13 +7,13 @@ const named = /[A-Za-z_][\w-]*(?:\[\d+\])*(?:(?:\.|: )[A-Za-z_][\w-]*(?:\[\d+\])
 /** Longer messages quote foreign text. */
 const maxLength = 2000;
 
-/** Names of a message that are looked for, and plugins in which they are: a text may have thousands of plugins. */
+/** Maximum names of a message that are looked for, and maximum plugins in which they are looked for: a text may have thousands of plugins. */
 const maxNames = 32;
 const maxPlugins = 32;
-/** Mistakes of a message that are findings of their own. */
+/** Maximum mistakes of one message. One more text counts the others. */
 const maxMistakes = 64;
 
-/** The offset of the member in the text; of the mistake, if the text is not JSON; 0 if the message names none. */
+/** The offset of the member that the message names; 0 if it names none. In a text that is not JSON: the offset of the mistake. */
 export function offsetOfMessage(text: string, message: string): number {
   if (text === "") return 0;
   const places = placesOf(text);
@@ -51,7 +51,7 @@ function basesIn(places: TextPlaces): readonly JsonPath[] {
   return [[], ...Array.from({ length: plugins }, (_, index) => ["plugins", index])];
 }
 
-/** "network: spec.config: ipam" may begin with names that are no members. */
+/** The path and its shorter ends: "network: spec.config: ipam" may begin with names that are no members. */
 function endsOf(written: string): readonly string[] {
   const parts = written.split(": ");
   return parts.map((_, index) => parts.slice(index).join(": "));

@@ -6,7 +6,7 @@ export type Severity = "error" | "warning" | "note";
 /** A rule. */
 export interface LintRule {
   readonly severity: Severity;
-  /** What the rule finds, as a sentence. */
+  /** A sentence about the mistake that the rule finds. */
   readonly finds: string;
   readonly remedy: string;
 }

@@ -20,7 +20,7 @@ export interface BothDirections {
 /** The directions. */
 export const directions = ["receive", "transmit"] as const;
 
-/** What is counted. */
+/** The counters of a link. */
 export const counted = ["packets", "bytes", "errors", "drops"] as const;
 
 /** The traffic of one link. */

@@ -3,9 +3,10 @@
 /** A digest: `sha256:` and 64 hexadecimal digits. */
 export const digestPattern = /^sha256:[0-9a-f]{64}$/;
 
-/** The description of a digest in messages. */
+/** The form of a digest, for messages. */
 export const digestWanted = 'a digest such as "sha256:…" with 64 hexadecimal digits';
 
+/** Whether the value is the text of a digest. */
 export function isDigest(text: unknown): text is string {
   return typeof text === "string" && digestPattern.test(text);
 }

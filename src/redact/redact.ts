@@ -24,7 +24,7 @@ const always: ReplaceSecret = () => redacted;
 
 /** How secrets in a document are replaced. */
 export interface RedactRules {
-  /** What stands in the place of a secret. */
+  /** The text in the place of a secret. */
   readonly replace: ReplaceSecret;
   /** A text without secrets. */
   readonly text: (text: string) => string;

@@ -9,6 +9,7 @@ import { notAbsolute, statusSocketOf } from "../../../host/node/command-line/com
 import { printed } from "../../../host/node/command-line/printed.ts";
 import { recordingText } from "./trace-text.ts";
 
+/** Maximum wait for the daemon's answer, in ms. */
 const patienceMs = 5000;
 
 /** Begins, ends or shows the daemon's recording. */

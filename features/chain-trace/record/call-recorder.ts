@@ -106,7 +106,7 @@ export class CallRecorder implements Subscriber {
    * The step whose plugin calls this one: the last begun step of the same network and interface that may have called it. A nested call has no
    * other sign of its caller.
    */
-  #parentOf({ origin, network, ifname, callers }: Pick<Step, "origin" | "network" | "ifname" | "callers">): OpenStep | undefined {
+  #parentOf({ origin, network, ifname, callers }: Step): OpenStep | undefined {
     if (origin === "chain") return undefined;
     const kind = origin === "delegate" ? "wasm" : "native";
     const caller = origin === "delegate" ? callers.at(-1) : undefined;

@@ -22,7 +22,7 @@ import type { TextBudget } from "./text-budget.ts";
 
 /** The step and its place in the call. */
 export interface OpenStepInit {
-  readonly running: Pick<Step, "step" | "origin" | "network" | "ifname">;
+  readonly running: Step;
   readonly kind: StepKind;
   readonly purpose: StepPurpose;
   readonly startMs: number;
@@ -37,17 +37,18 @@ const maxCalls = 1000;
 const maxLines = 1000;
 const maxVerdicts = 100;
 
-/** A call without an answer yet. */
+/** The record of an import's call, which gets its answer later. */
 type OpenCall = { -readonly [K in keyof ImportCall]: ImportCall[K] };
 
 /** One step that is being recorded. */
 export class OpenStep {
+  /** The steps that ran within this one: those of nested calls and of its delegate. */
   readonly steps: OpenStep[] = [];
   readonly #init: OpenStepInit;
   #stdin: string;
   readonly #omitted = new Set<string>();
   readonly #calls: OpenCall[] = [];
-  /** The calls without an answer yet, by their numbers. `isKept`: their arguments are recorded. */
+  /** The calls without an answer yet, by their numbers. `isKept`: the call's arguments are recorded, so that its answer may be. */
   readonly #open = new Map<number, { readonly call: OpenCall; readonly begun: number; readonly isKept: boolean }>();
   readonly #log: string[] = [];
   readonly #verdicts: StepVerdict[] = [];

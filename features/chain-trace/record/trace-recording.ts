@@ -5,7 +5,7 @@ import type { TracedCall } from "../../../src/chain-trace/chain-trace.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { openTraceDirectory, traceFileName, writeTrace } from "../../../host/store/traces/trace-directory.ts";
-import type { Reply } from "../../../host/protocol/messages.ts";
+import type { PluginAnswer } from "../../../host/protocol/messages.ts";
 import type { CallRecording } from "../../../host/engine/events/call-events.ts";
 import { newSpanId } from "../../../host/system/span-id.ts";
 import type { Clock } from "../../../host/system/clock.ts";
@@ -42,7 +42,7 @@ export class TraceRecording implements CallRecording {
   }
 
   /** Ends the recording and writes the trace, if the terms want the call. `ms`: the call's duration. Fault STORE_FAILED. */
-  end({ status, stdout }: Pick<Reply, "status" | "stdout">, ms: number): Result<void> {
+  end({ status, stdout }: PluginAnswer, ms: number): Result<void> {
     this.abandon();
     if (status === 0 && this.#terms.onlyFailed) return ok(undefined);
     const text = typeof stdout === "string" ? stdout : new TextDecoder().decode(stdout);

@@ -3,7 +3,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { ChainTrace, ComponentRecord, StepRecord, TracedOutcome } from "../../../src/chain-trace/chain-trace.ts";
+import type { ChainTrace, ComponentRecord, StepNames, StepRecord, TracedOutcome } from "../../../src/chain-trace/chain-trace.ts";
 import { ImportReplay } from "../../../src/chain-trace/import-replay.ts";
 import { hasTokens } from "../rules/redact-trace.ts";
 import { allSteps } from "../../../src/chain-trace/step-record.ts";
@@ -27,7 +27,7 @@ import { replayedImports } from "./replayed-imports.ts";
 export type ReplayStatus = "identical" | "differs" | "recorded" | "impossible";
 
 /** One step of a replay. */
-export interface ReplayedStep extends Pick<StepRecord, "network" | "ifname" | "verb" | "type" | "kind" | "caller" | "purpose"> {
+export interface ReplayedStep extends StepNames {
   readonly status: ReplayStatus;
   /** The differences, or the reason why the step could not be replayed; empty otherwise. */
   readonly text: string;

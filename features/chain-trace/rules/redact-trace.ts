@@ -58,7 +58,7 @@ function redactCall(call: ImportCall, tokens: SecretTokens): ImportCall {
 }
 
 /** Whether the step's input, or an answer of its imports, has a token: the plugin had other values than the trace shows. */
-export function hasTokens({ stdin, env, component }: Pick<StepRecord, "stdin" | "env" | "component">): boolean {
+export function hasTokens({ stdin, env, component }: StepRecord): boolean {
   const texts = [stdin, ...Object.values(env), JSON.stringify(component?.calls ?? [])];
   return texts.some((text) => text.includes("[redacted"));
 }

@@ -31,7 +31,7 @@ export interface StepDifference {
   readonly changes: readonly JsonChange[];
 }
 
-/** What differs between two traces. Times, container ids and paths of namespaces differ between all calls: only `changes` of texts show them. */
+/** The differences between two traces. Times, container ids and paths of namespaces differ between all calls: only `changes` of texts show them. */
 export function traceDifferences(before: ChainTrace, after: ChainTrace): readonly StepDifference[] {
   const call = changesOf(callDocument(before), callDocument(after));
   const found: StepDifference[] = call.length === 0 ? [] : [{ step: "call", changes: call }];

@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 
-/** The configuration's data on a component. */
+/** The members of the configuration that describe the component. */
 export interface WasmConfigInit {
   /** RFC 3339. The crate oci-wasm requires the member. */
   readonly created: string;

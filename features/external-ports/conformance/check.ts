@@ -8,7 +8,7 @@ export interface ProviderCheck {
   readonly id: string;
   /** The rule, as a sentence. */
   readonly title: string;
-  /** The check judges the answers to all others, so it runs also if the run has ended. */
+  /** Set for a check that judges the answers to all other checks. Such a check runs although an earlier failure has ended the run. */
   readonly judgesAll?: true;
   /** Resolves if the provider follows the rule. Throws a Violation or a Skip. */
   readonly run: (lab: Lab) => Promise<void>;

@@ -5,7 +5,7 @@ import { readProvidedPort } from "../rules/provided-port.ts";
 import { type JsonAnswer, maxListBytes, requestJson, retryAfter } from "./json-client.ts";
 import { failure, isOwnedPort, type PortProvider, type ProviderFailure, type ProviderResult } from "./provider.ts";
 
-/** Settings. */
+/** Where the provider is, and how it is asked. */
 export interface HttpProviderInit {
   /** Base of the four paths. */
   readonly url: string;
@@ -18,7 +18,7 @@ export interface HttpProviderInit {
 /** Maximum size of the token's file in bytes. */
 const maxTokenBytes = 16 * 1024;
 
-/** HTTP statuses by the reason that the node tells. */
+/** The reason of a failure by HTTP status. Every other status means `unavailable`. */
 const reasons: Readonly<Record<number, ProviderFailure["reason"]>> = {
   400: "invalid",
   422: "invalid",

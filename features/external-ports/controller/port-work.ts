@@ -9,7 +9,7 @@ import type { PortCollections } from "./collections.ts";
 import { podFacts } from "./pod-work.ts";
 import { failure, type PortProvider, type ProviderFailure } from "./provider.ts";
 import type { ConfiguredProvider } from "./provider-settings.ts";
-import { conditionOf, type Judgement, portPath, readyReasons, says, writeStatus } from "./status.ts";
+import { conditionOf, portPath, readyReasons, says, type TypedJudgement, writeStatus } from "./status.ts";
 import { objectIn } from "../rules/values.ts";
 
 const done: WorkOutcome = { kind: "done" };
@@ -107,7 +107,7 @@ async function refuse(
   return { kind: "failed", why: message, ...(waitMs === undefined ? {} : { waitMs }) };
 }
 
-async function judge(context: PartContext, object: ExternalPort, judgement: Judgement): Promise<WorkOutcome> {
+async function judge(context: PartContext, object: ExternalPort, judgement: TypedJudgement): Promise<WorkOutcome> {
   if (says(object, judgement)) return done;
   tell(context, object, judgement);
   return outcomeOf(await writeStatus(context, object, judgement));
@@ -164,7 +164,7 @@ async function release(work: PortWork, object: ExternalPort): Promise<WorkOutcom
 function providerOf(
   { providers }: PortWork,
   { spec }: ExternalPort,
-): { readonly provider: PortProvider } | { readonly judgement: Judgement } {
+): { readonly provider: PortProvider } | { readonly judgement: TypedJudgement } {
   const configured = providers.get(spec.provider);
   if (configured === undefined) return refused(`provider "${spec.provider}" is not in plexus-controller's settings`);
   const { namespace, name } = spec.definition;
@@ -176,7 +176,7 @@ function providerOf(
   return { provider: configured.provider };
 }
 
-function refused(message: string): { readonly judgement: Judgement } {
+function refused(message: string): { readonly judgement: TypedJudgement } {
   return { judgement: { type: "Ready", status: "False", reason: readyReasons.invalid, message } };
 }
 

@@ -2,13 +2,15 @@
 
 import { type ExternalPort, externalPortApiVersion } from "../rules/external-port.ts";
 import type { ProvidedPort } from "../rules/provided-port.ts";
-import type { Condition } from "../../../src/kube/conditions.ts";
+import type { Condition, Judgement } from "../../../src/kube/conditions.ts";
 import type { ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { ProviderFailure } from "./provider.ts";
 
 /** A condition as its writer knows it. */
-export type Judgement = Pick<Condition, "type" | "status" | "reason" | "message">;
+export interface TypedJudgement extends Judgement {
+  readonly type: string;
+}
 
 const maxMessage = 1_024;
 
@@ -26,7 +28,7 @@ export function conditionOf({ conditions }: ExternalPort, type: string): Conditi
 }
 
 /** Whether the object already says so. */
-export function says(object: ExternalPort, { type, status, reason, message }: Judgement): boolean {
+export function says(object: ExternalPort, { type, status, reason, message }: TypedJudgement): boolean {
   const now = conditionOf(object, type);
   return now?.status === status && now.reason === reason && now.message === message.slice(0, maxMessage);
 }
@@ -35,7 +37,7 @@ export function says(object: ExternalPort, { type, status, reason, message }: Ju
 export function writeStatus(
   { objects, clock }: PartContext,
   object: ExternalPort,
-  judgement: Judgement,
+  judgement: TypedJudgement,
   port?: ProvidedPort,
 ): Promise<ObjectAnswer> {
   const { namespace, name, resourceVersion, generation, conditions } = object;

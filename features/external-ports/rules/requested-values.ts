@@ -13,7 +13,7 @@ export interface RequestedValues {
 
 /**
  * The request with addresses in canonical form without their prefix lengths, and the MAC address in small letters with colons. A selection may have each
- * in several forms. A value that is none stays as it is: the provider refuses it.
+ * in several forms. A text that is no address stays as it is: the provider refuses it.
  */
 export function canonicalRequest({ mac, ips }: RequestedValues): RequestedValues {
   return {
@@ -22,7 +22,7 @@ export function canonicalRequest({ mac, ips }: RequestedValues): RequestedValues
   };
 }
 
-/** Which requested value the port lacks, as a sentence without its end; undefined if it has all. `request`: in canonical form. */
+/** A sentence about the first requested value that the port lacks, without a full stop; undefined if the port has all. The request is in canonical form. */
 export function requestedProblem(
   { mac, ips = [] }: RequestedValues,
   port: Pick<ProvidedPort, "mac" | "addresses">,

@@ -21,7 +21,7 @@ export interface PodFacts extends Pod {
   readonly isHostNetwork: boolean;
 }
 
-/** What is known of a definition: its annotations, or undefined if it does not exist. */
+/** The annotations of a definition; undefined if the definition does not exist. */
 export type FindDefinition = (namespace: string, name: string) => ReadonlyMap<string, string> | undefined;
 
 /** The specifications of a pod's ports, or the reason why it gets none. */

@@ -5,11 +5,12 @@ import { ENOBUFS } from "../../../host/system/errno.ts";
 import { linkEventsIn } from "../../../host/system/netlink/link-event.ts";
 import type { LinkState } from "../../../host/system/netlink/link-state.ts";
 import { lookIntoNamespace } from "../../../host/system/netlink/namespace-links.ts";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { AgentEffects } from "../../../host/protocol/shim.ts";
+import type { NetlinkSender } from "../../../host/system/netlink/exchange.ts";
 import type { SeenNodeEnd } from "../rules/judge-link.ts";
 
 /** The effects that the view needs. */
-export type NodeEffects = Pick<RoundAgent["shim"], "netlink" | "changes">;
+export type NodeEffects = Pick<AgentEffects, "netlink" | "changes">;
 
 /** Kinds of links that a repair itself makes on the node, and that no attachment needs as a master. */
 const ofAttachments: ReadonlySet<string> = new Set(["veth", "ifb"]);
@@ -48,7 +49,7 @@ export class NodeLinks {
   }
 
   /** Lists all links of the node anew. False: they could not be listed. */
-  async list(shim: Pick<NodeEffects, "netlink">): Promise<boolean> {
+  async list(shim: NetlinkSender): Promise<boolean> {
     const seen = await lookIntoNamespace(shim, "");
     if (!seen.ok || seen.value === "gone") return false;
     this.#links.clear();

@@ -26,15 +26,19 @@ const lockMs = 10_000;
 /** The faults of a container's links by interface. */
 export type LinkFaults = ReadonlyMap<string, LinkFault>;
 
-/** The parts of the daemon that such calls use. */
-export interface SettleInit {
-  readonly stateDirectory: string;
-  readonly configurations: KeptConfigurations;
+/** The parts of the daemon by which links are looked at. */
+export interface LookParts {
   readonly takeLock: TakeLock;
   /** Looks at the container's links; `gone`: its network namespace is gone. */
   readonly look: (agent: RoundAgent, container: WatchedContainer) => Promise<Result<LinkFaults | "gone">>;
   /** Receives the log lines of a call. */
   readonly log: (lines: string) => void;
+}
+
+/** A state directory whose containers are watched. */
+export interface WatchedDirectory extends LookParts {
+  readonly stateDirectory: string;
+  readonly configurations: KeptConfigurations;
 }
 
 /** Decides the Events and conditions by the confirmed faults. */
@@ -44,24 +48,24 @@ export type Telling = (faults: LinkFaults) => { readonly events: readonly PodEve
  * Looks once more while no call of the runtime changes the container, then tells the pod. Nothing happens for a container that is no longer there. Faults: CALL_BUSY, those of the journal, the look and the API; throws ShimGone.
  */
 export async function settleContainer(
-  init: SettleInit,
+  state: WatchedDirectory,
   agent: RoundAgent,
   { key, entry }: ListedEntry,
   telling: Telling,
 ): Promise<Result<void>> {
-  const stdin = init.configurations.load(entry.plan.network);
+  const stdin = state.configurations.load(entry.plan.network);
   if (!stdin.ok) return stdin;
   if (stdin.value === undefined) return ok(undefined);
   const session = agent.openCall();
   try {
     const request = agent.requestOf(callOfRunning("DEL", entry.plan), Buffer.from(stdin.value));
     const { result, logText } = await session.runInternal(request, async (call) => {
-      if (resolve(call.configuration.cniDir) !== init.stateDirectory) return ok(undefined);
-      const faults = await confirm(init, agent, call, key);
+      if (resolve(call.configuration.cniDir) !== state.stateDirectory) return ok(undefined);
+      const faults = await confirm(state, agent, call, key);
       if (!faults.ok || faults.value === undefined) return faults.ok ? ok(undefined) : faults;
       return tell(call, telling(faults.value));
     });
-    init.log(logText);
+    state.log(logText);
     return result;
   } finally {
     void session.end();
@@ -69,12 +73,12 @@ export async function settleContainer(
 }
 
 async function confirm(
-  init: SettleInit,
+  state: WatchedDirectory,
   agent: RoundAgent,
   call: Call,
   key: ListedEntry["key"],
 ): Promise<Result<LinkFaults | undefined>> {
-  const locks = callLocks({ shim: agent.shim, takeLock: init.takeLock }, init.stateDirectory, () => lockMs);
+  const locks = callLocks({ shim: agent.shim, takeLock: state.takeLock }, state.stateDirectory, () => lockMs);
   const held = await locks.container(key);
   if (!held.ok) return held;
   try {
@@ -83,7 +87,7 @@ async function confirm(
     // The runtime's DEL came before.
     const container = loaded.value === undefined ? undefined : watchedContainer(loaded.value);
     if (container === undefined) return ok(undefined);
-    const faults = await init.look(agent, container);
+    const faults = await state.look(agent, container);
     return faults.ok && faults.value === "gone" ? ok(undefined) : (faults as Result<LinkFaults>);
   } finally {
     held.value();

@@ -7,7 +7,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { fromConflist } from "./from-conflist.ts";
 import { type NetworkConfig, networkMessage, readNetworkConfig } from "./network-config.ts";
 
-/** What a configuration of CNI lacks. */
+/** The members of a network that a CNI configuration lacks. */
 export interface NetworkFileSettings {
   /** The network's name; undefined: the configuration's. */
   readonly name: string | undefined;

@@ -1,6 +1,6 @@
 // Conditions and phases of PodNetworks and PodNetworkAttachments (KEP-3698, "Status Conditions" and "Lifecycle").
 
-import type { Condition } from "../../../src/kube/conditions.ts";
+import type { Condition, Judgement } from "../../../src/kube/conditions.ts";
 import { isTrue, type NetworkObject, type PodNetwork, type PodNetworkAttachment } from "./objects.ts";
 
 /** Maximum length of a condition's message (metav1.Condition). */
@@ -12,7 +12,7 @@ const ownTypes: readonly string[] = ["Ready", "ParamsReady"];
 /** The phases of the KEP's lifecycle. */
 export type Phase = "NotReady" | "Ready" | "InUse" | "Disabled";
 
-/** What a status says about an object. */
+/** The statements of a status about an object. */
 export interface NetworkStatus {
   readonly conditions: readonly Condition[];
   readonly phase: Phase;
@@ -22,8 +22,6 @@ export interface NetworkStatus {
 export interface ParametersState {
   readonly problem: string | undefined;
 }
-
-type Judgement = Pick<Condition, "status" | "reason" | "message">;
 
 const good = (reason: string, message: string): Judgement => ({ status: "True", reason, message });
 const bad = (reason: string, message: string): Judgement => ({ status: "False", reason, message: message.slice(0, maxMessage) });

@@ -21,7 +21,7 @@ export interface ParametersRef {
   readonly namespace: string;
 }
 
-/** What both kinds have in common. */
+/** The members that both kinds have. */
 export interface NetworkObject {
   /** Empty for a PodNetwork. */
   readonly namespace: string;

@@ -18,7 +18,7 @@ import { listAll, poolsPath, usedAddresses } from "./pool-objects.ts";
 /** The annotation with the exclusions that imports have made, by source. */
 export const importedAnnotation = "plexus.dev/imported-exclusions";
 
-/** What to import. */
+/** The pool of an import, and the source of its addresses. */
 export interface ImportOptions {
   readonly pool: string;
   /** Directories of host-local; none: whereabouts' objects of the cluster. */

@@ -2,7 +2,7 @@
 
 import { formatAddress } from "../../../src/net/ip.ts";
 import { isPoolName } from "../../../src/configuration/pool-name.ts";
-import { poolBounds } from "./address-pool.ts";
+import { poolBounds, readFreeAfter } from "./address-pool.ts";
 import { type ObjectMetadata, problem, readParts, type Reading } from "../../../src/kube/object-parts.ts";
 import { poolApiVersion, readInteger, readIp, readText } from "./object-reading.ts";
 import type { AddressSpan } from "./spans.ts";
@@ -76,12 +76,7 @@ export function readAddressBlock(object: unknown): Reading<AddressBlock> {
   if (!node.ok) return node;
   const holder = readText(spec["holder"], "spec.holder", 64);
   if (!holder.ok) return holder;
-  const freeAfter = readInteger(
-    spec["freeAfterSeconds"],
-    "spec.freeAfterSeconds",
-    poolBounds.minFreeAfterSeconds,
-    poolBounds.maxFreeAfterSeconds,
-  );
+  const freeAfter = readFreeAfter(spec["freeAfterSeconds"]);
   if (!freeAfter.ok) return freeAfter;
   return {
     ok: true,

@@ -80,12 +80,7 @@ export function readAddressPool(object: unknown): Reading<AddressPool> {
   const size = readInteger(blockSize, "spec.blockSize", 1, poolBounds.blockSize);
   if (!size.ok) return size;
   if ((size.value & (size.value - 1)) !== 0) return problem(`spec.blockSize is ${size.value}; it must be a power of two`);
-  const freeAfter = readInteger(
-    freeAfterSeconds,
-    "spec.freeAfterSeconds",
-    poolBounds.minFreeAfterSeconds,
-    poolBounds.maxFreeAfterSeconds,
-  );
+  const freeAfter = readFreeAfter(freeAfterSeconds);
   if (!freeAfter.ok) return freeAfter;
   return {
     ok: true,
@@ -198,4 +193,9 @@ function trueConditionsOf(value: unknown): readonly string[] {
     const { type, status } = isJsonObject(each) ? each : {};
     return typeof type === "string" && status === "True" ? [type] : [];
   });
+}
+
+/** `spec.freeAfterSeconds` of a pool, and of its blocks. */
+export function readFreeAfter(value: unknown): ReturnType<typeof readInteger> {
+  return readInteger(value, "spec.freeAfterSeconds", poolBounds.minFreeAfterSeconds, poolBounds.maxFreeAfterSeconds);
 }

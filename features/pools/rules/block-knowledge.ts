@@ -1,4 +1,4 @@
-// What a node's daemon knows about its blocks, and for how long it may hand out addresses from them. Knowledge comes from requests to the API
+// The knowledge of a node's daemon about its blocks, and how long the daemon may hand out addresses from them. Knowledge comes from requests to the API
 // server and counts from their start. It ends after 80 % of the block's `freeAfterSeconds`, because the controller deletes a block of a gone
 // node only that long after a mark that each later request would have shown (free-block.ts). It also ends with a restart or a pause of the
 // process, because nobody can say how long the pause was. Time and requests come from the caller.

@@ -3,7 +3,7 @@
 
 import type { AddressBlock } from "./address-block.ts";
 
-/** What the controller knows about a block's node. */
+/** The controller's knowledge about a block's node. */
 export interface BlockFacts {
   readonly block: Pick<AddressBlock, "isOrphaned" | "freeAfterSeconds">;
   /** Whether a Node object of the block's node exists. */

@@ -1,10 +1,10 @@
 // The status that the controller writes into an AddressPool.
 
-import type { Condition } from "../../../src/kube/conditions.ts";
+import type { Condition, Judgement } from "../../../src/kube/conditions.ts";
 import type { Acceptance } from "./pool-acceptance.ts";
 import type { PoolUsage } from "./pool-usage.ts";
 
-/** What the status depends on. */
+/** The facts by which the status is made. */
 export interface PoolStatusInput {
   readonly generation: number;
   /** The stored conditions. */
@@ -32,8 +32,6 @@ export interface PoolStatus {
   }[];
   readonly static: { readonly total: string; readonly reserved: number };
 }
-
-type Judgement = Pick<Condition, "status" | "reason" | "message">;
 
 /** The conditions that Plexus writes. */
 const ownTypes: readonly string[] = ["Ready", "Full", "Overlapping"];

@@ -12,9 +12,9 @@ export interface FamilyUsage {
   readonly family: Family;
   /** All addresses of accepted ranges, without gateways, exclusions and static addresses. */
   readonly total: bigint;
-  /** Those of claimed blocks, which their nodes hand out. */
+  /** Addresses of claimed blocks, which their nodes hand out. */
   readonly inBlocks: bigint;
-  /** Those that no block has yet. */
+  /** Addresses that no block has yet. */
   readonly free: bigint;
 }
 
@@ -23,9 +23,9 @@ export interface PoolUsage {
   readonly families: readonly FamilyUsage[];
   readonly blocks: {
     readonly claimed: number;
-    /** Those of the claimed blocks whose node is gone. */
+    /** Claimed blocks whose node is gone. */
     readonly orphaned: number;
-    /** Those of the claimed blocks whose addresses are not what the pool says: no node uses them. */
+    /** Claimed blocks with other addresses than the pool gives them: no node uses such blocks. */
     readonly foreign: number;
   };
   readonly statics: { readonly total: bigint; readonly reserved: number };

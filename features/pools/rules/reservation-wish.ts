@@ -7,7 +7,7 @@ import { foldedKey } from "../../../src/json/folded-key.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { subdomainProblem } from "../../../src/npwg/object-names.ts";
 
-/** What the configuration of one attachment asks for. */
+/** The request for a static address in the configuration of one attachment. */
 export interface ReservationWish {
   /** The name of an IPAMClaim in the pod's namespace. */
   readonly claim: string | undefined;

@@ -1,7 +1,7 @@
 // Reads the attachment's interface and its addresses from the kernel, in one NETLINK effect.
 
 import { formatAddress } from "../../../src/net/ip.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import { addressesRequest, addressStateIn, type AddressState } from "../../system/netlink/address.ts";
 import { AF_INET6, macBytes } from "../../system/netlink/address-bytes.ts";
 import { IFINFOMSG, IFLA_AF_SPEC } from "../../system/netlink/link-attributes.ts";
@@ -43,7 +43,7 @@ const FORWARDING = 0;
 const deadlineMs = 10_000;
 
 /** Reads the interface `ifname` in the namespace `netns`. EAGAIN if the interface changed meanwhile; the caller tries again. */
-export async function readPodLink(shim: Pick<Shim, "netlink">, netns: string, ifname: string): Promise<PodLink | LinkUnreadable> {
+export async function readPodLink(shim: NetlinkSender, netns: string, ifname: string): Promise<PodLink | LinkUnreadable> {
   const request = encodeRequests([linkRequest(ifname), addressesRequest(0)]);
   const { errno, sent, reply } = await shim.netlink({ path: netns, request, deadlineMs, foreign: true });
   if (errno !== 0) return { errno, errorText: "", entered: sent };

@@ -3,14 +3,14 @@
 
 import { formatAddress, readCidr } from "../../../src/net/ip.ts";
 import type { CallFacts } from "../call-facts.ts";
-import type { DelegateHost } from "../delegate-host.ts";
+import type { CapabilityHost } from "../delegate-host.ts";
 import type { Step } from "../step.ts";
 import type { AnnounceImports } from "./scope.ts";
 
 /** The capability, with each conflict of a delegated address noted and reported. */
 export function remembering(
   announce: AnnounceImports,
-  { taken, log }: Pick<DelegateHost, "taken" | "log">,
+  { taken, log }: Pick<CapabilityHost, "taken" | "log">,
   { network, onConflict, step }: Pick<Step, "network" | "onConflict" | "step">,
   facts: Pick<CallFacts, "delegatedAddresses">,
 ): AnnounceImports {

@@ -1,13 +1,14 @@
 // Binds the capability `announce` to one call: it announces the attachment's own addresses to neighbours, and asks them whether they have an address.
 // Any other request is refused here, before a packet is sent.
 
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
 import type { AnnounceConflict } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { PacketEffects, Shim } from "../../protocol/shim.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { systemError } from "../../system/system-error.ts";
 import { misuseOf, type WitOutcome, witOutcome } from "../outcome.ts";
@@ -48,11 +49,7 @@ const lastPause = 20;
 const misused = misuseOf("announce");
 
 /** The capability for the delegate of one call. `clock`: a monotonic clock, in milliseconds. */
-export function announceFor(
-  scope: AnnounceScope,
-  shim: Pick<Shim, "netlink" | "packet" | "ask">,
-  clock: () => number,
-): AnnounceImports {
+export function announceFor(scope: AnnounceScope, shim: PacketEffects, clock: () => number): AnnounceImports {
   return {
     send: async (addresses) => witOutcome(await send(scope, shim, clock, addresses)),
     probe: async (addresses, probes, milliseconds) =>
@@ -126,7 +123,7 @@ function requestOf({ verb, attachment, netns }: AnnounceScope, what: string, tex
 async function readyLink(
   { netns, waitMs = defaultWaitMs }: AnnounceScope,
   { ifname }: AnnounceRequest,
-  shim: Pick<Shim, "netlink">,
+  shim: NetlinkSender,
   clock: () => number,
   addressesOf: (link: PodLink) => Readiness | undefined,
 ): Promise<Result<PodLink | undefined>> {

@@ -28,7 +28,7 @@ export interface DhcpLink {
   readonly mac: Uint8Array;
 }
 
-/** What the client says of itself in every message. */
+/** The identity that the client sends in every message. */
 export interface DhcpIdentity {
   /** The client identifier (option 61), with its type. */
   readonly clientId: Uint8Array;

@@ -1,4 +1,4 @@
-// What a delegate may ask of a DHCP client: the checks that the node and the kit share. No I/O.
+// The checks of requests that a delegate makes to a DHCP client, which the node and the kit share. No I/O.
 
 import { maxOptionBytes, OPTION } from "../../../src/dhcp/message.ts";
 import type { DhcpRequest } from "../../sandbox/abi/generated/delegate-1.1.0.ts";

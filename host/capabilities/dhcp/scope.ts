@@ -8,7 +8,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { AttachmentId, DhcpLease, DhcpRequest } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { PacketEffects } from "../../protocol/shim.ts";
 import type { Clock } from "../../system/clock.ts";
 import { macText } from "../../system/netlink/address-bytes.ts";
 import { systemError } from "../../system/system-error.ts";
@@ -41,8 +41,6 @@ export interface DhcpImports {
   readonly probe: () => WitOutcome<undefined>;
 }
 
-type Effects = Pick<Shim, "netlink" | "packet" | "ask">;
-
 const misused = misuseOf("dhcp");
 /** A veth runs within 1.5 ms; a macvlan or a device may need autonegotiation. */
 const runningMs = 5000;
@@ -51,7 +49,7 @@ const pauseMs = 20;
 const scopeLink = 253;
 
 /** The capability for the delegate of one call. */
-export function dhcpFor(scope: DhcpScope, shim: Effects, clock: Clock): DhcpImports {
+export function dhcpFor(scope: DhcpScope, shim: PacketEffects, clock: Clock): DhcpImports {
   const { verb, network, attachment, records } = scope;
   const holder: LeaseHolder | undefined = attachment && { network, ...attachment };
   return {
@@ -70,7 +68,7 @@ export function dhcpFor(scope: DhcpScope, shim: Effects, clock: Clock): DhcpImpo
   };
 }
 
-async function acquire(scope: DhcpScope, request: DhcpRequest, shim: Effects, clock: Clock): Promise<Result<DhcpLease>> {
+async function acquire(scope: DhcpScope, request: DhcpRequest, shim: PacketEffects, clock: Clock): Promise<Result<DhcpLease>> {
   const { network, verb, attachment, netns, records, isRenewed } = scope;
   if (verb !== "ADD" || attachment === undefined) return failed(misused(`only an ADD may get a lease, this call is ${verb}`));
   const mistake = requestMistake(request);
@@ -122,7 +120,7 @@ async function giveBack(
   records: LeaseRecords | undefined,
   lease: LeaseRecord | undefined,
   netns: string,
-  shim: Effects,
+  shim: PacketEffects,
 ): Promise<Result<undefined>> {
   if (records === undefined || lease === undefined) return ok(undefined);
   if (netns !== "" && !lease.hasEnded) {
@@ -138,7 +136,7 @@ async function giveBack(
 async function retain(
   { verb, network, records }: DhcpScope,
   valid: readonly AttachmentId[],
-  shim: Effects,
+  shim: PacketEffects,
 ): Promise<Result<number>> {
   if (verb !== "GC") return failed(misused(`only a GC may retain leases, this call is ${verb}`));
   const kept = new Set(valid.map(({ containerId, ifname }) => `${containerId} ${ifname}`));
@@ -151,7 +149,7 @@ async function retain(
 }
 
 /** The interface, once it carries packets. */
-async function runningLink(netns: string, ifname: string, shim: Effects, clock: Clock): Promise<Result<DhcpLink>> {
+async function runningLink(netns: string, ifname: string, shim: PacketEffects, clock: Clock): Promise<Result<DhcpLink>> {
   const due = clock.now() + runningMs;
   for (;;) {
     const link = await readPodLink(shim, netns, ifname);

@@ -8,7 +8,7 @@ import type { LeasesCapability, LinksLink, LinksOperation, SysctlSetting } from 
 import type { CapabilityImports } from "../../sandbox/runner.ts";
 import type { Clock } from "../../system/clock.ts";
 import { leaseScopeOf, podStep } from "../bound-step.ts";
-import type { DelegateHost } from "../delegate-host.ts";
+import type { CapabilityHost } from "../delegate-host.ts";
 import { leasesFor } from "../leases/scope.ts";
 import { checkOperations } from "../links/check-operations.ts";
 import { Sysfs } from "../links/devices/sysfs.ts";
@@ -26,10 +26,8 @@ import { sysctlFor } from "../sysctl/scope.ts";
 import type { DryRun } from "./dry-run.ts";
 import { DryShim } from "./dry-shim.ts";
 
-type DryHost = Pick<DelegateHost, "shim" | "clock" | "runLeaseOperation" | "log">;
-
 /** Binds the capabilities `names` to a shadow's step. `shadowRefusal` has admitted the names. */
-export function bindDry(host: DryHost, running: Step, dry: DryRun, names: readonly string[]): CapabilityImports {
+export function bindDry(host: CapabilityHost, running: Step, dry: DryRun, names: readonly string[]): CapabilityImports {
   const shim = new DryShim(host.shim, dry);
   const binders: { readonly [C in keyof CapabilityImports]?: () => NonNullable<CapabilityImports[C]> } = {
     log: () => ({
@@ -54,7 +52,11 @@ function isBindable<T extends object>(binders: T, name: string): name is Extract
 }
 
 /** The leases of the snapshot. Another directory than the snapshot's is refused, because its earlier state is unknown. */
-function dryLeases({ runLeaseOperation: run }: DryHost, running: Step, dry: DryRun): NonNullable<CapabilityImports["leases"]> {
+function dryLeases(
+  { runLeaseOperation: run }: CapabilityHost,
+  running: Step,
+  dry: DryRun,
+): NonNullable<CapabilityImports["leases"]> {
   const scope = leaseScopeOf(running, undefined);
   const snapshot = dry.leases;
   const leases = leasesFor(scope, snapshot?.store());

@@ -16,12 +16,15 @@ const GET = 2;
 
 const refused: Done = { kind: "done", errno: EPERM, sent: false, reply: new Uint8Array() };
 
+/** The effects of the real shim by which a shadow reads. */
+type ReadEffects = Pick<Shim, "netlink" | "sysctl" | "ensureConnected">;
+
 /** The shim for the capabilities of one shadow. */
 export class DryShim implements Shim {
-  readonly #shim: Pick<Shim, "netlink" | "sysctl" | "ensureConnected">;
+  readonly #shim: ReadEffects;
   readonly #run: Pick<DryRun, "ended">;
 
-  constructor(shim: Pick<Shim, "netlink" | "sysctl" | "ensureConnected">, run: Pick<DryRun, "ended">) {
+  constructor(shim: ReadEffects, run: Pick<DryRun, "ended">) {
     this.#shim = shim;
     this.#run = run;
   }

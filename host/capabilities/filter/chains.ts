@@ -2,7 +2,7 @@
 // plugin's, so that each of the two finds the other's rules. No I/O.
 
 import { type IpAddress } from "../../../src/net/ip.ts";
-import { chainName, type Owner, prefixOf } from "../firewall/owner.ts";
+import { chainName, type NetworkDelegate, type Owner, prefixOf } from "../firewall/owner.ts";
 import type { IptablesRule } from "./iptables-rule.ts";
 import type { Acceptance, Separation } from "./requests.ts";
 
@@ -37,7 +37,7 @@ export function ownerComment(owner: Owner): string {
 }
 
 /** The beginning of the comments of a delegate's rules in a network; the attachment's part follows. */
-export function commentPrefix(delegate: Pick<Owner, "type" | "network">): string {
+export function commentPrefix(delegate: NetworkDelegate): string {
   return `${MARK}${prefixOf(PURPOSE, delegate)}`;
 }
 

@@ -1,6 +1,7 @@
 // Makes, compares and removes the rules of one attachment. Each change is one batch of both IP versions. A batch with chains or rules that all attachments
 // share is refused by the kernel if another program has changed a rule since they were read: a second jump to a chain would stay.
 
+import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { IpAddress } from "../../../src/net/ip.ts";
 import { EINTR, ENOENT, ERESTART } from "../../system/errno.ts";
@@ -19,7 +20,7 @@ import {
   type ReadRule,
   type Table,
 } from "../firewall/nf-tables.ts";
-import type { Owner } from "../firewall/owner.ts";
+import type { NetworkDelegate, Owner } from "../firewall/owner.ts";
 import { attachmentPart } from "../firewall/owner.ts";
 import {
   acceptChain,
@@ -99,8 +100,8 @@ export function remove(shim: NetlinkShim, owner: Owner, addresses: readonly IpAd
 /** Removes a delegate's rules in a network for attachments that are not valid. Answers the number of these attachments. Fault: FIREWALL_FAILED. */
 export async function retain(
   shim: NetlinkShim,
-  delegate: Pick<Owner, "type" | "network">,
-  valid: readonly Pick<Owner, "containerId" | "ifname">[],
+  delegate: NetworkDelegate,
+  valid: readonly AttachmentId[],
 ): Promise<Result<number>> {
   const prefix = commentPrefix(delegate);
   const kept = new Set(valid.map((each) => `${prefix}${attachmentPart(each)}`));

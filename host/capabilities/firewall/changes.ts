@@ -17,7 +17,7 @@ import {
   PLEXUS_TABLE,
 } from "./nf-tables.ts";
 import { chainName, type Owner } from "./owner.ts";
-import { chainRules, entries, type Entry, portKeyText, portPart, type Rules } from "./rules.ts";
+import { chainRules, entries, type Entry, type EntryKey, portKeyText, portPart, type Rules } from "./rules.ts";
 
 /** The addition of an attachment's element to a map. */
 export interface EntryChange extends Change {
@@ -36,7 +36,7 @@ export interface AttachmentChanges {
 }
 
 /** Identifies a map entry. */
-export function entryKey(family: 4 | 6, { map, key }: Pick<Entry, "map" | "key">): string {
+export function entryKey(family: 4 | 6, { map, key }: EntryKey): string {
   return `${family} ${map} ${key.join(".")}`;
 }
 

@@ -1,6 +1,7 @@
 // Guards against MAC spoofing: frames that arrive at the node's end of an attachment's veth must have the pod's MAC as their source. In the table
 // `bridge plexus` a map leads from the link's name to the attachment's chain: the cost of a frame does not depend on the number of attachments.
 
+import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { verdictExpression, lookUpLink, sameExpressions, sourceMacIsNot } from "./expressions.ts";
 import { readElements, readRules, refusalText } from "./installed-rules.ts";
@@ -20,7 +21,7 @@ import {
   PLEXUS_TABLE,
   type VerdictMap,
 } from "./nf-tables.ts";
-import { attachmentPart, chainName, type Owner, prefixOf } from "./owner.ts";
+import { attachmentPart, chainName, type NetworkDelegate, type Owner, prefixOf } from "./owner.ts";
 import { EAFNOSUPPORT, ENOENT, EOPNOTSUPP, EPROTONOSUPPORT } from "../../system/errno.ts";
 
 const table: Table = { family: "bridge" };
@@ -88,8 +89,8 @@ export async function unguardFrames(shim: NetlinkShim, owner: Owner): Promise<Re
 /** Removes the guards of a delegate and network for attachments that are not in `valid`. Answers the attachments' parts of the chain names. */
 export async function retainGuards(
   shim: NetlinkShim,
-  delegate: Pick<Owner, "type" | "network">,
-  valid: readonly Pick<Owner, "containerId" | "ifname">[],
+  delegate: NetworkDelegate,
+  valid: readonly AttachmentId[],
 ): Promise<Result<readonly string[]>> {
   const answers = await ask(shim, [chainsRequest(table)], "listing the chains of bridges");
   if (!answers.ok) return answers;

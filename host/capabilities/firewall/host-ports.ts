@@ -30,7 +30,7 @@ export interface Share extends NodePort {
   readonly chain: string;
 }
 
-/** The ports of the node in one family. */
+/** The ports of the node in one address family. */
 export interface HostPorts {
   readonly elements: readonly PortElement[];
   readonly shares: readonly Share[];
@@ -67,84 +67,124 @@ function atAllAddresses({ key }: NodePort): NodePort {
  * The changes that take the chains of `removed` from their ports, give `wanted` its ports, and lead a port without its holder to the next attachment
  * with a share in it.
  */
-export function changePorts(
-  { elements, shares }: HostPorts,
-  removed: ReadonlySet<string>,
-  wanted?: WantedPorts,
-): PortChanges | PortConflict {
-  const after = new Map(elements.map((element) => [textOf(element), element]));
-  const kept = shares.filter(({ chain }) => !removed.has(chain));
-  const newShares: Share[] = [];
-  const ownElements = elements.filter(({ chain }) => chain !== undefined && removed.has(chain));
-  // A share without its port's element: an administrator removed the element.
-  const freed = [...ownElements, ...shares.filter((share) => removed.has(share.chain) && !after.has(textOf(share)))];
-  const wantedKeys = new Set(wanted?.ports.map(textOf));
-  for (const { map, key } of freed) {
-    const text = textOf({ map, key });
-    const next = wantedKeys.has(text) ? undefined : kept.find((share) => textOf(share) === text);
-    if (next === undefined) after.delete(text);
-    else after.set(text, { map, key, chain: next.chain });
+export function changePorts(ports: HostPorts, removed: ReadonlySet<string>, wanted?: WantedPorts): PortChanges | PortConflict {
+  const draft = new PortDraft(ports, removed);
+  const wantedPorts = wanted?.ports ?? [];
+  draft.free(new Set(wantedPorts.map(textOf)));
+  for (const port of wantedPorts) {
+    const conflict = draft.give(port, wanted?.chain ?? "");
+    if (conflict !== undefined) return conflict;
   }
-  const isShared = (text: string): boolean => kept.some((share) => textOf(share) === text);
-  /** The chains that have the port at single addresses. */
-  const holdersAt = (port: NodePort): readonly string[] => {
-    const part = portPart(port.key).join(".");
-    return [...after.values(), ...kept, ...newShares].flatMap(({ map, key, chain }) =>
-      map === "hostports-at" && chain !== undefined && portPart(key).join(".") === part ? [chain] : [],
-    );
-  };
+  for (const port of [...draft.freed, ...wantedPorts].map(atAllAddresses)) {
+    const conflict = draft.settle(port, wanted !== undefined);
+    if (conflict !== undefined) return conflict;
+  }
+  return draft.changes(ports, removed, wantedPorts);
+}
 
-  for (const { map, key } of wanted?.ports ?? []) {
-    const [port, own] = [{ map, key }, wanted?.chain ?? ""];
-    const text = textOf(port);
-    const present = after.get(text);
-    const holders = present === undefined ? [] : present.chain === undefined ? holdersAt(port) : [present.chain];
-    const other = holders.find((holder) => !isOfSameContainer(holder, own));
-    if (other !== undefined) return { port, holder: other };
-    if (present?.chain === undefined || present.chain === own) {
-      after.set(text, { ...port, chain: own });
-      // A share keeps the removal of this holder from overlooking other shares, and the mark that it has replaced.
-      if (present !== undefined || isShared(text)) newShares.push({ ...port, chain: own });
-    } else newShares.push({ ...port, chain: present.chain }, { ...port, chain: own });
+/** The ports of one family while they change. */
+class PortDraft {
+  /** The ports of the removed chains. */
+  readonly freed: readonly NodePort[];
+  /** The elements as they will be, by `textOf`. */
+  readonly #after: Map<string, PortElement>;
+  /** The shares of the chains that stay. */
+  readonly #kept: readonly Share[];
+  readonly #newShares: Share[] = [];
+
+  constructor({ elements, shares }: HostPorts, removed: ReadonlySet<string>) {
+    this.#after = new Map(elements.map((element) => [textOf(element), element]));
+    this.#kept = shares.filter(({ chain }) => !removed.has(chain));
+    const ownElements = elements.filter(({ chain }) => chain !== undefined && removed.has(chain));
+    // A share without its port's element: an administrator removed the element.
+    const ownShares = shares.filter((share) => removed.has(share.chain) && !this.#after.has(textOf(share)));
+    this.freed = [...ownElements, ...ownShares];
   }
 
-  for (const port of [...freed, ...(wanted?.ports ?? [])].map(atAllAddresses)) {
-    const text = textOf(port);
-    const [holder] = holdersAt(port);
-    const present = after.get(text);
-    if (holder === undefined) {
-      if (present !== undefined && present.chain === undefined) after.delete(text);
-    } else if (present === undefined) after.set(text, { ...port, chain: undefined });
-    else {
-      const { chain } = present;
-      const others = chain === undefined ? [] : holdersAt(port).filter((each) => each !== chain);
-      if (chain === undefined || others.length === 0) continue;
-      if (wanted !== undefined && others.some((each) => !isOfSameContainer(each, chain))) return { port, holder: chain };
-      // The share makes the removal of this holder restore the mark.
-      newShares.push({ ...port, chain });
+  /** Leads each freed port to the next attachment with a share in it. The ports with these texts get another holder later. */
+  free(wantedTexts: ReadonlySet<string>): void {
+    for (const { map, key } of this.freed) {
+      const text = textOf({ map, key });
+      const next = wantedTexts.has(text) ? undefined : this.#kept.find((share) => textOf(share) === text);
+      if (next === undefined) this.#after.delete(text);
+      else this.#after.set(text, { map, key, chain: next.chain });
     }
   }
 
-  const before = new Map(elements.map((element) => [textOf(element), element]));
-  const isUnchanged = ({ chain, ...port }: PortElement): boolean => {
-    const earlier = before.get(textOf(port));
-    return earlier !== undefined && earlier.chain === chain && (chain === undefined || !removed.has(chain));
-  };
-  const changed = [...after.values()].filter((element) => !isUnchanged(element));
-  const changedKeys = new Set(changed.map(textOf));
-  // An equal mark is added again: the kernel refuses it if another attachment gets the port meanwhile.
-  const marks = new Set(wanted?.ports.filter(({ map }) => map === "hostports-at").map((port) => textOf(atAllAddresses(port))));
-  const confirmed = [...after.values()].filter(
-    (element) => element.chain === undefined && marks.has(textOf(element)) && !changedKeys.has(textOf(element)),
-  );
-  const present = new Set(kept.map((share) => `${textOf(share)} ${share.chain}`));
-  return {
-    removed: elements.filter((element) => !after.has(textOf(element)) || changedKeys.has(textOf(element))),
-    added: [...changed, ...confirmed],
-    shares: [...new Map(newShares.map((share) => [`${textOf(share)} ${share.chain}`, share]))].flatMap(([text, share]) =>
-      present.has(text) ? [] : [share],
-    ),
-  };
+  /** Leads the port to the chain, or gives the chain a share in the port of another chain of its container. */
+  give({ map, key }: NodePort, chain: string): PortConflict | undefined {
+    const port = { map, key };
+    const text = textOf(port);
+    const present = this.#after.get(text);
+    const holders = present === undefined ? [] : present.chain === undefined ? this.#holdersAt(port) : [present.chain];
+    const other = holders.find((holder) => !isOfSameContainer(holder, chain));
+    if (other !== undefined) return { port, holder: other };
+    if (present?.chain !== undefined && present.chain !== chain) {
+      this.#newShares.push({ ...port, chain: present.chain }, { ...port, chain });
+      return undefined;
+    }
+    this.#after.set(text, { ...port, chain });
+    const isShared = this.#kept.some((share) => textOf(share) === text);
+    // A share keeps the removal of this holder from overlooking other shares, and the mark that it has replaced.
+    if (present !== undefined || isShared) this.#newShares.push({ ...port, chain });
+    return undefined;
+  }
+
+  /** Sets or removes the mark of a port that is mapped at single addresses only. `isWanted`: another container's chain is a conflict. */
+  settle(port: NodePort, isWanted: boolean): PortConflict | undefined {
+    const text = textOf(port);
+    const holders = this.#holdersAt(port);
+    const present = this.#after.get(text);
+    if (holders.length === 0) {
+      if (present !== undefined && present.chain === undefined) this.#after.delete(text);
+      return undefined;
+    }
+    if (present === undefined) {
+      this.#after.set(text, { ...port, chain: undefined });
+      return undefined;
+    }
+    const { chain } = present;
+    const others = chain === undefined ? [] : holders.filter((each) => each !== chain);
+    if (chain === undefined || others.length === 0) return undefined;
+    if (isWanted && others.some((each) => !isOfSameContainer(each, chain))) return { port, holder: chain };
+    // The share makes the removal of this holder restore the mark.
+    this.#newShares.push({ ...port, chain });
+    return undefined;
+  }
+
+  /** The changes that lead from these ports to the draft. */
+  changes({ elements }: HostPorts, removed: ReadonlySet<string>, wantedPorts: readonly NodePort[]): PortChanges {
+    const before = new Map(elements.map((element) => [textOf(element), element]));
+    const isUnchanged = ({ chain, ...port }: PortElement): boolean => {
+      const earlier = before.get(textOf(port));
+      return earlier !== undefined && earlier.chain === chain && (chain === undefined || !removed.has(chain));
+    };
+    const after = [...this.#after.values()];
+    const changed = after.filter((element) => !isUnchanged(element));
+    const changedTexts = new Set(changed.map(textOf));
+    // An equal mark is added again: the kernel refuses it if another attachment gets the port meanwhile.
+    const singles = wantedPorts.filter(({ map }) => map === "hostports-at");
+    const marks = new Set(singles.map((port) => textOf(atAllAddresses(port))));
+    const confirmed = after.filter(
+      (element) => element.chain === undefined && marks.has(textOf(element)) && !changedTexts.has(textOf(element)),
+    );
+    const shareText = (share: Share): string => `${textOf(share)} ${share.chain}`;
+    const present = new Set(this.#kept.map(shareText));
+    const newShares = new Map(this.#newShares.map((share) => [shareText(share), share]));
+    return {
+      removed: elements.filter((element) => !this.#after.has(textOf(element)) || changedTexts.has(textOf(element))),
+      added: [...changed, ...confirmed],
+      shares: [...newShares].flatMap(([text, share]) => (present.has(text) ? [] : [share])),
+    };
+  }
+
+  /** The chains that have the port at single addresses. */
+  #holdersAt(port: NodePort): readonly string[] {
+    const part = portPart(port.key).join(".");
+    return [...this.#after.values(), ...this.#kept, ...this.#newShares].flatMap(({ map, key, chain }) =>
+      map === "hostports-at" && chain !== undefined && portPart(key).join(".") === part ? [chain] : [],
+    );
+  }
 }
 
 function isOfSameContainer(chain: string, other: string): boolean {
@@ -152,7 +192,7 @@ function isOfSameContainer(chain: string, other: string): boolean {
   return chain === other || (container !== undefined && container === containerOf(other));
 }
 
-/** Whether packets to the port lead to the chain, or to another chain of its container in which ports it has a share. */
+/** Whether packets to the port lead to the chain, or to another chain of the container whose port the chain shares. */
 export function isHeld(
   { elements, shares }: HostPorts,
   port: Pick<NodePort, "key"> & { readonly map: string },

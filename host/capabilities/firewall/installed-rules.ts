@@ -21,7 +21,7 @@ import { chainName, type Owner, type Purpose, purposes } from "./owner.ts";
 import { type HostPorts, type PortElement, type PortMap, type Share, shareChains } from "./host-ports.ts";
 import type { Masquerade, PortMapping } from "./mappings.ts";
 import { mappingIn, marksSharedAddress, masqueradeIn } from "./rule-comments.ts";
-import { entries, type Entry, readPortKey } from "./rules.ts";
+import { entries, type Entry, type EntryKey, readPortKey } from "./rules.ts";
 import { ENOENT } from "../../system/errno.ts";
 import { systemError } from "../../system/system-error.ts";
 
@@ -33,7 +33,7 @@ export interface InstalledRules {
   /** The attachment's existing chains. */
   readonly chains: ReadonlySet<Purpose>;
   /** Map elements that lead to the attachment's chains; without those of ports where `ports` has them. */
-  readonly entries: readonly Pick<Entry, "map" | "key">[];
+  readonly entries: readonly EntryKey[];
   /** Rules of the overflow chains that lead to the attachment's chains. */
   readonly jumps: readonly ChainRule[];
   /** The rules of the attachment's shares in ports. */
@@ -148,7 +148,7 @@ const none: References = { entries: [], jumps: [], shares: [], ports: undefined 
 
 /** Reads all references to these chains from the maps, the overflow chains and the chains of shares. */
 export async function readReferences(shim: NetlinkShim, table: Table, chains: ReadonlySet<string>): Promise<Result<References>> {
-  const found: Pick<Entry, "map" | "key">[] = [];
+  const found: EntryKey[] = [];
   for (const map of addressMaps) {
     const elements = await readElements(shim, table, map);
     if (!elements.ok) return elements;

@@ -2,14 +2,14 @@
 
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import { EAFNOSUPPORT, EMSGSIZE, ENOBUFS, ENOENT, EOPNOTSUPP, EPROTONOSUPPORT } from "../../system/errno.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { systemError } from "../../system/system-error.ts";
 import { batch } from "./nf-tables.ts";
 
 /** The effect of the shim that `firewall` needs. */
-export type NetlinkShim = Pick<Shim, "netlink">;
+export type NetlinkShim = NetlinkSender;
 
 const deadlineMs = 10_000;
 /** Maximum number of requests for one dump that concurrent changes interrupt. */

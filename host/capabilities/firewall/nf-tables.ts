@@ -235,19 +235,30 @@ function keyType(types: readonly number[]): number {
 }
 
 /** Makes a map from keys to verdicts unless it exists. `id`: a number that is unique in the batch. */
-export function newMap(table: Table, { name, types, keySize }: VerdictMap, id: number): NetlinkRequest {
+export function newMap(table: Table, map: VerdictMap, id: number): NetlinkRequest {
+  return mapRequest(table, map, { flags: MAP_OF_VERDICTS, dataType: VERDICT_TYPE, dataSize: 0 }, id);
+}
+
+function mapRequest(
+  table: Table,
+  { name, types, keySize }: VerdictMap,
+  { flags, dataType, dataSize }: { readonly flags: number; readonly dataType: number; readonly dataSize: number },
+  id: number,
+  ...more: readonly Uint8Array[]
+): NetlinkRequest {
   return request(
     NEWSET,
     CREATE,
     AF[table.family],
     within(1, table),
     text(2, name),
-    attribute(3, u32be(MAP_OF_VERDICTS)),
+    attribute(3, u32be(flags)),
     attribute(4, u32be(keyType(types))),
     attribute(5, u32be(keySize)),
-    attribute(6, u32be(VERDICT_TYPE)),
-    attribute(7, u32be(0)),
+    attribute(6, u32be(dataType)),
+    attribute(7, u32be(dataSize)),
     attribute(10, u32be(id)),
+    ...more,
   );
 }
 
@@ -259,27 +270,10 @@ export interface DataMap extends VerdictMap {
 }
 
 /** Makes a map of data unless it exists. `id`: a number that is unique in the batch. `kept`: rules add elements, at most so many, that time out. */
-export function newDataMap(
-  table: Table,
-  { name, types, keySize, dataTypes, dataSize }: DataMap,
-  id: number,
-  kept?: { readonly maxElements: number },
-): NetlinkRequest {
+export function newDataMap(table: Table, map: DataMap, id: number, kept?: { readonly maxElements: number }): NetlinkRequest {
   const flags = kept === undefined ? MAP_OF_VERDICTS : MAP_OF_VERDICTS | SET_WITH_TIMEOUTS | SET_FOR_RULES;
-  return request(
-    NEWSET,
-    CREATE,
-    AF[table.family],
-    within(1, table),
-    text(2, name),
-    attribute(3, u32be(flags)),
-    attribute(4, u32be(keyType(types))),
-    attribute(5, u32be(keySize)),
-    attribute(6, u32be(keyType(dataTypes))),
-    attribute(7, u32be(dataSize)),
-    attribute(10, u32be(id)),
-    ...(kept === undefined ? [] : [attribute(9, attribute(1, u32be(kept.maxElements)))]),
-  );
+  const bound = kept === undefined ? [] : [attribute(9, attribute(1, u32be(kept.maxElements)))];
+  return mapRequest(table, map, { flags, dataType: keyType(map.dataTypes), dataSize: map.dataSize }, id, ...bound);
 }
 
 /** An element of a map of data. */

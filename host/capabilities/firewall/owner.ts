@@ -1,15 +1,17 @@
 // The owner of a chain, encoded in its name: `ports/portmap/pods/0c5f…/eth0`. nft prints such names, and accepts them.
 
+import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import { sha512 } from "./sha512.ts";
 
-/** A delegate and an attachment whose rules a chain has. */
-export interface Owner {
+/** A delegate in one network, whose rules of all attachments a GC looks at. */
+export interface NetworkDelegate {
   /** The delegate's type. */
   readonly type: string;
   readonly network: string;
-  readonly containerId: string;
-  readonly ifname: string;
 }
+
+/** A delegate and an attachment whose rules a chain has. */
+export interface Owner extends NetworkDelegate, AttachmentId {}
 
 /** The purpose of a chain: `ports` changes destinations, `answers` masquerades connections to mapped ports, `source` masquerades the pod's connections. */
 export type Purpose = "ports" | "answers" | "source";
@@ -29,12 +31,12 @@ export function chainName(purpose: string, owner: Owner): string {
 }
 
 /** The common prefix of the chain names of a delegate, a network and a purpose. The attachment's part follows. */
-export function prefixOf(purpose: string, { type, network }: Pick<Owner, "type" | "network">): string {
+export function prefixOf(purpose: string, { type, network }: NetworkDelegate): string {
   return `${purpose}/${part(type, network)}/`;
 }
 
 /** The attachment's part of its chain names. */
-export function attachmentPart({ containerId, ifname }: Pick<Owner, "containerId" | "ifname">): string {
+export function attachmentPart({ containerId, ifname }: AttachmentId): string {
   return part(containerId, ifname);
 }
 

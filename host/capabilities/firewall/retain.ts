@@ -1,5 +1,6 @@
 // Removes the rules of attachments that are gone (GC).
 
+import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { deleteFlowsThrough } from "./conntrack.ts";
 import { detaching, removing } from "./changes.ts";
@@ -7,7 +8,7 @@ import { readReferences, readRules } from "./installed-rules.ts";
 import { ask, type NetlinkShim, type Change, commit, refusalFault } from "./kernel.ts";
 import type { PortMapping } from "./mappings.ts";
 import { chainIn, chainsRequest, type IpTable, PLEXUS_TABLE } from "./nf-tables.ts";
-import { attachmentPart, type Owner, prefixOf, purposes } from "./owner.ts";
+import { attachmentPart, type NetworkDelegate, prefixOf, purposes } from "./owner.ts";
 import { mappingIn } from "./rule-comments.ts";
 
 const families = [4, 6] as const;
@@ -15,8 +16,8 @@ const families = [4, 6] as const;
 /** Removes the rules of this delegate and network for attachments that are not in `valid`. Answers the attachments' parts of the chain names. */
 export async function retain(
   shim: NetlinkShim,
-  delegate: Pick<Owner, "type" | "network">,
-  valid: readonly Pick<Owner, "containerId" | "ifname">[],
+  delegate: NetworkDelegate,
+  valid: readonly AttachmentId[],
 ): Promise<Result<ReadonlySet<string>>> {
   const kept = new Set(valid.map(attachmentPart));
   const removed = new Set<string>();
@@ -68,7 +69,7 @@ async function mappingsOf(shim: NetlinkShim, table: IpTable, chains: readonly st
 async function staleChains(
   shim: NetlinkShim,
   table: IpTable,
-  delegate: Pick<Owner, "type" | "network">,
+  delegate: NetworkDelegate,
   kept: ReadonlySet<string>,
 ): Promise<Result<readonly { readonly name: string; readonly attachment: string }[]>> {
   const answers = await ask(shim, [chainsRequest(table)], "listing the chains");

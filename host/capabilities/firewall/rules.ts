@@ -32,10 +32,14 @@ export interface Rule {
   readonly comment: string;
 }
 
-/** A map element that leads packets to an attachment's chain for this purpose; undefined: to none, the element only marks a port as used. */
-export interface Entry {
+/** The place of an element: a map, and a key of it. */
+export interface EntryKey {
   readonly map: "hostports" | "hostports-at" | "answers" | "sources";
   readonly key: Uint8Array;
+}
+
+/** A map element that leads packets to an attachment's chain for this purpose; undefined: to none, the element only marks a port as used. */
+export interface Entry extends EntryKey {
   readonly purpose: Purpose | undefined;
   /** The address in the key; undefined where the key has none (any address of the node). */
   readonly address: IpAddress | undefined;

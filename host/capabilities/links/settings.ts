@@ -1,6 +1,6 @@
 // Sysctls under `net` in the node's or the pod's network namespace.
 
-import type { Shim } from "../../protocol/shim.ts";
+import type { SysctlEffects } from "../../protocol/shim.ts";
 import { systemError } from "../../system/system-error.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { ENOENT } from "../../system/errno.ts";
@@ -19,11 +19,11 @@ const decoder = new TextDecoder();
 
 /** Writes sysctls in one of the call's two network namespaces. */
 export class Settings {
-  readonly #shim: Pick<Shim, "sysctl">;
+  readonly #shim: SysctlEffects;
   readonly #podNetns: string;
 
   /** `podNetns`: path of the pod's network namespace; empty where there is none. */
-  constructor(shim: Pick<Shim, "sysctl">, podNetns: string) {
+  constructor(shim: SysctlEffects, podNetns: string) {
     this.#shim = shim;
     this.#podNetns = podNetns;
   }

@@ -2,7 +2,7 @@
 
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { EAFNOSUPPORT, EEXIST, EINVAL, ENOENT, ENOTDIR, EOPNOTSUPP, ESRCH } from "../../system/errno.ts";
 import { linkRequest, linksOfKindRequest } from "../../system/netlink/link-change.ts";
@@ -23,7 +23,7 @@ import { systemError } from "../../system/system-error.ts";
 
 /** A network namespace with the shim that sends messages in it. */
 export interface RoutingNamespace {
-  readonly shim: Pick<Shim, "netlink">;
+  readonly shim: NetlinkSender;
   /** Undefined: the node's own. Empty: the pod's no longer exists. */
   readonly netns: string | undefined;
 }

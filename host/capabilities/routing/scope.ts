@@ -2,7 +2,7 @@
 // request is refused here, before a message is sent.
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import type {
   LinksInstalledRoute,
   LinksPlace,
@@ -36,7 +36,7 @@ export interface RoutingScope extends RoutingCall {
 export type Routing = Deferred<RoutingCapability>;
 
 /** The capability for the delegate of one call. */
-export function routingFor(scope: RoutingScope, shim: Pick<Shim, "netlink">): Routing {
+export function routingFor(scope: RoutingScope, shim: NetlinkSender): Routing {
   const at = (place: LinksPlace): RoutingNamespace => ({ shim, netns: place === "pod" ? scope.netns : undefined });
   return {
     addRules: async (place, rules) => {

@@ -4,12 +4,12 @@
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { type Ifb, ifbIn, ifbsRequest } from "../../system/netlink/ifb.ts";
 import { linkRemoval } from "../../system/netlink/link-change.ts";
-import { chainName, type Owner, prefixOf } from "../firewall/owner.ts";
+import { chainName, type NetworkDelegate, type Owner, prefixOf } from "../firewall/owner.ts";
 import { sha512 } from "../firewall/sha512.ts";
 import { list, type Message, type ShapingShim } from "./kernel.ts";
 
 const PURPOSE = "shaping";
-/** What Plexus' descriptions begin with. */
+/** The beginning of all descriptions that Plexus writes. */
 const MARK = "plexus/";
 const maxNameLength = 15;
 
@@ -18,8 +18,8 @@ export function descriptionOf(owner: Owner): string {
   return `${MARK}${chainName(PURPOSE, owner)}`;
 }
 
-/** What the descriptions of a delegate's devices in a network begin with. */
-function descriptionPrefix(delegate: Pick<Owner, "type" | "network">): string {
+/** The beginning of the descriptions of a delegate's devices in a network. */
+function descriptionPrefix(delegate: NetworkDelegate): string {
   return `${MARK}${prefixOf(PURPOSE, delegate)}`;
 }
 
@@ -60,7 +60,7 @@ export async function readDevices(shim: ShapingShim, owner: Owner): Promise<Resu
 /** The devices of a delegate in a network, with the attachments' parts of their descriptions. Fault: NETLINK_FAILED. */
 export async function devicesOf(
   shim: ShapingShim,
-  delegate: Pick<Owner, "type" | "network">,
+  delegate: NetworkDelegate,
 ): Promise<Result<readonly { readonly device: Ifb; readonly attachment: string }[]>> {
   const all = await listDevices(shim);
   if (!all.ok) return all;

@@ -54,7 +54,7 @@ export function isShapes({ parent, handle, kind }: Listed): boolean {
   return parent === ROOT && handle === ROOT_HANDLE && (kind === "tbf" || kind === "htb");
 }
 
-/** What a link has. */
+/** The traffic control of a link, as the kernel lists it. */
 export interface LinkTraffic {
   readonly qdisc: Listed | undefined;
   readonly classes: readonly Listed[];

@@ -7,7 +7,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { allowedByList, type Allowlist } from "../../../src/sysctl/allowlist.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { SysctlEffects } from "../../protocol/shim.ts";
 import type { Setting } from "../../protocol/messages.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { systemError } from "../../system/system-error.ts";
@@ -37,7 +37,7 @@ const defaultAllowlist = "/etc/cni/tuning/allowlist.conf";
 const maxAllowlistBytes = 1 << 20;
 
 /** The capability for the delegate of one call. */
-export function sysctlFor(scope: SysctlScope, shim: Pick<Shim, "sysctl">): SysctlImports {
+export function sysctlFor(scope: SysctlScope, shim: SysctlEffects): SysctlImports {
   return {
     read: async (keys) => {
       const settings = keys.map((key) => ({ key, value: "" }));
@@ -84,7 +84,7 @@ function readAllowlist(file: string): Result<Allowlist | undefined> {
 /** Reads or writes the settings, and returns their old values. After a failure, the settings written before it are restored. */
 async function access(
   scope: SysctlScope,
-  shim: Pick<Shim, "sysctl">,
+  shim: SysctlEffects,
   settings: readonly Setting[],
   doing: string,
 ): Promise<Result<readonly string[]>> {
@@ -110,7 +110,7 @@ async function access(
  */
 async function restore(
   { netns }: SysctlScope,
-  shim: Pick<Shim, "sysctl">,
+  shim: SysctlEffects,
   settings: readonly Setting[],
   before: readonly string[],
 ): Promise<string> {

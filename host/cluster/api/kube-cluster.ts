@@ -14,6 +14,7 @@ import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.t
 import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
+import type { Clock } from "../../system/clock.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "../kube/api-client.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "../kube/credentials.ts";
 
@@ -40,87 +41,21 @@ const maxEvents = 32;
  * The cluster behind an API server, for one call of a runtime, with this call's budget. The first lookup sends the first request.
  */
 export function kubeCluster(init: KubeClusterInit): Cluster {
-  const { credentials, warn, random = Math.random } = init;
-  const client = new ApiClient({ ...init, credentials: sourceOf(credentials) });
-  const events: (() => Promise<unknown>)[] = [];
-
-  const lookForPod = async (path: string, podName: string): Promise<Result<Pod>> => {
-    const started = init.clock.now();
-    for (let attempt = 0; ; attempt++) {
-      const answer = await client.call({ method: "GET", path, metadataOnly: true });
-      if (!answer.ok) return answer;
-      if (answer.value.status < 300) return objectOf(answer.value.body, podName, readPod);
-      const absent = failed(fault("POD_NOT_FOUND", `${podName}: not found in the Kubernetes API`));
-      if (init.clock.now() - started >= podRetryMs) return absent;
-      if (!(await client.pause(Math.min(maxPodPauseMs, backoffMs(attempt, random))))) return absent;
-    }
+  const { credentials, warn } = init;
+  const access = {
+    client: new ApiClient({ ...init, credentials: sourceOf(credentials) }),
+    clock: init.clock,
+    random: init.random ?? Math.random,
   };
-
+  const { client } = access;
+  const events: (() => Promise<unknown>)[] = [];
   return {
-    pod: async (namespace, name, expected) => {
-      const problem = labelProblem(namespace) ?? subdomainProblem(name);
-      if (problem !== undefined)
-        return failed(fault("POD_NOT_FOUND", `pod ${quote(namespace)}/${quote(name)}: a name ${problem}`));
-      const podName = `pod ${namespace}/${name}`;
-      const found = await lookForPod(podPath(namespace, name), podName);
-      if (!found.ok) return found;
-      const same = isNamed(found.value, namespace, name, podName);
-      return same.ok ? checkPodUid(found.value, expected?.uid) : same;
-    },
-
-    networkAttachmentDefinition: async (namespace, name) => {
-      const problem = labelProblem(namespace) ?? labelProblem(name);
-      const definitionName = `NetworkAttachmentDefinition ${namespace}/${name}`;
-      if (problem !== undefined) return failed(fault("NETWORK_NOT_FOUND", `${definitionName}: a name ${problem}`));
-      const path = `/apis/k8s.cni.cncf.io/v1/namespaces/${namespace}/network-attachment-definitions/${name}`;
-      const answer = await client.call({ method: "GET", path });
-      if (!answer.ok) return answer;
-      const { status, body } = answer.value;
-      if (status >= 300)
-        return failed(fault("NETWORK_NOT_FOUND", `${definitionName} is not in the Kubernetes API${statusMessage(body)}`));
-      const read = objectOf<NetworkAttachmentDefinition>(body, definitionName, readNetworkAttachmentDefinition);
-      if (!read.ok) return read;
-      const same = isNamed(read.value, namespace, name, definitionName);
-      return same.ok ? read : same;
-    },
-
+    pod: (namespace, name, expected) => readPodOf(access, namespace, name, expected?.uid),
+    networkAttachmentDefinition: (namespace, name) => readDefinition(client, namespace, name),
     api: client,
     objects: async (source) => source.read(client),
-
-    publishStatus: async (pod, annotation, further = {}) => {
-      const podName = `pod ${pod.namespace}/${pod.name}`;
-      const path = `${podPath(pod.namespace, pod.name)}/status`;
-      // The uid is a precondition (A-15): another pod of the same name is never written to.
-      const metadata = {
-        ...(pod.uid === undefined ? {} : { uid: pod.uid }),
-        annotations: { ...further, [statusAnnotation]: annotation },
-      };
-      const request = {
-        method: "PATCH",
-        path,
-        contentType: "application/merge-patch+json",
-        body: JSON.stringify({ metadata }),
-        metadataOnly: true,
-      } as const;
-      for (let attempt = 0; ; attempt++) {
-        const answer = await client.call(request);
-        if (!answer.ok) return answer;
-        const { status, body } = answer.value;
-        if (status < 300) return ok(undefined);
-        const httpStatus = `HTTP ${status}${statusMessage(body)}`;
-        if (status === 404 || status === 410) return vanished(podName, "no longer exists", warn);
-        const now = await client.call({ method: "GET", path: podPath(pod.namespace, pod.name), metadataOnly: true });
-        if (!now.ok) return now;
-        if (now.value.status >= 300) return vanished(podName, "no longer exists", warn);
-        const current = objectOf(now.value.body, podName, readPod);
-        if (!current.ok) return current;
-        if (pod.uid !== undefined && current.value.uid !== pod.uid) return vanished(podName, "was recreated", warn);
-        if (status !== 409) return failed(fault("API_REFUSED", `network status of ${podName}: ${httpStatus}`));
-        if (!(await client.pause(backoffMs(attempt, random)))) {
-          return failed(fault("API_UNREACHABLE", `network status of ${podName}: ${httpStatus} (tried ${attempt + 1} times)`));
-        }
-      }
-    },
+    publishStatus: (pod, annotation, further = {}) =>
+      writeAnnotations(access, pod, { ...further, [statusAnnotation]: annotation }, warn),
 
     tell: (pod, event) => {
       if (events.length >= maxEvents) return;
@@ -132,13 +67,90 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
       });
     },
 
-    end: async (boundMs) => {
+    end: async (maxMs) => {
       // Events are sent at the end, so that they do not delay the runtime's answer.
       const sent = events.splice(0).map((send) => send());
-      if (sent.length > 0) await Promise.race([Promise.allSettled(sent), init.sleep(boundMs)]);
+      if (sent.length > 0) await Promise.race([Promise.allSettled(sent), init.sleep(maxMs)]);
       client.close();
     },
   };
+}
+
+/** The API of one call, and what its waits need. */
+interface Access {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+async function readPodOf(access: Access, namespace: string, name: string, uid: string | undefined): Promise<Result<Pod>> {
+  const problem = labelProblem(namespace) ?? subdomainProblem(name);
+  if (problem !== undefined) return failed(fault("POD_NOT_FOUND", `pod ${quote(namespace)}/${quote(name)}: a name ${problem}`));
+  const podName = `pod ${namespace}/${name}`;
+  const found = await lookForPod(access, podPath(namespace, name), podName);
+  if (!found.ok) return found;
+  const same = isNamed(found.value, namespace, name, podName);
+  return same.ok ? checkPodUid(found.value, uid) : same;
+}
+
+/** Reads a pod, and waits for a pod that the API does not have yet. */
+async function lookForPod({ client, clock, random }: Access, path: string, podName: string): Promise<Result<Pod>> {
+  const started = clock.now();
+  for (let attempt = 0; ; attempt++) {
+    const answer = await client.call({ method: "GET", path, metadataOnly: true });
+    if (!answer.ok) return answer;
+    if (answer.value.status < 300) return objectOf(answer.value.body, podName, readPod);
+    const absent = failed(fault("POD_NOT_FOUND", `${podName}: not found in the Kubernetes API`));
+    if (clock.now() - started >= podRetryMs) return absent;
+    if (!(await client.pause(Math.min(maxPodPauseMs, backoffMs(attempt, random))))) return absent;
+  }
+}
+
+async function readDefinition(client: ApiClient, namespace: string, name: string): Promise<Result<NetworkAttachmentDefinition>> {
+  const problem = labelProblem(namespace) ?? labelProblem(name);
+  const definitionName = `NetworkAttachmentDefinition ${namespace}/${name}`;
+  if (problem !== undefined) return failed(fault("NETWORK_NOT_FOUND", `${definitionName}: a name ${problem}`));
+  const path = `/apis/k8s.cni.cncf.io/v1/namespaces/${namespace}/network-attachment-definitions/${name}`;
+  const answer = await client.call({ method: "GET", path });
+  if (!answer.ok) return answer;
+  const { status, body } = answer.value;
+  if (status >= 300)
+    return failed(fault("NETWORK_NOT_FOUND", `${definitionName} is not in the Kubernetes API${statusMessage(body)}`));
+  const read = objectOf<NetworkAttachmentDefinition>(body, definitionName, readNetworkAttachmentDefinition);
+  if (!read.ok) return read;
+  const same = isNamed(read.value, namespace, name, definitionName);
+  return same.ok ? read : same;
+}
+
+/** Writes annotations through the pod's subresource `status`. A pod that is gone, or was recreated under its name, is skipped with a warning. */
+async function writeAnnotations(
+  { client, random }: Access,
+  { namespace, name, uid }: Pod,
+  annotations: Readonly<Record<string, string>>,
+  warn: (text: string) => void,
+): Promise<Result<void>> {
+  const podName = `pod ${namespace}/${name}`;
+  const path = podPath(namespace, name);
+  // The uid is a precondition (A-15): another pod of the same name is never written to.
+  const body = JSON.stringify({ metadata: { ...(uid === undefined ? {} : { uid }), annotations } });
+  const contentType = "application/merge-patch+json";
+  for (let attempt = 0; ; attempt++) {
+    const answer = await client.call({ method: "PATCH", path: `${path}/status`, contentType, body, metadataOnly: true });
+    if (!answer.ok) return answer;
+    const { status } = answer.value;
+    if (status < 300) return ok(undefined);
+    if (status === 404 || status === 410) return vanished(podName, "no longer exists", warn);
+    const now = await client.call({ method: "GET", path, metadataOnly: true });
+    if (!now.ok) return now;
+    if (now.value.status >= 300) return vanished(podName, "no longer exists", warn);
+    const current = objectOf(now.value.body, podName, readPod);
+    if (!current.ok) return current;
+    if (uid !== undefined && current.value.uid !== uid) return vanished(podName, "was recreated", warn);
+    const what = `network status of ${podName}: HTTP ${status}${statusMessage(answer.value.body)}`;
+    if (status !== 409) return failed(fault("API_REFUSED", what));
+    if (!(await client.pause(backoffMs(attempt, random))))
+      return failed(fault("API_UNREACHABLE", `${what} (tried ${attempt + 1} times)`));
+  }
 }
 
 function sourceOf(credentials: KubeClusterInit["credentials"]): CredentialSource {

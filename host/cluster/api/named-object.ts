@@ -4,7 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import type { Reading } from "../../../src/kube/object-parts.ts";
-import type { ClusterApi } from "../object-source.ts";
+import type { ApiCaller } from "../object-source.ts";
 
 /** The name of an object; `namespace` is empty for a cluster-scoped one. */
 export interface ObjectName {
@@ -14,7 +14,7 @@ export interface ObjectName {
 
 /** Reads the object at `path`; undefined if the API does not have it. `label`: the object in messages. Faults: API_REFUSED, and those of the API. */
 export async function namedObject<T extends ObjectName>(
-  api: Pick<ClusterApi, "call">,
+  api: ApiCaller,
   path: string,
   { namespace, name }: ObjectName,
   read: (object: unknown) => Reading<T>,

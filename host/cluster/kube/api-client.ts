@@ -94,10 +94,10 @@ export class ApiClient {
     }
   }
 
-  /** One attempt without repetition, within `boundMs` and outside the budget, for requests that may be lost. */
-  async attempt(request: ApiRequest, boundMs: number): Promise<Outcome | undefined> {
+  /** One attempt without repetition, within `maxMs` and outside the budget, for requests that may be lost. */
+  async attempt(request: ApiRequest, maxMs: number): Promise<Outcome | undefined> {
     const credentials = await this.#currentCredentials();
-    return credentials.ok ? this.#connection.request(credentials.value, request, boundMs) : undefined;
+    return credentials.ok ? this.#connection.request(credentials.value, request, maxMs) : undefined;
   }
 
   /** Pauses, at the cost of the budget; false if the budget is too small. */

@@ -10,7 +10,7 @@ import type { Result } from "../../../src/fault/result.ts";
 import type { SpanContext } from "../../../src/trace/trace-context.ts";
 import type { StepDetail } from "../../capabilities/step-detail.ts";
 import type { Step } from "../../capabilities/step.ts";
-import type { Reply } from "../../protocol/messages.ts";
+import type { PluginAnswer } from "../../protocol/messages.ts";
 import type { Clock } from "../../system/clock.ts";
 import type { ShadowReport } from "../../../src/step-policy/shadow-report.ts";
 
@@ -174,7 +174,7 @@ export class CallEvents {
 export interface CallRecording {
   readonly subscriber: Subscriber;
   /** Ends the recording with the call's answer. `ms`: the call's duration. Fault STORE_FAILED. */
-  readonly end: (reply: Pick<Reply, "status" | "stdout">, ms: number) => Result<void>;
+  readonly end: (reply: PluginAnswer, ms: number) => Result<void>;
   /** Ends the recording of a call that has no answer. */
   readonly abandon: () => void;
 }

@@ -30,7 +30,7 @@ export function withDeviceInfo(plan: AttachmentPlan): AttachmentPlan {
  * Makes the file's directory before the chain runs. The first content is what the device plugin has published about the device.
  * Fault: STORE_FAILED.
  */
-export function prepareDevice({ warn }: Pick<Call, "warn">, { deviceInfo }: AttachmentPlan): Result<void> {
+export function prepareDevice({ warn }: Call, { deviceInfo }: AttachmentPlan): Result<void> {
   if (deviceInfo === undefined) return ok(undefined);
   return prepareDeviceInfo(deviceInfo, (cause) =>
     warn(`${cause.msg}; the attachment's device information file is not prefilled`),
@@ -41,11 +41,7 @@ export function prepareDevice({ warn }: Pick<Call, "warn">, { deviceInfo }: Atta
  * The device information after the chain: from the file, otherwise from the result; undefined if neither has any. An unusable file
  * causes a warning and no failure, because only the pod's network status needs the information.
  */
-export function deviceOf(
-  { warn }: Pick<Call, "warn">,
-  { deviceInfo, source }: AttachmentPlan,
-  result: CniResult,
-): DeviceInfo | undefined {
+export function deviceOf({ warn }: Call, { deviceInfo, source }: AttachmentPlan, result: CniResult): DeviceInfo | undefined {
   const read = deviceInfo === undefined ? ok(undefined) : readDeviceInfoFile(deviceInfo.path);
   if (!read.ok) warn(`network ${source}: ${read.fault.msg}; the network status has no device information from this file`);
   return (read.ok ? read.value : undefined) ?? deviceInfoOf(result);

@@ -8,7 +8,7 @@ import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { labelProblem } from "../../../src/npwg/object-names.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
-import type { Call } from "../call.ts";
+import type { Call, ConfigurationContext } from "../call.ts";
 import { readDefaultNetwork, readFurtherDelegates } from "./default-network.ts";
 import { definitionNetwork } from "./definition-network.ts";
 import { networkOnDisk } from "./named-network.ts";
@@ -16,21 +16,19 @@ import { networkOnDisk } from "./named-network.ts";
 /** Where an attachment's configuration came from. An attachment that only the result cache knows has no source. */
 export type Origin = Pick<PlannedAttachment, "network"> & Partial<Pick<PlannedAttachment, "source">>;
 
-type Context = Pick<Call, "cluster" | "configuration" | "document" | "warn">;
-
 /** Faults of one definition. After any other one the source of definitions is not asked again. */
 const definitionFaults: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "NETWORK_INVALID"];
 
 /** Finds today's lists for one call. */
 export class CurrentNetworks {
-  readonly #context: Context;
+  readonly #call: Call;
   #isClusterAway = false;
   /** Today's lists of definitions, by `NAMESPACE/NAME`. */
   readonly #defined = new Map<string, NetworkList | undefined>();
   #configured: readonly NetworkList[] | undefined;
 
-  constructor(call: Context) {
-    this.#context = call;
+  constructor(call: Call) {
+    this.#call = call;
   }
 
   /** Today's list; undefined if the network is no longer configured, or its definition cannot be read now. */
@@ -41,7 +39,7 @@ export class CurrentNetworks {
 
   /** As `of`, without the source of definitions: today's list among the networks that the administrator configured on this node. */
   ofNode(origin: Origin): NetworkList | undefined {
-    this.#configured ??= configuredOnNode(this.#context);
+    this.#configured ??= configuredOnNode(this.#call);
     return this.#configured.find(({ name }) => name === origin.network);
   }
 
@@ -50,13 +48,13 @@ export class CurrentNetworks {
    * `journalled`: the list of its ADD, which counts if there is none today.
    */
   async mayCollect(journalled: NetworkList, origin: Origin): Promise<boolean> {
-    if (this.#context.configuration.disableGC) return false;
+    if (this.#call.configuration.disableGC) return false;
     return !((await this.of(origin)) ?? journalled).disableGC;
   }
 
   /** The definition that `clusterNetwork` may name. Without one, the name means a file of the node. */
   #defaultDefinition({ source }: Origin): readonly [namespace: string, name: string] | undefined {
-    const { clusterNetwork, multusNamespace } = this.#context.configuration;
+    const { clusterNetwork, multusNamespace } = this.#call.configuration;
     const isNamed = source === "default" && clusterNetwork !== undefined && labelProblem(clusterNetwork) === undefined;
     return isNamed ? [multusNamespace, clusterNetwork] : undefined;
   }
@@ -64,15 +62,15 @@ export class CurrentNetworks {
   async #definition(name: readonly [namespace: string, name: string]): Promise<NetworkList | undefined> {
     const key = name.join("/");
     if (this.#isClusterAway || this.#defined.has(key)) return this.#defined.get(key);
-    const cluster = await this.#context.cluster();
+    const cluster = await this.#call.cluster();
     const definition = await cluster?.networkAttachmentDefinition(...name);
     if (definition?.ok === false && !definitionFaults.includes(definition.fault.kind)) {
       this.#isClusterAway = true;
-      this.#context.warn(
+      this.#call.warn(
         `network ${key}: its definition cannot be read, so disableGC counts as it was at ADD: ${definition.fault.msg}`,
       );
     }
-    const network = definition?.ok === true ? definitionNetwork(this.#context.configuration, definition.value) : undefined;
+    const network = definition?.ok === true ? definitionNetwork(this.#call.configuration, definition.value) : undefined;
     const list = network?.ok === true ? network.value.list : undefined;
     this.#defined.set(key, list);
     return list;
@@ -91,7 +89,7 @@ function definitionOf({ source = "" }: Origin): readonly [namespace: string, nam
 }
 
 /** The default network, the further elements of `delegates`, and the networks that `defaultNetworks` names. A network that is unreadable now is left out. */
-function configuredOnNode(call: Context): readonly NetworkList[] {
+function configuredOnNode(call: ConfigurationContext): readonly NetworkList[] {
   const main = readDefaultNetwork(call);
   const delegates = readFurtherDelegates(call);
   const named = call.configuration.defaultNetworks.map((name, index) => networkOnDisk(call, `defaultNetworks[${index}]`, name));

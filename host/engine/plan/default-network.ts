@@ -13,16 +13,14 @@ import { type JsonObjectDocument, elementTexts, memberText, memberValue, parseDo
 import { configurationFile } from "../../store/files/configuration-directory.ts";
 import { writeShared } from "../../store/files/shared-file.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
-import type { Call } from "../call.ts";
+import type { Call, ConfigurationContext, PlanContext } from "../call.ts";
 import { type NamedNetwork, namedNetwork, networkOnDisk } from "./named-network.ts";
-
-type OfflineContext = Pick<Call, "document" | "configuration" | "warn">;
 
 /**
  * The default network for a new pod. A network from the Kubernetes API is stored, so that DEL, STATUS and GC need no API. Faults:
  * CONFIG_NOT_JSON, CONFIG_INVALID, NETWORK_NOT_FOUND, NETWORK_UNKNOWN, CLUSTER_UNREADABLE.
  */
-export async function resolveDefaultNetwork(call: OfflineContext & Pick<Call, "cluster">): Promise<Result<NamedNetwork>> {
+export async function resolveDefaultNetwork(call: PlanContext): Promise<Result<NamedNetwork>> {
   const inline = inlineDefault(call);
   if (inline !== undefined) return inline;
   const { clusterNetwork = "" } = call.configuration;
@@ -36,7 +34,7 @@ export async function resolveDefaultNetwork(call: OfflineContext & Pick<Call, "c
  * The default network without the Kubernetes API, for DEL, STATUS and GC. Faults: CONFIG_NOT_JSON, CONFIG_INVALID,
  * NETWORK_NOT_FOUND, NETWORK_UNKNOWN.
  */
-export function readDefaultNetwork(context: OfflineContext): Result<NetworkList> {
+export function readDefaultNetwork(context: ConfigurationContext): Result<NetworkList> {
   const inline = inlineDefault(context);
   if (inline !== undefined) return inline.ok ? ok(inline.value.list) : inline;
   const { clusterNetwork = "" } = context.configuration;
@@ -46,7 +44,7 @@ export function readDefaultNetwork(context: OfflineContext): Result<NetworkList>
 }
 
 /** The further elements of `delegates`: networks that every pod gets besides the default network. */
-export function readFurtherDelegates({ document, configuration }: OfflineContext): Result<readonly NetworkList[]> {
+export function readFurtherDelegates({ document, configuration }: ConfigurationContext): Result<readonly NetworkList[]> {
   const lists: NetworkList[] = [];
   for (const [index, text] of inlineDelegates(document, configuration).slice(1).entries()) {
     const list = inlineNetwork(text, `delegates[${index + 1}]`, configuration);
@@ -60,16 +58,17 @@ export function readFurtherDelegates({ document, configuration }: OfflineContext
 const inlineDefaults = new WeakMap<JsonObjectDocument, Result<NamedNetwork>>();
 
 /** The first element of `delegates`; undefined if `clusterNetwork` names the default network. */
-function inlineDefault({ document, configuration }: OfflineContext): Result<NamedNetwork> | undefined {
+function inlineDefault(context: ConfigurationContext): Result<NamedNetwork> | undefined {
+  const { document, configuration } = context;
   if (configuration.clusterNetwork !== undefined) return undefined;
   const known = inlineDefaults.get(document);
   if (known !== undefined) return known;
-  const read = readInlineDefault({ document, configuration });
+  const read = readInlineDefault(context);
   inlineDefaults.set(document, read);
   return read;
 }
 
-function readInlineDefault({ document, configuration }: Omit<OfflineContext, "warn">): Result<NamedNetwork> {
+function readInlineDefault({ document, configuration }: ConfigurationContext): Result<NamedNetwork> {
   const [first] = inlineDelegates(document, configuration);
   if (first === undefined)
     return failed(
@@ -99,7 +98,7 @@ function storedPath({ cniDir }: HostConfiguration): string {
 }
 
 /** Stores the default network unless the file has it already. A failed write is a warning only: the next ADD tries again. */
-function store({ configuration, warn }: OfflineContext, name: string, list: NetworkList): void {
+function store({ configuration, warn }: ConfigurationContext, name: string, list: NetworkList): void {
   const path = storedPath(configuration);
   const text = `${JSON.stringify({ clusterNetwork: name, conflist: selfContainedText(list) })}\n`;
   if (textAt(path) === text) return;
@@ -132,7 +131,7 @@ const pollMs = 50;
  * Checks once whether the default network is ready. STATUS does not wait, because a runtime takes a slow answer for a broken node
  * (RT-04). Fault: NETWORK_NOT_READY.
  */
-export function requireReady({ configuration }: Pick<Call, "configuration">): Result<void> {
+export function requireReady({ configuration }: ConfigurationContext): Result<void> {
   const { readinessindicatorfile: file } = configuration;
   if (file === undefined || existsSync(file)) return ok(undefined);
   return failed(fault("NETWORK_NOT_READY", `the default network isn't ready: its readiness file ${file} does not exist`));
@@ -142,10 +141,7 @@ export function requireReady({ configuration }: Pick<Call, "configuration">): Re
  * Waits until the default network is ready, within the configured bound of ADD or DEL (D-07). After that an ADD fails with
  * NETWORK_NOT_READY, and a DEL warns and goes on, because the journal has all that it needs.
  */
-export async function waitUntilReady(
-  call: Pick<Call, "request" | "configuration" | "deadline" | "clock" | "warn">,
-): Promise<Result<void>> {
-  const { request, configuration, deadline, clock, warn } = call;
+export async function waitUntilReady({ request, configuration, deadline, clock, warn }: Call): Promise<Result<void>> {
   const { readinessindicatorfile: file, readinessTimeoutMs: addMs, readinessDelTimeoutMs: delMs } = configuration;
   if (file === undefined || (request.verb !== "ADD" && request.verb !== "DEL")) return ok(undefined);
   const maxWaitMs = Math.min(request.verb === "ADD" ? addMs : delMs, Math.floor(deadline.stepMs));

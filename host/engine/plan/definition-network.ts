@@ -17,7 +17,7 @@ import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-atta
 import { type DefinedNetwork, networkFor } from "../../../src/npwg/network-for-definition.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { setNetworkList } from "../../store/networks/set-network.ts";
-import type { AttachmentPlan } from "../planned/attachment-plan.ts";
+import type { BoundNetwork } from "../planned/attachment-plan.ts";
 
 /** The definition's network. Faults: STORE_FAILED, and those of `networkFor`. */
 export function definitionNetwork(
@@ -31,9 +31,6 @@ export function definitionNetwork(
   const directory = readConfigurationDirectory(confDir);
   return directory.ok ? networkFor(definition, directory.value) : directory;
 }
-
-/** A network with the definition that binds it. */
-export type BoundNetwork = Pick<AttachmentPlan, "list" | "binding">;
 
 /**
  * Applies the policy to the network of a definition. A trusted definition's network stays as it is. A bound definition may name a file

@@ -13,7 +13,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { defaultNetworksAnnotation } from "../../../src/npwg/extension-keys.ts";
 import type { Pod } from "../../cluster/cluster.ts";
 import { readConfigurationDirectory, withSubdirectoryPlugins } from "../../store/files/configuration-directory.ts";
-import type { Call, PlanContext } from "../call.ts";
+import type { PlanContext } from "../call.ts";
 import { readFurtherDelegates } from "./default-network.ts";
 import { namedNetwork } from "./named-network.ts";
 import type { PodIdentity } from "../../../src/kube/pod-identity.ts";
@@ -73,7 +73,7 @@ function namesFor(
  * none. Multus begins this chain with a plugin that prints an empty result. Here the chain begins with an empty `prevResult`.
  */
 export function auxiliaryChain(
-  { configuration }: Pick<Call, "configuration">,
+  { configuration }: PlanContext,
   defaultPath: string | undefined,
 ): Result<FurtherNetwork | undefined> {
   const name = configuration.auxiliaryCNIChainName;

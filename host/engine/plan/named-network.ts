@@ -20,7 +20,7 @@ import { storeFault } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { setNetworkList } from "../../store/networks/set-network.ts";
-import type { Call } from "../call.ts";
+import type { ConfigurationContext, PlanContext } from "../call.ts";
 import { definitionNetwork } from "./definition-network.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
@@ -36,17 +36,11 @@ export interface NamedNetwork {
   readonly path?: string;
 }
 
-type NamedContext = Pick<Call, "configuration" | "warn">;
-
 /**
  * Finds the network of this name. `key` is the configuration's key that has the name. Faults: NETWORK_UNKNOWN, CLUSTER_UNREADABLE,
  * CONFIG_NOT_JSON, CONFIG_INVALID, STORE_FAILED.
  */
-export async function namedNetwork(
-  call: NamedContext & Pick<Call, "cluster">,
-  key: string,
-  name: string,
-): Promise<Result<NamedNetwork>> {
+export async function namedNetwork(call: PlanContext, key: string, name: string): Promise<Result<NamedNetwork>> {
   const cluster = isPath(name) || labelProblem(name) !== undefined ? undefined : await call.cluster();
   if (cluster === undefined) return networkOnDisk(call, key, name);
   const namespace = call.configuration.multusNamespace;
@@ -63,7 +57,7 @@ export async function namedNetwork(
 }
 
 /** Finds the network of this name without the API. Faults: NETWORK_UNKNOWN, CONFIG_NOT_JSON, CONFIG_INVALID, STORE_FAILED. */
-export function networkOnDisk(context: NamedContext, key: string, name: string): Result<NamedNetwork> {
+export function networkOnDisk(context: ConfigurationContext, key: string, name: string): Result<NamedNetwork> {
   const { cniDir, confDir, multusNamespace } = context.configuration;
   if (isPath(name)) return networkAt(context, key, name);
   const set = setNetworkList(cniDir, name);
@@ -83,7 +77,7 @@ function isPath(name: string): boolean {
   return name.includes("/");
 }
 
-function networkAt(context: NamedContext, key: string, name: string): Result<NamedNetwork> {
+function networkAt(context: ConfigurationContext, key: string, name: string): Result<NamedNetwork> {
   if (!name.startsWith("/")) {
     return failed(fault("CONFIG_INVALID", `${key}: ${name} is neither a name nor an absolute path`));
   }
@@ -105,7 +99,7 @@ function networkAt(context: NamedContext, key: string, name: string): Result<Nam
   return failed(fault("NETWORK_UNKNOWN", `${key}: directory ${name} has no configuration`));
 }
 
-function readNetwork(context: NamedContext, key: string, path: string): Result<NamedNetwork> {
+function readNetwork(context: ConfigurationContext, key: string, path: string): Result<NamedNetwork> {
   let text: string;
   try {
     text = readRegularFile(path, configurationFile);
@@ -124,7 +118,7 @@ function readNetwork(context: NamedContext, key: string, path: string): Result<N
 }
 
 /** Warns of a directory with further plugins beside a single configuration: libcni adds plugins to lists only (MC-21). */
-function warnOfUnusedDirectory({ warn }: NamedContext, list: NetworkList, path: string): void {
+function warnOfUnusedDirectory({ warn }: ConfigurationContext, list: NetworkList, path: string): void {
   const directory = readConfigurationDirectory(join(dirname(path), list.name));
   if (!directory.ok || filesWith([".conf"], directory.value.files).length === 0) return;
   warn(

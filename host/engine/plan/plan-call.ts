@@ -1,6 +1,7 @@
 // Plans an ADD: the default network, the administrator's further networks, and the networks that the pod selects. Each gets its list,
 // its interface name and its capability arguments. Planning reads definitions and changes nothing.
 
+import type { Attachment } from "../../../src/cni/attachment.ts";
 import { selfContainedText } from "../../../src/cni/network-list.ts";
 import { checkAttachmentCount, checkPluginCount } from "../../../src/configuration/bounds.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
@@ -8,25 +9,20 @@ import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
-import { assignInterfaceNames } from "../../../src/npwg/interface-names.ts";
-import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
-import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
-import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
-import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
-import type { Pod } from "../../cluster/cluster.ts";
-import { withDeviceInfo } from "./attachment-device.ts";
-import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
-import type { AttachmentPlan, CallPlan } from "../planned/attachment-plan.ts";
-import type { Call, PlanContext } from "../call.ts";
-import { readDefaultNetwork } from "./default-network.ts";
-import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
-import { planDefinition } from "./plan-definition.ts";
-import type { ClaimedNetwork } from "../planned/claimed-network.ts";
-import { claimedNetworks } from "../planned/claimed-networks.ts";
-import { completed, selectedNetworks } from "../planned/plan-feature.ts";
-import { planPodDefault } from "./pod-default.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
+import { assignInterfaceNames, type NameRequest } from "../../../src/npwg/interface-names.ts";
+import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
+import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
+import type { PlanContext } from "../call.ts";
+import type { AttachmentPlan, CallPlan, SourcedNetwork } from "../planned/attachment-plan.ts";
+import { completed } from "../planned/plan-feature.ts";
 import type { LinksBefore } from "../record/record-links.ts";
+import { type AskedNetwork, type AskedNetworks, askedNetworks, type KnownPod } from "./asked-networks.ts";
+import { withDeviceInfo } from "./attachment-device.ts";
+import { readDefaultNetwork } from "./default-network.ts";
+import { auxiliaryChain, type FurtherNetwork, furtherNetworks } from "./further-networks.ts";
+import { planDefinition } from "./plan-definition.ts";
+import { type PodDefault, planPodDefault } from "./pod-default.ts";
 import { typesOf } from "./require-plugins.ts";
 
 /** Faults that an Event tells the pod's author. */
@@ -34,119 +30,166 @@ const tellable: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "POD_NETWORK_NOT_RE
 
 /** Plans this call's ADD. `linksBefore` looks into the pod's network namespace, once. Without a configured source of pods, the plan has the administrator's networks only. */
 export async function planCall(call: PlanContext, linksBefore: () => Promise<LinksBefore>): Promise<Result<CallPlan>> {
-  const { request, configuration } = call;
+  const { configuration } = call;
   const profile = profileOf(configuration);
   if (configuration.retired) return planRetired(call, profile);
-  const identity = podIdentity(request.args);
+  const found = await findPod(call);
+  if (!found.ok) return found;
+  const known = found.value;
+  const asked = await askedNetworks(call, known, profile);
+  if (!asked.ok) return refuse(known, asked.fault);
+  const { networks, selected, primary } = asked.value;
+  const main = await planMain(call, known, profile, primary);
+  if (!main.ok) return refuse(known, main.fault);
+  const { plan: mainPlan, path } = main.value;
+  const configured = await configuredNetworks(call, known, path);
+  if (!configured.ok) return configured;
+  const { further, auxiliary } = configured.value;
+  const counts = { configured: 1 + further.length + auxiliary.length, selected: networks.length };
+  const fewEnough = checkAttachmentCount(configuration.bounds, counts);
+  if (!fewEnough.ok) return fewEnough;
+  // The auxiliary chain comes last, so that it does not shift the interface names of the pod's networks.
+  const nameless = [
+    ...further.map((network) => configuredAttachment(call, network)),
+    ...networks.map((network) => askedAttachment(call, known, mainPlan, network, profile)),
+    ...auxiliary.map((network) => configuredAttachment(call, network)),
+  ];
+  const names = await interfaceNames(call, mainPlan, nameless, linksBefore);
+  if (!names.ok) return names;
+  const attachments = await planInOrder(call, mainPlan, nameless, names.value);
+  if (!attachments.ok) return refuse(known, attachments.fault);
+  const { cluster, pod } = known;
+  const whole = await completed(call.features, configuration, { cluster, pod, attachments: attachments.value, selected });
+  if (!whole.ok) return refuse(known, whole.fault);
+  return ok({
+    attachments: whole.value.map(withDeviceInfo),
+    pod: cluster === undefined || pod === undefined ? undefined : { cluster, pod, profile },
+  });
+}
+
+/** The call's pod: its identity by CNI_ARGS, its annotations by the runtime or by the source of pods. */
+async function findPod(call: PlanContext): Promise<Result<KnownPod>> {
+  const identity = podIdentity(call.request.args);
   if (!identity.ok) return identity;
   const annotations = runtimeAnnotations(call.document);
   if (!annotations.ok) return annotations;
   const configured = await call.cluster();
   const cluster = annotations.value === undefined ? configured : withRuntimeAnnotations(configured, annotations.value);
-  const pod =
-    cluster === undefined || identity.value === undefined
-      ? ok(undefined)
-      : await cluster.pod(identity.value.namespace, identity.value.name, { uid: identity.value.uid });
-  if (!pod.ok) return pod;
-  const selected = selectionOf(call, pod.value, profile);
-  if (!selected.ok) return selected;
-  const missingNetwork = (reason: Fault): Result<never> => {
-    if (tellable.includes(reason.kind) && pod.value !== undefined)
-      cluster?.tell(pod.value, { reason: "NoNetworkFound", message: reason.msg });
-    return failed(reason);
-  };
-  const ofFeature = await selectedNetworks(call.features, call, cluster, pod.value);
-  if (!ofFeature.ok) return missingNetwork(ofFeature.fault);
-  const { primary, further: targets = [] } = ofFeature.value ?? {};
-  const claimed = await claimedNetworks(call.features, call, cluster, pod.value);
-  if (!claimed.ok) return missingNetwork(claimed.fault);
-  const twice = usedTwice([primary?.podNetwork, ...targets.map(({ podNetwork }) => podNetwork)], claimed.value);
-  if (twice !== undefined) return failed(twice);
+  if (cluster === undefined || identity.value === undefined) return ok({ identity: identity.value, cluster, pod: undefined });
+  const { namespace, name, uid } = identity.value;
+  const pod = await cluster.pod(namespace, name, { uid });
+  return pod.ok ? ok({ identity: identity.value, cluster, pod: pod.value }) : pod;
+}
 
-  const base = { containerId: request.containerId, netns: request.netns, args: request.args, capabilityArgs: new Map() };
-  const main = await planPodDefault(call, cluster, pod.value, { ...base, ifname: request.ifname }, profile, primary?.target);
-  if (!main.ok) return missingNetwork(main.fault);
-  const replacesDefault = main.value.plan.request !== undefined;
-  const mainName = reservedNameFault(call, main.value.plan, { replacesDefault });
-  if (mainName !== undefined) return failed(mainName);
-  const further = await furtherNetworks(call, identity.value, pod.value);
+/** The fault. If a network that the pod asks for is missing, an Event tells the pod's author. */
+function refuse({ cluster, pod }: KnownPod, reason: Fault): Result<never> {
+  if (tellable.includes(reason.kind) && pod !== undefined) cluster?.tell(pod, { reason: "NoNetworkFound", message: reason.msg });
+  return failed(reason);
+}
+
+/** The network on the runtime's interface, which is the first attachment. */
+async function planMain(
+  call: PlanContext,
+  { cluster, pod }: KnownPod,
+  profile: NpwgProfile,
+  primary: AskedNetworks["primary"],
+): Promise<Result<PodDefault>> {
+  const attachment = attachmentOf(call, call.request.ifname);
+  const main = await planPodDefault(call, cluster, pod, attachment, profile, primary?.target);
+  if (!main.ok) return main;
+  const { plan, path } = main.value;
+  const reserved = reservedNameFault(call, plan, { replacesDefault: plan.request !== undefined });
+  return reserved === undefined ? ok({ plan: { ...plan, podNetwork: primary?.podNetwork }, path }) : failed(reserved);
+}
+
+/** The administrator's networks besides the default one. `auxiliary`: the auxiliary chain, or nothing. */
+async function configuredNetworks(
+  call: PlanContext,
+  { identity, pod }: KnownPod,
+  defaultPath: string | undefined,
+): Promise<Result<{ readonly further: readonly FurtherNetwork[]; readonly auxiliary: readonly FurtherNetwork[] }>> {
+  const further = await furtherNetworks(call, identity, pod);
   if (!further.ok) return further;
-  const auxiliary = auxiliaryChain(call, main.value.path);
+  const auxiliary = auxiliaryChain(call, defaultPath);
   if (!auxiliary.ok) return auxiliary;
-  const last = auxiliary.value === undefined ? [] : [auxiliary.value];
-  const counts = {
-    configured: 1 + further.value.length + last.length,
-    selected: targets.length + selected.value.length + claimed.value.length,
-  };
-  const fewEnough = checkAttachmentCount(configuration.bounds, counts);
-  if (!fewEnough.ok) return fewEnough;
+  return ok({ further: further.value, auxiliary: auxiliary.value === undefined ? [] : [auxiliary.value] });
+}
 
-  // The auxiliary chain comes last, so that it does not shift the interface names of the pod's networks.
-  const nameRequests = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
-    list.map(({ source }) => ({ name: source, namespace: "configuration" }));
-  const selections: readonly NetworkSelection[] = [
-    ...targets.map(({ selection }) => selection),
-    ...selected.value,
-    ...claimed.value.map(({ selection }) => selection),
-  ];
-  const firstClaimed = selections.length - claimed.value.length;
-  const requests = [...nameRequests(further.value), ...selections, ...nameRequests(last)];
-  const present = requests.length === 0 ? [] : await linkNamesWhileFindingPlugins(call, main.value.plan, linksBefore);
-  const names = assignInterfaceNames(requests, request.ifname, present);
-  if (!names.ok) return names;
-  const free = names.value[Symbol.iterator]();
-  const nextName = (): string => free.next().value ?? "";
+/** An attachment besides the first one, before it has an interface name. */
+interface NamelessAttachment {
+  /** The request for a name. Names are given in the order of the attachments. */
+  readonly request: NameRequest;
+  /** Plans the attachment under its name. */
+  readonly plan: (ifname: string) => Promise<Result<AttachmentPlan>>;
+}
 
-  const attachments: AttachmentPlan[] = [{ ...main.value.plan, podNetwork: primary?.podNetwork }];
-  const addFurther = (networks: typeof further.value): void => {
-    for (const network of networks) {
-      const attachment = { ...base, ifname: nextName() };
-      attachments.push({ ...network, conflist: selfContainedText(network.list), attachment, request: undefined });
-    }
+function configuredAttachment(call: PlanContext, network: FurtherNetwork): NamelessAttachment {
+  const conflist = selfContainedText(network.list);
+  return {
+    request: { name: network.source, namespace: "configuration" },
+    plan: async (ifname) => ok({ ...network, conflist, attachment: attachmentOf(call, ifname), request: undefined }),
   };
-  addFurther(further.value);
-  for (const [index, selection] of selections.entries()) {
-    if (cluster === undefined) break;
-    const target = targets[index];
-    const claim = claimed.value[index - firstClaimed];
-    const added = { further: target?.definitions.slice(1) ?? claim?.further, claimed: claim };
-    const planned = await planDefinition(call, cluster, selection, { ...base, ifname: nextName() }, profile, added);
-    if (!planned.ok) return missingNetwork(planned.fault);
-    const reserved = reservedNameFault(call, planned.value, { mainName: main.value.plan.list.name, replacesDefault });
-    if (reserved !== undefined) return failed(reserved);
-    attachments.push({ ...planned.value, podNetwork: target?.podNetwork ?? claim?.podNetwork });
+}
+
+/** `main`: the attachment on the runtime's interface, whose network's name the asked network must not have. */
+function askedAttachment(
+  call: PlanContext,
+  { cluster }: KnownPod,
+  main: AttachmentPlan,
+  { selection, further, podNetwork, claimed }: AskedNetwork,
+  profile: NpwgProfile,
+): NamelessAttachment {
+  const plan = async (ifname: string): Promise<Result<AttachmentPlan>> => {
+    if (cluster === undefined) return failed(fault("INTERNAL", "a network was selected without a source of definitions"));
+    const planned = await planDefinition(call, cluster, selection, attachmentOf(call, ifname), profile, { further, claimed });
+    if (!planned.ok) return planned;
+    const terms = { mainName: main.list.name, replacesDefault: main.request !== undefined };
+    const reserved = reservedNameFault(call, planned.value, terms);
+    return reserved === undefined ? ok({ ...planned.value, podNetwork }) : failed(reserved);
+  };
+  return { request: selection, plan };
+}
+
+/** The interface names of all attachments but `main`, in their order. */
+async function interfaceNames(
+  call: PlanContext,
+  main: AttachmentPlan,
+  nameless: readonly NamelessAttachment[],
+  linksBefore: () => Promise<LinksBefore>,
+): Promise<Result<readonly string[]>> {
+  const requests = nameless.map(({ request }) => request);
+  const present = requests.length === 0 ? [] : await linkNamesWhileFindingPlugins(call, main, linksBefore);
+  return assignInterfaceNames(requests, call.request.ifname, present);
+}
+
+/** All attachments, `main` first. */
+async function planInOrder(
+  { configuration }: PlanContext,
+  main: AttachmentPlan,
+  nameless: readonly NamelessAttachment[],
+  names: readonly string[],
+): Promise<Result<readonly AttachmentPlan[]>> {
+  const attachments = [main];
+  for (const [index, { plan }] of nameless.entries()) {
+    const planned = await plan(names[index] ?? "");
+    if (!planned.ok) return planned;
+    attachments.push(planned.value);
   }
-  addFurther(last);
   for (const { source, list } of attachments) {
     const shortEnough = checkPluginCount(configuration.bounds, source, list.plugins.length);
     if (!shortEnough.ok) return shortEnough;
   }
-  const planned = { cluster, pod: pod.value, attachments, selected: selected.value };
-  const whole = await completed(call.features, configuration, planned);
-  if (!whole.ok) return missingNetwork(whole.fault);
-  return ok({
-    attachments: whole.value.map(withDeviceInfo),
-    pod: cluster === undefined || pod.value === undefined ? undefined : { cluster, pod: pod.value, profile },
-  });
+  return ok(attachments);
 }
 
-/** KEP-3698 allows one use of a PodNetwork for each pod, also where the annotation names it and a claim does (KE-26). SELECTION_INVALID. */
-function usedTwice(named: readonly (string | undefined)[], claimed: readonly ClaimedNetwork[]): Fault | undefined {
-  const used = new Set(named);
-  for (const { podNetwork, what } of claimed) {
-    if (podNetwork === undefined) continue;
-    const why = `${what}: the pod uses PodNetwork ${quote(podNetwork, 60)} already; name it once`;
-    if (used.has(podNetwork)) return fault("SELECTION_INVALID", why);
-    used.add(podNetwork);
-  }
-  return undefined;
+/** The call's attachment under this interface name, without capability arguments. */
+function attachmentOf({ request: { containerId, netns, args } }: PlanContext, ifname: string): Attachment {
+  return { containerId, netns, args, ifname, capabilityArgs: new Map() };
 }
 
 /** The plan while Plexus is being removed: the default network alone, without a read of the pod and without a status. */
 async function planRetired(call: PlanContext, profile: NpwgProfile): Promise<Result<CallPlan>> {
-  const { containerId, netns, args, ifname } = call.request;
-  const attachment = { containerId, netns, args, ifname, capabilityArgs: new Map() };
-  const main = await planPodDefault(call, undefined, undefined, attachment, profile);
+  const main = await planPodDefault(call, undefined, undefined, attachmentOf(call, call.request.ifname), profile);
   if (!main.ok) return main;
   return ok({ attachments: [withDeviceInfo(main.value.plan)], pod: undefined });
 }
@@ -157,7 +200,7 @@ async function planRetired(call: PlanContext, profile: NpwgProfile): Promise<Res
  */
 export function reservedNameFault(
   call: PlanContext,
-  { source, list, binding }: Pick<AttachmentPlan, "source" | "list" | "binding">,
+  { source, list, binding }: SourcedNetwork,
   { mainName, replacesDefault }: { readonly mainName?: string; readonly replacesDefault: boolean },
 ): Fault | undefined {
   if (binding === undefined) return undefined;
@@ -184,7 +227,7 @@ async function linkNamesWhileFindingPlugins(
 }
 
 /** Sends the look-ups of a network's plugins. The finder keeps their answers for the steps, which also receive a failure. */
-function startFindingPlugins({ plugins }: Pick<Call, "plugins">, network: AttachmentPlan): void {
+function startFindingPlugins({ plugins }: PlanContext, network: AttachmentPlan): void {
   for (const type of typesOf(network)) plugins.find(type).catch(() => undefined);
 }
 
@@ -192,16 +235,4 @@ function startFindingPlugins({ plugins }: Pick<Call, "plugins">, network: Attach
 export function profileOf({ profile, invalidAnnotation }: HostConfiguration): NpwgProfile {
   const named = profileNamed(profile);
   return invalidAnnotation === undefined ? named : { ...named, invalidAnnotation };
-}
-
-function selectionOf(call: PlanContext, pod: Pod | undefined, profile: NpwgProfile): Result<readonly NetworkSelection[]> {
-  if (pod === undefined) return ok([]);
-  const selection = parseSelection(pod.annotations.get(networksAnnotation), pod.namespace, profile);
-  if (!selection.ok) return selection;
-  for (const warning of selection.value.warnings) call.warn(warning);
-  for (const network of selection.value.networks) {
-    const allowed = checkNamespace(call.configuration, pod.namespace, network, "network");
-    if (!allowed.ok) return allowed;
-  }
-  return ok(selection.value.networks);
 }

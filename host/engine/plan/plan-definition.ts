@@ -16,16 +16,11 @@ import { verificationOf } from "../../../src/npwg/verification.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { isTrustedNamespace, trustEverybody } from "../../../src/configuration/definition-policy.ts";
 import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
-import type { Cluster } from "../../cluster/cluster.ts";
-import type { AttachmentPlan } from "../planned/attachment-plan.ts";
+import type { DefinitionSource } from "../../cluster/cluster.ts";
+import type { AttachmentPlan, BoundNetwork } from "../planned/attachment-plan.ts";
 import type { ClaimedNetwork } from "../planned/claimed-network.ts";
 import { boundNetwork, definitionNetwork } from "./definition-network.ts";
-import type { Call } from "../call.ts";
-
-/** The part of a call that the planning of one definition needs. */
-export interface DefinitionContext extends Pick<Call, "devices" | "furtherDevices" | "warn"> {
-  readonly configuration: Pick<HostConfiguration, "cniDir" | "confDir" | "definitions" | "legacyCniArgs">;
-}
+import type { PlanContext } from "../call.ts";
 
 /** Notes about further devices that one message has. */
 const maxNotes = 4;
@@ -33,58 +28,49 @@ const maxNotes = 4;
 /** Names of definitions. */
 export type Definitions = readonly { readonly namespace: string; readonly name: string }[];
 
+/** Configuration that is added to a definition, or replaces it. */
+export interface Additions {
+  /** Definitions that add keys to the plugins of the network's chain. */
+  readonly further?: Definitions | undefined;
+  /** The resource claim that asks for the network. */
+  readonly claimed?: ClaimedNetwork | undefined;
+}
+
 /**
- * Plans the attachment of the network that `selection` names. `further` definitions add keys to the plugins of its chain. `claimed`: the claim that asks for it. The
- * selection's requests are added to the capability arguments of `attachment`. Faults: those of the definition, its configuration
- * and the selection.
+ * Plans the attachment of the network that `selection` names. The selection's requests are added to the capability arguments of `attachment`.
+ * Faults: those of the definition, its configuration and the selection.
  */
 export async function planDefinition(
-  context: DefinitionContext,
-  cluster: Pick<Cluster, "networkAttachmentDefinition">,
+  context: PlanContext,
+  cluster: DefinitionSource,
   selection: NetworkSelection,
   attachment: Attachment,
   profile: NpwgProfile,
-  { further = [], claimed }: { readonly further?: Definitions | undefined; readonly claimed?: ClaimedNetwork | undefined } = {},
+  additions: Additions = {},
 ): Promise<Result<AttachmentPlan>> {
-  const definition =
-    claimed?.inline === undefined
-      ? await cluster.networkAttachmentDefinition(selection.namespace, selection.name)
-      : ok(claimed.inline);
-  if (!definition.ok) return definition;
-  const network = networkOf(context.configuration, definition.value);
-  if (!network.ok) return network;
-  const whole = await withFurther(context, cluster, { ...definition.value, list: network.value.list }, further);
-  if (!whole.ok) return whole;
-  const policy = claimed?.isTrusted === true ? trustEverybody : context.configuration.definitions;
-  const bound = boundNetwork(policy, definition.value, whole.value);
-  if (!bound.ok) return bound;
-  // A claim's list has no object whose name it should have.
-  if (claimed?.inline === undefined) for (const warning of network.value.warnings) context.warn(warning);
-  const verification = verificationOf(definition.value.annotations);
+  const read = await readNetwork(context, cluster, selection, additions);
+  if (!read.ok) return read;
+  const { annotations, list: defined, binding } = read.value;
+  const { claimed } = additions;
+  const verification = verificationOf(annotations);
   if (!verification.ok) return verification;
   const source = `${selection.namespace}/${selection.name}`;
-  const isBound = bound.value.binding !== undefined;
-  if (isBound && selection.deviceId !== undefined && resourceNameOf(definition.value.annotations) === "")
+  if (binding !== undefined && selection.deviceId !== undefined && resourceNameOf(annotations) === "")
     return failed(
       fault("SELECTION_INVALID", `network ${source}: deviceID ${quote(selection.deviceId, 60)}: ${unallocatedDevice}`),
     );
-  const used = await deviceOf(context, definition.value.annotations, selection, source);
-  if (!used.ok) return used;
-  const device = used.value;
-  const request = device === undefined ? selection : { ...selection, deviceId: device.deviceId };
-  const placed = claimed === undefined ? ok(bound.value.list) : claimed.place(bound.value.list);
+  const device = await deviceOf(context, annotations, selection, source);
+  if (!device.ok) return device;
+  const placed = claimed === undefined ? ok(defined) : claimed.place(defined);
   if (!placed.ok) return placed;
-  const requested = requestAttachment(placed.value, request, profile);
+  const requested = withRequests(placed.value, selection, device.value?.deviceId, profile);
   if (!requested.ok) return requested;
-  const { capabilityArgs } = requested.value;
-  const withDevice = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
-  if (!withDevice.ok) return withDevice;
-  const list = withDevice.value;
+  const { list, capabilityArgs } = requested.value;
   return ok({
     source,
     statusName: source,
     list,
-    binding: bound.value.binding,
+    binding,
     conflist: selfContainedText(list),
     attachment: {
       ...attachment,
@@ -92,17 +78,53 @@ export async function planDefinition(
       capabilityArgs: new Map([...attachment.capabilityArgs, ...capabilityArgs]),
     },
     request: { selection, verification: verification.value, pool: claimed?.pool },
-    device,
+    device: device.value,
     claim: claimed?.claim,
     claimedDevice: claimed?.device,
-    annotations: definition.value.annotations,
+    annotations,
   });
+}
+
+/** The network of the selected definition, or of the claim's own list, under the rules of its namespace; and the definition's annotations. */
+async function readNetwork(
+  { configuration, warn }: PlanContext,
+  cluster: DefinitionSource,
+  { namespace, name }: NetworkSelection,
+  { further = [], claimed }: Additions,
+): Promise<Result<BoundNetwork & Pick<NetworkAttachmentDefinition, "annotations">>> {
+  const inline = claimed?.inline;
+  const definition = inline === undefined ? await cluster.networkAttachmentDefinition(namespace, name) : ok(inline);
+  if (!definition.ok) return definition;
+  const network = networkOf(configuration, definition.value);
+  if (!network.ok) return network;
+  const whole = await withFurther(configuration, cluster, { ...definition.value, list: network.value.list }, further);
+  if (!whole.ok) return whole;
+  const policy = claimed?.isTrusted === true ? trustEverybody : configuration.definitions;
+  const bound = boundNetwork(policy, definition.value, whole.value);
+  if (!bound.ok) return bound;
+  // A claim's list has no object whose name it should have.
+  if (inline === undefined) for (const warning of network.value.warnings) warn(warning);
+  return ok({ ...bound.value, annotations: definition.value.annotations });
+}
+
+/** The list and the capability arguments with the selection's requests, and with the device in the place of the one that the selection names. */
+function withRequests(
+  list: NetworkList,
+  selection: NetworkSelection,
+  deviceId: string | undefined,
+  profile: NpwgProfile,
+): ReturnType<typeof requestAttachment> {
+  if (deviceId === undefined) return requestAttachment(list, selection, profile);
+  const requested = requestAttachment(list, { ...selection, deviceId }, profile);
+  if (!requested.ok) return requested;
+  const withDevice = withDeviceId(requested.value.list, deviceId);
+  return withDevice.ok ? ok({ ...requested.value, list: withDevice.value }) : withDevice;
 }
 
 /** The network of the first definition with the keys that the further ones add. */
 async function withFurther(
-  { configuration }: Pick<DefinitionContext, "configuration">,
-  cluster: Pick<Cluster, "networkAttachmentDefinition">,
+  configuration: HostConfiguration,
+  cluster: DefinitionSource,
   { namespace, name, config, list }: NetworkAttachmentDefinition & { readonly list: NetworkList },
   further: Definitions,
 ): Promise<Result<NetworkList>> {
@@ -144,10 +166,7 @@ function resourceNameOf(annotations: ReadonlyMap<string, string>): string {
 /** The network of each version of a watched definition, so that a daemon parses each version once. */
 const networks = new WeakMap<NetworkAttachmentDefinition, Result<DefinedNetwork>>();
 
-function networkOf(
-  configuration: DefinitionContext["configuration"],
-  definition: NetworkAttachmentDefinition,
-): Result<DefinedNetwork> {
+function networkOf(configuration: HostConfiguration, definition: NetworkAttachmentDefinition): Result<DefinedNetwork> {
   // A definition without a configuration means a file, which each call reads anew.
   if (definition.config === undefined) return definitionNetwork(configuration, definition);
   const known = networks.get(definition);
@@ -163,7 +182,7 @@ function networkOf(
  * left, there is a warning, and the plugins decide whether they need a device.
  */
 async function deviceOf(
-  { devices, furtherDevices, warn }: Pick<DefinitionContext, "devices" | "furtherDevices" | "warn">,
+  { devices, furtherDevices, warn }: PlanContext,
   annotations: ReadonlyMap<string, string>,
   { deviceId }: NetworkSelection,
   source: string,

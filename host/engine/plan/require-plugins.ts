@@ -8,7 +8,7 @@ import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
-import type { AttachmentPlan } from "../planned/attachment-plan.ts";
+import type { BoundNetwork, SourcedNetwork } from "../planned/attachment-plan.ts";
 import type { Call } from "../call.ts";
 import { plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
 import { notFound } from "../call/plugin-finder.ts";
@@ -24,10 +24,7 @@ import type { RunStep } from "../../../src/cni/run-chain.ts";
  * admitted with its grants and must support the network's version. Faults, with network and type: VERSION_UNSUPPORTED,
  * CONFIG_INVALID (Plexus in its own chain), PLUGIN_NOT_FOUND, and those of admission.
  */
-export async function requirePlugins(
-  call: Call,
-  attachments: readonly Pick<AttachmentPlan, "source" | "list" | "binding">[],
-): Promise<Result<void>> {
+export async function requirePlugins(call: Call, attachments: readonly SourcedNetwork[]): Promise<Result<void>> {
   await Promise.all(attachments.flatMap(typesOf).map((type) => call.plugins.find(type)));
   for (const attachment of attachments) {
     const { source, list } = attachment;
@@ -58,7 +55,7 @@ export async function requirePlugins(
 /** Asks native plugins for their versions. This check comes last, because it executes plugins. */
 async function refuseVersions(
   { request, inherited, plugins, runStep }: Call,
-  attachments: readonly Pick<AttachmentPlan, "source" | "list">[],
+  attachments: readonly SourcedNetwork[],
 ): Promise<Result<void>> {
   for (const { source, list } of attachments.filter((each) => mayLackVersion(each.list))) {
     for (const plugin of list.plugins) {
@@ -73,15 +70,12 @@ async function refuseVersions(
 }
 
 /** The plugin types of an attachment's steps, and their IPAM types. */
-export function typesOf({ list }: Pick<AttachmentPlan, "list">): readonly string[] {
+export function typesOf({ list }: BoundNetwork): readonly string[] {
   return list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
 }
 
 /** The fault of the first native plugin that the attachment's definition may not use: DEFINITION_FORBIDDEN. */
-async function forbiddenPlugin(
-  { configuration, plugins }: Call,
-  { binding }: Pick<AttachmentPlan, "binding">,
-): Promise<Fault | undefined> {
+async function forbiddenPlugin({ configuration, plugins }: Call, { binding }: BoundNetwork): Promise<Fault | undefined> {
   for (const { type, ipamType, document } of binding?.plugins ?? []) {
     if (binding === undefined || (await plugins.find(type)).what !== "native") continue;
     const isIpamComponent = ipamType !== undefined && (await plugins.find(ipamType)).what === "component";
@@ -93,7 +87,8 @@ async function forbiddenPlugin(
   return undefined;
 }
 
-interface RequiredPlugin extends Pick<AttachmentPlan, "binding"> {
+interface RequiredPlugin {
+  readonly binding: BoundNetwork["binding"];
   readonly type: string;
   readonly version: CniVersion;
   /** Whether the plugin must exist. */
@@ -147,7 +142,7 @@ interface VersionQuestion {
 }
 
 /** Whether the network's version is so old that current plugins may not support it. */
-function mayLackVersion({ cniVersion }: Pick<NetworkList, "cniVersion">): boolean {
+function mayLackVersion({ cniVersion }: NetworkList): boolean {
   const recent = versionAtLeast(cniVersion, "0.3.0");
   return recent.ok && !recent.value;
 }
@@ -156,10 +151,7 @@ function mayLackVersion({ cniVersion }: Pick<NetworkList, "cniVersion">): boolea
  * The fault VERSION_UNSUPPORTED if the plugin says that it does not support the network's version; otherwise undefined, also if the
  * plugin does not answer.
  */
-async function versionRefusal(
-  { cniVersion }: Pick<NetworkList, "cniVersion">,
-  question: VersionQuestion,
-): Promise<Fault | undefined> {
+async function versionRefusal({ cniVersion }: NetworkList, question: VersionQuestion): Promise<Fault | undefined> {
   const version = cniVersion === "" ? DEFAULT_VERSION : cniVersion;
   const versions = await versionsOf(question);
   if (versions === undefined || versions.includes(version)) return undefined;

@@ -30,13 +30,21 @@ export interface AttachmentRequest {
   readonly pool?: string | undefined;
 }
 
-/** One planned attachment: a network, and the pod's interface in it. */
-export interface AttachmentPlan {
-  /** The network's origin, for messages: `default`, a configuration key, or `namespace/name` of a NetworkAttachmentDefinition. */
-  readonly source: string;
+/** A network's list, and the definition whose namespace's rules bind the network. */
+export interface BoundNetwork {
   readonly list: NetworkList;
-  /** The definition that binds the network; undefined in a network that the administrator configured. */
+  /** Undefined in a network that the administrator configured. */
   readonly binding?: DefinitionBinding | undefined;
+}
+
+/** A network with its origin, for messages. */
+export interface SourcedNetwork extends BoundNetwork {
+  /** `default`, a configuration key, or `namespace/name` of a NetworkAttachmentDefinition. */
+  readonly source: string;
+}
+
+/** One planned attachment: a network, and the pod's interface in it. */
+export interface AttachmentPlan extends SourcedNetwork {
   /** The name in the pod's network status; undefined if the status has no entry for this attachment. */
   readonly statusName: string | undefined;
   /** The `prevResult` of the chain's first plugin: the runtime's for the default network, an empty result for an auxiliary chain. */

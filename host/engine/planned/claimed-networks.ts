@@ -1,16 +1,15 @@
 // The networks of a pod's resource claims, with the definitions of their PodNetworks.
 
-import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { ClaimedNetwork } from "./claimed-network.ts";
-import type { PlanFeature } from "./plan-feature.ts";
+import type { FeatureContext, PlanFeature } from "./plan-feature.ts";
 
 /** The networks of the pod's resource claims. A PodNetwork is a fault if a claim names it and no feature knows PodNetworks. */
 export async function claimedNetworks(
   features: readonly PlanFeature[],
-  context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+  context: FeatureContext,
   cluster: Cluster | undefined,
   pod: Pod | undefined,
 ): Promise<Result<readonly ClaimedNetwork[]>> {
@@ -31,7 +30,7 @@ export async function claimedNetworks(
 /** The network with the definitions of its PodNetwork. A list keeps its own plugins: its PodNetwork is the one whose policies hold for it. */
 async function withPodNetwork(
   features: readonly PlanFeature[],
-  context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+  context: FeatureContext,
   cluster: Cluster | undefined,
   pod: Pod,
   network: ClaimedNetwork,

@@ -5,7 +5,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
 import type { ClaimedNetwork } from "./claimed-network.ts";
 
@@ -52,11 +52,15 @@ export interface GuardedInterface {
   readonly podNetwork?: string | undefined;
 }
 
-/** The parts of a call that a guard needs. */
-export interface GuardContext {
+/** The parts of a call that every hook gets. */
+export interface FeatureContext {
   readonly configuration: HostConfiguration;
-  readonly shim: Pick<Shim, "netlink">;
   readonly warn: (text: string) => void;
+}
+
+/** The parts of a call that a guard needs. */
+export interface GuardContext extends FeatureContext {
+  readonly shim: NetlinkSender;
 }
 
 /** The hooks of one feature in the plan of an ADD. A hook of a feature that is off costs nothing but a look at the configuration. */
@@ -66,13 +70,13 @@ export interface PlanFeature {
     readonly isNeeded: (configuration: HostConfiguration, pod: Pod | undefined) => boolean;
     /** Undefined: the feature selects none, and the pod gets the cluster's default network. */
     readonly select: (
-      context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+      context: FeatureContext,
       cluster: Cluster | undefined,
       pod: Pod | undefined,
     ) => Promise<Result<SelectedNetworks | undefined>>;
     /** The network of this name, which the pod's resource claim names, by the same rules. */
     readonly named: (
-      context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+      context: FeatureContext,
       cluster: Cluster | undefined,
       pod: Pod,
       podNetwork: string,
@@ -92,7 +96,7 @@ export interface PlanFeature {
   readonly claimed?: {
     readonly isOn: (configuration: HostConfiguration) => boolean;
     readonly networks: (
-      context: { readonly configuration: HostConfiguration },
+      context: FeatureContext,
       cluster: Cluster | undefined,
       pod: Pod,
     ) => Promise<Result<readonly ClaimedNetwork[]>>;
@@ -105,7 +109,7 @@ export interface PlanFeature {
     /** The fault of an attachment that needs it and cannot get it while the pod runs. HOT_PLUG_REFUSED. */
     readonly refuse: (attachment: AttachmentPlan) => Promise<Result<void>>;
   };
-  /** What must be in the pod's network namespace before the first step of an attachment, such as the rules of policies. */
+  /** Prepares the pod's network namespace before the first step of an attachment, for example by the rules of policies. */
   readonly guard?: {
     readonly isOn: (configuration: HostConfiguration) => boolean;
     readonly guard: (context: GuardContext, pod: GuardedPod) => Promise<Result<void>>;
@@ -125,7 +129,7 @@ export async function guarded(features: readonly PlanFeature[], context: GuardCo
 /** The networks of the one feature that selects any for the pod. */
 export async function selectedNetworks(
   features: readonly PlanFeature[],
-  context: { readonly configuration: HostConfiguration; readonly warn: (text: string) => void },
+  context: FeatureContext,
   cluster: Cluster | undefined,
   pod: Pod | undefined,
 ): Promise<Result<SelectedNetworks | undefined>> {

@@ -21,7 +21,7 @@ export interface PodView {
   readonly netns: string;
   /** Whether the pod's processes run, so that any of its links may be the pod's own. */
   readonly isRunning?: boolean;
-  /** Those of the entry's record, and those with the names of attachments. */
+  /** The links of the entry's record, and the links with the names of attachments. */
   readonly links: readonly ShownLink[];
 }
 
@@ -37,11 +37,7 @@ export interface PreparedUndo {
  * Looks at the pod of an entry; undefined if the entry has no identities or the namespace is gone. Fault NETLINK_FAILED: the namespace is there and
  * cannot be looked into.
  */
-export async function viewPod(
-  call: Call,
-  { pod, plan }: Pick<JournalEntry, "pod" | "plan">,
-  netns: string,
-): Promise<Result<PodView | undefined>> {
+export async function viewPod(call: Call, { pod, plan }: JournalEntry, netns: string): Promise<Result<PodView | undefined>> {
   if (pod === undefined || netns === "") return ok(undefined);
   const indexes = [...(pod.made ?? []), ...(pod.earlier ?? [])].map(({ index }) => index);
   const names = plan.attachments.map(({ ifname }) => ifname);
@@ -63,10 +59,10 @@ export async function viewPod(
  */
 export async function prepareUndo(
   call: Call,
-  { pod }: Pick<JournalEntry, "pod">,
+  { pod }: JournalEntry,
   { ifname, source }: PlannedAttachment,
-  { plugins }: Pick<NetworkList, "plugins">,
-  { result, failedStep }: Pick<AttachmentProgress, "result" | "failedStep">,
+  { plugins }: NetworkList,
+  { result, failedStep }: AttachmentProgress,
   view: PodView,
 ): Promise<Result<PreparedUndo>> {
   const made = pod?.made?.find(({ name }) => name === ifname);

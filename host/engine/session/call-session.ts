@@ -8,7 +8,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
 import { traceEnvironment } from "../../../src/trace/trace-context.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
-import type { Reply, Request } from "../../protocol/messages.ts";
+import type { CallAnswer, PluginAnswer, Request } from "../../protocol/messages.ts";
 import { type Shim, ShimGone } from "../../protocol/shim.ts";
 import type { Call } from "../call.ts";
 import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
@@ -41,7 +41,7 @@ export class CallSession {
   #delegates: Promise<DelegateRunner> | undefined;
   #cluster: Promise<Cluster | undefined> | undefined;
   #recording: CallRecording | undefined;
-  #reply: Pick<Reply, "status" | "stdout"> | undefined;
+  #reply: PluginAnswer | undefined;
 
   constructor(node: Node, shim: Shim) {
     this.#node = node;
@@ -65,7 +65,7 @@ export class CallSession {
   }
 
   /** Serves the runtime's call, which waited `waitedMs` milliseconds in the queue. Throws ShimGone only. */
-  async serve(request: Request, waitedMs = 0): Promise<Omit<Reply, "kind">> {
+  async serve(request: Request, waitedMs = 0): Promise<CallAnswer> {
     const { now } = this.#node.clock;
     const started = now();
     this.#observer = this.#node.observe?.(request);
@@ -130,7 +130,7 @@ export class CallSession {
   }
 
   /** Serves a nested call: a native plugin of this call has executed the shim under a component's name. Throws ShimGone only. */
-  serveNested(request: Request): Promise<Omit<Reply, "kind">> {
+  serveNested(request: Request): Promise<CallAnswer> {
     const environment = traceEnvironment(request.environment);
     return this.#guarded(
       () => runNested({ ...request, environment }, this.#parts, this.#call),
@@ -151,7 +151,7 @@ export class CallSession {
     await cluster?.end(maxEventsMs);
   }
 
-  #answer(request: Request, waitedMs: number): Promise<Omit<Reply, "kind">> {
+  #answer(request: Request, waitedMs: number): Promise<CallAnswer> {
     const noteFault = (reason: Fault): void => {
       this.#fault = reason;
     };
@@ -185,7 +185,7 @@ export class CallSession {
   }
 
   /** Writes the chain trace. A failure is a warning: the call has been answered. */
-  #endRecording(reply: Pick<Reply, "status" | "stdout">, ms: number): void {
+  #endRecording(reply: PluginAnswer, ms: number): void {
     const recording = this.#recording;
     this.#recording = undefined;
     try {
@@ -206,7 +206,7 @@ export class CallSession {
   }
 
   /** Turns an exception of Plexus into an INTERNAL error, so that the runtime never gets an empty answer. */
-  async #guarded(act: () => Promise<Omit<Reply, "kind">>, noteFault: (reason: Fault) => void): Promise<Omit<Reply, "kind">> {
+  async #guarded(act: () => Promise<CallAnswer>, noteFault: (reason: Fault) => void): Promise<CallAnswer> {
     try {
       return await act();
     } catch (error) {

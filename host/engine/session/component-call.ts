@@ -6,7 +6,7 @@ import { readHostConfiguration } from "../../../src/configuration/read-host-conf
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import type { Reply, Request } from "../../protocol/messages.ts";
+import type { CallAnswer, Request } from "../../protocol/messages.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
@@ -46,7 +46,7 @@ export async function isComponentCall({ name, environment }: Request, shim: Shim
 }
 
 /** Answers a nested call within its call. It has no deadline: the native plugin that made it has its own. */
-export function runNested(request: Request, parts: SessionParts, within: Call | undefined): Promise<Omit<Reply, "kind">> {
+export function runNested(request: Request, parts: SessionParts, within: Call | undefined): Promise<CallAnswer> {
   return answerAsPlugin(request, (network, ifname, asked) => {
     const surrounding = within ?? openDirect(request, parts, asked);
     const { shim, clock, chains, configuration } = surrounding;
@@ -64,7 +64,7 @@ export function runNested(request: Request, parts: SessionParts, within: Call | 
 }
 
 /** Answers a runtime's direct call of a component, which counts as a chain of one step. */
-export function runDirect(request: Request, parts: SessionParts): Promise<Omit<Reply, "kind">> {
+export function runDirect(request: Request, parts: SessionParts): Promise<CallAnswer> {
   return answerAsPlugin(request, (network, ifname, asked) => {
     const opened = openDirect(request, parts, asked);
     const call = { ...opened, plugins: new PluginFinder(parts.shim, true), componentsOnly: true, nestedCallDirectory: "" };
@@ -88,7 +88,7 @@ function withoutDeadline(now: () => number): CallDeadline {
 export async function answerAsPlugin(
   request: Pick<Request, "name" | "environment" | "stdin">,
   runner: (network: string, ifname: string, asked: CniCall) => Result<RunStep>,
-): Promise<Omit<Reply, "kind">> {
+): Promise<CallAnswer> {
   const read = pluginStep(request);
   if (!read.ok) return refusal(printError(read.fault, versionForError(lenientText(request.stdin))));
   const { step, asked, network, cniVersion } = read.value;
@@ -114,6 +114,6 @@ export function nestedChain(chains: readonly ChainIdentity[], network: string, i
   );
 }
 
-function refusal(stdout: string): Omit<Reply, "kind"> {
+function refusal(stdout: string): CallAnswer {
   return { status: 1, stdout, stderr: "" };
 }

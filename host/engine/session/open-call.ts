@@ -12,6 +12,7 @@ import { Abandoned } from "../../store/journal/abandoned.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { bootId } from "../../system/boot-id.ts";
 import type { Call } from "../call.ts";
+import type { CallConfiguration } from "../call/read-configuration.ts";
 import type { CallDeadline } from "../call/call-deadline.ts";
 import { callLocks } from "../call/call-locks.ts";
 import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
@@ -43,9 +44,9 @@ export interface SessionParts {
 /** Makes one call. */
 export function openCall(
   { node, shim, events, delegates, cluster: openCluster, output }: SessionParts,
-  request: Pick<Request, "environment">,
+  request: Request,
   call: CniCall,
-  { document, configuration, deadline }: Pick<Call, "document" | "configuration" | "deadline">,
+  { document, configuration, deadline }: CallConfiguration & { readonly deadline: CallDeadline },
 ): Call {
   const { clock, writer } = node;
   const warn = (text: string): void => events.warn(text);

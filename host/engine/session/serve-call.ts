@@ -8,7 +8,7 @@ import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import type { Reply, Request } from "../../protocol/messages.ts";
+import type { CallAnswer, Request } from "../../protocol/messages.ts";
 import { searchTimeMs } from "../../protocol/search-time.ts";
 import { type Call, journalKey } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
@@ -44,8 +44,8 @@ export async function serveCall(
   parts: SessionParts,
   served: ServedCall,
   waitedMs: number,
-): Promise<Omit<Reply, "kind">> {
-  const refusal = (reason: Fault, cniVersion = versionForError(lenientText(request.stdin))): Omit<Reply, "kind"> => {
+): Promise<CallAnswer> {
+  const refusal = (reason: Fault, cniVersion = versionForError(lenientText(request.stdin))): CallAnswer => {
     served.failed(reason);
     return { status: 1, stdout: printError(reason, cniVersion), stderr: "" };
   };

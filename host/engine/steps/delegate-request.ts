@@ -81,11 +81,7 @@ export function delegateFault(type: string, reason: Fault): Fault {
 }
 
 /** The fault of a network in a CNI version that the delegate does not declare; undefined if it declares the version. */
-export function versionFault(
-  type: string,
-  { cniVersions }: Pick<Declaration, "cniVersions">,
-  cniVersion: string,
-): Fault | undefined {
+export function versionFault(type: string, { cniVersions }: Declaration, cniVersion: string): Fault | undefined {
   if (cniVersions.includes(cniVersion)) return undefined;
   const why = `${type}: the network's cniVersion is "${cniVersion}", but the delegate supports ${cniVersions.join(", ")}`;
   return fault("VERSION_UNSUPPORTED", why);

@@ -22,7 +22,7 @@ import { limitsOf } from "../../sandbox/limits.ts";
 import { demandOn } from "../../sandbox/provenance/component-demands.ts";
 import { signaturesBeside } from "../../sandbox/provenance/read-signatures.ts";
 import type { CallReport } from "../../sandbox/linker/call.ts";
-import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
+import type { CapabilityImports, GuestRunner, GuestTerms } from "../../sandbox/runner.ts";
 import type { Clock } from "../../system/clock.ts";
 import { podNamespace } from "../../../src/kube/pod-identity.ts";
 import type { DelegateRunner, GrantedDelegate } from "../../capabilities/delegate-runner.ts";
@@ -46,62 +46,86 @@ export function delegateRunner(host: DelegateHost): DelegateRunner {
 
 /** Runs one step in the component. Faults: those of admission and limits, and the delegate's own. */
 export async function runDelegateStep(host: DelegateHost, asked: Step, file: ComponentFile): Promise<StepOutcome> {
-  const { timeoutMs, maxMs, tell } = asked;
-  const { type } = asked.step.plugin;
+  const { tell, grants } = asked;
+  const { plugin, verb } = asked.step;
+  const { type } = plugin;
   if (tell !== undefined) await tellComponent(host, tell, asked, file);
-  const component = await load(host, { type, grants: asked.grants, definition: asked.definition }, file);
+  const component = await load(host, { type, grants, definition: asked.definition }, file);
   if (!component.ok) return failedStep(neverBegun(component.fault));
-  const { declaration } = component.value;
-  if (asked.step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(declaration.cniVersions) };
+  if (verb === "VERSION") return { ok: true, stdout: printVersionAnswer(component.value.declaration.cniVersions) };
+  const prepared = await prepare(host, asked, component.value);
+  if (!prepared.ok) return failedStep(neverBegun(prepared.fault));
+  const answer = await callPrepared(host, component.value, prepared.value);
+  if (!answer.ok) return failedStep(answer.fault);
+  if (answer.value === undefined) return { ok: true, stdout: "" };
+  const { request } = prepared.value.call;
+  const before = "prevResult" in request ? request.prevResult : undefined;
+  const refused = refusedChange(type, grants, before, answer.value);
+  if (refused !== undefined) return failedStep(refused);
+  const printed = successText(answer.value, request.network.cniVersion);
+  return printed.ok ? { ok: true, stdout: printed.value } : failedStep(delegateFault(type, printed.fault));
+}
 
-  const limits = limitsOf(host.wasm.limits);
-  const { capabilities } = component.value;
+/** A step that its component can run. */
+interface PreparedStep {
+  /** The step with its pool, and with the network's name that the delegate reads on stdin. */
+  readonly running: Step;
+  readonly call: DelegateCall;
+  /** Milliseconds until the component is ended. */
+  readonly deadlineMs: number;
+}
+
+/** Makes the call of a step. Faults: SHADOW_UNSUPPORTED, VERSION_UNSUPPORTED, and those of the step's pool and configuration. */
+async function prepare(
+  host: DelegateHost,
+  asked: Step,
+  { capabilities, declaration }: AdmittedComponent,
+): Promise<Result<PreparedStep>> {
+  const { timeoutMs, maxMs } = asked;
+  const { type } = asked.step.plugin;
   const notShadow = asked.dry === undefined ? undefined : shadowRefusal(type, capabilities);
-  if (notShadow !== undefined) return failedStep(neverBegun(notShadow));
+  if (notShadow !== undefined) return failed(notShadow);
   const pooled = await withPool(host, asked, capabilities);
-  if (!pooled.ok) return failedStep(neverBegun(pooled.fault));
-  const running = pooled.value;
-  const { step } = running;
+  if (!pooled.ok) return pooled;
   const delegatedMs = capabilities.includes("delegation") ? timeoutMs / delegatedShare : 0;
-  const deadlineMs = Math.min(limits.timeMs + importsMs + delegatedMs, maxMs);
-  const call = delegateCall(step, {
-    remainingMs: Math.min(0xffff_ffff, Math.max(0, Math.floor(deadlineMs))),
-    granted: capabilities,
-  });
-  if (!call.ok) return failedStep(neverBegun(call.fault));
+  const deadlineMs = Math.min(limitsOf(host.wasm.limits).timeMs + importsMs + delegatedMs, maxMs);
+  const remainingMs = Math.min(0xffff_ffff, Math.max(0, Math.floor(deadlineMs)));
+  const call = delegateCall(pooled.value.step, { remainingMs, granted: capabilities });
+  if (!call.ok) return call;
   const { cniVersion, name } = call.value.request.network;
   const unsupported = versionFault(type, declaration, cniVersion);
-  if (unsupported !== undefined) return failedStep(neverBegun(unsupported));
+  if (unsupported !== undefined) return failed(unsupported);
   // Capabilities use the network's name on the step's stdin, as the delegate does.
-  const bound = withinDeadline({ ...running, network: name }, deadlineMs, host.clock);
+  return ok({ running: { ...pooled.value, network: name }, call: call.value, deadlineMs });
+}
+
+/** Calls the component with its capabilities, and waits for the work of its imports. Faults: those of the component; CALL_TIMEOUT. */
+async function callPrepared(
+  host: DelegateHost,
+  component: AdmittedComponent,
+  { running, call, deadlineMs }: PreparedStep,
+): Promise<Result<Success | undefined>> {
+  const { step, maxMs, tell, dry, definition } = running;
+  const { capabilities } = component;
+  const limits = limitsOf(host.wasm.limits);
+  const bound = withinDeadline(running, deadlineMs, host.clock);
   const imports = host.bindRecorded?.(bound, capabilities) ?? (await bindCapabilities(host, bound, capabilities));
+  const bounds = {
+    limits: { ...limits, timeMs: Math.min(limits.timeMs, maxMs) },
+    deadlineMs,
+    source: definition?.namespace ?? "",
+    namespace: podNamespace(step.env.find(([variable]) => variable === "CNI_ARGS")?.[1] ?? ""),
+    isLast: dry !== undefined,
+  };
   const pending = new PendingImports();
+  const watched = pending.watched(tell === undefined ? imports : toldImports(imports, tell));
   const started = host.clock.now();
-  const answer = await callGuest(
-    host.runner,
-    component.value,
-    call.value,
-    {
-      limits: { ...limits, timeMs: Math.min(limits.timeMs, maxMs) },
-      deadlineMs,
-      source: running.definition?.namespace ?? "",
-      namespace: podNamespace(step.env.find(([variable]) => variable === "CNI_ARGS")?.[1] ?? ""),
-      isLast: running.dry !== undefined,
-    },
-    pending.watched(tell === undefined ? imports : toldImports(imports, tell)),
-    tell,
-  );
+  const answer = await callGuest(host.runner, component, call, bounds, watched, tell);
   await pending.ended();
-  if (!answer.ok) {
-    const isLate = answer.fault.kind === "LIMIT_TIME" && host.clock.now() - started >= maxMs - timerMs;
-    return failedStep(isLate ? callTimeout(type, maxMs) : delegateFault(type, answer.fault));
-  }
-  if (answer.value === undefined) return { ok: true, stdout: "" };
-  const before = "prevResult" in call.value.request ? call.value.request.prevResult : undefined;
-  const refused = refusedChange(type, running.grants, before, answer.value);
-  if (refused !== undefined) return failedStep(refused);
-  const printed = successText(answer.value, cniVersion);
-  return printed.ok ? { ok: true, stdout: printed.value } : failedStep(delegateFault(type, printed.fault));
+  if (answer.ok) return answer;
+  const { type } = step.plugin;
+  const isLate = answer.fault.kind === "LIMIT_TIME" && host.clock.now() - started >= maxMs - timerMs;
+  return failed(isLate ? callTimeout(type, maxMs) : delegateFault(type, answer.fault));
 }
 
 /** The guest's answer: a result for ADD, undefined for the other verbs. */
@@ -109,7 +133,7 @@ async function callGuest(
   runner: GuestRunner,
   component: AdmittedComponent,
   call: DelegateCall,
-  bounds: Required<Pick<GuestCall<"add">, "limits" | "deadlineMs" | "source" | "namespace" | "isLast">>,
+  bounds: GuestTerms,
   imports: CapabilityImports,
   tell: Step["tell"],
 ): Promise<Result<Success | undefined>> {

@@ -2,7 +2,7 @@
 
 import { constants } from "node:os";
 import { setTimeout } from "node:timers/promises";
-import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { NativeRecord } from "../../../src/chain-trace/chain-trace.ts";
 import { readPluginFailure } from "../../../src/cni/error-json.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
@@ -64,26 +64,32 @@ export async function runNativeStep(
     const ifname = step.attachment?.ifname ?? "";
     output({ type, ifname, stderr: executed.stderr, truncated: executed.stderrTruncated, redact: redactorOf(step) });
   }
-  if (succeeded) {
-    // Other verbs have no output (CNI section 2). A successful DEL must not fail because it printed something.
-    if (step.verb !== "ADD" && step.verb !== "VERSION") return { ok: true, stdout: "" };
-    if (executed.stdoutTruncated) {
-      return failedStep(fault("RESULT_INVALID", `result: plugin ${type} printed more than ${stdoutCap} bytes`));
-    }
-    const stdout = textOf(executed.stdout, `result: stdout of plugin ${type}`, "RESULT_INVALID");
-    return stdout.ok ? { ok: true, stdout: stdout.value } : stdout;
-  }
-  const late =
-    executed.outcome.kind === "deadline-passed" && maxMs < timeoutMs
-      ? fault(
-          "CALL_TIMEOUT",
-          `plugin ${executed.path} did not end within the call's remaining time, ${deadlineMs} ms, and was killed`,
-        )
-      : undefined;
-  const failure = late ?? failureOf(executed, { type, deadlineMs, path, nestedCallDirectory });
-  // A plugin's text reaches logs and terminals, so control characters in it must have no effect there.
-  const details = failure.details === undefined ? {} : { details: inertText(failure.details, maxDetailsCharacters) };
-  return failedStep({ ...failure, msg: inertLine(failure.msg, maxMessageCharacters), ...details });
+  if (succeeded) return answerOf(step, executed);
+  const isCallLate = outcome.kind === "deadline-passed" && maxMs < timeoutMs;
+  const reason = isCallLate
+    ? callTimeout(executed.path, deadlineMs)
+    : failureOf(executed, { type, deadlineMs, path, nestedCallDirectory });
+  return failedStep(inertFault(reason));
+}
+
+/** The outcome of a plugin that exited 0. Fault RESULT_INVALID. */
+function answerOf({ verb, plugin: { type } }: ChainStep, { stdout, stdoutTruncated }: Executed): StepOutcome {
+  // Other verbs have no output (CNI section 2). A successful DEL must not fail because it printed something.
+  if (verb !== "ADD" && verb !== "VERSION") return { ok: true, stdout: "" };
+  if (stdoutTruncated) return failedStep(fault("RESULT_INVALID", `result: plugin ${type} printed more than ${stdoutCap} bytes`));
+  const text = textOf(stdout, `result: stdout of plugin ${type}`, "RESULT_INVALID");
+  return text.ok ? { ok: true, stdout: text.value } : text;
+}
+
+function callTimeout(path: string, deadlineMs: number): Fault {
+  const why = `plugin ${path} did not end within the call's remaining time, ${deadlineMs} ms, and was killed`;
+  return fault("CALL_TIMEOUT", why);
+}
+
+/** A plugin's text reaches logs and terminals, so control characters in it must have no effect there. */
+function inertFault(reason: Fault): Fault {
+  const details = reason.details === undefined ? {} : { details: inertText(reason.details, maxDetailsCharacters) };
+  return { ...reason, msg: inertLine(reason.msg, maxMessageCharacters), ...details };
 }
 
 /** The end of the process, for the chain trace. */

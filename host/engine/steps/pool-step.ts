@@ -16,15 +16,14 @@ const mayNamePool = /pool|\\u/iu;
 /** The verbs that hand out addresses, or tell whether there are any. */
 const handsOut: ReadonlySet<string> = new Set(["ADD", "STATUS"]);
 
+/** The parts of a call's delegates that decide about a pool. */
+type PoolHost = Pick<DelegateHost, "pools" | "bindRecorded">;
+
 /**
  * The step with its pool. A step without `ipam.pool`, or of a component without the capability `leases`, stays as it is. Faults: CONFIG_INVALID,
  * NOT_GRANTED, SHADOW_UNSUPPORTED, POOL_UNAVAILABLE; for STATUS, NOT_AVAILABLE with the reason.
  */
-export async function withPool(
-  host: Pick<DelegateHost, "pools" | "bindRecorded">,
-  running: Step,
-  capabilities: readonly string[],
-): Promise<Result<Step>> {
+export async function withPool(host: PoolHost, running: Step, capabilities: readonly string[]): Promise<Result<Step>> {
   const { step } = running;
   // A record has the completed configuration and the answers of the pool.
   if (host.bindRecorded !== undefined) return ok(running);
@@ -33,7 +32,7 @@ export async function withPool(
   return found.ok ? found : failed(step.verb === "STATUS" ? fault("NOT_AVAILABLE", found.fault.msg) : found.fault);
 }
 
-async function find(host: Pick<DelegateHost, "pools">, running: Step): Promise<Result<Step>> {
+async function find(host: PoolHost, running: Step): Promise<Result<Step>> {
   const { step, grants, dry } = running;
   const { type } = step.plugin;
   const isLenient = step.verb === "DEL" || step.verb === "GC";

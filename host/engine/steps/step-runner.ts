@@ -118,7 +118,7 @@ function noTimeLeft({ deadline }: Call, { step, maxMs }: Step): Fault {
  */
 export async function delegatedCallFault(
   { configuration, delegatedPlugins }: Call,
-  { step: { plugin, stdin }, definition }: Pick<Step, "step" | "definition">,
+  { step: { plugin, stdin }, definition }: Step,
 ): Promise<Fault | undefined> {
   const { type, definitions } = configuration;
   const document = parseDocument(stdin, { what: `configuration for plugin ${plugin.type}` });

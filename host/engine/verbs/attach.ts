@@ -1,7 +1,7 @@
 // Attaches one network: runs its chain, notes each step's outcome in the journal, and checks the result against the selection.
 
 import { conflictText } from "../../../src/net/conflict-text.ts";
-import type { AddressConflict, PoolLease } from "../../capabilities/step.ts";
+import type { PoolLease } from "../../capabilities/step.ts";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { addChain, describePlugin } from "../../../src/cni/chains.ts";
 import { type FailedStep, failedStepOf, type PassedOverStep } from "../../../src/cni/failed-step.ts";
@@ -11,68 +11,89 @@ import { runChain, type RunStep } from "../../../src/cni/run-chain.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { verifyPool, verifyResult } from "../../../src/npwg/verification.ts";
-import type { Call } from "../call.ts";
+import type { Call, ChainIdentity } from "../call.ts";
+import type { CallDeadline } from "../call/call-deadline.ts";
 import { located } from "../../../src/fault/locate-fault.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
 import type { Attached, AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { Progress } from "../record/add-progress.ts";
 
+/** The place of an attachment in its ADD. */
+export interface AttachmentPlace {
+  /** The index in the journal's plan. */
+  readonly index: number;
+  /** Whether the pod has a link with the attachment's interface name already. */
+  readonly isNameTaken: boolean;
+  /** Queues an Event about the pod. */
+  readonly tell: (event: PodEvent) => void;
+}
+
 /**
- * Attaches the network with this index in the journal's plan, which is written before its first step. `isNameTaken`: the pod has a link with the
- * attachment's interface name already. Fault: the failing plugin's own, with the attachment named; the attachment is then attempted and not undone.
+ * Attaches one network of the journal's plan, which is written before the first step. Fault: the failing plugin's own, with the attachment named; the
+ * attachment is then attempted and not undone.
  */
 export async function attach(
   call: Call,
   plan: AttachmentPlan,
-  {
-    index,
-    tell,
-    isNameTaken,
-  }: { readonly index: number; readonly isNameTaken: boolean; readonly tell: (event: PodEvent) => void },
+  place: AttachmentPlace,
   progress: Progress,
 ): Promise<Result<Attached>> {
-  // An attachment that only the plan knows must not begin before the plan is on the disk. The configured default network can begin
-  // earlier, because a DEL undoes it even without a journal entry: its first step need not wait for the disk.
-  if (index > 0 || plan.request !== undefined) {
-    const synced = await progress.syncPlan();
-    if (!synced.ok) return synced;
-  } else {
-    // The sync starts after the request of the first step, so that it does not delay that step.
-    progress.writeLater(() => progress.syncPlan());
-  }
-  if (index > 0) {
-    const attempted = await progress.note({ attempted: index });
-    if (!attempted.ok) return attempted;
-  }
+  const { index } = place;
+  const { attachment, list, previous, source } = plan;
+  const noted = await noteAttempt(plan, index, progress);
+  if (!noted.ok) return noted;
   const prepared = prepareDevice(call, plan);
-  if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
-  const { attachment, list, previous } = plan;
+  if (!prepared.ok) return failed(located(prepared.fault, source, attachment.ifname));
   // The runtime needs the default network's result. The results of the others are only for the network status (NPWG 5.1.1).
   const withoutResult = index === 0 ? undefined : (plugin: PluginConf): void => call.warn(noResult(plan, plugin));
   const chain = addChain({ list, path: call.request.path, inherited: call.inherited, attachment, previous, withoutResult });
-  const { ifname } = attachment;
-  const onPassedOver = (step: PassedOverStep): void => {
-    void progress.note({ passedOver: index, ...step });
-    tell({ reason: "StepPassedOver", message: passedOverText(plan, step) });
-  };
-  const onConflict = ({ address, mac }: AddressConflict): void =>
-    tell({ reason: "AddressConflict", message: conflictText({ network: list.name, ifname, address, mac }) });
-  const definition = plan.binding?.definition;
   const poolLeases: PoolLease[] = [];
-  const onPoolLease = (lease: PoolLease): void => void poolLeases.push(lease);
-  const run = call.runStep({ network: list.name, ifname, definition, onPassedOver, onConflict, onPoolLease, isNameTaken });
+  const run = call.runStep({ ...observedChain(plan, place, progress), onPoolLease: (lease) => void poolLeases.push(lease) });
   const steps = watchFailure(run, call.deadline);
   const ended = await runChain(chain, steps.run);
   if (!ended.ok) {
     const failedStep = steps.failed();
     if (failedStep !== undefined) await progress.note({ addFailed: index, ...failedStep });
-    return failed(located(ended.fault, plan.source, attachment.ifname));
+    return failed(located(ended.fault, source, attachment.ifname));
   }
   void progress.note({ attached: index, result: ended.value.text });
   const verified = verifyRequest(plan, ended.value.result, poolLeases);
-  if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
+  if (!verified.ok) return failed(located(verified.fault, source, attachment.ifname));
   progress.writeLater(() => call.cache.write(plan, ended.value));
   return ok({ plan, result: ended.value, deviceInfo: deviceOf(call, plan, ended.value.result) });
+}
+
+/** Notes in the journal that the attachment's first step is about to run. Fault: STORE_FAILED. */
+async function noteAttempt({ request }: AttachmentPlan, index: number, progress: Progress): Promise<Result<void>> {
+  // An attachment that only the plan knows must not begin before the plan is on the disk. The configured default network can begin
+  // earlier, because a DEL undoes it even without a journal entry: its first step need not wait for the disk.
+  if (index === 0 && request === undefined) {
+    // The sync starts after the request of the first step, so that it does not delay that step.
+    progress.writeLater(() => progress.syncPlan());
+    return ok(undefined);
+  }
+  const synced = await progress.syncPlan();
+  if (!synced.ok) return synced;
+  // The plan is written with its first attachment marked as attempted.
+  return index === 0 ? ok(undefined) : progress.note({ attempted: index });
+}
+
+/** The attachment's chain. What its steps report goes into the journal and into Events of the pod. */
+function observedChain(plan: AttachmentPlan, { index, isNameTaken, tell }: AttachmentPlace, progress: Progress): ChainIdentity {
+  const { list, binding, attachment } = plan;
+  const { ifname } = attachment;
+  return {
+    network: list.name,
+    ifname,
+    definition: binding?.definition,
+    isNameTaken,
+    onPassedOver: (step) => {
+      void progress.note({ passedOver: index, ...step });
+      tell({ reason: "StepPassedOver", message: passedOverText(plan, step) });
+    },
+    onConflict: ({ address, mac }) =>
+      tell({ reason: "AddressConflict", message: conflictText({ network: list.name, ifname, address, mac }) }),
+  };
 }
 
 /** Fault REQUEST_UNMET. */
@@ -92,7 +113,7 @@ function verifyRequest(
 /** Runs steps as `run` does, each in its share of the time, and remembers the step that failed and, by its error, attached nothing. */
 function watchFailure(
   run: RunStep,
-  deadline: Pick<Call["deadline"], "beginStep">,
+  deadline: CallDeadline,
 ): { readonly run: RunStep; readonly failed: () => FailedStep | undefined } {
   let failedStep: FailedStep | undefined;
   const noting = async (step: ChainStep): Promise<StepOutcome> => {

@@ -14,7 +14,7 @@ const maxUnnoted = 4096;
  * The failures of an entry's DELs, the present one included. `noted`: those in the journal; `written`: whether the journal could note the present one.
  */
 export function countedFailures(
-  { configuration: { cniDir } }: Pick<Call, "configuration">,
+  { configuration: { cniDir } }: Call,
   { containerId, network, ifname }: JournalKey,
   noted: JournalEntry["failures"],
   now: Date,

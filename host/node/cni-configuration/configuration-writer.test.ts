@@ -16,7 +16,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Fault } from "../../../src/fault/fault.ts";
-import { ConfigurationWriter, type ConfigurationWriterInit } from "./configuration-writer.ts";
+import { ConfigurationWriter } from "./configuration-writer.ts";
+import type { ConfigurationWriterInit } from "./writer-settings.ts";
 import { fakeTimersClock } from "../../system/testing/virtual-clock.ts";
 
 const bridge = JSON.stringify({ cniVersion: "1.0.0", name: "cbr0", plugins: [{ type: "bridge" }] });

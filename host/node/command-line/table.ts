@@ -2,6 +2,8 @@
 
 import { inertLine } from "../../../src/text/inert-text.ts";
 
+export { wrap } from "../../../src/text/wrap.ts";
+
 /** A column of a table; left-aligned by default. */
 export interface Column {
   readonly title: string;
@@ -44,17 +46,4 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
 function nextWidth(widths: readonly number[], widest: number): number {
   const next = Math.max(0, ...widths.filter((_, index) => index !== widest));
   return Math.min(next, (widths[widest] ?? 0) - 1);
-}
-
-/** The text in lines of at most `width` columns, broken at spaces. A longer word has a line of its own. */
-export function wrap(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }

@@ -47,7 +47,7 @@ export interface NetworksInit {
 const defaultConfDir = "/etc/cni/multus/net.d";
 const defaultCniDir = "/var/lib/cni/plexus";
 /** Time to end the connections to the API server after a lookup, in ms. */
-const endMs = 100;
+const maxEndMs = 100;
 
 /** The networks of Plexus' own configuration, to which every pod is attached. */
 export function hostNetworks(settings: HostSettings, warn: (text: string) => void): Result<readonly NamedList[]> {
@@ -112,7 +112,7 @@ export async function networkInCluster(
     return failed(fault("NETWORK_NOT_FOUND", why));
   }
   const definition = await cluster.networkAttachmentDefinition(namespace, name);
-  await cluster.end(endMs);
+  await cluster.end(maxEndMs);
   const list = definition.ok ? definedNetwork(definition.value, init) : definition;
   return list.ok ? ok([list.value]) : list;
 }

@@ -8,6 +8,6 @@ export interface FinalizerKind {
   /** The resource's name in paths. */
   readonly plural: string;
   readonly finalizer: string;
-  /** What nobody releases without the finalizer, such as the port of a fabric; empty if there is nothing. Undefined: no object has any. */
+  /** The resource outside of the cluster that stays if the finalizer is removed, such as a fabric's port; empty: none. Undefined: objects of this kind have no such resource. */
   readonly outside?: (object: unknown) => string;
 }

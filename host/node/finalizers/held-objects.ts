@@ -15,7 +15,7 @@ export interface HeldObject {
   readonly uid: string;
   /** Whether its deletion was asked for, so that it goes with its last finalizer. */
   readonly isDeleted: boolean;
-  /** What stays allocated outside of the cluster once the finalizer is removed, such as the port of a fabric; empty if there is nothing. */
+  /** The resource outside of the cluster that stays allocated once the finalizer is removed, such as the port of a fabric; empty: none. */
   readonly outside: string;
 }
 

@@ -56,7 +56,7 @@ export interface SandboxProof {
 /** A file that every user may read. */
 const publicFile = "/etc/passwd";
 const probeBytes = 2 * 1024 ** 3;
-const endMs = 5000;
+const maxEndMs = 5000;
 
 /** Starts sandbox processes on this node, with the rights of the caller, and answers what their jail holds. */
 export async function proveSandbox({ home, level, uids, ofDaemon }: ProveSandboxInit): Promise<SandboxProof> {
@@ -119,6 +119,6 @@ async function proveProcess(jail: Jail, entry: string): Promise<readonly string[
   const { reason } = await sandbox.ended;
   if (!isReady) return [`a sandbox process ${reason}`];
   const path = `/proc/${pid}`;
-  for (const deadline = systemClock.now() + endMs; existsSync(path) && systemClock.now() < deadline;) await setTimeout(10);
+  for (const deadline = systemClock.now() + maxEndMs; existsSync(path) && systemClock.now() < deadline;) await setTimeout(10);
   return existsSync(path) ? [`a sandbox process (pid ${pid}) has survived its end`] : [];
 }

@@ -16,7 +16,7 @@ import { deletionOf } from "../../engine/session/internal-call.ts";
 import { withoutSharedResults } from "../../store/journal/shared-addresses.ts";
 import { undoEntry } from "../../engine/verbs/undo.ts";
 import type { Environment } from "../../protocol/fields.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { AgentEffects } from "../../protocol/shim.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { JournalEntry, JournalPlan } from "../../store/journal/entry.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
@@ -51,7 +51,7 @@ export interface CleanDeps {
 /** The agent on one connection. Each connection has an object of its own. */
 export interface RoundAgent {
   /** Looks at network namespaces and links, and sends packets in pods. */
-  readonly shim: Pick<Shim, "netlink" | "packet" | "ask" | "changes" | "ensureConnected">;
+  readonly shim: AgentEffects;
   /** The agent's environment. */
   readonly environment: Environment;
   /** Whether the agent executes native plugins. */
@@ -137,57 +137,58 @@ export class Cleaner {
 
   /** Runs `work` with the context of a DEL, under the container's lock. Answers `busy` if another call holds the lock. */
   async #act(plan: JournalPlan, work: Work): Promise<Handled> {
-    const { configurations, takeLock, stateDirectory, log, leftMs } = this.#deps;
-    const { environment, openCall, requestOf, shim } = this.#deps.agent;
-    const stdin = configurations.load(plan.network);
-    if (!stdin.ok) return { handling: "reported", note: stdin.fault.msg };
-    if (stdin.value === undefined) {
-      return {
-        handling: "reported",
-        note: `the daemon has not yet received configuration ${plan.network} in a call of the runtime`,
-      };
-    }
-    const path = environment.get("CNI_PATH") ?? "";
-    if (!covers(path, plan.cniPath)) {
-      const note = `the agent's CNI_PATH (${path}) lacks a directory of the attachment's CNI_PATH (${plan.cniPath})`;
-      return { handling: "reported", note };
-    }
+    const { openCall, requestOf } = this.#deps.agent;
+    const configured = this.#stdinOf(plan);
+    if ("why" in configured) return { handling: "reported", note: configured.why };
     const session = openCall();
     let handled: Handled = { handling: "reported" };
     try {
-      const { result, logText } = await session.runInternal(
-        requestOf(deletionOf(plan), Buffer.from(stdin.value)),
-        async (opened) => {
-          const { cniDir, name } = opened.configuration;
-          if (resolve(cniDir) !== stateDirectory || name !== plan.network) {
-            return failed(fault("INTERNAL", `configuration ${plan.network} kept in ${stateDirectory} is ${name} of ${cniDir}`));
-          }
-          const locks = callLocks({ shim, takeLock }, stateDirectory, () => 0);
-          const call: Call = {
-            ...opened,
-            locks,
-            runStep: (chain) => opened.runStep(chain, Math.min(stepMs, leftMs())),
-          };
-          const held = await locks.container(plan);
-          if (!held.ok) {
-            handled = held.fault.kind === "CALL_BUSY" ? { handling: "busy" } : { handling: "failed", note: held.fault.msg };
-            return ok(undefined);
-          }
-          try {
-            const worked = await work(call);
-            handled = worked.ok ? worked.value : { handling: "failed", note: worked.fault.msg };
-          } finally {
-            held.value();
-          }
-          await createPodEvent(call, plan, handled);
-          return ok(undefined);
-        },
-      );
-      log(logText);
+      const request = requestOf(deletionOf(plan), Buffer.from(configured.stdin));
+      const { result, logText } = await session.runInternal(request, async (opened) => {
+        const acted = await this.#actLocked(opened, plan, work);
+        if (acted.ok) handled = acted.value;
+        return acted.ok ? ok(undefined) : acted;
+      });
+      this.#deps.log(logText);
       return result.ok ? handled : { handling: "failed", note: result.fault.msg };
     } finally {
       void session.end();
     }
+  }
+
+  /** The configuration of a DEL for this plan, or the reason why this agent cannot run one. */
+  #stdinOf(plan: JournalPlan): { readonly stdin: string } | { readonly why: string } {
+    const { configurations, agent } = this.#deps;
+    const stdin = configurations.load(plan.network);
+    if (!stdin.ok) return { why: stdin.fault.msg };
+    if (stdin.value === undefined)
+      return { why: `the daemon has not yet received configuration ${plan.network} in a call of the runtime` };
+    const path = agent.environment.get("CNI_PATH") ?? "";
+    if (!covers(path, plan.cniPath))
+      return { why: `the agent's CNI_PATH (${path}) lacks a directory of the attachment's CNI_PATH (${plan.cniPath})` };
+    return { stdin: stdin.value };
+  }
+
+  /** Runs `work` in the opened call under the container's lock, and tells the pod. Fault INTERNAL: the kept configuration is another one. */
+  async #actLocked(opened: Call, plan: JournalPlan, work: Work): Promise<Result<Handled>> {
+    const { takeLock, stateDirectory, leftMs, agent } = this.#deps;
+    const { cniDir, name } = opened.configuration;
+    if (resolve(cniDir) !== stateDirectory || name !== plan.network)
+      return failed(fault("INTERNAL", `configuration ${plan.network} kept in ${stateDirectory} is ${name} of ${cniDir}`));
+    const locks = callLocks({ shim: agent.shim, takeLock }, stateDirectory, () => 0);
+    const call: Call = { ...opened, locks, runStep: (chain) => opened.runStep(chain, Math.min(stepMs, leftMs())) };
+    const held = await locks.container(plan);
+    if (!held.ok)
+      return ok(held.fault.kind === "CALL_BUSY" ? { handling: "busy" } : { handling: "failed", note: held.fault.msg });
+    let handled: Handled;
+    try {
+      const worked = await work(call);
+      handled = worked.ok ? worked.value : { handling: "failed", note: worked.fault.msg };
+    } finally {
+      held.value();
+    }
+    await createPodEvent(call, plan, handled);
+    return ok(handled);
   }
 
   /** The entry without results that have an address of another entry: plugins such as `firewall` undo by address. */

@@ -4,7 +4,7 @@
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { AttachmentProgress, JournalEntry } from "../../store/journal/entry.ts";
 import { listLinks } from "../../system/netlink/operations.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 
 /** The pod's host interfaces in its results: a map from name to MAC. The MAC is empty if the plugin reports none, as Calico does. */
 export function hostLinksOf(entry: JournalEntry): ReadonlyMap<string, string> {
@@ -35,10 +35,7 @@ function interfacesIn(result: string): readonly Readonly<Record<string, unknown>
  * Why the agent seems to run in another network namespace than the runtime's plugins (such as a container without the host's network): it
  * sees no host interface of these live pods. Undefined if nothing suggests that.
  */
-export async function outsideNodeNamespace(
-  shim: Pick<Shim, "netlink">,
-  live: Iterable<JournalEntry>,
-): Promise<string | undefined> {
+export async function outsideNodeNamespace(shim: NetlinkSender, live: Iterable<JournalEntry>): Promise<string | undefined> {
   const names = new Set([...live].flatMap((entry) => [...hostLinksOf(entry).keys()]));
   if (names.size === 0) return undefined;
   const links = await listLinks(shim, "");

@@ -1,7 +1,7 @@
 // Looks for the node's links that living attachments need.
 
 import { lostLinks } from "../../../src/reconcile/lost-links.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import { fileNameOf } from "../../store/journal/entry-file.ts";
 import { lookIntoNamespace } from "../../system/netlink/namespace-links.ts";
 import type { ListedEntry } from "./entry-list.ts";
@@ -15,7 +15,7 @@ export interface LostLinks {
 }
 
 /** The attachments of these entries that lack a link of the node; none if the node's links cannot be listed. */
-export async function lostLinksOf(shim: Pick<Shim, "netlink">, live: readonly ListedEntry[]): Promise<readonly LostLinks[]> {
+export async function lostLinksOf(shim: NetlinkSender, live: readonly ListedEntry[]): Promise<readonly LostLinks[]> {
   if (!live.some(({ entry }) => entry.pod?.made !== undefined)) return [];
   const seen = await lookIntoNamespace(shim, "");
   if (!seen.ok || seen.value === "gone") return [];

@@ -1,7 +1,7 @@
 // A second look at a network namespace whose path is gone: the namespace may still exist under another path.
 
 import { lookAtNamespace } from "../../protocol/look-at-namespace.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { AgentEffects } from "../../protocol/shim.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { sameKey } from "../../store/journal/entry-file.ts";
 import { listLinks } from "../../system/netlink/operations.ts";
@@ -13,7 +13,7 @@ import { hostLinksOf } from "./host-links.ts";
  * of a veth together. So if the host still has a veth of the result, its peer's namespace exists.
  */
 export async function reasonToDoubt(
-  shim: Pick<Shim, "netlink" | "ensureConnected">,
+  shim: AgentEffects,
   entry: JournalEntry,
   listEntries: () => Promise<readonly ListedEntry[]>,
 ): Promise<string | undefined> {

@@ -7,10 +7,10 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { Clock } from "../../system/clock.ts";
 import { ShimGone } from "../../protocol/shim.ts";
-import { inertLine } from "../../../src/text/inert-text.ts";
-import { LatestOfWindow } from "./latest-of-window.ts";
-import { type Finding, type RoundReport, sentenceOf } from "./finding.ts";
+import { CallConfigurations } from "./call-configurations.ts";
 import type { RoundAgent } from "./clean.ts";
+import type { Finding, RoundReport } from "./finding.ts";
+import { RoundLog, roundSentence, stackOf } from "./round-log.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
 import { StateRounds } from "./state-round.ts";
 
@@ -52,42 +52,32 @@ const minWithinCallMs = 500;
 const undoingVerbs: ReadonlySet<string | undefined> = new Set(["ADD", "DEL", "GC"]);
 /** Maximum undoings of one round. Findings that are only reported do not count, so they cannot starve the others. */
 const maxWork = 256;
-/** Maximum findings that one round logs; the others are only counted. */
-const maxLogged = 50;
-/** Minimum time between two comparisons of a call's configuration with the kept one, in ms. */
-const keptMs = 10_000;
-/** Maximum length of a log line, in UTF-16 units. */
-const maxLine = 4096;
-
-/** The configuration of a call, and the rounds of its state directory. */
-interface CallConfiguration {
-  readonly state: StateRounds;
-  readonly configuration: HostConfiguration;
-  readonly stdin: Uint8Array;
-}
-
 /** The reconciler of one daemon. */
 export class Reconciler {
   readonly #init: ReconcilerInit;
   readonly #deps: ReconcilerDeps;
   readonly #states: ReadonlyMap<string, StateRounds>;
-  readonly #kept = new LatestOfWindow<CallConfiguration>(keptMs, (latest) => this.#keep(latest));
+  readonly #configurations: CallConfigurations;
+  readonly #log: RoundLog;
   readonly #served = new ServedNamespaces();
-  readonly #elsewhere = new Set<string>();
   readonly #stopped = new AbortController();
   #underWay: { readonly dryRun: boolean; readonly impatient: boolean; readonly report: Promise<RoundReport> } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #undoing = false;
-  #logged: ReadonlyMap<string, string> = new Map();
   #last: RoundReport | undefined;
 
   constructor(init: ReconcilerInit, deps: ReconcilerDeps) {
     this.#init = init;
     this.#deps = deps;
+    this.#log = new RoundLog(deps.warn);
     this.#states = new Map(
       init.directories.map(
         (directory) => [resolve(directory), new StateRounds(resolve(directory), init.graceMs, this.#served)] as const,
       ),
+    );
+    this.#configurations = new CallConfigurations(
+      (directory) => this.#states.get(directory)?.configurations,
+      (text) => this.#log.warn(text),
     );
   }
 
@@ -98,16 +88,7 @@ export class Reconciler {
 
   /** The last round in one line, for the status. */
   get sentence(): string {
-    const last = this.#last;
-    if (last === undefined) return "no round yet";
-    const count = (...wanted: readonly Finding["handling"][]): number =>
-      last.findings.filter(({ handling }) => wanted.includes(handling)).length;
-    const agent = last.agent ? "" : "; no agent is connected, so nothing is cleaned";
-    const waits =
-      this.waiting === 0 ? "" : `; ${this.waiting} wait for a call of the runtime, because the agent runs no native plugins`;
-    const problems = last.problems.length === 0 ? "" : `; ${last.problems.join("; ")}`;
-    const found = `${last.entries} entries, ${last.findings.length} findings, ${count("cleaned")} cleaned, ${count("failed", "paused", "given-up")} failed`;
-    return `${last.dryRun ? "dry run " : ""}at ${last.started}: ${found}${waits}${agent}${problems}`;
+    return this.#last === undefined ? "no round yet" : roundSentence(this.#last, this.waiting);
   }
 
   /** Number of findings that wait for a call of the runtime, because the agent runs no native plugins. */
@@ -134,14 +115,14 @@ export class Reconciler {
       .undoWaiting({
         agent,
         takeLock,
-        log: (lines) => this.#log(lines),
+        log: (lines) => this.#log.lines(lines),
         now: clock.now,
         leftMs: () => Math.max(0, due - clock.now()),
       })
       .then((undone) => undone && this.#deps.onUndone?.(undone))
       .catch((error: unknown) => {
         // The call has ended, and its shim with it: a later call tries again.
-        if (!(error instanceof ShimGone)) this.#deps.warn(`reconcile: ${stackOf(error)}`);
+        if (!(error instanceof ShimGone)) this.#log.error(error);
       })
       .finally(() => (this.#undoing = false));
     const late = new AbortController();
@@ -159,7 +140,7 @@ export class Reconciler {
   async stop(maxMs: number): Promise<void> {
     this.#stopped.abort();
     clearTimeout(this.#timer);
-    this.#kept.end();
+    this.#configurations.end();
     if (this.#underWay === undefined) return;
     const late = new AbortController();
     const timeout = setTimeout(maxMs, undefined, { signal: late.signal }).catch(() => undefined);
@@ -192,35 +173,16 @@ export class Reconciler {
     const agent = environment.get("CNI_COMMAND") === "ADD" ? this.#deps.agent() : undefined;
     const path = environment.get("CNI_NETNS") ?? "";
     if (agent === undefined || path === "") return;
-    this.#served.note(agent, path).catch((error: unknown) => this.#deps.warn(`reconcile: ${stackOf(error)}`));
+    this.#served.note(agent, path).catch((error: unknown) => this.#log.error(error));
   }
 
   /** Keeps the configuration of a call for later rounds. Call it after the runtime has its answer; it never fails. */
   keepConfiguration(configuration: HostConfiguration, stdin: Uint8Array): void {
-    const directory = resolve(configuration.cniDir);
-    const state = this.#states.get(directory);
-    if (state === undefined) {
-      if (this.#elsewhere.size >= 64 || this.#elsewhere.has(directory)) return;
-      this.#elsewhere.add(directory);
-      this.#deps.warn(
-        `reconcile: calls have their state in ${directory}, which is not reconciled. To do: start plexusd with --state-dir ${directory}`,
-      );
-      return;
-    }
-    this.#kept.add(`${configuration.name}@${directory}`, { state, configuration, stdin });
-  }
-
-  #keep({ state, configuration, stdin }: CallConfiguration): void {
-    try {
-      const kept = state.configurations.keep(configuration.name, Buffer.from(stdin).toString("utf8"));
-      if (!kept.ok) this.#deps.warn(`reconcile: configuration ${configuration.name} cannot be stored: ${kept.fault.msg}`);
-    } catch (error) {
-      this.#deps.warn(`reconcile: configuration ${configuration.name} cannot be stored: ${stackOf(error)}`);
-    }
+    this.#configurations.add(configuration, stdin);
   }
 
   #begin(): void {
-    this.round().catch((error: unknown) => this.#deps.warn(`reconcile: ${stackOf(error)}`));
+    this.round().catch((error: unknown) => this.#log.error(error));
   }
 
   #planNext(): void {
@@ -233,33 +195,41 @@ export class Reconciler {
   }
 
   async #round(dryRun: boolean, impatient: boolean): Promise<RoundReport> {
-    const { takeLock, clock } = this.#deps;
-    const started = clock.now();
-    const date = clock.date();
-    let work = 0;
-    const hasTime = (): boolean => {
-      const over = work >= maxWork || clock.now() - started > roundMs;
-      return !over && !this.#stopped.signal.aborted && !this.#deps.isBusy();
-    };
+    const { clock } = this.#deps;
+    const [started, date] = [clock.now(), clock.date()];
     // The caller continues before the round's first step.
     await setTimeout(0);
     const agent = this.#deps.agent();
+    const found = await this.#roundOfStates(started, agent, { dryRun, impatient });
+    const ms = clock.now() - started;
+    const report: RoundReport = { started: date.toISOString(), ms, agent: agent !== undefined, dryRun, ...found };
+    this.#last = report;
+    this.#log.news(report);
+    this.#deps.onRound?.(report);
+    return report;
+  }
+
+  /** One round over each state directory, while there is time. `started`: by the monotonic clock, in ms. */
+  async #roundOfStates(
+    started: number,
+    agent: RoundAgent | undefined,
+    { dryRun, impatient }: { readonly dryRun: boolean; readonly impatient: boolean },
+  ): Promise<Pick<RoundReport, "entries" | "findings" | "problems">> {
+    const { takeLock, clock, isBusy } = this.#deps;
+    let work = 0;
+    const hasTime = (): boolean => {
+      const over = work >= maxWork || clock.now() - started > roundMs;
+      return !over && !this.#stopped.signal.aborted && !isBusy();
+    };
+    const worked = (): number => (work += 1);
+    const log = (lines: string): void => this.#log.lines(lines);
     const findings: Finding[] = [];
     const problems: string[] = [];
     let entries = 0;
     for (const [directory, state] of this.#states) {
       try {
-        const found = await state.round({
-          agent,
-          dryRun,
-          impatient,
-          takeLock,
-          hasTime,
-          worked: () => (work += 1),
-          log: (lines) => this.#log(lines),
-          now: clock.now,
-          date: clock.date,
-        });
+        const { now, date } = clock;
+        const found = await state.round({ agent, dryRun, impatient, takeLock, hasTime, worked, log, now, date });
         entries += found.entries;
         findings.push(...found.findings);
         problems.push(...found.problems.map(({ msg }) => msg));
@@ -268,38 +238,6 @@ export class Reconciler {
         problems.push(`the round over ${directory} was aborted: ${why}`);
       }
     }
-    const report: RoundReport = {
-      started: date.toISOString(),
-      ms: clock.now() - started,
-      agent: agent !== undefined,
-      dryRun,
-      entries,
-      findings,
-      problems,
-    };
-    this.#last = report;
-    this.#logNews(report);
-    this.#deps.onRound?.(report);
-    return report;
+    return { entries, findings, problems };
   }
-
-  #log(lines: string): void {
-    for (const line of lines.split("\n")) if (line !== "") this.#deps.warn(`reconcile: ${inertLine(line, maxLine)}`);
-  }
-
-  /** Logs each finding once, and again when it changes. */
-  #logNews({ findings, problems }: RoundReport): void {
-    const lines = new Map<string, string>();
-    for (const finding of findings) lines.set(`${finding.kind} ${finding.directory} ${finding.id}`, sentenceOf(finding));
-    for (const problem of problems) lines.set(problem, problem);
-    const news = [...lines].filter(([key, text]) => this.#logged.get(key) !== text).map(([, text]) => text);
-    for (const text of news.slice(0, maxLogged)) this.#deps.warn(`reconcile: ${inertLine(text, maxLine)}`);
-    if (news.length > maxLogged) this.#deps.warn(`reconcile: and ${news.length - maxLogged} more like these`);
-    this.#logged = lines;
-  }
-}
-
-/** The stack of an unexpected error: a defect of Plexus. */
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -4,22 +4,20 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { ok, type Result } from "../../../src/fault/result.ts";
+import type { Result } from "../../../src/fault/result.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
 import { ChangePace, usualPace } from "../../cluster/work/change-pace.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
-import { EntryList, type ListedEntry } from "../reconcile/entry-list.ts";
-import { keptConfigurationsWith, KeptConfigurations } from "../reconcile/kept-configurations.ts";
-import { Journal } from "../../store/journal/journal.ts";
+import type { ListedEntry } from "../reconcile/entry-list.ts";
 import type { RoundAgent } from "../reconcile/clean.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { Clock } from "../../system/clock.ts";
+import { FollowedEntries } from "./followed-entries.ts";
 import { FollowedRounds } from "./followed-rounds.ts";
 import { PacedChanges } from "./paced-changes.ts";
-import { PodEntries, podOf } from "./pod-entries.ts";
-import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
+import type { PodWork } from "./pod-calls.ts";
 
 /** Pods that are worked on at once. */
 const workers = 4;
@@ -30,11 +28,6 @@ const resyncMs = 300_000;
 /** Pause after a fault that an agent's connection ends, in ms. */
 const unavailableMs = 5_000;
 const maxLine = 4096;
-
-interface StateDirectory extends PodCallsInit {
-  readonly entries: EntryList;
-  readonly byPod: PodEntries;
-}
 
 /** The parts of the daemon that the followed pods need. */
 export interface FollowPodsInit {
@@ -78,7 +71,7 @@ export interface FollowedContainer {
 export class FollowPods {
   readonly #init: FollowPodsInit;
   readonly #followed: FollowedWork;
-  readonly #states: readonly StateDirectory[];
+  readonly #entries: FollowedEntries;
   readonly #queue: WorkQueue;
   readonly #ended = new AbortController();
   readonly #sources = new Set<string>();
@@ -106,14 +99,10 @@ export class FollowPods {
     const end = (failed: readonly string[]): void => work.onRoundEnd?.(directories, failed);
     this.#rounds = new FollowedRounds(() => init.clock.now(), end);
     const isNews = (pod: string, failure: string): boolean => this.#failures.get(pod) !== failure;
-    this.#states = init.directories.map((path) => {
-      const stateDirectory = resolve(path);
-      const { agent, takeLock } = init;
-      const configurations = new KeptConfigurations(stateDirectory);
-      const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
-      const byPod = new PodEntries(entries, (text) => init.log("warn", `${work.name}: ${text}`));
-      return { work, stateDirectory, configurations, agent, takeLock, log, entries, byPod, isNews };
-    });
+    const { agent, takeLock } = init;
+    this.#entries = new FollowedEntries(directories, { work, agent, takeLock, log, isNews }, (text) =>
+      init.log("warn", `${work.name}: ${text}`),
+    );
     this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
     const pace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
     this.#labelPace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
@@ -147,22 +136,16 @@ export class FollowPods {
   /** The containers of this boot. */
   async containers(): Promise<readonly FollowedContainer[]> {
     const found: FollowedContainer[] = [];
-    for (const state of this.#states) {
-      for (const listed of await state.byPod.all()) {
-        const pod = podOf(listed);
-        const { containerId, netns } = listed.entry.plan;
-        if (pod !== "") found.push({ pod, containerId, netns, failure: this.#failures.get(pod) });
-      }
+    for (const { pod, listed } of await this.#entries.all()) {
+      const { containerId, netns } = listed.entry.plan;
+      found.push({ pod, containerId, netns, failure: this.#failures.get(pod) });
     }
     return found;
   }
 
   /** Begins with the configurations that earlier calls left. */
   async start(): Promise<void> {
-    for (const { stateDirectory } of this.#states) {
-      const kept = keptConfigurationsWith(stateDirectory, this.#followed.isOn);
-      for (const configuration of kept) await this.noteConfiguration(configuration);
-    }
+    for (const configuration of this.#entries.kept()) await this.noteConfiguration(configuration);
   }
 
   /** Notes the configuration of a call; the first one with the feature begins the work. */
@@ -180,15 +163,8 @@ export class FollowPods {
    * Runs `apply` in place of the feature's work for the running containers of a pod whose configuration has the feature. Faults: those of `apply`, and those of the
    * daemon's own calls for a pod.
    */
-  async look(pod: string, apply: PodWork["apply"]): Promise<Result<void>> {
-    for (const state of this.#states) {
-      state.byPod.noteChange();
-      for (const entry of await state.byPod.of(pod)) {
-        const looked = await refreshContainer({ ...state, work: { ...state.work, apply }, isNews: () => false }, entry, false);
-        if (!looked.ok) return looked;
-      }
-    }
-    return ok(undefined);
+  look(pod: string, apply: PodWork["apply"]): Promise<Result<void>> {
+    return this.#entries.apply(pod, apply);
   }
 
   /** Notes an ADD that ended: objects may have changed since the ADD read them. */
@@ -221,7 +197,7 @@ export class FollowPods {
     clearTimeout(this.#resync);
     this.#resync = setTimeout(() => void this.resync(), resyncMs).unref();
     this.#followed.onRound?.();
-    const containers = await this.#containerIds();
+    const containers = await this.#entries.containerIds();
     if (containers !== undefined) this.#followed.onContainers?.(containers);
     const pods = await this.#pods();
     this.#rounds.begin(pods);
@@ -246,48 +222,25 @@ export class FollowPods {
 
   /** Queues a pod whose entries may have changed since the last look at the journal. */
   #queueChanged(pod: string, afterMs: number): void {
-    for (const { byPod } of this.#states) byPod.noteChange();
+    this.#entries.noteChange();
     this.#queue.add(pod, afterMs);
   }
 
   async #queueConcerned(changes: ReadonlySet<string | undefined>): Promise<void> {
-    for (const { byPod } of this.#states) {
-      for (const entry of await byPod.all()) {
-        const pod = podOf(entry);
-        if (pod !== "" && this.#followed.isConcerned(pod, entry.entry, changes)) this.#queue.add(pod, 0);
-      }
-    }
+    for (const { pod, listed } of await this.#entries.all())
+      if (this.#followed.isConcerned(pod, listed.entry, changes)) this.#queue.add(pod, 0);
   }
 
   /** The pods of this boot with an entry in a journal. */
   async #pods(): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
-    for (const { byPod } of this.#states) for (const entry of await byPod.all()) found.add(podOf(entry));
-    found.delete("");
-    return found;
-  }
-
-  /** The containers with an entry in a journal; undefined if a journal cannot be read as a whole. */
-  async #containerIds(): Promise<ReadonlySet<string> | undefined> {
-    const found = new Set<string>();
-    for (const { entries } of this.#states) {
-      const listed = await entries.refresh();
-      if (!listed.ok || listed.value.damaged.length > 0) return undefined;
-      for (const { entry } of listed.value.entries) found.add(entry.plan.containerId);
-    }
+    for (const { pod } of await this.#entries.all()) found.add(pod);
     return found;
   }
 
   async #work(pod: string): Promise<WorkOutcome> {
     const anew = this.#anew.delete(pod);
-    const faults: string[] = [];
-    for (const state of this.#states) {
-      for (const entry of await state.byPod.of(pod)) {
-        const refreshed = await refreshContainer(state, entry, anew);
-        if (!refreshed.ok) faults.push(refreshed.fault.msg);
-      }
-    }
-    const why = faults.join("; ");
+    const why = (await this.#entries.work(pod, anew)).join("; ");
     this.totals[why === "" ? "applied" : "failed"] += 1;
     if (why === "") {
       this.#failures.delete(pod);
@@ -295,7 +248,7 @@ export class FollowPods {
       return { kind: "done" };
     }
     if (anew) this.#anew.add(pod);
-    for (const { byPod } of this.#states) byPod.noteChange();
+    this.#entries.noteChange();
     if (this.#failures.get(pod) !== why) this.#init.log("warn", `${this.#followed.name}: pod ${pod}: ${inertLine(why, maxLine)}`);
     this.#failures.set(pod, why);
     return this.#init.agent() === undefined ? { kind: "again", afterMs: unavailableMs } : { kind: "failed", why };

@@ -1,6 +1,6 @@
 // The steps of Plexus' removal from a node through its daemon, and the daemon's report after each.
 
-import type { Standing } from "../cni-configuration/configuration-writer.ts";
+import type { Standing } from "../cni-configuration/written-state.ts";
 import type { PodOfPlexus } from "./pods-of-plexus.ts";
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Retirement } from "../../../src/configuration/written-configuration.ts";
-import type { Standing, WrittenState } from "../cni-configuration/configuration-writer.ts";
+import type { Standing, WrittenState } from "../cni-configuration/written-state.ts";
 import { Removal, type RemovalDeps, whyFilesStay } from "./removal.ts";
 import type { RemovalReport } from "./removal-report.ts";
 

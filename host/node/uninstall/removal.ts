@@ -3,7 +3,7 @@
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { Retirement } from "../../../src/configuration/written-configuration.ts";
 import type { Clock } from "../../system/clock.ts";
-import type { Standing, WrittenState } from "../cni-configuration/configuration-writer.ts";
+import type { Standing, WrittenState } from "../cni-configuration/written-state.ts";
 import { podsOfPlexus } from "./pods-of-plexus.ts";
 import type { RemovalReport, RemovalStep } from "./removal-report.ts";
 

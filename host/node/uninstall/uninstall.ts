@@ -35,7 +35,9 @@ export interface UninstallReport {
   readonly released: readonly string[];
   /** The network configuration that new pods get. */
   readonly heir: string | undefined;
+  /** Paths of the removed files. */
   readonly removed: readonly string[];
+  /** Files that stay, each with the reason. */
   readonly left: readonly LeftFile[];
   /** Attachments that remain without Plexus, a text for each kind and state directory. */
   readonly abandoned: readonly string[];

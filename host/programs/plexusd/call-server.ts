@@ -6,7 +6,7 @@ import { fault, type Fault } from "../../../src/fault/fault.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { podNamespace } from "../../../src/kube/pod-identity.ts";
 import { ShimGone } from "../../protocol/shim.ts";
-import { notBegunStatus, type Reply, type Request } from "../../protocol/messages.ts";
+import { type CallAnswer, notBegunStatus, type Request } from "../../protocol/messages.ts";
 import { CallQueue, type QueueBounds } from "./call-queue.ts";
 import { ConnectedShim } from "../../protocol/connected-shim.ts";
 import type { AgentConnection } from "./agent.ts";
@@ -17,7 +17,7 @@ import type { Clock } from "../../system/clock.ts";
 /** The daemon's handlers for connections. */
 export interface CallService {
   /** Serves a call, which waited `waitedMs` in the queue; `shim` carries out its effects. */
-  readonly serve: (request: Request, shim: ConnectedShim, waitedMs: number) => Promise<Omit<Reply, "kind">>;
+  readonly serve: (request: Request, shim: ConnectedShim, waitedMs: number) => Promise<CallAnswer>;
   /** An agent has connected; answers a function to call when it disconnects. */
   readonly agent: (connection: AgentConnection) => () => void;
   /** Receives how many milliseconds a call waited in the queue; undefined if the call was refused. */
@@ -114,10 +114,10 @@ export class CallServer {
   }
 
   /**
-   * Accepts no more connections, and gives the waiting calls back to their shims. Waits at most `graceMs` for the running calls and for `finished`, work that an agent carries out.
+   * Accepts no more connections, and gives the waiting calls back to their shims. Waits at most `maxMs` for the running calls and for `finished`, work that an agent carries out.
    * Answers how many calls were aborted.
    */
-  async close(graceMs: number, finished: Promise<void>): Promise<number> {
+  async close(maxMs: number, finished: Promise<void>): Promise<number> {
     this.#closing = true;
     clearInterval(this.#watch);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -128,7 +128,7 @@ export class CallServer {
     this.#lastClosed = resolve;
     if (this.#open.size === 0) resolve();
     const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, graceMs);
+    const timer = setTimeout(late.resolve, maxMs);
     // `finished` needs the agents' connections, which end below.
     await Promise.race([Promise.all([promise, finished]), late.promise]);
     clearTimeout(timer);
@@ -165,7 +165,7 @@ export class CallServer {
   }
 
   /** Replies. A peer that does not read its reply loses its connection, because replies that wait take memory. */
-  #reply(socket: Socket, shim: ConnectedShim, reply: Omit<Reply, "kind">): void {
+  #reply(socket: Socket, shim: ConnectedShim, reply: CallAnswer): void {
     shim.reply(reply);
     if (socket.destroyed) return;
     const late = setTimeout(() => socket.destroy(), replyMs);
@@ -193,7 +193,7 @@ export class CallServer {
     this.#noLongerCall(socket);
   }
 
-  async #serve(request: Request, shim: ConnectedShim, socket: Socket): Promise<Omit<Reply, "kind">> {
+  async #serve(request: Request, shim: ConnectedShim, socket: Socket): Promise<CallAnswer> {
     if (this.#closing) return givenBack;
     const arrival = { ms: this.#service.clock.now() };
     this.#arrivals.add(arrival);
@@ -220,6 +220,6 @@ export class CallServer {
 /** Refuses a call of which no step has begun: the shim looks for another engine. A shim of an earlier release prints the error. */
 const givenBack = { ...refusal(fault("DAEMON_BUSY", "the daemon is stopping")), status: notBegunStatus };
 
-function refusal(reason: Fault): Omit<Reply, "kind"> {
+function refusal(reason: Fault): CallAnswer {
   return { status: 1, stdout: printError(reason), stderr: "" };
 }

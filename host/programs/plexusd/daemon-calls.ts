@@ -4,7 +4,7 @@ import { CallSession } from "../../engine/session/call-session.ts";
 import type { RoundAgent } from "../../node/reconcile/clean.ts";
 import type { Reconciler } from "../../node/reconcile/reconciler.ts";
 import type { ConnectedShim } from "../../protocol/connected-shim.ts";
-import type { Reply, Request } from "../../protocol/messages.ts";
+import type { CallAnswer, Request } from "../../protocol/messages.ts";
 import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
 import type { DaemonNode } from "./daemon-node.ts";
 import { NotedConfigurations } from "./noted-configurations.ts";
@@ -38,10 +38,10 @@ export class DaemonCalls {
   }
 
   /** Serves a call. `made`: the request's configuration is not the node's. Throws ShimGone. */
-  async serve(request: Request, connected: ConnectedShim, waitedMs = 0, made = false): Promise<Omit<Reply, "kind">> {
+  async serve(request: Request, connected: ConnectedShim, waitedMs = 0, made = false): Promise<CallAnswer> {
     const call = this.#open(connected);
     if (!made) this.#reconciler.noteServed(request.environment);
-    let answered: Omit<Reply, "kind"> | undefined;
+    let answered: CallAnswer | undefined;
     try {
       const reply = await call.serve(request, waitedMs);
       answered = reply;
@@ -65,13 +65,13 @@ export class DaemonCalls {
   }
 
   /** Serves a call that the daemon starts itself, through the chosen agent; undefined if no agent is connected. Throws ShimGone. */
-  async serveInternal(call: InternalCall): Promise<Omit<Reply, "kind"> | undefined> {
+  async serveInternal(call: InternalCall): Promise<CallAnswer | undefined> {
     const agent = this.agents.chosen;
     return agent && this.serve(requestOf(call, agent.environment), agent.shim, 0, call.made === true);
   }
 
   /** Serves a STATUS with a configuration that was made for it. */
-  serveStatus(stdin: string): Promise<Omit<Reply, "kind"> | undefined> {
+  serveStatus(stdin: string): Promise<CallAnswer | undefined> {
     return this.serveInternal({ variables: new Map([["CNI_COMMAND", "STATUS"]]), stdin: Buffer.from(stdin), made: true });
   }
 

@@ -1,15 +1,14 @@
 // Runs delegates for a daemon's calls: components are admitted once, and sandbox processes are started before the first call.
 
+import type { DelegatesOfCall } from "../../engine/node.ts";
 import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
 import { delegateRunner } from "../../engine/steps/delegate-step.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
-import type { Shim } from "../../protocol/shim.ts";
 import { runAsync } from "../../capabilities/leases/effect.ts";
 import { LeaseMemory } from "../../capabilities/leases/lease-memory.ts";
 import { LeaseRecords } from "../../capabilities/dhcp/lease-records.ts";
 import { takenAddressesIn } from "../../capabilities/leases/taken-addresses.ts";
 import type { PoolSource } from "../../capabilities/leases/pool-source.ts";
-import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { ComponentNames } from "../../sandbox/component-names.ts";
 import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
 import { RefusingRunner } from "../../sandbox/refusing-runner.ts";
@@ -43,19 +42,6 @@ export interface DaemonDelegatesInit {
   readonly copies?: string;
   /** Directory for records of admitted components. Undefined: an admission's time limit holds for components that were admitted before, too. */
   readonly admitted?: string;
-}
-
-/** The parts of a call that its delegates need. */
-export interface CallOfDelegates {
-  readonly shim: Shim;
-  readonly wasm: WasmConfiguration;
-  readonly takeLock: TakeLock;
-  /** Receives whole lines. */
-  readonly log: (line: string) => void;
-  /** Opens the pools of the call's cluster. */
-  readonly pools: (() => Promise<PoolSource>) | undefined;
-  /** The state directory; undefined if a runtime calls a component directly. */
-  readonly cniDir: string | undefined;
 }
 
 /** Maximum components whose processes are started before the first call. */
@@ -99,8 +85,12 @@ export class DaemonDelegates {
     this.#pool(defaultLimits.memoryPages).warmUp();
   }
 
-  /** Answers a runner for the delegates of one call. */
-  open({ shim, wasm, takeLock, log, pools, cniDir }: CallOfDelegates): DelegateRunner {
+  /** Makes the runner of one call's delegates. `pools` opens the pools of the call's cluster. */
+  open(
+    { shim, wasm, takeLock, log, configuration }: DelegatesOfCall,
+    pools: (() => Promise<PoolSource>) | undefined,
+  ): DelegateRunner {
+    const cniDir = configuration?.cniDir;
     return delegateRunner({
       wasm,
       admission: this.#admission,

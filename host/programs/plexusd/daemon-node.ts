@@ -40,8 +40,7 @@ export class DaemonNode implements Node {
     this.clock = clock;
     this.startedAt = clock.date();
     this.openCluster = (configuration, warn) => clusters.open(configuration, warn);
-    this.openDelegates = async ({ configuration, ...of }) =>
-      delegates.open({ ...of, pools: this.#poolsFor(configuration), cniDir: configuration?.cniDir });
+    this.openDelegates = async (call) => delegates.open(call, this.#poolsFor(call.configuration));
     this.observe = (request) => telemetry.observe(request);
     this.recordCall = (...call) => residents.recordCall(...call) ?? recordCall(...call);
     this.#pools = poolFeature?.resident({

@@ -184,14 +184,14 @@ export class Daemon {
     });
   }
 
-  /** Stops after the running calls have ended, or after `graceMs`; answers how many calls were aborted. */
-  async stop(graceMs: number): Promise<number> {
+  /** Stops after the running calls have ended, or after `maxMs`; answers how many calls were aborted. */
+  async stop(maxMs: number): Promise<number> {
     // Whether Plexus stays on the node is decided first: a call that comes meanwhile is still served.
     const lateMs = (await this.#podLife?.stop()) ?? 0;
     if (lateMs > 0) await new Promise((resolve) => setTimeout(resolve, lateMs));
-    const finished = Promise.all([this.reconciler, this.residents].map((part) => part.stop(graceMs)));
+    const finished = Promise.all([this.reconciler, this.residents].map((part) => part.stop(maxMs)));
     const aborted = await this.#server.close(
-      graceMs,
+      maxMs,
       finished.then(() => undefined),
     );
     this.#endpoint.close();

@@ -16,10 +16,10 @@ import { nodePath } from "../../system/node-path.ts";
 import { askedFiles } from "../../node/cni-configuration/asked-files.ts";
 import type { OwnFiles } from "../../node/cni-configuration/own-file.ts";
 import { version } from "../../system/version.ts";
-import { openLog } from "../../telemetry/log.ts";
+import { type Log, openLog } from "../../telemetry/log.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
 import { inClusterServer, nodeKubeconfigName } from "../../cluster/kube/in-cluster.ts";
-import { Daemon } from "./daemon.ts";
+import { Daemon, type DaemonInit } from "./daemon.ts";
 import type { InCluster } from "./daemon-clusters.ts";
 import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
@@ -98,15 +98,11 @@ async function main(options: DaemonOptions): Promise<void> {
   const jail = installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true });
   const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
   dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
-  const confined = takeConfinement(process.env);
-  const { launches, landlock } = confined;
-  const hasZygote = options.sandboxStart === "copy";
-  const server = confined.server && { ...confined.server, hasZygote };
+  const { server: launchServer, launches, landlock } = takeConfinement(process.env);
+  const server = launchServer && { ...launchServer, hasZygote: options.sandboxStart === "copy" };
   limitArenas(arenas);
   boundHeapGrowth();
   tierUpSooner();
-  const { sandboxes, graceMs, otlp } = options;
-  const uids = [0, process.getuid?.() ?? 0];
   const log = openLog({
     level: options.logLevel,
     fd: 2,
@@ -121,40 +117,62 @@ async function main(options: DaemonOptions): Promise<void> {
     log.write("warn", {}, `${node.problem}${node.fatal ? "" : ", so pods are not watched. To do: give --node-name"}`);
     if (node.fatal) process.exit(2);
   }
-  const serviceAccount = serviceAccountOf(options);
-  const daemon = new Daemon({
-    server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
-    delegates: {
-      entry,
-      warm: Math.min(2, sandboxes),
-      most: sandboxes,
-      isolation: options.isolation,
-      jail: { ...jail, server: launches ? server : undefined, cgroups: openCgroups(server) },
-      copies: join(options.stateDir, "components"),
-      admitted: join(options.stateDir, "admitted"),
-    },
-    clusters: { nodeName: node.name, kubeconfig: options.kubeconfig, serviceAccount },
-    telemetry: {
-      log,
-      version,
-      stateDirectory: options.stateDir,
-      collector: otlp && {
-        url: otlp,
-        headers: collectorHeaders(process.env["OTEL_EXPORTER_OTLP_HEADERS"] ?? ""),
-        resource: { "service.name": "plexusd", "service.version": version, "k8s.node.name": node.name ?? "" },
-      },
-    },
-    endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
-    reconcile: { directories: [options.stateDir], ...options.reconcile },
-    podLife: podLifeOf(options, server && askedFiles(jail.launcher, server), node.name, serviceAccount),
-    residents: options.residents,
-  });
+  const sandbox = { entry, jail: { ...jail, server: launches ? server : undefined, cgroups: openCgroups(server) } };
+  const files = server && askedFiles(jail.launcher, server);
+  const daemon = new Daemon(daemonInit(options, log, node.name, sandbox, files));
   setInterval(trimMemory, trimMs).unref();
   const started = await daemon.start();
   if (!started.ok) {
     log.write("error", { fault: started.fault.kind }, started.fault.msg);
     process.exit(1);
   }
+  stopWhenAsked(daemon, options, log, server);
+  log.write("info", {}, landlockText(landlock));
+  if (started.value !== undefined) log.write("info", {}, `serves metrics on ${options.metricsListen?.host}:${started.value}`);
+  log.write("info", {}, `listens on ${options.socket}`);
+}
+
+/** The daemon's settings. `files`: changes the daemon's file for the runtime; undefined: the daemon does so itself. */
+function daemonInit(
+  options: DaemonOptions,
+  log: Log,
+  nodeName: string | undefined,
+  sandbox: Pick<DaemonInit["delegates"], "entry" | "jail">,
+  files: OwnFiles | undefined,
+): DaemonInit {
+  const { sandboxes, otlp, stateDir } = options;
+  const uids = [0, process.getuid?.() ?? 0];
+  const serviceAccount = serviceAccountOf(options);
+  return {
+    server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
+    delegates: {
+      ...sandbox,
+      warm: Math.min(2, sandboxes),
+      most: sandboxes,
+      isolation: options.isolation,
+      copies: join(stateDir, "components"),
+      admitted: join(stateDir, "admitted"),
+    },
+    clusters: { nodeName, kubeconfig: options.kubeconfig, serviceAccount },
+    telemetry: {
+      log,
+      version,
+      stateDirectory: stateDir,
+      collector: otlp && {
+        url: otlp,
+        headers: collectorHeaders(process.env["OTEL_EXPORTER_OTLP_HEADERS"] ?? ""),
+        resource: { "service.name": "plexusd", "service.version": version, "k8s.node.name": nodeName ?? "" },
+      },
+    },
+    endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
+    reconcile: { directories: [stateDir], ...options.reconcile },
+    podLife: podLifeOf(options, files, nodeName, serviceAccount),
+    residents: options.residents,
+  };
+}
+
+/** Stops the daemon and ends the process, on a signal or when the launch server is gone. */
+function stopWhenAsked(daemon: Daemon, { graceMs }: DaemonOptions, log: Log, server: LaunchServer | undefined): void {
   let stopping = false;
   const stop = (status: number): void => {
     if (stopping) return;
@@ -166,25 +184,21 @@ async function main(options: DaemonOptions): Promise<void> {
     });
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0));
-  if (server !== undefined)
-    watchLaunchServer(server, () => {
-      log.write(
-        "error",
-        {},
-        "the launch server was killed, without which no component can run: plexusd ends, and must be started anew",
-      );
-      stop(1);
-    });
-  const confinement = "makes no symbolic link, device or pipe";
-  if (landlock === 0)
+  if (server === undefined) return;
+  watchLaunchServer(server, () => {
     log.write(
-      "info",
+      "error",
       {},
-      "the kernel has no Landlock of Linux 5.19: only the container, the unit and the user bound the daemon's files",
+      "the launch server was killed, without which no component can run: plexusd ends, and must be started anew",
     );
-  else log.write("info", {}, `Landlock: the daemon ${confinement}${landlock >= 6 ? ", and signals no other process" : ""}`);
-  if (started.value !== undefined) log.write("info", {}, `serves metrics on ${options.metricsListen?.host}:${started.value}`);
-  log.write("info", {}, `listens on ${options.socket}`);
+    stop(1);
+  });
+}
+
+function landlockText(landlock: number): string {
+  if (landlock === 0)
+    return "the kernel has no Landlock of Linux 5.19: only the container, the unit and the user bound the daemon's files";
+  return `Landlock: the daemon makes no symbolic link, device or pipe${landlock >= 6 ? ", and signals no other process" : ""}`;
 }
 
 async function begin(): Promise<void> {

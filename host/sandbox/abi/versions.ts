@@ -16,8 +16,9 @@ export interface AbiVersion {
   readonly importable: readonly string[];
   /** The interface that a delegate exports. */
   readonly exported: string;
+  /** The glue of each function that a delegate may import, by interface and function. */
   readonly imports: Readonly<Record<string, Readonly<Record<string, ImportGlue>>>>;
-  /** They take the requests of the newest version: an older version lowers the members that it has. */
+  /** Each verb takes a request of the newest version. The glue of an older version lowers the members that this version has. */
   readonly verbs: Readonly<Record<string, VerbGlue>>;
 }
 

@@ -9,7 +9,7 @@ const serverDescriptor = 3;
 /** The variables in which serve.c tells the daemon the launch server's pid, its number of uids, and the ABI of Landlock; 0: there is none. */
 const variables = { server: "PLEXUS_LAUNCH_SERVER", uids: "PLEXUS_LAUNCH_UIDS", landlock: "PLEXUS_LANDLOCK" } as const;
 
-/** What the launcher has left to the daemon that it executed. */
+/** The rights and the launch server that the launcher has left to the daemon that it executed. */
 export interface ConfinedDaemon {
   /** Undefined: there is nothing that the daemon would ask for. */
   readonly server: LaunchServer | undefined;
@@ -55,7 +55,7 @@ export function serveArguments(
   ];
 }
 
-/** What the daemon leaves to its launch server, and what it may change itself, beside the options of the jail. */
+/** The work that the daemon leaves to its launch server, and the files that it may change itself, beside the options of the jail. */
 export interface DaemonBounds {
   /** The file that the launch server changes in the daemon's place (configuration.c); undefined: the daemon writes none. */
   readonly configuration: { readonly path: string; readonly type: string } | undefined;

@@ -45,7 +45,7 @@ export interface ClaimedDevice {
 export interface HotPlugFacts {
   /** The pod's annotation selected it; the members are those of `SelectedAttachment`. */
   readonly selected?: { readonly interface?: string; readonly requests: string };
-  /** It was attached to the running container by a request for this container; the text is the request's, as `requestsText` prints it. */
+  /** The request by which the network was attached to the running container, as `requestsText` prints it. */
   readonly requested?: string;
   /** The name in the network status; absent if the status has no entry for it. */
   readonly statusName?: string;

@@ -1,4 +1,4 @@
-// What pods and the authors of definitions may do: the profile, namespaces, bounds, rules for steps and for definitions.
+// The keys for the rights of pods and of the authors of definitions: the profile, namespaces, bounds, rules for steps and for definitions.
 
 import { boundsSection, defaultBounds } from "../bounds.ts";
 import { stepRules } from "../step-rules.ts";

@@ -16,7 +16,7 @@ export const absolutePaths: Kind<readonly string[]> = {
   schema: () => ({ type: "array", items: absolutePath.schema() }),
 };
 
-/** What is wrong with an element that matches the pattern, beyond JSON Schema; undefined: nothing. */
+/** The mistake in an element that matches the pattern, beyond JSON Schema; undefined: none. */
 type ElementCheck = (element: string) => string | undefined;
 
 /** Texts that all match a pattern. */

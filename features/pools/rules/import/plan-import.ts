@@ -1,4 +1,4 @@
-// What an import of other plugins' addresses changes in an AddressPool: its exclusions. An excluded address is handed out by no node, and its pod keeps
+// The change of an AddressPool by an import of other plugins' addresses: its exclusions. An excluded address is handed out by no node, and its pod keeps
 // it. A later import takes out the exclusions of pods that are gone.
 
 import { type AddressBlock } from "../address-block.ts";
@@ -9,7 +9,7 @@ import { type AddressSpan, hasAddress, readSpan } from "../spans.ts";
 import { type Family, formatAddress, formatCidr, type IpAddress, networkOf } from "../../../../src/net/ip.ts";
 import { type HeldAddress, inTwoHands, isOneOwner, ownerText } from "./held-address.ts";
 
-/** What an import begins with. */
+/** The pool and the addresses before an import. */
 export interface ImportInput {
   readonly pool: AddressPool;
   /** `spec.exclude` as it is. */

@@ -1,4 +1,4 @@
-// Runs a kubeconfig's credential plugin (`exec`) without a shell, as client-go does. Only commands of an administrator may: a daemon or a
+// Runs a kubeconfig's credential plugin (`exec`) without a shell, as client-go does. Only an administrator's commands run one: a daemon or a
 // one-shot engine never starts a program that a kubeconfig names.
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
@@ -43,10 +43,10 @@ export function credentialPluginRunner(limits: Limits = defaultLimits): RunPlugi
     if (!Number.isNaN(expires)) return credential;
     return failed(fault("CREDENTIALS_UNREADABLE", `${name}: status.expirationTimestamp is not a time`));
   };
-  return (...init) => {
+  return (...request) => {
     if (current === undefined || systemClock.date().getTime() >= expires) {
       expires = Infinity;
-      current = run(...init);
+      current = run(...request);
     }
     return current;
   };

@@ -10,20 +10,20 @@ import type { Result } from "../../../../src/fault/result.ts";
 import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT } from "../../../../host/protocol/frames.ts";
 import { decodeShimMessage, encodeMessage } from "../../../../host/protocol/message-frames.ts";
 import type {
+  AgentGreeting,
   Ask,
+  CallAnswer,
   Changes,
+  Content,
+  Done,
   EngineMessage,
   Exec,
   Executed,
   Found,
-  ShimMessage,
-  Content,
-  Done,
   Netlink,
   Packet,
-  Reply,
   Request,
-  AgentGreeting,
+  ShimMessage,
   Sysctl,
   Tap,
 } from "../../../../host/protocol/messages.ts";
@@ -218,7 +218,7 @@ export class EngineSide {
     return this.#ask<Done>("done", { kind: "changes", ...effect }, channel);
   }
 
-  reply(reply: Partial<Omit<Reply, "kind">> = {}, channel = 0): void {
+  reply(reply: Partial<CallAnswer> = {}, channel = 0): void {
     this.send(channel, { kind: "reply", status: 0, stdout: "", stderr: "", ...reply });
   }
 }

@@ -1,0 +1,116 @@
+// Reports of lost links: to the pod by Events and conditions, to other parts of the daemon, to log and metrics. A report is not repeated.
+
+import { inertLine } from "../../../src/text/inert-text.ts";
+import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { ResidentInit } from "../../resident-part.ts";
+import { linkWatchMetrics } from "../metrics.ts";
+import { conditionsOf, eventsOf, LostLinks } from "./lost-links.ts";
+import { type LinkFaults, settleContainer } from "./settle-container.ts";
+import type { Watched } from "./watched-containers.ts";
+
+const maxLine = 1024;
+/** Maximum lost links that the status names. */
+const maxNamed = 5;
+
+/** The reports of one daemon. Containers are named by their keys. */
+export class LinkReports {
+  readonly lost = new LostLinks();
+  readonly #init: ResidentInit;
+  readonly #metrics;
+  /** The last failure of each container: the same is not logged twice. */
+  readonly #failures = new Map<string, string>();
+  /** The containers whose links other parts know. */
+  readonly #told = new Set<string>();
+
+  constructor(init: ResidentInit) {
+    this.#init = init;
+    this.#metrics = init.metrics.with(linkWatchMetrics);
+  }
+
+  /** The lost links in one line, for the status. */
+  get sentence(): string {
+    const lost = this.lost.all;
+    const named = lost.slice(0, maxNamed).map(({ pod, fault, since }) => `${pod}: ${fault.why}, since ${since}`);
+    const more = lost.length > maxNamed ? [`and ${lost.length - maxNamed} more`] : [];
+    return `${lost.length} lost${lost.length === 0 ? "" : `: ${[...named, ...more].join("; ")}`}`;
+  }
+
+  /** Tells the other parts of the daemon what the first look into a container found. */
+  tellFirst(key: string, watched: Watched, faults: LinkFaults): void {
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    this.#tellParts(watched, faults);
+  }
+
+  /** Confirms the faults, and tells the pod what has changed. Answers the reason why it could not. Throws ShimGone. */
+  async tellPod(key: string, watched: Watched, agent: RoundAgent): Promise<string | undefined> {
+    const { state, listed, container } = watched;
+    const now = this.#init.clock.date().toISOString();
+    const settled = await settleContainer(state, agent, listed, (faults) => {
+      const changes = this.lost.changes(key, faults);
+      for (const { after, ifname } of changes) {
+        const text = after?.why ?? `${ifname} is as its attachment left it again`;
+        this.#init.log(after === undefined ? "info" : "warn", inertLine(`link-watch: ${container.pod}: ${text}`, maxLine));
+        if (after !== undefined) this.#metrics.add("plexus_link_losses_total", { fault: after.kind });
+      }
+      this.lost.keep(key, container.pod, faults, now);
+      this.#tellParts(watched, faults);
+      this.countLost();
+      return { events: eventsOf(changes), conditions: conditionsOf(faults, now) };
+    });
+    this.lost.noteTold(key, this.#init.clock.now());
+    if (settled.ok) this.#failures.delete(key);
+    return settled.ok ? undefined : settled.fault.msg;
+  }
+
+  /** Tells log and pod that an interface could not be attached again. Throws ShimGone. */
+  async tellFailedRepair(key: string, watched: Watched, agent: RoundAgent, message: string): Promise<void> {
+    const { state, listed, container } = watched;
+    if (!this.#warnOnce(key, container.pod, message)) return;
+    const now = this.#init.clock.date().toISOString();
+    await settleContainer(state, agent, listed, (faults) => ({
+      events: [{ reason: "InterfaceRepairFailed", message }],
+      conditions: conditionsOf(faults, now),
+    }));
+  }
+
+  /** Logs why a container could not be looked into. */
+  logFailure(key: string, pod: string, why: string): void {
+    this.#warnOnce(key, pod, why);
+  }
+
+  countRepair(isRepaired: boolean): void {
+    this.#metrics.add("plexus_link_repairs_total", { outcome: isRepaired ? "repaired" : "failed" });
+  }
+
+  countLost(): void {
+    for (const { fault, count } of this.lost.counts()) this.#metrics.set("plexus_links_lost", { fault }, count);
+  }
+
+  countWatched(links: number): void {
+    this.#metrics.set("plexus_links_watched", {}, links);
+  }
+
+  /** Forgets a container that is gone. */
+  forget(key: string): void {
+    this.lost.forget(key);
+    this.#told.delete(key);
+    this.#failures.delete(key);
+  }
+
+  warn(text: string): void {
+    this.#init.log("warn", `link-watch: ${inertLine(text, maxLine)}`);
+  }
+
+  /** False: this failure is the container's last one, and was logged. */
+  #warnOnce(key: string, pod: string, why: string): boolean {
+    if (this.#failures.get(key) === why) return false;
+    this.#failures.set(key, why);
+    this.warn(`${pod}: ${why}`);
+    return true;
+  }
+
+  #tellParts({ state, listed }: Watched, faults: LinkFaults): void {
+    this.#init.linksSeen({ stateDirectory: state.stateDirectory, key: listed.key, faults });
+  }
+}

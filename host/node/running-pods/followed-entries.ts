@@ -1,0 +1,88 @@
+// The pods of all state directories, and the feature's work for one of them.
+
+import { resolve } from "node:path";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { Journal } from "../../store/journal/journal.ts";
+import { EntryList, type ListedEntry } from "../reconcile/entry-list.ts";
+import { KeptConfigurations, keptConfigurationsWith } from "../reconcile/kept-configurations.ts";
+import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
+import { PodEntries, podOf } from "./pod-entries.ts";
+
+interface StateDirectory extends PodCallsInit {
+  readonly entries: EntryList;
+  readonly byPod: PodEntries;
+}
+
+/** The parts that all state directories share. */
+export type PodCallParts = Omit<PodCallsInit, "stateDirectory" | "configurations">;
+
+/** The entries of one feature's pods. A pod is named `namespace/name`. */
+export class FollowedEntries {
+  readonly #states: readonly StateDirectory[];
+  readonly #isOn: (configuration: HostConfiguration) => boolean;
+
+  /** `directories`: the state directories (`cniDir`). `onFault` receives the text of each fault of reading a journal. */
+  constructor(directories: readonly string[], parts: PodCallParts, onFault: (text: string) => void) {
+    this.#isOn = parts.work.isOn;
+    this.#states = directories.map((path) => {
+      const stateDirectory = resolve(path);
+      const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
+      const byPod = new PodEntries(entries, onFault);
+      return { ...parts, stateDirectory, configurations: new KeptConfigurations(stateDirectory), entries, byPod };
+    });
+  }
+
+  /** The configurations with the feature that earlier calls left. */
+  kept(): readonly HostConfiguration[] {
+    return this.#states.flatMap(({ stateDirectory }) => keptConfigurationsWith(stateDirectory, this.#isOn));
+  }
+
+  /** The journals may have changed: what is asked from now on needs a new look. */
+  noteChange(): void {
+    for (const { byPod } of this.#states) byPod.noteChange();
+  }
+
+  /** All entries of pods, after a new look. */
+  async all(): Promise<readonly { readonly pod: string; readonly listed: ListedEntry }[]> {
+    const found: ListedEntry[] = [];
+    for (const { byPod } of this.#states) found.push(...(await byPod.all()));
+    return found.map((listed) => ({ pod: podOf(listed), listed })).filter(({ pod }) => pod !== "");
+  }
+
+  /** The containers with an entry in a journal, those of running ADDs included; undefined if a journal cannot be read as a whole. */
+  async containerIds(): Promise<ReadonlySet<string> | undefined> {
+    const found = new Set<string>();
+    for (const { entries } of this.#states) {
+      const listed = await entries.refresh();
+      if (!listed.ok || listed.value.damaged.length > 0) return undefined;
+      for (const { entry } of listed.value.entries) found.add(entry.plan.containerId);
+    }
+    return found;
+  }
+
+  /** Does the work for each container of the pod. Answers the texts of the faults. */
+  async work(pod: string, anew: boolean): Promise<readonly string[]> {
+    const faults: string[] = [];
+    for (const state of this.#states) {
+      for (const listed of await state.byPod.of(pod)) {
+        const refreshed = await refreshContainer(state, listed, anew);
+        if (!refreshed.ok) faults.push(refreshed.fault.msg);
+      }
+    }
+    return faults;
+  }
+
+  /** Runs `apply` for each container of the pod in place of the work. The fault of the first one that fails. */
+  async apply(pod: string, apply: PodWork["apply"]): Promise<Result<void>> {
+    for (const state of this.#states) {
+      state.byPod.noteChange();
+      for (const listed of await state.byPod.of(pod)) {
+        const asked = { ...state, work: { ...state.work, apply }, isNews: () => false };
+        const applied = await refreshContainer(asked, listed, false);
+        if (!applied.ok) return applied;
+      }
+    }
+    return ok(undefined);
+  }
+}
