@@ -4,7 +4,7 @@
 
 {{- define "plexus.selector" -}}
 app.kubernetes.io/name: plexus
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "plexus.labels" -}}
@@ -104,7 +104,7 @@ capabilities:
 seccompProfile: {{- toYaml .Values.seccompProfile | nindent 2 }}
 {{- with .Values.seLinuxType }}
 seLinuxOptions:
-  type: {{ . }}
+  type: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
@@ -112,7 +112,7 @@ seLinuxOptions:
 {{- with .Values.image.pullSecrets -}}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
   {{- end }}
 {{- end -}}
 {{- end -}}
@@ -186,7 +186,7 @@ containers:
         {{- .Files.Get "files/wait-for-nodes.mjs" | nindent 8 }}
     env:
       - name: NAMESPACE
-        value: {{ .Release.Namespace }}
+        value: {{ .Release.Namespace | quote }}
       - name: NODE_EXTRA_CA_CERTS
         value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt
       {{- range $key, $value := .wait }}
