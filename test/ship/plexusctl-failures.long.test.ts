@@ -8,26 +8,26 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { dist, missingBuild } from "../lab/plexus.ts";
 import { missing } from "../lab/requires.ts";
 
+const plexusctl = (...args: readonly string[]): SpawnSyncReturns<string> =>
+  spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), ...args], { encoding: "utf8", timeout: 120_000 });
+
+/** Runs a command whose stdout has no room. */
+function withFullOutput(...args: readonly string[]): SpawnSyncReturns<string> {
+  const full = openSync("/dev/full", "w");
+  try {
+    const command = [join(dist, "plexusctl.cjs"), ...args];
+    return spawnSync(process.execPath, command, { stdio: ["ignore", full, "pipe"], encoding: "utf8", timeout: 120_000 });
+  } finally {
+    closeSync(full);
+  }
+}
+
 describe.skipIf(missing("plexusctl's failures", () => missingBuild()))("plexusctl", () => {
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "plexus-failures-"));
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
-
-  const plexusctl = (...args: readonly string[]): SpawnSyncReturns<string> =>
-    spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), ...args], { encoding: "utf8", timeout: 120_000 });
-
-  /** Runs a command whose stdout has no room. */
-  function withFullOutput(...args: readonly string[]): SpawnSyncReturns<string> {
-    const full = openSync("/dev/full", "w");
-    try {
-      const command = [join(dist, "plexusctl.cjs"), ...args];
-      return spawnSync(process.execPath, command, { stdio: ["ignore", full, "pipe"], encoding: "utf8", timeout: 120_000 });
-    } finally {
-      closeSync(full);
-    }
-  }
 
   test("a command whose output is lost fails and says so", () => {
     for (const command of [["version"], ["sysdump", "-o", "-"]]) {
